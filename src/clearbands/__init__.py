@@ -1,0 +1,1 @@
+"""Prediction intervals you can trust, that say why they are wide."""

@@ -1,0 +1,1 @@
+"""Compiled kernels that fit and evaluate a whole bag of models at once."""

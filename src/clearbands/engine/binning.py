@@ -1,0 +1,57 @@
+"""Columns of numbers to columns of small integers, once per training set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+MAX_BINS = 256
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Cut points of every column, end to end in one array.
+
+    The bin of a value is the number of cuts of its column that lie strictly below it, so a split
+    after bin k sends to the left exactly the values that are at most the k-th cut.
+    """
+
+    cuts: np.ndarray  # (number of cuts in all columns,)
+    starts: np.ndarray  # (d + 1,): the cuts of column j are cuts[starts[j] : starts[j + 1]]
+
+    @classmethod
+    def from_data(cls, X: np.ndarray, max_bins: int = MAX_BINS) -> Bins:
+        """At most `max_bins` bins per column, holding about equally many rows each."""
+        cuts = [_column_cuts(column, max_bins) for column in X.T]
+        return cls(np.concatenate(cuts), np.cumsum([0, *map(len, cuts)]))
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """(d + 1,): the bins of column j have the numbers offsets[j] .. offsets[j + 1] - 1."""
+        return self.starts + np.arange(len(self.starts))
+
+    def apply(self, X: np.ndarray) -> np.ndarray:
+        """(n, d) floats to (n, d) bytes."""
+        binned = np.empty(X.shape, np.uint8)
+        for j in range(self.n_columns):
+            cuts = self.cuts[self.starts[j] : self.starts[j + 1]]
+            binned[:, j] = np.searchsorted(cuts, X[:, j], side="left")
+        return binned
+
+
+def _column_cuts(column: np.ndarray, max_bins: int) -> np.ndarray:
+    values, counts = np.unique(column, return_counts=True)
+    middles = values[:-1] / 2 + values[1:] / 2
+    # Between two neighbouring floats there is no middle: cut at the lower one.
+    middles = np.where((middles >= values[:-1]) & (middles < values[1:]), middles, values[:-1])
+    if len(values) <= max_bins:
+        return middles
+    # Cut after the value in which each of max_bins equal shares of the rows ends.
+    shares = np.arange(1, max_bins) * (len(column) / max_bins)
+    ends = np.searchsorted(np.cumsum(counts), shares, side="left")
+    return middles[np.unique(ends[ends < len(middles)])]

@@ -1,0 +1,70 @@
+"""What every quantile model shares: a single fit is a bag of one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from clearbands.bagging import Bag
+
+
+class QuantileModel(RegressorMixin, BaseEstimator, ABC):
+    """A regressor of several conditional quantiles; subclasses say how to fit a bag of them."""
+
+    quantiles: Sequence[float]
+
+    @abstractmethod
+    def fit_bag(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        counts: np.ndarray,
+        *,
+        n_jobs: int | None = None,
+        stage: str = "fit",
+    ) -> Bag:
+        """Fit one member per row of `counts` (b, n): how often each row of X is to count.
+
+        X and y are checked already. Equal to fitting on rows repeated `counts` times.
+        """
+
+    def fit(self, X: Any, y: Any) -> QuantileModel:
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2
+        )
+        check_quantiles(self.quantiles)
+        self.bag_ = self.fit_bag(X, np.asarray(y, np.float64), np.ones((1, len(y)), np.uint8))
+        return self
+
+    def predict_quantiles(self, X: Any) -> np.ndarray:
+        """(n, q): the conditional quantiles in the order of `quantiles`, never crossing."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        return np.sort(self.bag_.predict_members(X)[:, :, 0], axis=1)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n,): the quantile nearest to the median."""
+        return self.predict_quantiles(X)[:, nearest_to_median(self.quantiles)]
+
+
+def check_quantiles(quantiles: Sequence[float]) -> np.ndarray:
+    """The quantile levels as an array, or an error that says what is wrong with them."""
+    levels = np.asarray(quantiles, float)
+    if levels.ndim != 1 or len(levels) == 0:
+        raise ValueError(
+            f"quantiles must be a list of numbers such as (0.05, 0.5, 0.95), got {quantiles!r}."
+        )
+    if not (np.all(levels > 0) and np.all(levels < 1) and np.all(np.diff(levels) > 0)):
+        raise ValueError(
+            f"quantiles must rise and lie strictly between 0 and 1, got {quantiles!r}."
+        )
+    return levels
+
+
+def nearest_to_median(quantiles: Sequence[float]) -> int:
+    return int(np.argmin(np.abs(np.asarray(quantiles, float) - 0.5)))
