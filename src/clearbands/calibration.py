@@ -1,0 +1,291 @@
+"""Calibrators: from held-out rows and their two uncertainties to the factors of the interval.
+
+They work on arrays alone, whatever models the center and the widths came from:
+
+    [center - gamma1 * aleatoric - gamma2 * epistemic, center + the same above]
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from itertools import pairwise
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from clearbands.bands import check_vector, check_widths, make_interval
+from clearbands.conformal import CalibrationWarning, rank, rows_needed
+from clearbands.lambda_search import CalibrationRows, search_exactly, search_grid
+from clearbands.levels import alpha, check_levels
+
+
+class Factors(NamedTuple):
+    """What calibration at one level finds."""
+
+    lambda_: float
+    gamma1: float
+    gamma2: float
+
+
+class _Calibrator(BaseEstimator, ABC):
+    """Fit level by level, then scale and add; subclasses choose the factors of one level."""
+
+    confidence_level: float | Sequence[float]
+
+    @abstractmethod
+    def _factors(
+        self, rows: CalibrationRows, validation: CalibrationRows | None, level: float
+    ) -> Factors:
+        """The factors at one level; `validation` rows, where given, choose lambda alone."""
+
+    def fit(
+        self,
+        y: Any,
+        center: Any,
+        aleatoric: Any,
+        epistemic: Any,
+        *,
+        validation: tuple[Any, Any, Any, Any] | None = None,
+    ) -> _Calibrator:
+        """Choose the factors on rows that trained neither center nor widths.
+
+        Parameters
+        ----------
+        y, center : (n,)
+        aleatoric, epistemic : (n, 2) or, with k levels, (n, 2, k)
+            Non-negative distances from the center, below and above.
+        validation : (y, center, aleatoric, epistemic), optional
+            Rows that choose lambda; the rows given first then only choose gamma1, and the
+            interval has finite-sample marginal coverage.
+        """
+        levels = check_levels(self.confidence_level)
+        self._check_parameters()
+        rows = _rows_per_level((y, center, aleatoric, epistemic), len(levels), "")
+        if validation is None:
+            validation_rows: list[Any] = [None] * len(levels)
+        else:
+            validation_rows = _rows_per_level(validation, len(levels), "validation ")
+        found = [
+            self._factors(part, chooser, level)
+            for part, chooser, level in zip(rows, validation_rows, levels, strict=True)
+        ]
+        scored = rows if validation is None else validation_rows
+        losses = [
+            part.quantile_loss(factors.gamma1, factors.gamma2, alpha(level))
+            for part, factors, level in zip(scored, found, levels, strict=True)
+        ]
+        self.levels_ = np.array(levels)
+        self.factors_ = np.array(found)
+        self.losses_ = np.array(losses)
+        self.n_calibration_ = len(rows[0])
+        return self
+
+    def _check_parameters(self) -> None:
+        """Raise for parameters that make no sense."""
+
+    @property
+    def lambda_(self) -> Any:
+        """gamma2 / gamma1: a number, or one per level when several levels were asked for."""
+        return self._per_level("factors_", 0)
+
+    @property
+    def gamma1_(self) -> Any:
+        """The factor of the aleatoric widths."""
+        return self._per_level("factors_", 1)
+
+    @property
+    def gamma2_(self) -> Any:
+        """The factor of the epistemic widths."""
+        return self._per_level("factors_", 2)
+
+    @property
+    def loss_(self) -> Any:
+        """The quantile loss of the calibrated intervals on the rows that chose lambda."""
+        return self._per_level("losses_", ...)
+
+    def _per_level(self, name: str, column: Any) -> Any:
+        check_is_fitted(self, name)
+        values = np.atleast_2d(getattr(self, name).T)[column].reshape(-1)
+        return float(values[0]) if isinstance(self.confidence_level, Real) else values.copy()
+
+    def scale(self, aleatoric: Any, epistemic: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Both widths in calibrated units, (n, 2, k): they add up to the distance of the bounds.
+
+        Levels are nested: where a higher level would give a shorter distance than a lower one,
+        it takes over both parts of the lower one.
+        """
+        check_is_fitted(self, "factors_")
+        n, k = len(np.asarray(aleatoric)), len(self.levels_)
+        aleatoric = _times(self.factors_[:, 1], check_widths(aleatoric, "aleatoric", n, k))
+        epistemic = _times(self.factors_[:, 2], check_widths(epistemic, "epistemic", n, k))
+        order = np.argsort(self.levels_)
+        for lower, higher in pairwise(order):
+            total = aleatoric + epistemic
+            shorter = total[:, :, higher] < total[:, :, lower]
+            for part in (aleatoric, epistemic):
+                part[:, :, higher] = np.where(shorter, part[:, :, lower], part[:, :, higher])
+        return aleatoric, epistemic
+
+    def predict_interval(self, center: Any, aleatoric: Any, epistemic: Any) -> np.ndarray:
+        """(n, 2): lower and upper bounds; (n, 2, k) when several levels were asked for."""
+        center = check_vector(center, "center")
+        if len(center) != len(np.asarray(aleatoric)) or len(center) != len(np.asarray(epistemic)):
+            raise ValueError(
+                f"center, aleatoric and epistemic must have equally many rows, got {len(center)}, "
+                f"{len(np.asarray(aleatoric))} and {len(np.asarray(epistemic))}."
+            )
+        interval = make_interval(center, np.add(*self.scale(aleatoric, epistemic)))
+        return interval[:, :, 0] if isinstance(self.confidence_level, Real) else interval
+
+
+class ClearCalibrator(_Calibrator):
+    """CLEAR's calibration: lambda minimises the quantile loss, gamma1 gives the coverage.
+
+    Parameters
+    ----------
+    confidence_level : float or list of float
+    lambdas : "exact" or array
+        "exact" finds the minimum over all of [0, inf]; an array searches that grid.
+
+    Attributes
+    ----------
+    lambda_, gamma1_, gamma2_, loss_ : float, or one value per level for a list of levels
+        `lambda_` may be infinite: then the interval is purely epistemic, `gamma1_` is 0.
+    """
+
+    def __init__(
+        self, confidence_level: float | Sequence[float] = 0.9, *, lambdas: Any = "exact"
+    ) -> None:
+        self.confidence_level = confidence_level
+        self.lambdas = lambdas
+
+    def _check_parameters(self) -> None:
+        if isinstance(self.lambdas, str):
+            if self.lambdas != "exact":
+                raise ValueError(f'lambdas must be "exact" or an array, got {self.lambdas!r}.')
+            return
+        grid = np.asarray(self.lambdas, float)
+        if grid.ndim != 1 or len(grid) == 0 or np.isnan(grid).any() or (grid < 0).any():
+            raise ValueError(
+                f"lambdas must be a list of numbers from 0 to infinity, got {self.lambdas!r}."
+            )
+
+    def _factors(
+        self, rows: CalibrationRows, validation: CalibrationRows | None, level: float
+    ) -> Factors:
+        chooser = rows if validation is None else validation
+        k = min(rank(len(chooser), level), len(chooser))
+        if isinstance(self.lambdas, str):
+            lambda_ = search_exactly(chooser, k, alpha(level))
+        else:
+            lambda_ = search_grid(chooser, k, alpha(level), np.asarray(self.lambdas, float))
+        return _calibrate_ratio(rows, lambda_, level, split=validation is not None)
+
+
+class FixedRatioCalibrator(_Calibrator):
+    """lambda is given, gamma1 is calibrated; with ratio 1 the paper's baseline "lambda = 1"."""
+
+    def __init__(
+        self, confidence_level: float | Sequence[float] = 0.9, *, ratio: float = 1.0
+    ) -> None:
+        self.confidence_level = confidence_level
+        self.ratio = ratio
+
+    def _check_parameters(self) -> None:
+        if not self.ratio >= 0:
+            raise ValueError(f"ratio must be a number from 0 to infinity, got {self.ratio!r}.")
+
+    def _factors(
+        self, rows: CalibrationRows, validation: CalibrationRows | None, level: float
+    ) -> Factors:
+        return _calibrate_ratio(rows, float(self.ratio), level, split=validation is not None)
+
+
+class FixedAleatoricCalibrator(_Calibrator):
+    """gamma1 is given, lambda is calibrated; with gamma1 = 1 the paper's baseline "gamma1 = 1".
+
+    lambda is at least 0: where the aleatoric widths alone cover more rows than needed, the
+    interval stays as wide as they make it.
+    """
+
+    def __init__(
+        self, confidence_level: float | Sequence[float] = 0.9, *, gamma1: float = 1.0
+    ) -> None:
+        self.confidence_level = confidence_level
+        self.gamma1 = gamma1
+
+    def _check_parameters(self) -> None:
+        if not 0 < self.gamma1 < math.inf:
+            raise ValueError(f"gamma1 must be a positive finite number, got {self.gamma1!r}.")
+
+    def _factors(
+        self, rows: CalibrationRows, validation: CalibrationRows | None, level: float
+    ) -> Factors:
+        k = _affordable_rank(len(rows), level, split=validation is not None)
+        leftover = np.maximum(rows.distance - self.gamma1 * rows.aleatoric, 0.0)
+        rest = CalibrationRows(leftover, rows.aleatoric, rows.epistemic, 0.0, 0.0)
+        _, gamma2 = rest.factors(math.inf, k)
+        _warn_if_infinite(gamma2, len(rows), level, k)
+        return Factors(gamma2 / self.gamma1, self.gamma1, gamma2)
+
+
+def _calibrate_ratio(
+    rows: CalibrationRows, lambda_: float, level: float, *, split: bool
+) -> Factors:
+    k = _affordable_rank(len(rows), level, split=split)
+    gamma1, gamma2 = rows.factors(lambda_, k)
+    _warn_if_infinite(max(gamma1, gamma2), len(rows), level, k)
+    return Factors(lambda_, gamma1, gamma2)
+
+
+def _affordable_rank(n: int, level: float, *, split: bool) -> int:
+    """The rank the level asks for. On the rows that chose lambda the paper takes the largest
+    score when there are too few; rows kept apart for the guarantee must not."""
+    k = rank(n, level)
+    if k <= n or split:
+        return k
+    warnings.warn(
+        f"{n} calibration rows are too few for level {level:g}: at least {rows_needed(level)} are "
+        "needed. The interval covers all of them, which may be less than the level asks for.",
+        CalibrationWarning,
+        stacklevel=4,
+    )
+    return n
+
+
+def _warn_if_infinite(gamma: float, n: int, level: float, k: int) -> None:
+    if math.isfinite(gamma):
+        return
+    if k > n:
+        reason = f"{n} calibration rows are too few, at least {rows_needed(level)} are needed"
+    else:
+        reason = "too many calibration rows lie off the center where both widths are zero"
+    warnings.warn(
+        f"No finite interval is valid at level {level:g}: {reason}. The bounds are infinite.",
+        CalibrationWarning,
+        stacklevel=4,
+    )
+
+
+def _rows_per_level(arrays: tuple[Any, ...], n_levels: int, prefix: str) -> list[CalibrationRows]:
+    y, center, aleatoric, epistemic = arrays
+    y = check_vector(y, f"{prefix}y")
+    center = check_vector(center, f"{prefix}center", len(y))
+    aleatoric = check_widths(aleatoric, f"{prefix}aleatoric", len(y), n_levels)
+    epistemic = check_widths(epistemic, f"{prefix}epistemic", len(y), n_levels)
+    return [
+        CalibrationRows.from_widths(y, center, aleatoric[:, :, j], epistemic[:, :, j])
+        for j in range(n_levels)
+    ]
+
+
+def _times(factors: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """An infinite factor makes every distance infinite, also that of a width of zero."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isinf(factors), np.inf, factors * widths)

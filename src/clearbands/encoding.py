@@ -1,0 +1,160 @@
+"""Tables with text, categories, dates and gaps to plain numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils.validation import check_is_fitted
+
+from clearbands.tables import check_any, is_frame
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Numbers are imputed, text and categories one-hot encoded, dates turned into seconds.
+
+    Takes arrays of floats, in which NaN is missing, and frames of pandas, polars and others.
+    A category that was not seen in `fit` gives zeros, or counts as rare where rare ones were
+    pooled; a missing one is a category of its own.
+
+    Parameters
+    ----------
+    numeric : transformer of a float array with NaN, optional
+        By default the median of the training rows, and an indicator for columns with gaps.
+    categorical : transformer of an object array, optional
+        By default one-hot with at most 40 columns per feature, the rarest pooled.
+
+    Attributes
+    ----------
+    numeric_columns_, categorical_columns_ : names (positions for arrays) by kind
+    numeric_, categorical_ : the fitted transformers; None where there are no such columns
+    """
+
+    def __init__(self, numeric: Any = None, categorical: Any = None) -> None:
+        self.numeric = numeric
+        self.categorical = categorical
+
+    def fit(self, X: Any, y: Any = None) -> TableEncoder:
+        X = check_any(self, X, reset=True)
+        if is_frame(X):
+            kinds = {name: _kind(name, dtype) for name, dtype in _schema(X).items()}
+        else:
+            kinds = dict.fromkeys(range(X.shape[1]), "number")
+        self.categorical_columns_ = [name for name, kind in kinds.items() if kind == "category"]
+        self.numeric_columns_ = [name for name, kind in kinds.items() if kind != "category"]
+        numeric, categorical = self._blocks(X)
+        _check_not_all_missing(self.numeric_columns_, np.isnan(numeric).all(axis=0))
+        missing = np.equal(categorical, None).all(axis=0)
+        _check_not_all_missing(self.categorical_columns_, missing)
+        self.numeric_ = self.categorical_ = None
+        if self.numeric_columns_:
+            self.numeric_ = clone(_imputer() if self.numeric is None else self.numeric)
+            self.numeric_.fit(numeric)
+        if self.categorical_columns_:
+            self.categorical_ = clone(_one_hot() if self.categorical is None else self.categorical)
+            self.categorical_.fit(categorical)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """(n, columns) floats: the numeric columns first, then the categories."""
+        check_is_fitted(self)
+        numeric, categorical = self._blocks(check_any(self, X, reset=False))
+        blocks = []
+        if self.numeric_ is not None:
+            blocks.append(self.numeric_.transform(numeric))
+        if self.categorical_ is not None:
+            blocks.append(self.categorical_.transform(categorical))
+        return np.ascontiguousarray(np.hstack(blocks), dtype=np.float64)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The names of the columns that `transform` returns."""
+        check_is_fitted(self)
+        names: list[Any] = []
+        for transformer, columns in (
+            (self.numeric_, self.numeric_columns_),
+            (self.categorical_, self.categorical_columns_),
+        ):
+            if transformer is not None:
+                given = [f"x{c}" if isinstance(c, int) else str(c) for c in columns]
+                names.extend(transformer.get_feature_names_out(given))
+        return np.asarray(names, dtype=object)
+
+    def _blocks(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The numeric columns as floats, the others as text in which None is missing."""
+        if not is_frame(X):
+            return X, np.empty((len(X), 0), object)
+        frame = nw.from_native(X, eager_only=True)
+        numeric = np.empty((len(frame), len(self.numeric_columns_)))
+        for j, name in enumerate(self.numeric_columns_):
+            numeric[:, j] = _numbers(frame[name], name)
+        categorical = np.empty((len(frame), len(self.categorical_columns_)), object)
+        for j, name in enumerate(self.categorical_columns_):
+            categorical[:, j] = _texts(frame[name])
+        return numeric, categorical
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _imputer() -> SimpleImputer:
+    return SimpleImputer(strategy="median", add_indicator=True)
+
+
+def _one_hot() -> OneHotEncoder:
+    return OneHotEncoder(
+        handle_unknown="infrequent_if_exist", max_categories=40, sparse_output=False
+    )
+
+
+def _schema(X: Any) -> dict[str, Any]:
+    return dict(nw.from_native(X, eager_only=True).schema)
+
+
+def _kind(name: str, dtype: Any) -> str:
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        return "number"
+    if dtype.is_temporal():
+        return "time"
+    if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
+        return "category"
+    raise TypeError(
+        f"Column {name!r} has the type {dtype}, which cannot be encoded; "
+        "turn it into numbers or text, or drop it."
+    )
+
+
+def _numbers(column: Any, name: str) -> np.ndarray:
+    if column.dtype.is_temporal():
+        if column.dtype == nw.Duration:
+            seconds = column.dt.total_microseconds() / 1e6
+        else:
+            seconds = column.cast(nw.Datetime("us")).dt.timestamp("us") / 1e6
+        return _numbers(seconds, name)
+    if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
+        raise ValueError(
+            f"Column {name!r} held numbers in fit, but now holds {column.dtype}; "
+            "convert it to numbers."
+        )
+    values = column.cast(nw.Float64).to_numpy().astype(np.float64)
+    if np.isinf(values).any():
+        raise ValueError(f"Column {name!r} contains infinity; replace it or leave it empty.")
+    return values
+
+
+def _texts(column: Any) -> list[str | None]:
+    """Text as it stands; a missing value, None or NaN, is None."""
+    return [None if v is None or v != v else str(v) for v in column.to_list()]
+
+
+def _check_not_all_missing(names: list[Any], is_missing: np.ndarray) -> None:
+    for name, missing in zip(names, is_missing, strict=True):
+        if missing:
+            raise ValueError(
+                f"Column {name!r} has no value in any training row; drop it or fill it."
+            )

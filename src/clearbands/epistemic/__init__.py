@@ -1,0 +1,1 @@
+"""Where the center and the epistemic widths come from: ensembles of models."""

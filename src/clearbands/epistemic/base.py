@@ -1,0 +1,66 @@
+"""From the predictions of an ensemble to a center and epistemic widths."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from clearbands.bagging import sorted_quantiles
+from clearbands.levels import check_levels, tails
+
+PREDICTIONS_AT_ONCE = 2**22  # floats held while the members of a chunk of rows are summed up
+
+
+class Ensemble(RegressorMixin, BaseEstimator, ABC):
+    """The contract of an epistemic part.
+
+    `fit(X, y, validation=None)` trains on X, y; `validation`, a pair (X, y), may choose between
+    models but trains none. `predict(X)` is the center, `predict_with_widths(X)` the center and
+    the epistemic distances below and above it.
+    """
+
+    confidence_level: float | Sequence[float]
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None) -> Ensemble: ...
+
+    @abstractmethod
+    def predict_members(self, X: Any) -> np.ndarray:
+        """(n, m): what each of the m members predicts."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n,): the median of the members."""
+        return self._quantiles_over_members(X, [0.5])[:, 0]
+
+    def predict_with_widths(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The center (n,) and the epistemic widths (n, 2, k) at the k confidence levels.
+
+        The widths reach from the median of the members to their alpha/2 and 1 - alpha/2 points.
+        """
+        levels = check_levels(self.confidence_level)
+        ends = [tail for level in levels for tail in tails(level)]
+        points = self._quantiles_over_members(X, [0.5, *ends])
+        center, ends_at = points[:, 0], points[:, 1:].reshape(len(points), len(levels), 2)
+        below = center[:, None] - ends_at[:, :, 0]
+        above = ends_at[:, :, 1] - center[:, None]
+        return center, np.maximum(np.stack([below, above], axis=1), 0)
+
+    def _quantiles_over_members(self, X: Any, levels: Sequence[float]) -> np.ndarray:
+        return predict_in_chunks(
+            lambda chunk: sorted_quantiles(self.predict_members(chunk), levels), X
+        )
+
+
+def predict_in_chunks(predict: Any, X: Any, members: int = 128) -> np.ndarray:
+    """predict(X), some thousand rows at a time: what it holds in between stays bounded."""
+    n, size = _num_samples(X), max(1, PREDICTIONS_AT_ONCE // members)
+    if n <= size:
+        return predict(X)
+    chunks = [np.arange(start, min(start + size, n)) for start in range(0, n, size)]
+    return np.concatenate([predict(_safe_indexing(X, chunk)) for chunk in chunks])

@@ -1,0 +1,58 @@
+"""Models that were fitted elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from clearbands.epistemic.base import Ensemble
+
+
+class MemberEnsemble(Ensemble):
+    """An ensemble of models that are already fitted: nothing here trains them again.
+
+    Parameters
+    ----------
+    members : list of objects with `predict(X) -> (n,)`, or of such functions
+    confidence_level : float or list of float
+    """
+
+    def __init__(
+        self, members: Sequence[Any], *, confidence_level: float | Sequence[float] = 0.9
+    ) -> None:
+        self.members = members
+        self.confidence_level = confidence_level
+
+    def __sklearn_clone__(self) -> MemberEnsemble:
+        # The members are the data of this estimator: a clone without them would be empty.
+        return MemberEnsemble(self.members, confidence_level=self.confidence_level)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(
+        self, X: Any, y: Any = None, *, validation: tuple[Any, Any] | None = None
+    ) -> MemberEnsemble:
+        """Check the members on the first row; X, y and validation train nothing."""
+        if len(self.members) < 2:
+            raise ValueError(
+                f"An ensemble needs at least 2 members to differ, got {len(self.members)}."
+            )
+        validate_data(self, X, skip_check_array=True)
+        return self
+
+    def predict_members(self, X: Any) -> np.ndarray:
+        predictions = [
+            np.asarray(member.predict(X) if hasattr(member, "predict") else member(X), float)
+            for member in self.members
+        ]
+        for i, prediction in enumerate(predictions):
+            if prediction.shape != predictions[0].shape or prediction.ndim != 1:
+                raise ValueError(
+                    f"Member {i} predicts an array of shape {prediction.shape}; "
+                    "every member must predict one number per row, (n,)."
+                )
+        return np.stack(predictions, axis=1)

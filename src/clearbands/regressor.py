@@ -1,0 +1,278 @@
+"""CLEAR as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from clearbands.aleatoric import ResidualQuantiles, quantile_counterpart
+from clearbands.bagging import seed_missing
+from clearbands.bands import make_interval
+from clearbands.calibration import ClearCalibrator
+from clearbands.encoding import TableEncoder
+from clearbands.epistemic.pcs import PCSEnsemble
+from clearbands.levels import check_levels
+from clearbands.progress import Listener, listening
+from clearbands.split import Rows, hold_out
+from clearbands.tables import check_any, check_share, check_target
+from clearbands.uncertainty import Uncertainty
+
+GUARANTEES = {
+    "joint": "asymptotic coverage",
+    "conformal": "finite-sample marginal coverage",
+}
+
+
+class Components(NamedTuple):
+    """What the calibrator sees of some rows."""
+
+    center: np.ndarray  # (n,)
+    aleatoric: np.ndarray  # (n, 2, k)
+    epistemic: np.ndarray  # (n, 2, k)
+
+
+class ClearRegressor(RegressorMixin, BaseEstimator):
+    """Calibrated prediction intervals that tell noise from ignorance.
+
+    Parameters
+    ----------
+    epistemic : ensemble, optional
+        Gives the center and the epistemic widths; see `clearbands.epistemic.base.Ensemble` for
+        the contract. By default a `PCSEnsemble`.
+    aleatoric : optional
+        Gives the aleatoric widths from the residuals; see `ResidualQuantiles` for the contract.
+    calibrator : optional
+        `ClearCalibrator` by default, or one of its siblings.
+    confidence_level : float or list of float
+        Intervals of several levels are nested.
+    calibration : "joint" or "conformal"
+        "joint": one held-out set chooses lambda and gamma1, the paper's standard. "conformal":
+        lambda from one half of it, gamma1 from the other, with a finite-sample guarantee.
+    calibration_size : float
+        Share of the rows that is held out when `fit` is given no calibration set.
+    residuals : "in-sample" or "out-of-bag"
+        Which center the aleatoric part's residuals are taken from.
+    encoder : "auto", transformer or None
+        Turns tables into numbers; "auto" is a `TableEncoder`, None leaves X as it is.
+    n_jobs, random_state
+        As in scikit-learn, handed to parts that leave theirs open. The result does not depend
+        on `n_jobs`.
+
+    Attributes
+    ----------
+    lambda_, gamma1_, gamma2_ : (k,), one value per level
+    guarantee_ : str, what holds for the coverage
+    encoder_, epistemic_, aleatoric_, calibrator_ : the fitted parts
+    n_train_, n_validation_, n_calibration_ : how many rows each step saw
+    """
+
+    def __init__(
+        self,
+        epistemic: Any = None,
+        aleatoric: Any = None,
+        calibrator: Any = None,
+        *,
+        confidence_level: float | Sequence[float] = 0.9,
+        calibration: str = "joint",
+        calibration_size: float = 0.25,
+        residuals: str = "in-sample",
+        encoder: Any = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epistemic = epistemic
+        self.aleatoric = aleatoric
+        self.calibrator = calibrator
+        self.confidence_level = confidence_level
+        self.calibration = calibration
+        self.calibration_size = calibration_size
+        self.residuals = residuals
+        self.encoder = encoder
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        X_cal: Any = None,
+        y_cal: Any = None,
+        progress: Listener | None = None,
+    ) -> ClearRegressor:
+        """Train on a part of the rows and calibrate on the rest.
+
+        With a calibration set (`X_cal`, `y_cal`) given, all of X trains. `progress` is called as
+        `progress(stage, done, total)` while the bootstraps run.
+        """
+        levels = self._check_parameters()
+        rng = check_random_state(self.random_state)
+        train, validation, calibration = self._split(X, y, X_cal, y_cal, rng)
+        with listening(progress):
+            self.encoder_ = self._make_encoder().fit(train.X, train.y)
+            train, validation = self._encode(train), self._encode(validation)
+            calibration = validation if calibration is None else self._encode(calibration)
+
+            self.epistemic_ = self._part(self.epistemic, PCSEnsemble(), levels, rng)
+            self.epistemic_.fit(train.X, train.y, validation=(validation.X, validation.y))
+            self.aleatoric_ = self._part(self.aleatoric, ResidualQuantiles(), levels, rng)
+            self._match_quantile_model()
+            self.aleatoric_.fit(*self._residuals(train))
+
+            chooser = None
+            if calibration is not validation:
+                chooser = (validation.y, *self._components(validation.X))
+            self.calibrator_ = self._part(self.calibrator, ClearCalibrator(), levels, rng)
+            self.calibrator_.fit(
+                calibration.y, *self._components(calibration.X), validation=chooser
+            )
+        self.levels_ = np.array(levels)
+        self.guarantee_ = GUARANTEES[self.calibration]
+        self.n_train_ = len(train)
+        self.n_validation_, self.n_calibration_ = len(validation), len(calibration)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n,): the center."""
+        return self.epistemic_.predict(self._check_and_encode(X))
+
+    def predict_interval(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""
+        components = self._components(self._check_and_encode(X))
+        widths = np.add(*self.calibrator_.scale(components.aleatoric, components.epistemic))
+        return components.center, make_interval(components.center, widths)
+
+    def predict_uncertainty(self, X: Any, *, confidence_level: float | None = None) -> Uncertainty:
+        """The calibrated aleatoric and epistemic distances at one level, by default the first."""
+        components = self._components(self._check_and_encode(X))
+        aleatoric, epistemic = self.calibrator_.scale(components.aleatoric, components.epistemic)
+        j = self._level_index(confidence_level)
+        return Uncertainty(
+            components.center,
+            aleatoric[:, :, j],
+            epistemic[:, :, j],
+            float(self.levels_[j]),
+            index=getattr(X, "index", None),
+        )
+
+    @property
+    def lambda_(self) -> np.ndarray:
+        """(k,): gamma2 / gamma1 at each level."""
+        return np.atleast_1d(self.calibrator_.lambda_)
+
+    @property
+    def gamma1_(self) -> np.ndarray:
+        """(k,): the factor of the aleatoric widths at each level."""
+        return np.atleast_1d(self.calibrator_.gamma1_)
+
+    @property
+    def gamma2_(self) -> np.ndarray:
+        """(k,): the factor of the epistemic widths at each level."""
+        return np.atleast_1d(self.calibrator_.gamma2_)
+
+    def _check_parameters(self) -> list[float]:
+        levels = list(check_levels(self.confidence_level))
+        if self.calibration not in GUARANTEES:
+            raise ValueError(
+                f'calibration must be "joint" or "conformal", got {self.calibration!r}.'
+            )
+        if self.residuals not in ("in-sample", "out-of-bag"):
+            raise ValueError(
+                f'residuals must be "in-sample" or "out-of-bag", got {self.residuals!r}.'
+            )
+        check_share(self.calibration_size, "calibration_size")
+        return levels
+
+    def _split(
+        self, X: Any, y: Any, X_cal: Any, y_cal: Any, rng: np.random.RandomState
+    ) -> tuple[Rows, Rows, Rows | None]:
+        """Training rows, those that choose, and those kept for gamma1 alone ("conformal")."""
+        if (X_cal is None) != (y_cal is None):
+            raise ValueError("X_cal and y_cal belong together: give both or neither.")
+        train = _check_rows(self, X, y, reset=True)
+        if X_cal is None:
+            train, held_out = hold_out(train, self.calibration_size, rng)
+        else:
+            held_out = _check_rows(self, X_cal, y_cal, reset=False)
+        if self.calibration == "joint":
+            return train, held_out, None
+        return train, *hold_out(held_out, 0.5, rng)
+
+    def _make_encoder(self) -> Any:
+        if self.encoder is None:
+            return _AsItIs()
+        return TableEncoder() if isinstance(self.encoder, str) else clone(self.encoder)
+
+    def _encode(self, rows: Rows) -> Rows:
+        return Rows(self.encoder_.transform(rows.X), rows.y)
+
+    def _check_and_encode(self, X: Any) -> Any:
+        check_is_fitted(self, "calibrator_")
+        return self.encoder_.transform(check_any(self, X, reset=False))
+
+    def _part(self, given: Any, default: Any, levels: list[float], rng: Any) -> Any:
+        """A clone of the part at our levels; what it leaves open of seed and jobs is ours."""
+        part = clone(default if given is None else given).set_params(confidence_level=levels)
+        if part.get_params(deep=False).get("n_jobs", 0) is None:
+            part.set_params(n_jobs=self.n_jobs)
+        return seed_missing(part, rng)
+
+    def _match_quantile_model(self) -> None:
+        """Where the aleatoric part leaves its model open, it takes the type that won."""
+        is_open = self.aleatoric_.get_params(deep=False).get("model", 0) is None
+        if is_open and hasattr(self.epistemic_, "winner_"):
+            self.aleatoric_.set_params(model=quantile_counterpart(self.epistemic_.winner_))
+
+    def _residuals(self, train: Rows) -> tuple[Any, np.ndarray]:
+        if self.residuals == "in-sample":
+            return train.X, train.y - self.epistemic_.predict(train.X)
+        center = self.epistemic_.predict_out_of_bag(train.X)
+        left_out = np.flatnonzero(~np.isnan(center))
+        if len(left_out) < len(train) / 2:
+            raise ValueError(
+                f"Only {len(left_out)} of {len(train)} training rows were left out by any "
+                "bootstrap; out-of-bag residuals need more bootstraps."
+            )
+        rows = train.take(left_out)
+        return rows.X, rows.y - center[left_out]
+
+    def _components(self, X: Any) -> Components:
+        center, epistemic = self.epistemic_.predict_with_widths(X)
+        return Components(center, self.aleatoric_.predict_widths(X), epistemic)
+
+    def _level_index(self, confidence_level: float | None) -> int:
+        if confidence_level is None:
+            return 0
+        (matches,) = np.nonzero(np.isclose(self.levels_, confidence_level, rtol=0, atol=1e-9))
+        if len(matches) == 0:
+            fitted = ", ".join(f"{level:g}" for level in self.levels_)
+            raise ValueError(
+                f"The model was not fitted at level {confidence_level!r}; it has {fitted}."
+            )
+        return int(matches[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.encoder is not None
+        return tags
+
+
+class _AsItIs(BaseEstimator):
+    """The encoder that leaves X to the parts."""
+
+    def fit(self, X: Any, y: Any = None) -> _AsItIs:
+        return self
+
+    def transform(self, X: Any) -> Any:
+        return X
+
+
+def _check_rows(estimator: Any, X: Any, y: Any, *, reset: bool) -> Rows:
+    X, y = check_any(estimator, X, reset=reset), check_target(y)
+    check_consistent_length(X, y)
+    return Rows(X, y)
