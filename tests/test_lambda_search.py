@@ -1,0 +1,104 @@
+"""The exact search against trying everything."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clearbands.lambda_search import (
+    PAPER_LAMBDAS,
+    CalibrationRows,
+    search_exactly,
+    search_grid,
+)
+from tests.toys import calibration_set, widths_with_ties
+
+
+def every_crossing(rows):
+    """All lambdas at which two rows change places, and both ends."""
+    r, a, e = rows.distance, rows.aleatoric, rows.epistemic
+    lambdas = [0.0, math.inf]
+    for i, j in itertools.combinations(range(len(rows)), 2):
+        across = r[j] * e[i] - r[i] * e[j]
+        if across:
+            lambdas.append((r[i] * a[j] - r[j] * a[i]) / across)
+    return [lambda_ for lambda_ in lambdas if lambda_ >= 0]
+
+
+def loss(rows, lambda_, k, alpha):
+    return rows.quantile_loss(*rows.factors(lambda_, k), alpha)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("level", [0.5, 0.9])
+def test_no_lambda_is_better(seed, level):
+    rows = CalibrationRows.from_widths(*calibration_set(n=35, seed=seed))
+    k = math.ceil(level * 36)
+    found = loss(rows, search_exactly(rows, k, 1 - level), k, 1 - level)
+    best = min(loss(rows, lambda_, k, 1 - level) for lambda_ in every_crossing(rows))
+    assert found <= best * (1 + 1e-9)
+
+
+@given(widths_with_ties(), st.sampled_from([0.3, 0.5, 0.9]))
+@settings(max_examples=300, deadline=None)
+def test_no_lambda_is_better_with_ties_and_zeros(arrays, level):
+    rows = CalibrationRows.from_widths(*arrays)
+    k = min(math.ceil(level * (len(rows) + 1)), len(rows))
+    found = loss(rows, search_exactly(rows, k, 1 - level), k, 1 - level)
+    best = min(loss(rows, lambda_, k, 1 - level) for lambda_ in every_crossing(rows))
+    assert found <= best * (1 + 1e-9) + 1e-12
+
+
+@pytest.mark.parametrize("n", [60, 500, 4000])
+def test_never_a_higher_loss_than_the_papers_grid(n):
+    rows = CalibrationRows.from_widths(*calibration_set(n=n, seed=n))
+    k = math.ceil(0.95 * (n + 1))
+    exact = loss(rows, search_exactly(rows, k, 0.05), k, 0.05)
+    grid = loss(rows, search_grid(rows, k, 0.05, PAPER_LAMBDAS), k, 0.05)
+    assert grid * (1 - 0.01) < exact <= grid
+
+
+def test_only_one_part_carries_the_signal():
+    """Noise proportional to one part alone: lambda ends where only that part counts."""
+    rng = np.random.default_rng(0)
+    n, ones = 4000, np.ones((4000, 2))
+    scale = rng.lognormal(0, 1, size=(n, 1)) * ones
+    y = rng.normal(size=n) * scale[:, 0]
+    epistemic_only = CalibrationRows.from_widths(y, np.zeros(n), ones, scale)
+    aleatoric_only = CalibrationRows.from_widths(y, np.zeros(n), scale, ones)
+    assert search_exactly(epistemic_only, 3600, 0.1) > 20
+    assert search_exactly(aleatoric_only, 3600, 0.1) < 0.05
+
+
+def test_without_aleatoric_widths_lambda_is_infinite():
+    y, center, aleatoric, epistemic = calibration_set()
+    rows = CalibrationRows.from_widths(y, center, 0 * aleatoric, epistemic)
+    lambda_ = search_exactly(rows, 270, 0.1)
+    assert lambda_ == math.inf
+    gamma1, gamma2 = rows.factors(lambda_, 270)
+    assert gamma1 == 0
+    assert 0 < gamma2 < math.inf
+
+
+def test_thousands_of_equal_rows_do_not_stop_the_search():
+    """Coinciding lines never separate, and equal widths make the loss flat along the curve."""
+    n = 20_000
+    y = np.repeat([1.0, 2.0, 3.0, 4.0], n // 4)
+    rows = CalibrationRows.from_widths(y, np.zeros(n), np.ones((n, 2)), np.ones((n, 2)))
+    k = 18_001
+    lambda_ = search_exactly(rows, k, 0.1)
+    assert np.sum(rows.factors(lambda_, k)) == pytest.approx(4.0)
+
+
+def test_grid_takes_infinity():
+    rows = CalibrationRows.from_widths(*calibration_set())
+    assert search_grid(rows, 270, 0.1, np.array([math.inf])) == math.inf
+
+
+def test_the_papers_grid():
+    assert len(PAPER_LAMBDAS) == 4011
+    assert PAPER_LAMBDAS[0] == 0
+    assert PAPER_LAMBDAS[-1] == pytest.approx(100)
