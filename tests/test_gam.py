@@ -17,7 +17,7 @@ from clearbands.quantile_models.gam import (
     SplineBasis,
     gcv_scores,
 )
-from golden.make_pygam import GOLDEN, draw
+from tests.golden.make_pygam import GOLDEN, draw
 
 GOLDEN_VALUES = json.loads(GOLDEN.read_text())
 RECORDS = GOLDEN_VALUES["records"]
