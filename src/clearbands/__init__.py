@@ -1,3 +1,76 @@
-"""Prediction intervals you can trust, that say why they are wide."""
+"""Prediction intervals you can trust, that say why they are wide.
+
+The public names are loaded on first use: importing the package alone costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clearbands import metrics as metrics
+    from clearbands.aleatoric import ResidualQuantiles as ResidualQuantiles
+    from clearbands.calibration import ClearCalibrator as ClearCalibrator
+    from clearbands.calibration import FixedAleatoricCalibrator as FixedAleatoricCalibrator
+    from clearbands.calibration import FixedRatioCalibrator as FixedRatioCalibrator
+    from clearbands.conformal import CalibrationWarning as CalibrationWarning
+    from clearbands.encoding import TableEncoder as TableEncoder
+    from clearbands.epistemic.members import MemberEnsemble as MemberEnsemble
+    from clearbands.epistemic.pcs import PCSEnsemble as PCSEnsemble
+    from clearbands.lambda_search import PAPER_LAMBDAS as PAPER_LAMBDAS
+    from clearbands.persistence import ModelFileError as ModelFileError
+    from clearbands.persistence import load as load
+    from clearbands.persistence import save as save
+    from clearbands.pools import mean_pool as mean_pool
+    from clearbands.pools import quantile_pool as quantile_pool
+    from clearbands.quantile_models.boosting import BoostedQuantiles as BoostedQuantiles
+    from clearbands.quantile_models.forest import ForestQuantiles as ForestQuantiles
+    from clearbands.quantile_models.gam import ExpectileGAM as ExpectileGAM
+    from clearbands.quantile_models.linear import LinearQuantiles as LinearQuantiles
+    from clearbands.regressor import ClearRegressor as ClearRegressor
+    from clearbands.uncertainty import Uncertainty as Uncertainty
+    from clearbands.variants import variant_a as variant_a
+    from clearbands.variants import variant_b as variant_b
+    from clearbands.variants import variant_c as variant_c
 
 __version__ = "0.1.0"
+
+# In the order data meets them: models, parts, calibration, and what surrounds them.
+_HOMES = {
+    "ClearRegressor": "regressor",
+    "variant_a": "variants",
+    "variant_b": "variants",
+    "variant_c": "variants",
+    "TableEncoder": "encoding",
+    "PCSEnsemble": "epistemic.pcs",
+    "MemberEnsemble": "epistemic.members",
+    "mean_pool": "pools",
+    "quantile_pool": "pools",
+    "ResidualQuantiles": "aleatoric",
+    "BoostedQuantiles": "quantile_models.boosting",
+    "ForestQuantiles": "quantile_models.forest",
+    "ExpectileGAM": "quantile_models.gam",
+    "LinearQuantiles": "quantile_models.linear",
+    "ClearCalibrator": "calibration",
+    "FixedRatioCalibrator": "calibration",
+    "FixedAleatoricCalibrator": "calibration",
+    "PAPER_LAMBDAS": "lambda_search",
+    "CalibrationWarning": "conformal",
+    "Uncertainty": "uncertainty",
+    "save": "persistence",
+    "load": "persistence",
+    "ModelFileError": "persistence",
+}
+
+__all__ = ["metrics", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "metrics":
+        return import_module("clearbands.metrics")
+    if name in _HOMES:
+        return getattr(import_module(f"clearbands.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'clearbands' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

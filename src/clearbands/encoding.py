@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.tables import check_any, is_frame
@@ -41,15 +40,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
         X = check_any(self, X, reset=True)
         if is_frame(X):
-            kinds = {name: _kind(name, dtype) for name, dtype in _schema(X).items()}
+            is_text = {name: _is_text(name, dtype) for name, dtype in _schema(X).items()}
         else:
-            kinds = dict.fromkeys(range(X.shape[1]), "number")
-        self.categorical_columns_ = [name for name, kind in kinds.items() if kind == "category"]
-        self.numeric_columns_ = [name for name, kind in kinds.items() if kind != "category"]
+            is_text = {j: False for j in range(X.shape[1])}
+        self.numeric_columns_ = [name for name, text in is_text.items() if not text]
+        self.categorical_columns_ = [name for name, text in is_text.items() if text]
         numeric, categorical = self._blocks(X)
         _check_not_all_missing(self.numeric_columns_, np.isnan(numeric).all(axis=0))
-        missing = np.equal(categorical, None).all(axis=0)
-        _check_not_all_missing(self.categorical_columns_, missing)
+        _check_not_all_missing(
+            self.categorical_columns_, [all(v is None for v in column) for column in categorical.T]
+        )
         self.numeric_ = self.categorical_ = None
         if self.numeric_columns_:
             self.numeric_ = clone(_imputer() if self.numeric is None else self.numeric)
@@ -90,10 +90,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         frame = nw.from_native(X, eager_only=True)
         numeric = np.empty((len(frame), len(self.numeric_columns_)))
         for j, name in enumerate(self.numeric_columns_):
-            numeric[:, j] = _numbers(frame[name], name)
+            numeric[:, j] = _numbers(frame.get_column(name), name)
         categorical = np.empty((len(frame), len(self.categorical_columns_)), object)
         for j, name in enumerate(self.categorical_columns_):
-            categorical[:, j] = _texts(frame[name])
+            categorical[:, j] = _texts(frame.get_column(name))
         return numeric, categorical
 
     def __sklearn_tags__(self) -> Any:
@@ -102,27 +102,29 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _imputer() -> SimpleImputer:
+def _imputer() -> Any:
+    from sklearn.impute import SimpleImputer
+
     return SimpleImputer(strategy="median", add_indicator=True)
 
 
-def _one_hot() -> OneHotEncoder:
+def _one_hot() -> Any:
+    from sklearn.preprocessing import OneHotEncoder
+
     return OneHotEncoder(
         handle_unknown="infrequent_if_exist", max_categories=40, sparse_output=False
     )
 
 
-def _schema(X: Any) -> dict[str, Any]:
+def _schema(X: Any) -> dict[Any, Any]:
     return dict(nw.from_native(X, eager_only=True).schema)
 
 
-def _kind(name: str, dtype: Any) -> str:
-    if dtype.is_numeric() or dtype == nw.Boolean:
-        return "number"
-    if dtype.is_temporal():
-        return "time"
+def _is_text(name: Any, dtype: Any) -> bool:
+    if dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Boolean:
+        return False
     if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
-        return "category"
+        return True
     raise TypeError(
         f"Column {name!r} has the type {dtype}, which cannot be encoded; "
         "turn it into numbers or text, or drop it."
@@ -152,7 +154,7 @@ def _texts(column: Any) -> list[str | None]:
     return [None if v is None or v != v else str(v) for v in column.to_list()]
 
 
-def _check_not_all_missing(names: list[Any], is_missing: np.ndarray) -> None:
+def _check_not_all_missing(names: list[Any], is_missing: Iterable[bool]) -> None:
     for name, missing in zip(names, is_missing, strict=True):
         if missing:
             raise ValueError(

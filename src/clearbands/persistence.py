@@ -23,8 +23,10 @@ HEADER = "clearbands.json"
 TRUSTED = frozenset(
     {
         "collections.OrderedDict",
+        "numpy.dtype",
         "quantile_forest._quantile_forest.RandomForestQuantileRegressor",
         "quantile_forest._quantile_forest_fast.QuantileForest",
+        "sklearn.tree._tree.Tree",
         "xgboost.core.Booster",
         "xgboost.sklearn.XGBRegressor",
     }
@@ -73,18 +75,15 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
 
     header = read_header(path)
     try:
-        unknown = [
-            name
-            for name in skops.io.get_untrusted_types(file=path)
-            if name not in TRUSTED and name not in trusted and not _is_own_class(name)
-        ]
+        types = skops.io.get_untrusted_types(file=path)
+        known = TRUSTED.union(trusted)
+        unknown = [name for name in types if name not in known and not _is_own_class(name)]
         if unknown:
             raise ModelFileError(
                 f"{path} holds types that are not trusted: {', '.join(unknown)}. "
                 "If they are yours, name them: load(path, trusted=[...])."
             )
-        own = [name for name in skops.io.get_untrusted_types(file=path)]
-        return skops.io.load(path, trusted=own)
+        return skops.io.load(path, trusted=types)
     except (zipfile.BadZipFile, zlib.error, KeyError, EOFError) as error:
         raise ModelFileError(
             f"{path} is damaged (written by clearbands {header['clearbands']}): save it again."

@@ -139,7 +139,8 @@ class ClearRegressor(RegressorMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,): the center."""
-        return self.epistemic_.predict(self._check_and_encode(X))
+        encoded = self._check_and_encode(X)
+        return self.epistemic_.predict(encoded)
 
     def predict_interval(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""
@@ -184,6 +185,10 @@ class ClearRegressor(RegressorMixin, BaseEstimator):
         if self.residuals not in ("in-sample", "out-of-bag"):
             raise ValueError(
                 f'residuals must be "in-sample" or "out-of-bag", got {self.residuals!r}.'
+            )
+        if isinstance(self.encoder, str) and self.encoder != "auto":
+            raise ValueError(
+                f'encoder must be "auto", a transformer or None, got {self.encoder!r}.'
             )
         check_share(self.calibration_size, "calibration_size")
         return levels

@@ -29,7 +29,7 @@ def hold_out(rows: Rows, share: float, rng: np.random.RandomState) -> tuple[Rows
     n_held_out = ceil(share * len(rows))
     if len(rows) - n_held_out < 1 or n_held_out < 1:
         raise ValueError(
-            f"{len(rows)} row(s) cannot be split with a share of {share:g} held out: "
+            f"Rows cannot be held out of n_samples={len(rows)}: "
             "both sides need at least 1 row. Give more rows."
         )
     order = rng.permutation(len(rows))

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.metrics import r2_score, root_mean_squared_error
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -194,10 +193,10 @@ def _compete(
     """The leaderboard after fitting every candidate once on the training rows."""
     entries = []
     for candidate in candidates:
-        prediction = candidate.fitted(train).predict(judged_on.X)
-        r2 = float(r2_score(judged_on.y, prediction)) if len(judged_on) > 1 else None
-        rmse = float(root_mean_squared_error(judged_on.y, prediction))
-        entries.append(_entry(candidate, rmse=rmse, r2=r2, selected=False))
+        error = judged_on.y - candidate.fitted(train).predict(judged_on.X)
+        mse, variance = float(np.mean(error**2)), float(np.var(judged_on.y))
+        r2 = 1 - mse / variance if variance > 0 else None
+        entries.append(_entry(candidate, rmse=mse**0.5, r2=r2, selected=False))
         report("choosing a model", len(entries), len(candidates))
     entries.sort(key=lambda entry: entry["rmse"])
     for entry in entries[:top_k]:

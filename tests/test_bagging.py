@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from clearbands.bagging import Bootstraps, fit_bag, seed_missing, sorted_quantiles
+from clearbands.progress import listening
+from tests.toys import noisy_line
+
+
+def test_bootstraps_draw_as_many_rows_as_there_are():
+    bootstraps = Bootstraps.draw(1000, 20, np.random.RandomState(0))
+    assert len(bootstraps) == 20
+    assert (bootstraps.counts.sum(axis=1) == 1000).all()
+    left_out = (bootstraps.counts == 0).mean()
+    assert left_out == pytest.approx(np.exp(-1), abs=0.01)
+
+
+def test_members_are_fitted_on_the_rows_drawn():
+    X, y = noisy_line(60)
+    bootstraps = Bootstraps.draw(60, 3, np.random.RandomState(0))
+    bag = fit_bag(LinearRegression(), X, y, bootstraps, n_jobs=None, stage="test")
+    members = bag.predict_members(X)
+    assert members.shape == (60, 1, 3)
+    for i, counts in enumerate(bootstraps.counts):
+        weighted = LinearRegression().fit(X, y, sample_weight=counts)
+        np.testing.assert_allclose(members[:, 0, i], weighted.predict(X))
+
+
+def test_jobs_do_not_change_the_members():
+    X, y = noisy_line(60)
+    bootstraps = Bootstraps.draw(60, 4, np.random.RandomState(0))
+    model = RandomForestRegressor(5, random_state=0)
+    one, two = (
+        fit_bag(model, X, y, bootstraps, n_jobs=n_jobs, stage="test").predict_members(X)
+        for n_jobs in (1, 2)
+    )
+    np.testing.assert_array_equal(one, two)
+
+
+def test_progress_counts_every_member():
+    X, y = noisy_line(60)
+    seen = []
+    with listening(lambda *step: seen.append(step)):
+        fit_bag(
+            LinearRegression(),
+            X,
+            y,
+            Bootstraps.draw(60, 3, np.random.RandomState(0)),
+            n_jobs=None,
+            stage="members",
+        )
+    assert seen == [("members", done, 3) for done in (1, 2, 3)]
+
+
+def test_only_open_seeds_are_set():
+    model = make_pipeline(StandardScaler(), RandomForestRegressor())
+    seeded = seed_missing(model, np.random.RandomState(0))
+    assert isinstance(seeded.get_params()["randomforestregressor__random_state"], int)
+    given_seed = seed_missing(RandomForestRegressor(random_state=5), np.random.RandomState(0))
+    assert given_seed.random_state == 5
+
+
+@given(
+    st.lists(st.lists(st.floats(-1e3, 1e3), min_size=7, max_size=7), min_size=1, max_size=9),
+    st.lists(st.floats(0, 1), min_size=1, max_size=4),
+)
+def test_sorted_quantiles_are_those_of_numpy(rows, levels):
+    values = np.array(rows)
+    expected = np.moveaxis(np.quantile(values, levels, axis=1), 0, -1)
+    np.testing.assert_allclose(sorted_quantiles(values, levels), expected, rtol=1e-9, atol=1e-9)

@@ -1,0 +1,103 @@
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.preprocessing import OrdinalEncoder, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from clearbands.encoding import TableEncoder
+
+COLUMNS = {
+    "size": [1.0, None, 3.0, 5.0],
+    "rooms": [1, 2, 3, 4],
+    "heated": [True, False, True, True],
+    "town": ["a", None, "b", "a"],
+    "sold": [dt.date(2020, 1, 1), dt.date(2020, 1, 2), None, dt.date(2020, 1, 4)],
+}
+FRAMES = [pd.DataFrame, pl.DataFrame]
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_mixed_columns_become_numbers(frame):
+    X = frame(COLUMNS)
+    if frame is pd.DataFrame:
+        X["sold"] = pd.to_datetime(X["sold"])
+    encoder = TableEncoder().fit(X)
+    names = list(encoder.get_feature_names_out())
+    Z = dict(zip(names, encoder.transform(X).T, strict=True))
+    assert Z["size"].tolist() == [1, 3, 3, 5]  # the median of 1, 3, 5 fills the gap
+    assert Z["missingindicator_size"].tolist() == [0, 1, 0, 0]
+    assert Z["heated"].tolist() == [1, 0, 1, 1]
+    assert Z["town_a"].tolist() == [1, 0, 0, 1]
+    assert Z["town_None"].tolist() == [0, 1, 0, 0]
+    assert Z["sold"][1] - Z["sold"][0] == 24 * 60 * 60
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_an_unseen_category_is_none_of_the_known(frame):
+    encoder = TableEncoder().fit(frame({"town": ["a", "b"]}))
+    assert encoder.transform(frame({"town": ["c"]})).tolist() == [[0, 0]]
+
+
+def test_pandas_categories_are_text():
+    X = pd.DataFrame({"grade": pd.Categorical(["low", "high", None])})
+    assert TableEncoder().fit(X).transform(X).shape == (3, 3)
+
+
+def test_rare_categories_are_pooled():
+    X = pl.DataFrame({"id": [f"row {i}" for i in range(500)]})
+    assert TableEncoder().fit(X).transform(X).shape == (500, 40)
+
+
+def test_gaps_that_only_appear_later_are_filled():
+    encoder = TableEncoder().fit(np.array([[1.0], [3.0]]))
+    assert encoder.transform(np.array([[np.nan]])).tolist() == [[2.0]]
+
+
+def test_both_steps_can_be_replaced():
+    encoder = TableEncoder(numeric=StandardScaler(), categorical=OrdinalEncoder())
+    X = pl.DataFrame({"size": [0.0, 2.0], "town": ["a", "b"]})
+    assert encoder.fit(X).transform(X).tolist() == [[-1, 0], [1, 1]]
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_columns_are_found_by_name(frame):
+    X = frame({"a": [1.0, 2.0], "b": ["x", "y"]})
+    encoder = TableEncoder().fit(X)
+    np.testing.assert_array_equal(encoder.transform(X[["b", "a"]]), encoder.transform(X))
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_columns_that_differ_are_named(frame):
+    encoder = TableEncoder().fit(frame({"a": [1.0, 2.0], "b": [1.0, 2.0]}))
+    with pytest.raises(ValueError, match=r"missing: b; not seen in fit: c"):
+        encoder.transform(frame({"a": [1.0], "c": [1.0]}))
+
+
+def test_columns_without_any_value_are_named():
+    with pytest.raises(ValueError, match="Column 'size' has no value"):
+        TableEncoder().fit(pl.DataFrame({"size": [None, None]}, schema={"size": pl.Float64}))
+    with pytest.raises(ValueError, match="Column 'town' has no value"):
+        TableEncoder().fit(pd.DataFrame({"town": [None, None]}, dtype=object))
+
+
+def test_values_that_cannot_be_numbers_are_named():
+    encoder = TableEncoder().fit(pl.DataFrame({"size": [1.0, 2.0]}))
+    with pytest.raises(ValueError, match="Column 'size' held numbers in fit"):
+        encoder.transform(pl.DataFrame({"size": ["large"]}))
+    with pytest.raises(ValueError, match="Column 'size' contains infinity"):
+        encoder.transform(pl.DataFrame({"size": [np.inf]}))
+    with pytest.raises(TypeError, match="Column 'tags' has the type List"):
+        TableEncoder().fit(pl.DataFrame({"tags": [["a"], ["b"]]}))
+
+
+@parametrize_with_checks(
+    [TableEncoder()],
+    expected_failed_checks=lambda _: {
+        "check_dataframe_column_names_consistency": "reordered columns are put right by name",
+    },
+)
+def test_estimator_checks(estimator, check):
+    check(estimator)

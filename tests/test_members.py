@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+
+from clearbands import ClearRegressor, LinearQuantiles, MemberEnsemble, ResidualQuantiles
+from tests.toys import noisy_line
+
+
+def fitted_members(X, y, n=5):
+    return [Ridge(alpha=10.0**i).fit(X, y) for i in range(n)]
+
+
+def test_members_are_used_as_they_are():
+    X, y = noisy_line()
+    members = fitted_members(X, y)
+    ensemble = MemberEnsemble([members[0], members[1].predict])
+    expected = np.stack([members[0].predict(X), members[1].predict(X)], axis=1)
+    np.testing.assert_array_equal(ensemble.predict_members(X), expected)
+    np.testing.assert_allclose(ensemble.predict(X), expected.mean(axis=1))
+
+
+def test_cloning_keeps_the_members():
+    X, y = noisy_line()
+    ensemble = MemberEnsemble(fitted_members(X, y), confidence_level=0.8)
+    copy = clone(ensemble)
+    assert copy.confidence_level == 0.8
+    np.testing.assert_array_equal(copy.predict(X), ensemble.predict(X))
+
+
+def test_clear_around_models_that_are_already_fitted():
+    X, y = noisy_line(600)
+    ensemble = MemberEnsemble(fitted_members(X[:200], y[:200]))
+    model = ClearRegressor(
+        ensemble, ResidualQuantiles(LinearQuantiles(), n_bootstraps=3), random_state=0
+    ).fit(X[200:500], y[200:500])
+    point, intervals = model.predict_interval(X[500:])
+    np.testing.assert_array_equal(point, ensemble.predict(X[500:]))
+    covered = (intervals[:, 0, 0] <= y[500:]) & (y[500:] <= intervals[:, 1, 0])
+    assert covered.mean() > 0.8
+
+
+def test_bad_members():
+    X, y = noisy_line()
+    with pytest.raises(ValueError, match="at least 2 members"):
+        MemberEnsemble([Ridge().fit(X, y)]).fit(X, y)
+    crooked = MemberEnsemble([Ridge().fit(X, y), lambda X: np.zeros((len(X), 2))])
+    with pytest.raises(ValueError, match=r"Member 1 predicts an array of shape \(240, 2\)"):
+        crooked.predict(X)
