@@ -1,0 +1,596 @@
+"""Quantile gradient boosting, refitted on every bootstrap of one training set.
+
+All members share one matrix of binned columns; a bootstrap is a count per row. The gradient of
+the pinball loss takes two values, -tau where the prediction lies below the target and 1 - tau
+elsewhere, so a node is described by two integers: the weight of its rows, and the weight of those
+whose prediction overshoots (is not below the target). Both travel in the halves of one int64, a
+"pair": adding and subtracting pairs is exact, and so the same trees come out of weights and of
+repeated rows, of one thread and of many.
+"""
+# numba types the kernels, by rules of its own.
+# mypy: no-check-untyped-defs
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from clearbands.engine.binning import MAX_BINS, Bins
+from clearbands.engine.bits import lowest_bit
+from clearbands.engine.threads import run_threads
+
+MAX_COLUMNS = 2**16 - 1
+
+ALWAYS_LEFT = 255  # no bin is larger
+MIN_GAIN = 1e-6
+TIE = 1 + 1e-12  # scores closer than this are equal, and the first split wins on every machine
+HALF = 32
+LOW_HALF = 2**HALF - 1
+NO_SPLIT = -1
+NO_HISTOGRAM = -1
+ROWS_PER_BLOCK = 256
+
+kernel = njit(cache=True, nogil=True, error_model="numpy")
+# Helpers are called by kernels only and stored with them. A way in from Python would double the
+# compile time; inlined, the tuples of arrays that they take cost nothing.
+_no_way_in: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+helper = njit(forceinline=True, nogil=True, error_model="numpy", **_no_way_in)
+
+
+@dataclass(frozen=True)
+class BoostedBag:
+    """Complete binary trees: the children of node k are 2k + 1 and 2k + 2, then come the leaves."""
+
+    bins: Bins
+    init: np.ndarray  # (q, b): what a member predicts before its first tree
+    feature: np.ndarray  # (b, q, trees, inner nodes) uint16: the column a node looks at
+    threshold: np.ndarray  # (b, q, trees, inner nodes) uint8: the last bin that goes left
+    value: np.ndarray  # (b, q, trees, leaves): what a leaf adds to the prediction
+
+    def predict_members(self, X: np.ndarray) -> np.ndarray:
+        """(n, q, b): for every row and quantile the predictions of all members."""
+        members = np.empty((len(X), *self.init.shape))
+        _predict_members(
+            self.bins.apply(X), self.init, self.feature, self.threshold, self.value, members
+        )
+        return members
+
+
+def fit_boosted_bag(
+    bins: Bins,
+    X: np.ndarray,
+    y: np.ndarray,
+    counts: np.ndarray,
+    quantiles: np.ndarray,
+    *,
+    n_trees: int,
+    max_depth: int,
+    learning_rate: float,
+    min_child_weight: float,
+    reg_lambda: float,
+    n_jobs: int | None,
+    stage: str,
+) -> BoostedBag:
+    """Boost every quantile on every bootstrap, a row of `counts` (b, n) uint8."""
+    if X.shape[1] > MAX_COLUMNS:
+        raise ValueError(f"X must have at most {MAX_COLUMNS} columns, got {X.shape[1]}.")
+    columns = Columns.from_bins(bins, X)
+    n_members, n_quantiles = len(counts), len(quantiles)
+    n_inner = 2**max_depth - 1
+    shape = (n_members, n_quantiles, n_trees)
+    init = np.empty((n_quantiles, n_members))
+    feature = np.empty((*shape, n_inner), np.uint16)
+    threshold = np.empty((*shape, n_inner), np.uint8)
+    value = np.empty((*shape, n_inner + 1))
+    # Weights are integers, so rounding the limit up changes nothing; an empty child is no child.
+    min_weight = max(1, int(np.ceil(min_child_weight)))
+    # A histogram is cleared and scanned as a whole: it pays off once rows outnumber bins.
+    few_rows = max(32, int(columns.offsets[-1]) // X.shape[1])
+
+    def fit_one(task: int, stop: np.ndarray) -> None:
+        member, level = divmod(task, n_quantiles)
+        tau = float(quantiles[level])
+        sample = Sample.draw(y, counts[member])
+        n_slots = max_depth if len(sample.drawn) > few_rows else 0
+        _fit_member(
+            columns,
+            Rule(tau, float(learning_rate), min_weight, float(reg_lambda), few_rows),
+            sample,
+            Histograms.allocate(columns, n_slots, max_depth),
+            int(max_depth),
+            stop,
+            init[level, member : member + 1],
+            feature[member, level],
+            threshold[member, level],
+            value[member, level],
+        )
+
+    run_threads(fit_one, n_members * n_quantiles, n_jobs=n_jobs, stage=stage)
+    return BoostedBag(bins, init, feature, threshold, value)
+
+
+class Columns(NamedTuple):
+    """The training set in bins."""
+
+    binned: np.ndarray  # (n, d) uint8
+    offsets: np.ndarray  # (d + 1,): where the bins of a column start in a histogram
+
+    @classmethod
+    def from_bins(cls, bins: Bins, X: np.ndarray) -> Columns:
+        # Unsigned numbers spare the kernels the check for an index that counts from the end.
+        return cls(bins.apply(X), bins.offsets.astype(np.uint64))
+
+
+class Rule(NamedTuple):
+    """How a tree grows."""
+
+    tau: float
+    learning_rate: float
+    min_weight: int
+    reg_lambda: float
+    few_rows: int  # nodes of at most this many rows get no histogram of their own
+
+
+class Sample(NamedTuple):
+    """The state of one member: its drawn rows and what is left to explain of their targets."""
+
+    drawn: np.ndarray  # (m,) uint32: the rows that were drawn
+    rows: np.ndarray  # (m,) uint32: the same, ordered so that every node owns a contiguous part
+    counts: np.ndarray  # (n,) uint8: how often each row was drawn
+    gradients: np.ndarray  # (n,) uint16: the two weights of a pair, in a byte each
+    residual: np.ndarray  # (n,): target - prediction
+    spare_rows: np.ndarray  # (m,) uint32
+    leaf_residuals: np.ndarray  # (m,)
+    leaf_weights: np.ndarray  # (m,) uint8
+
+    @classmethod
+    def draw(cls, y: np.ndarray, counts: np.ndarray) -> Sample:
+        drawn = np.flatnonzero(counts).astype(np.uint32)
+        leaf_residuals = np.empty(len(drawn))
+        return cls(
+            drawn,
+            np.empty_like(drawn),
+            counts,
+            np.empty(len(y), np.uint16),
+            y.copy(),
+            # Rows are moved when a node is split and residuals gathered when it is not: one
+            # piece of memory serves both.
+            leaf_residuals.view(np.uint32)[: len(drawn)],
+            leaf_residuals,
+            np.empty(len(drawn), np.uint8),
+        )
+
+
+class Histograms(NamedTuple):
+    """Pairs per bin, and the nodes that wait for their turn."""
+
+    slots: np.ndarray  # (slots, bins of all columns) int64
+    sparse: np.ndarray  # (bins of all columns,) int64; zero between uses
+    occupied: np.ndarray  # (d, 4) uint64: a bit for every bin of `sparse` that is in use
+    pending: np.ndarray  # (depth + 1, fields of Node) int64
+
+    @classmethod
+    def allocate(cls, columns: Columns, n_slots: int, max_depth: int) -> Histograms:
+        n_bins = int(columns.offsets[-1])
+        return cls(
+            np.empty((n_slots, n_bins), np.int64),
+            np.zeros(n_bins, np.int64),
+            np.empty((columns.binned.shape[1], MAX_BINS // 64), np.uint64),
+            np.empty((max_depth + 1, len(Node._fields)), np.int64),
+        )
+
+
+class Node(NamedTuple):
+    """A part of the rows, on its way to be split or to become a leaf."""
+
+    number: int
+    levels_left: int  # how often its descendants may still be split
+    start: int
+    stop: int
+    pair: int
+    slot: int  # of its histogram
+
+
+@kernel
+def _fit_member(
+    columns, rule, sample, histograms, max_depth, stop, init, feature, threshold, value
+):
+    """One quantile on one bootstrap; fills init (1,), feature, threshold and value (trees, .)."""
+    n_drawn = len(sample.drawn)
+    root = Node(0, max_depth, 0, n_drawn, _start_tree(sample), NO_HISTOGRAM)
+    init[0] = _step_to_quantile(sample, root, rule.tau, 1.0)
+    for tree in range(len(feature)):
+        if stop[0] != 0:
+            return
+        root = Node(0, max_depth, 0, n_drawn, _start_tree(sample), NO_HISTOGRAM)
+        if n_drawn > rule.few_rows:
+            root = _with_slot(root, 0)
+            _build_histogram(columns, sample, root, histograms.slots[0])
+        _grow_tree(
+            columns, rule, sample, histograms, root, feature[tree], threshold[tree], value[tree]
+        )
+
+
+@helper
+def _start_tree(sample):
+    """Give all drawn rows to the root, note their gradients, and return the pair of the root."""
+    total = 0
+    for i in range(len(sample.drawn)):
+        row = sample.drawn[i]
+        sample.rows[i] = row
+        weight = np.int64(sample.counts[row])
+        overshoots = weight if sample.residual[row] <= 0 else 0
+        sample.gradients[row] = (weight << 8) | overshoots
+        total += _pair(sample.gradients[row])
+    return total
+
+
+@helper
+def _grow_tree(columns, rule, sample, histograms, root, feature, threshold, value):
+    """Split depth first. The histogram of a waiting node stays in its slot, the smaller child is
+    looked at first and works in the slots above: one slot per level is enough."""
+    feature[:] = 0
+    threshold[:] = ALWAYS_LEFT
+    n_pending = _push(histograms.pending, 0, root)
+    while n_pending > 0:
+        n_pending -= 1
+        node = _read(histograms.pending, n_pending)
+        column, last_left_bin, left_pair = _best_split(columns, rule, sample, histograms, node)
+        if column == NO_SPLIT:
+            _close_leaf(rule, sample, node, value)
+            continue
+        feature[node.number] = column
+        threshold[node.number] = last_left_bin
+        middle = _partition(columns, sample, node, column, last_left_bin)
+        larger, smaller = _children(columns, rule, sample, histograms, node, middle, left_pair)
+        n_pending = _push(histograms.pending, n_pending, larger)
+        n_pending = _push(histograms.pending, n_pending, smaller)
+
+
+@helper
+def _push(pending, n_pending, node):
+    place = pending[n_pending]
+    place[0] = node.number
+    place[1] = node.levels_left
+    place[2] = node.start
+    place[3] = node.stop
+    place[4] = node.pair
+    place[5] = node.slot
+    return n_pending + 1
+
+
+@helper
+def _read(pending, index):
+    place = pending[index]
+    return Node(place[0], place[1], place[2], place[3], place[4], place[5])
+
+
+@helper
+def _pair(gradients):
+    return (np.int64(gradients >> 8) << HALF) | np.int64(gradients & 255)
+
+
+@helper
+def _weight(pair):
+    return pair >> HALF
+
+
+@helper
+def _gradient(pair, tau):
+    return (pair & LOW_HALF) - tau * (pair >> HALF)
+
+
+@helper
+def _build_histogram(columns, sample, node, histogram):
+    histogram[:] = 0
+    n_columns = columns.binned.shape[1]
+    for i in range(node.start, node.stop):
+        row = sample.rows[i]
+        pair = _pair(sample.gradients[row])
+        for column in range(n_columns):
+            histogram[columns.offsets[column] + np.uint64(columns.binned[row, column])] += pair
+
+
+@helper
+def _best_split(columns, rule, sample, histograms, node):
+    """The column, the last bin that goes left and the pair of the left child; or NO_SPLIT."""
+    if node.levels_left == 0 or _weight(node.pair) < 2 * rule.min_weight:
+        return NO_SPLIT, 0, 0
+    if node.slot == NO_HISTOGRAM:
+        _build_sparse_histogram(columns, sample, node, histograms.sparse, histograms.occupied)
+        return _best_split_of_few_rows(
+            columns, rule, histograms.sparse, histograms.occupied, node.pair
+        )
+    return _best_split_of_histogram(columns, rule, histograms.slots[node.slot], node.pair)
+
+
+@helper
+def _best_split_of_histogram(columns, rule, histogram, pair):
+    best_column, best_bin, best_left = NO_SPLIT, 0, 0
+    best_score = _score_to_beat(pair, rule)
+    max_left_weight = _weight(pair) - rule.min_weight
+    for column in range(columns.binned.shape[1]):
+        first_bin = columns.offsets[column]
+        left = 0
+        for place in range(first_bin, columns.offsets[column + 1]):
+            if histogram[place] == 0:
+                continue
+            left += histogram[place]
+            if _weight(left) < rule.min_weight:
+                continue
+            if _weight(left) > max_left_weight:
+                break
+            numerator, denominator = _score(left, pair, rule)
+            if numerator > best_score * denominator:
+                best_score = numerator / denominator * TIE
+                best_column, best_bin, best_left = column, np.int64(place - first_bin), left
+    return best_column, best_bin, best_left
+
+
+@helper
+def _best_split_of_few_rows(columns, rule, histogram, occupied, pair):
+    """The same search over occupied bins only; it leaves the histogram empty."""
+    best_column, best_bin, best_left = NO_SPLIT, 0, 0
+    best_score = _score_to_beat(pair, rule)
+    max_left_weight = _weight(pair) - rule.min_weight
+    for column in range(columns.binned.shape[1]):
+        first_bin = columns.offsets[column]
+        left = 0
+        for word in range(occupied.shape[1]):
+            bits = occupied[column, word]
+            while bits != 0:
+                bin_ = np.uint64(64 * word) + lowest_bit(bits)
+                bits &= bits - np.uint64(1)
+                left += histogram[first_bin + bin_]
+                histogram[first_bin + bin_] = 0
+                if rule.min_weight <= _weight(left) <= max_left_weight:
+                    numerator, denominator = _score(left, pair, rule)
+                    if numerator > best_score * denominator:
+                        best_score = numerator / denominator * TIE
+                        best_column, best_bin, best_left = column, np.int64(bin_), left
+    return best_column, best_bin, best_left
+
+
+@helper
+def _build_sparse_histogram(columns, sample, node, histogram, occupied):
+    occupied[:] = 0
+    n_columns = columns.binned.shape[1]
+    for i in range(node.start, node.stop):
+        row = sample.rows[i]
+        pair = _pair(sample.gradients[row])
+        for column in range(n_columns):
+            bin_ = np.uint64(columns.binned[row, column])
+            histogram[columns.offsets[column] + bin_] += pair
+            occupied[column, bin_ >> np.uint64(6)] |= np.uint64(1) << (bin_ & np.uint64(63))
+
+
+@helper
+def _score(left, both, rule):
+    """G^2 / (W + lambda) summed over the two children, as a fraction: only winners are divided."""
+    left_gradient = _gradient(left, rule.tau)
+    right_gradient = _gradient(both, rule.tau) - left_gradient
+    left_weight = _weight(left) + rule.reg_lambda
+    right_weight = _weight(both - left) + rule.reg_lambda
+    numerator = (
+        left_gradient * left_gradient * right_weight + right_gradient * right_gradient * left_weight
+    )
+    return numerator, left_weight * right_weight
+
+
+@helper
+def _score_to_beat(pair, rule):
+    gradient = _gradient(pair, rule.tau)
+    return gradient * gradient / (_weight(pair) + rule.reg_lambda) + MIN_GAIN
+
+
+@helper
+def _partition(columns, sample, node, column, last_left_bin):
+    """Move the rows that go left to the front, keep the order, return where the others start."""
+    middle, n_right = node.start, 0
+    for i in range(node.start, node.stop):
+        row = sample.rows[i]
+        # Both writes and no branch: which way a row goes cannot be predicted.
+        goes_left = np.int64(columns.binned[row, column] <= last_left_bin)
+        sample.rows[middle] = row
+        sample.spare_rows[n_right] = row
+        middle += goes_left
+        n_right += 1 - goes_left
+    for i in range(n_right):
+        sample.rows[middle + i] = sample.spare_rows[i]
+    return middle
+
+
+@helper
+def _children(columns, rule, sample, histograms, node, middle, left_pair):
+    """The larger and the smaller child, with the histograms of those that need one."""
+    number, levels_left = 2 * node.number + 1, node.levels_left - 1
+    left = Node(number, levels_left, node.start, middle, left_pair, NO_HISTOGRAM)
+    right = Node(number + 1, levels_left, middle, node.stop, node.pair - left_pair, NO_HISTOGRAM)
+    larger, smaller = (left, right) if _size(left) >= _size(right) else (right, left)
+    if node.slot == NO_HISTOGRAM or levels_left == 0 or _size(larger) <= rule.few_rows:
+        return larger, smaller
+    histogram, part = histograms.slots[node.slot], histograms.slots[node.slot + 1]
+    _build_histogram(columns, sample, smaller, part)
+    for place in range(len(histogram)):
+        histogram[place] -= part[place]
+    larger = _with_slot(larger, node.slot)
+    if _size(smaller) > rule.few_rows:
+        smaller = _with_slot(smaller, node.slot + 1)
+    return larger, smaller
+
+
+@helper
+def _size(node):
+    return node.stop - node.start
+
+
+@helper
+def _with_slot(node, slot):
+    return Node(node.number, node.levels_left, node.start, node.stop, node.pair, slot)
+
+
+@helper
+def _close_leaf(rule, sample, node, value):
+    step = _step_to_quantile(sample, node, rule.tau, rule.learning_rate)
+    # The tree is complete: a leaf above the last level stands for all leaves below it.
+    width = 1 << node.levels_left
+    first = (node.number + 1) * width - len(value)
+    for leaf in range(first, first + width):
+        value[leaf] = step
+
+
+@helper
+def _step_to_quantile(sample, node, tau, learning_rate):
+    """Move the rows of the node part of the way to the quantile of their residuals."""
+    for i in range(_size(node)):
+        row = sample.rows[node.start + i]
+        sample.leaf_residuals[i] = sample.residual[row]
+        sample.leaf_weights[i] = sample.counts[row]
+    step = learning_rate * _weighted_quantile(
+        sample.leaf_residuals, sample.leaf_weights, _size(node), _weight(node.pair), tau
+    )
+    for i in range(node.start, node.stop):
+        sample.residual[sample.rows[i]] -= step
+    return step
+
+
+@helper
+def _weighted_quantile(values, weights, size, total, tau):
+    """Quantile of the first `size` values, repeated `weights` times, in all `total` times.
+
+    It lies at position tau (total + 1) among the sorted values, interpolated. Reorders both arrays.
+    """
+    position = min(max(tau * (total + 1) - 1, 0.0), total - 1.0)
+    rank = np.int64(position)
+    low = _select(values, weights, size, rank)
+    fraction = position - rank
+    if fraction == 0:
+        return low
+    return low + fraction * (_value_after(values, weights, size, low, rank) - low)
+
+
+@helper
+def _value_after(values, weights, size, low, rank):
+    """The value at rank + 1, if the one at `rank` is `low`."""
+    weight_up_to_low = 0
+    next_larger = np.inf
+    for i in range(size):
+        if values[i] <= low:
+            weight_up_to_low += np.int64(weights[i])
+        elif values[i] < next_larger:
+            next_larger = values[i]
+    return low if weight_up_to_low > rank + 1 else next_larger
+
+
+@helper
+def _select(values, weights, size, rank):
+    """The value at `rank` (from 0) of the sorted values, each repeated `weights` times."""
+    start, stop = 0, size
+    while stop - start > 16:
+        pivot = _median_of_three(values[start], values[(start + stop) // 2], values[stop - 1])
+        smaller_stop, larger_start, smaller_weight, equal_weight = _three_parts(
+            values, weights, start, stop, pivot
+        )
+        if rank < smaller_weight:
+            stop = smaller_stop
+        elif rank < smaller_weight + equal_weight:
+            return pivot
+        else:
+            rank -= smaller_weight + equal_weight
+            start = larger_start
+    return _select_from_few(values, weights, start, stop, rank)
+
+
+@helper
+def _median_of_three(a, b, c):
+    return max(min(a, b), min(max(a, b), c))
+
+
+@helper
+def _three_parts(values, weights, start, stop, pivot):
+    """Order values[start:stop] as smaller, equal and larger than the pivot."""
+    smaller_stop, here, larger_start = start, start, stop
+    smaller_weight, equal_weight = 0, 0
+    while here < larger_start:
+        if values[here] < pivot:
+            smaller_weight += np.int64(weights[here])
+            _swap(values, weights, here, smaller_stop)
+            smaller_stop += 1
+            here += 1
+        elif values[here] > pivot:
+            larger_start -= 1
+            _swap(values, weights, here, larger_start)
+        else:
+            equal_weight += np.int64(weights[here])
+            here += 1
+    return smaller_stop, larger_start, smaller_weight, equal_weight
+
+
+@helper
+def _swap(values, weights, i, j):
+    values[i], values[j] = values[j], values[i]
+    weights[i], weights[j] = weights[j], weights[i]
+
+
+@helper
+def _select_from_few(values, weights, start, stop, rank):
+    """Insertion sort, then count up to the rank."""
+    for i in range(start + 1, stop):
+        value, weight = values[i], weights[i]
+        hole = i
+        while hole > start and values[hole - 1] > value:
+            values[hole], weights[hole] = values[hole - 1], weights[hole - 1]
+            hole -= 1
+        values[hole], weights[hole] = value, weight
+    last = start
+    seen = np.int64(weights[start])
+    while seen <= rank:
+        last += 1
+        seen += np.int64(weights[last])
+    return values[last]
+
+
+@helper
+def _floor_log2(number):
+    log = 0
+    while number > 1:
+        number >>= 1
+        log += 1
+    return log
+
+
+@kernel
+def _predict_members(binned, init, feature, threshold, value, members):
+    """Fill `members` (n, q, b), block by block, so that rows and tree stay in the cache."""
+    n_bootstraps, n_quantiles, n_trees, n_leaves = value.shape
+    depth = _floor_log2(n_leaves)
+    prediction = np.empty(ROWS_PER_BLOCK)
+    for start in range(0, len(binned), ROWS_PER_BLOCK):
+        block = binned[start : start + ROWS_PER_BLOCK]
+        for member in range(n_bootstraps):
+            for level in range(n_quantiles):
+                prediction[:] = init[level, member]
+                for tree in range(n_trees):
+                    _add_tree(
+                        block,
+                        depth,
+                        feature[member, level, tree],
+                        threshold[member, level, tree],
+                        value[member, level, tree],
+                        prediction,
+                    )
+                for i in range(len(block)):
+                    members[start + i, level, member] = prediction[i]
+
+
+@helper
+def _add_tree(block, depth, feature, threshold, value, prediction):
+    for i in range(len(block)):
+        node = np.uint64(0)
+        for _ in range(depth):
+            goes_right = np.uint64(block[i, feature[node]] > threshold[node])
+            node = np.uint64(2) * node + np.uint64(1) + goes_right
+        prediction[i] += value[node - np.uint64(len(feature))]

@@ -1,0 +1,169 @@
+"""Gradient boosted trees of the pinball loss, as XGBoost's `reg:quantileerror` grows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from clearbands.bagging import Bag, fit_clones
+from clearbands.engine.binning import MAX_BINS, Bins
+from clearbands.quantile_models.base import QuantileModel, check_quantiles
+
+BACKENDS = ("native", "xgboost")
+MAX_DEPTH = 12
+
+
+class BoostedQuantiles(QuantileModel):
+    """Quantile boosting with histogram trees; the defaults are the paper's.
+
+    Parameters
+    ----------
+    quantiles : sequence of floats
+        Rising levels, strictly between 0 and 1.
+    n_trees : int
+        Rounds of boosting, per quantile.
+    max_depth : int
+        Levels of splits in a tree, at most 12.
+    learning_rate : float
+        The part of the way to the quantile of its residuals that a leaf goes.
+    min_child_weight : float
+        A split must leave at least this many rows (repeated ones count repeatedly) on each side.
+    reg_lambda : float
+        Added to the number of rows in the score of a split; larger values favour larger children.
+    max_bins : int
+        Columns with more distinct values than this, at most 256, are split between bins.
+    backend : {"native", "xgboost"}
+        The kernels of this package, or stock XGBoost: equally good and several times slower.
+    random_state : int, RandomState or None
+        Handed to XGBoost. Nothing is drawn here: rows and columns are not subsampled.
+    """
+
+    def __init__(
+        self,
+        quantiles: Sequence[float] = (0.05, 0.5, 0.95),
+        *,
+        n_trees: int = 100,
+        max_depth: int = 6,
+        learning_rate: float = 0.3,
+        min_child_weight: float = 10,
+        reg_lambda: float = 1.0,
+        max_bins: int = 256,
+        backend: str = "native",
+        random_state: Any = None,
+    ) -> None:
+        self.quantiles = quantiles
+        self.n_trees = n_trees
+        self.max_depth = max_depth
+        self.learning_rate = learning_rate
+        self.min_child_weight = min_child_weight
+        self.reg_lambda = reg_lambda
+        self.max_bins = max_bins
+        self.backend = backend
+        self.random_state = random_state
+
+    def fit_bag(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        counts: np.ndarray,
+        *,
+        n_jobs: int | None = None,
+        stage: str = "fit",
+    ) -> Bag:
+        self._check_parameters()
+        if self.backend == "xgboost":
+            return fit_clones(self._stock_model(), X, y, counts, n_jobs=n_jobs, stage=stage)
+        # Imported late: numba takes a second to load, which `import clearbands` should not.
+        from clearbands.engine.boosting import fit_boosted_bag
+
+        return fit_boosted_bag(
+            Bins.from_data(X, self.max_bins),
+            X,
+            y,
+            counts,
+            check_quantiles(self.quantiles),
+            n_trees=self.n_trees,
+            max_depth=self.max_depth,
+            learning_rate=self.learning_rate,
+            min_child_weight=self.min_child_weight,
+            reg_lambda=self.reg_lambda,
+            n_jobs=n_jobs,
+            stage=stage,
+        )
+
+    def _check_parameters(self) -> None:
+        check_quantiles(self.quantiles)
+        _check_integer("n_trees", self.n_trees, 1, None)
+        _check_integer("max_depth", self.max_depth, 1, MAX_DEPTH)
+        _check_integer("max_bins", self.max_bins, 2, MAX_BINS)
+        _check_real("min_child_weight", self.min_child_weight)
+        _check_real("reg_lambda", self.reg_lambda)
+        rate = self.learning_rate
+        if not (isinstance(rate, Real) and 0 < float(rate) <= 1):
+            raise ValueError(f"learning_rate must be above 0 and at most 1, got {rate!r}.")
+        if self.backend not in BACKENDS:
+            allowed = " or ".join(map(repr, BACKENDS))
+            raise ValueError(f"backend must be {allowed}, got {self.backend!r}.")
+
+    def _stock_model(self) -> StockBoosting:
+        settings = {
+            "n_estimators": self.n_trees,
+            "max_depth": self.max_depth,
+            "learning_rate": self.learning_rate,
+            "min_child_weight": self.min_child_weight,
+            "reg_lambda": self.reg_lambda,
+            "max_bin": self.max_bins,
+            "random_state": self.random_state,
+        }
+        return StockBoosting(self.quantiles, settings)
+
+
+class StockBoosting(BaseEstimator):
+    """One XGBoost model per quantile, each on one thread."""
+
+    def __init__(self, quantiles: Sequence[float], settings: dict[str, Any]) -> None:
+        self.quantiles = quantiles
+        self.settings = settings
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> StockBoosting:
+        regressor = _import_xgboost().XGBRegressor
+        self.models_ = [
+            regressor(
+                objective="reg:quantileerror",
+                quantile_alpha=float(level),
+                tree_method="hist",
+                n_jobs=1,
+                **self.settings,
+            ).fit(X, y)
+            for level in self.quantiles
+        ]
+        return self
+
+    def predict_quantiles(self, X: np.ndarray) -> np.ndarray:
+        return np.column_stack([model.predict(X) for model in self.models_]).astype(np.float64)
+
+
+def _import_xgboost() -> Any:
+    try:
+        import xgboost
+    except ImportError as error:
+        raise ImportError(
+            'BoostedQuantiles(backend="xgboost") needs XGBoost: pip install "clearbands[boost]".'
+        ) from error
+    return xgboost
+
+
+def _check_integer(name: str, value: Any, smallest: int, largest: int | None) -> None:
+    if isinstance(value, Integral) and smallest <= int(value) <= (largest or int(value)):
+        return
+    allowed = f"at least {smallest}" if largest is None else f"from {smallest} to {largest}"
+    raise ValueError(f"{name} must be an integer {allowed}, got {value!r}.")
+
+
+def _check_real(name: str, value: Any) -> None:
+    if not (isinstance(value, Real) and 0 <= float(value) < np.inf):
+        raise ValueError(f"{name} must be a finite number and not negative, got {value!r}.")
