@@ -387,7 +387,7 @@ def test_one_hot_columns_cost_two_bins_each():
     assert workspace.dense.nbytes < 50_000
 
 
-def test_a_thousand_bootstraps_of_rows_fit_into_little_scratch_memory():
+def test_workers_need_little_memory_per_row():
     n = 100_000
     X = np.random.RandomState(0).normal(size=(n, 4))
     columns = Columns.from_bins(Bins.from_data(X), X)

@@ -244,7 +244,7 @@ def _walk_tree(binned, first, n_rows, nodes, root, kept, found, tree):
 def _take_quantiles(found, targets, quantiles, predicted):
     """Linear interpolation between order statistics, as np.quantile; reorders `found`."""
     size = len(found)
-    settled = 0  # quantiles rise, so what lies before the last one stays before the next
+    settled = np.int64(0)  # quantiles rise, so what lies before the last one stays before the next
     for i in range(len(quantiles)):
         position = quantiles[i] * (size - 1)
         below = np.int64(position)
