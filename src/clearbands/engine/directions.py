@@ -15,8 +15,8 @@ loss seen is dropped, and a cell with few undecided rows is finished by trying t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from clearbands.engine.compiled import helper, kernel
 from clearbands.engine.selection import kth_smallest
 
 FEW_ROWS = 12  # undecided rows at which trying all crossings beats splitting further
@@ -28,7 +28,7 @@ START, END, G1_START, G2_START, G1_END, G2_END, LOST_R, LOST_A, LOST_E = range(9
 FIRST, LAST, RANK, FREE = range(4)  # its undecided rows, and where its halves may put theirs
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def best_direction(r, a, e, price1, price2, rank, lost):
     """The t whose smallest factors covering `rank` of the rows have the least loss.
 
@@ -88,7 +88,7 @@ def best_direction(r, a, e, price1, price2, rank, lost):
     return best[1]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@helper
 def _visit(t, r, a, e, undecided, k, price1, price2, cell, scores, best):
     """The curve's point in direction t; its loss is remembered if it is the best so far."""
     m = len(undecided)
@@ -108,7 +108,7 @@ def _visit(t, r, a, e, undecided, k, price1, price2, cell, scores, best):
     return g1, g2
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@helper
 def _lower_bound(cell, price1, price2):
     """No factors in the box that holds the cell's piece of the curve have a smaller loss."""
     slope1, slope2 = price1 - cell[LOST_A], price2 - cell[LOST_E]
@@ -120,7 +120,7 @@ def _lower_bound(cell, price1, price2):
     return bound
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@helper
 def _settle(r, a, e, rows, first, last, free, cell):
     """Copy the rows that stay undecided in the cell to rows[free:]; sum up those it never covers.
 
@@ -145,7 +145,7 @@ def _settle(r, a, e, rows, first, last, free, cell):
     return free, covered
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@helper
 def _all_coincide(r, a, e, undecided):
     """Whether all rows have one and the same line; then there is no crossing to look for."""
     one = undecided[0]
@@ -157,7 +157,7 @@ def _all_coincide(r, a, e, undecided):
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@helper
 def _try_crossings(r, a, e, undecided, k, price1, price2, cell, scores, best):
     """Visit every direction inside the cell in which the lines of two rows cross."""
     for i in range(1, len(undecided)):
@@ -172,7 +172,7 @@ def _try_crossings(r, a, e, undecided, k, price1, price2, cell, scores, best):
                 _visit(t, r, a, e, undecided, k, price1, price2, cell, scores, best)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@helper
 def _swap(cells, spans, height):
     for column in range(cells.shape[1]):
         kept = cells[height, column]

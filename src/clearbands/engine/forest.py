@@ -14,14 +14,13 @@ import numpy as np
 
 from clearbands.engine.binning import Bins
 from clearbands.engine.bits import random_below, random_unit
+from clearbands.engine.compiled import helper, kernel
 from clearbands.engine.forest_tree import (
     Columns,
     Growth,
     Nodes,
     Workspace,
     grow_tree,
-    helper,
-    kernel,
     max_leaves,
 )
 from clearbands.engine.selection import kth_smallest

@@ -15,13 +15,13 @@ give the same tree.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from clearbands.engine.binning import Bins
 from clearbands.engine.bits import lowest_bit
+from clearbands.engine.compiled import helper, kernel
 
 BITS_PER_WORD = 64
 # The lighter child is grown first, so every pending node weighs at most half of the one before.
@@ -30,12 +30,6 @@ NODE, START, STOP, TOTAL, SLOT = range(5)  # what is noted about a pending node
 NO_SLOT = -1
 NO_FEATURE = -1
 DENSE = 1.5  # draws per bin from which on a histogram pays; up to 5 makes little difference
-
-kernel = njit(cache=True, nogil=True, error_model="numpy")
-# Called by kernels only and stored with them. Ways in from Python and C, options that numba's
-# stubs do not know, would cost a quarter more compile time.
-NO_WAYS_IN: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-helper = njit(forceinline=True, nogil=True, error_model="numpy", **NO_WAYS_IN)
 
 
 class Columns(NamedTuple):

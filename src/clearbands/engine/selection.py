@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numba import njit
+from clearbands.engine.compiled import helper
 
 SHORT = 16  # below this an insertion sort is faster than another partition
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@helper
 def kth_smallest(values, size, k):
     """The k-th smallest (k from 0) of values[:size], which are reordered. No NaN."""
     low, high = 0, size - 1
@@ -39,7 +39,7 @@ def kth_smallest(values, size, k):
     return values[k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@helper
 def _median_of_three(a, b, c):
     if a < b:
         return b if b < c else max(a, c)

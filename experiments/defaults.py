@@ -1,0 +1,144 @@
+"""Which settings should be the plain default? `python -m experiments.defaults`
+
+Every setting runs on the same splits of six small sets; the one with the lowest mean test
+quantile loss, relative to the paper's variant (a), becomes the default of ClearRegressor.
+Rows are appended to a file as they finish, and those that are there are not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import train_test_split
+
+from clearbands import (
+    BoostedQuantiles,
+    ClearRegressor,
+    ExpectileGAM,
+    ForestQuantiles,
+    PCSEnsemble,
+    ResidualQuantiles,
+    metrics,
+    variant_a,
+)
+from experiments import datasets
+
+LEVEL = 0.95
+SETS = ("airfoil", "concrete", "energy_efficiency", "insurance", "kin8nm", "powerplant")
+SEEDS = range(777, 782)
+RESULTS = Path(__file__).parent / "results" / "defaults.csv"
+PAPER = "paper's variant (a)"
+
+
+def shallow(n_bootstraps: int = 25) -> ResidualQuantiles:
+    """Aleatoric trees of depth 3, whatever model won the center."""
+    model = BoostedQuantiles(n_trees=100, max_depth=3, learning_rate=0.1)
+    return ResidualQuantiles(model, n_bootstraps=n_bootstraps)
+
+
+def pool(n_trees: int = 100, learning_rate: float = 0.3, max_depth: int = 6) -> PCSEnsemble:
+    """The paper's pool with other boosted trees in it."""
+    boosting = BoostedQuantiles(n_trees=n_trees, learning_rate=learning_rate, max_depth=max_depth)
+    return PCSEnsemble({"forest": ForestQuantiles(), "boosting": boosting, "gam": ExpectileGAM()})
+
+
+def settings() -> dict[str, dict[str, Any]]:
+    """Parameters of ClearRegressor by the name the table shows."""
+    return {
+        PAPER: variant_a().get_params(deep=False),
+        "out-of-bag residuals": {
+            **variant_a().get_params(deep=False),
+            "residuals": "out-of-bag",
+        },
+        "25 aleatoric bootstraps": {
+            "epistemic": pool(),
+            "aleatoric": ResidualQuantiles(n_bootstraps=25),
+        },
+        "shallow aleatoric": {"epistemic": pool(), "aleatoric": shallow()},
+        "shallow aleatoric, out-of-bag": {
+            "epistemic": pool(),
+            "aleatoric": shallow(),
+            "residuals": "out-of-bag",
+        },
+        "shallow aleatoric, 400 rounds": {"epistemic": pool(400), "aleatoric": shallow()},
+        "shallow aleatoric, 400 rounds, out-of-bag": {
+            "epistemic": pool(400),
+            "aleatoric": shallow(),
+            "residuals": "out-of-bag",
+        },
+        "shallow aleatoric, 300 rounds at rate 0.1": {
+            "epistemic": pool(300, 0.1),
+            "aleatoric": shallow(),
+        },
+    }
+
+
+def run(name: str, seed: int, parameters: dict[str, Any]) -> dict[str, float]:
+    """One setting on one split: 60 % train, 20 % choose and calibrate, 20 % test."""
+    X, y = datasets.load(name)
+    rest, test = train_test_split(np.arange(len(y)), test_size=0.2, random_state=seed)
+    train, held_out = train_test_split(rest, test_size=0.25, random_state=seed)
+    model = ClearRegressor(**parameters)
+    model.set_params(confidence_level=LEVEL, random_state=seed)
+    started = time.process_time()
+    model.fit(X[train], y[train], X_cal=X[held_out], y_cal=y[held_out])
+    seconds = time.process_time() - started
+    center, intervals = model.predict_interval(X[test])
+    scores = metrics.evaluate(y[test], center, intervals[:, :, 0], LEVEL)
+    return {**scores, "lambda": model.lambda_[0], "cpu_seconds": seconds}
+
+
+def table(rows: pd.DataFrame) -> str:
+    """Change of the mean test quantile loss against the paper's settings, per set and overall."""
+    losses = rows.pivot_table(index="setting", columns="dataset", values="quantile_loss")
+    losses = losses.reindex([name for name in settings() if name in losses.index])
+    change = 100 * (losses / losses.loc[PAPER] - 1)
+    seconds = rows.groupby("setting")["cpu_seconds"].sum()
+    change.insert(0, "mean", change.mean(axis=1))
+    lines = [
+        f"| change of quantile loss, % | {' | '.join(change.columns)} | coverage | time |",
+        f"|---|{'---:|' * (len(change.columns) + 2)}",
+    ]
+    for name, values in change.iterrows():
+        cells = [f"{value:+.1f}" for value in values]
+        coverage = rows.loc[rows["setting"] == name, "picp"].mean()
+        ratio = seconds[name] / seconds[PAPER]
+        lines.append(f"| {name} | {' | '.join(cells)} | {coverage:.3f} | {ratio:.2f} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--datasets", nargs="+", default=SETS)
+    parser.add_argument("--settings", nargs="+", default=list(settings()))
+    args = parser.parse_args()
+    RESULTS.parent.mkdir(exist_ok=True)
+    done = pd.read_csv(RESULTS) if RESULTS.exists() else pd.DataFrame(columns=["dataset"])
+    known = {tuple(key) for key in done.reindex(columns=["dataset", "seed", "setting"]).to_numpy()}
+    for seed in SEEDS:
+        for name in args.datasets:
+            for setting in args.settings:
+                if (name, seed, setting) in known:
+                    continue
+                scores = run(name, seed, settings()[setting])
+                append({"dataset": name, "seed": seed, "setting": setting, **scores})
+    print(table(pd.read_csv(RESULTS)))
+
+
+def append(row: dict[str, Any]) -> None:
+    is_new = not RESULTS.exists()
+    with RESULTS.open("a", newline="") as file:
+        writer = csv.DictWriter(file, row)
+        if is_new:
+            writer.writeheader()
+        writer.writerow(row)
+
+
+if __name__ == "__main__":
+    main()

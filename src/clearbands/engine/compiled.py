@@ -1,0 +1,22 @@
+"""How kernels are compiled: on first use, then from a cache on disk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+# numba's stubs do not know the options that leave out the ways in from Python and C.
+_everywhere: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+_inside: dict[str, Any] = {
+    "forceinline": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+
+kernel = njit(cache=True, **_everywhere)
+"""A function that Python calls. It releases the GIL, so kernels run on threads side by side."""
+
+helper = njit(**_everywhere, **_inside)
+"""A function that only kernels call: stored with them and inlined, so that the tuples of arrays
+it takes cost nothing. A way in of its own would double the time to compile."""
