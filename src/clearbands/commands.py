@@ -1,0 +1,270 @@
+"""What the command line can do: demo, fit, predict, evaluate.
+
+Whatever is slow to import is imported by the command that needs it, so that help is fast.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from clearbands import __version__, console, files
+
+if TYPE_CHECKING:
+    from clearbands.regressor import ClearRegressor
+
+
+class Group(TyperGroup):
+    """Takes --debug wherever it stands."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if "--debug" in args:
+            args = ["--debug", *(arg for arg in args if arg != "--debug")]
+        return super().parse_args(ctx, args)
+
+
+class Command(TyperCommand):
+    """Failures are one sentence and exit code 2, Ctrl-C is 130, warnings are one line each."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = console.show_warning
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            console.complain("Stopped; no file was left half-written.")
+            raise typer.Exit(130) from None
+        except Exception as error:
+            if ctx.find_root().params.get("debug"):
+                typer.echo(traceback.format_exc(), err=True, nl=False)
+            else:
+                console.complain(console.sentence(error))
+            raise typer.Exit(2) from error
+
+
+class Preset(StrEnum):
+    default = "default"
+    a = "a"
+    b = "b"
+    c = "c"
+
+
+class Calibration(StrEnum):
+    joint = "joint"
+    conformal = "conformal"
+
+
+app = typer.Typer(
+    cls=Group,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # its boxes cost half a second
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"clearbands {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def start(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of errors.")] = False,
+) -> None:
+    """Prediction intervals you can trust, that say why they are wide."""
+
+
+Data = Annotated[Path, typer.Argument(metavar="DATA", help="A .csv or .parquet file.")]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file written by fit.")]
+Target = Annotated[str, typer.Option("--target", metavar="COLUMN", help="What to predict.")]
+
+
+@app.command(cls=Command)
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder for the table and the picture.")
+    ] = Path("clearbands-demo"),
+) -> None:
+    """Fit on data that comes with scikit-learn, show the result and draw it."""
+    files.make_folder(out)
+    table, picture = out / "intervals.csv", out / "bands.png"
+    files.check_output(table, table=True)
+    files.check_output(picture)
+    with console.progress_bar() as progress:
+        from clearbands import demo
+
+        result = demo.run(progress)
+    files.write_table(result.table(), table)
+    with files.written_whole(picture) as unfinished:
+        result.draw(unfinished)
+    console.show_pairs("Diabetes progression after one year", result.summary())
+    console.say(f"Wrote {table} and {picture}.")
+    console.say("Your turn: clearbands fit DATA --target COLUMN --out MODEL")
+
+
+@app.command(cls=Command)
+def fit(
+    data: Data,
+    target: Target,
+    out: Annotated[Path, typer.Option("--out", metavar="MODEL", help="File for the model.")],
+    level: Annotated[
+        list[float],
+        typer.Option("--level", metavar="LEVEL", help="Confidence level; repeat for several."),
+    ] = [0.9],  # noqa: B006
+    preset: Annotated[
+        Preset, typer.Option("--preset", help="a, b and c are the variants of the paper.")
+    ] = Preset.default,
+    calibration: Annotated[
+        Calibration,
+        typer.Option(
+            "--calibration", help="conformal holds out more rows and guarantees the coverage."
+        ),
+    ] = Calibration.joint,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, metavar="N", help="The same seed gives the same model.")
+    ] = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", min=1, metavar="N", help="Cores to use, all by default; changes no result."
+        ),
+    ] = None,
+) -> None:
+    """Learn intervals for one column of a table from all the others."""
+    from clearbands.levels import check_levels
+
+    levels = check_levels(level)
+    files.check_output(out, inputs=[data])
+    frame = files.read_table(data)
+    y = files.take_target(frame, target, data)
+    X = files.drop_target(frame, target, data)
+
+    started = time.perf_counter()
+    with console.progress_bar() as progress:
+        from clearbands.persistence import save
+
+        model = _make_model(
+            preset,
+            confidence_level=levels[0] if len(levels) == 1 else list(levels),
+            calibration=calibration.value,
+            random_state=seed,
+            n_jobs=-1 if jobs is None else jobs,
+        )
+        model.fit(X, y, progress=progress)
+        save(model, out)
+    console.show_fit(model, data.name)
+    seconds = time.perf_counter() - started
+    console.say(f"Wrote {out} ({out.stat().st_size / 1e6:.1f} MB) after {seconds:.1f} s.")
+
+
+@app.command(cls=Command)
+def predict(
+    model: Model,
+    data: Data,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A .csv or .parquet file.")],
+) -> None:
+    """Write point, bounds and the two parts of the width for every row.
+
+    The columns are point, lower, upper (lower_0.9, upper_0.9, ... with several levels), and, at
+    the first level, the widths aleatoric and epistemic and epistemic_share between 0 and 1.
+    Columns that the model does not know are ignored.
+    """
+    files.check_output(out, inputs=[model, data], table=True)
+    fitted = _load(model)
+    frame = _read_for(fitted, data)
+
+    from clearbands.predictions import prediction_table
+
+    table = prediction_table(fitted, _features(fitted, frame, data))
+    files.write_table(table, out)
+    console.say(f"Wrote {out} ({table.height} rows).")
+
+
+@app.command(cls=Command)
+def evaluate(
+    model: Model,
+    data: Data,
+    target: Target,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="JSON for machines; infinite values are null.")
+    ] = False,
+) -> None:
+    """Score the intervals on rows whose target is known."""
+    fitted = _load(model)
+    frame = _read_for(fitted, data)
+    y = files.take_target(frame, target, data)
+    if (y == y[0]).all():
+        raise ValueError(
+            f"The target {target!r} has the same value in every row of {data}, so widths cannot "
+            "be measured against its range; evaluate on more rows."
+        )
+
+    from clearbands import metrics
+
+    center, intervals = fitted.predict_interval(_features(fitted, frame, data))
+    scores = [
+        {"confidence_level": float(level)}
+        | metrics.evaluate(y, center, intervals[:, :, j], float(level))
+        for j, level in enumerate(fitted.levels_)
+    ]
+    if as_json:
+        finite = [{k: v if math.isfinite(v) else None for k, v in row.items()} for row in scores]
+        typer.echo(json.dumps({"n_rows": len(y), "levels": finite}, indent=2))
+    else:
+        console.show_scores(scores, f"{data.name}, {len(y)} rows")
+
+
+def _make_model(preset: Preset, **parameters: Any) -> ClearRegressor:
+    from clearbands import variants
+    from clearbands.regressor import ClearRegressor
+
+    makers: dict[Preset, Callable[..., ClearRegressor]] = {
+        Preset.default: ClearRegressor,
+        Preset.a: variants.variant_a,
+        Preset.b: variants.variant_b,
+        Preset.c: variants.variant_c,
+    }
+    return makers[preset](**parameters)
+
+
+def _load(path: Path) -> ClearRegressor:
+    from clearbands.persistence import ModelFileError, load
+    from clearbands.regressor import ClearRegressor
+
+    model = load(path)
+    if not isinstance(model, ClearRegressor):
+        raise ModelFileError(
+            f"{path} holds a {type(model).__name__}; the command needs a ClearRegressor."
+        )
+    if not hasattr(model, "feature_names_in_"):
+        raise ModelFileError(
+            f"{path} was fitted on an array without column names; fit it on a table to use it "
+            "with files."
+        )
+    return model
+
+
+def _read_for(model: ClearRegressor, data: Path) -> Any:
+    """The table, with the model's categories as the text they are."""
+    return files.read_table(data, text=getattr(model.encoder_, "categorical_columns_", ()))
+
+
+def _features(model: ClearRegressor, frame: Any, data: Path) -> Any:
+    return files.take_features(frame, list(model.feature_names_in_), data)
