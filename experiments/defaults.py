@@ -20,11 +20,10 @@ from sklearn.model_selection import train_test_split
 from clearbands import (
     BoostedQuantiles,
     ClearRegressor,
-    ExpectileGAM,
-    ForestQuantiles,
     PCSEnsemble,
     ResidualQuantiles,
     metrics,
+    quantile_pool,
     variant_a,
 )
 from experiments import datasets
@@ -42,10 +41,9 @@ def shallow(n_bootstraps: int = 25) -> ResidualQuantiles:
     return ResidualQuantiles(model, n_bootstraps=n_bootstraps)
 
 
-def pool(n_trees: int = 100, learning_rate: float = 0.3, max_depth: int = 6) -> PCSEnsemble:
-    """The paper's pool with other boosted trees in it."""
-    boosting = BoostedQuantiles(n_trees=n_trees, learning_rate=learning_rate, max_depth=max_depth)
-    return PCSEnsemble({"forest": ForestQuantiles(), "boosting": boosting, "gam": ExpectileGAM()})
+def pool(n_trees: int = 100) -> PCSEnsemble:
+    """The paper's pool with another number of boosted trees in it."""
+    return PCSEnsemble(quantile_pool() | {"boosting": BoostedQuantiles(n_trees=n_trees)})
 
 
 def settings() -> dict[str, dict[str, Any]]:
@@ -67,15 +65,6 @@ def settings() -> dict[str, dict[str, Any]]:
             "residuals": "out-of-bag",
         },
         "shallow aleatoric, 400 rounds": {"epistemic": pool(400), "aleatoric": shallow()},
-        "shallow aleatoric, 400 rounds, out-of-bag": {
-            "epistemic": pool(400),
-            "aleatoric": shallow(),
-            "residuals": "out-of-bag",
-        },
-        "shallow aleatoric, 300 rounds at rate 0.1": {
-            "epistemic": pool(300, 0.1),
-            "aleatoric": shallow(),
-        },
     }
 
 

@@ -31,8 +31,8 @@ class ResidualQuantiles(BaseEstimator):
     Parameters
     ----------
     model : quantile model, optional
-        Anything with `quantiles` as a parameter and `predict_quantiles`. By default shallow
-        boosted trees; inside `ClearRegressor` the type of model that won the center.
+        Anything with `quantiles` as a parameter and `predict_quantiles`. Left open it is shallow
+        boosting, but inside `ClearRegressor` the type of model that won the center.
     n_bootstraps : int
     confidence_level : float or list of float
     n_jobs, random_state
@@ -97,6 +97,11 @@ class ResidualQuantiles(BaseEstimator):
 def shallow_boosting() -> BoostedQuantiles:
     """Trees too shallow to fit the residuals' noise: see docs/defaults.md for the comparison."""
     return BoostedQuantiles(n_trees=100, max_depth=3, learning_rate=0.1)
+
+
+def default_aleatoric() -> ResidualQuantiles:
+    """What ClearRegressor takes when it is told nothing."""
+    return ResidualQuantiles(shallow_boosting(), n_bootstraps=25)
 
 
 def quantile_counterpart(model: Any) -> Any:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from clearbands.bagging import Bag, Bootstraps, fit_bag, seed_missing
 from clearbands.epistemic.base import Ensemble, predict_in_chunks
-from clearbands.pools import quantile_pool
+from clearbands.pools import default_pool
 from clearbands.progress import report
 from clearbands.quantile_models.base import QuantileModel
 from clearbands.split import Rows, hold_out
@@ -65,7 +65,7 @@ class PCSEnsemble(Ensemble):
     Parameters
     ----------
     models : dict or list of regressors, optional
-        The pool; by default `quantile_pool()`. Of a quantile model only the median is used.
+        The pool; by default `default_pool()`. Of a quantile model only the median is used.
     preprocessings : dict or list of transformers, optional
         Versions of the data, each combined with every model.
     top_k : int
@@ -146,7 +146,7 @@ class PCSEnsemble(Ensemble):
         return check(self, X, reset=reset)
 
     def _candidates(self, rng: np.random.RandomState) -> list[Candidate]:
-        models = _named(quantile_pool() if self.models is None else self.models, "models")
+        models = _named(default_pool() if self.models is None else self.models, "models")
         versions = {"": None}
         if self.preprocessings is not None:
             versions = _named(self.preprocessings, "preprocessings")
