@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.preprocessing import OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OrdinalEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clearbands.encoding import TableEncoder
@@ -33,6 +33,17 @@ def test_mixed_columns_become_numbers(frame):
     assert Z["town_a"].tolist() == [1, 0, 0, 1]
     assert Z["town_None"].tolist() == [0, 1, 0, 0]
     assert Z["sold"][1] - Z["sold"][0] == 24 * 60 * 60
+
+
+def test_times_of_day_and_durations_are_seconds():
+    X = pl.DataFrame(
+        {
+            "opens": [dt.time(0, 1), None, dt.time(12)],
+            "takes": [dt.timedelta(hours=1), dt.timedelta(0), None],
+        }
+    )
+    Z = TableEncoder(numeric=FunctionTransformer()).fit(X).transform(X)
+    np.testing.assert_array_equal(Z, [[60, 3600], [np.nan, 0], [12 * 3600, np.nan]])
 
 
 @pytest.mark.parametrize("frame", FRAMES)

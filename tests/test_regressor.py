@@ -268,6 +268,7 @@ def test_progress_reaches_the_caller():
     )
     assert stages["epistemic"] == (10, 10)
     assert stages["aleatoric"] == (3, 3)
+    assert set(stages) == {"choosing a model", "epistemic", "aleatoric"}
 
 
 def test_constant_y_and_constant_columns_work():

@@ -81,7 +81,9 @@ def _as_floats(values: Any, name: str) -> np.ndarray:
 
 def _check_rows(array: np.ndarray, name: str, n: int | None) -> None:
     if n is not None and len(array) != n:
-        raise ValueError(f"{name} has {len(array)} rows, but y (or center) has {n}.")
+        raise ValueError(
+            f"{name} has {len(array)} rows where {n} are needed, as many as the others."
+        )
     if not np.all(np.isfinite(array)):
         row = np.argwhere(~np.isfinite(array))[0][0]
         raise ValueError(

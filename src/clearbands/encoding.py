@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable
 from typing import Any
 
@@ -133,11 +134,7 @@ def _is_text(name: Any, dtype: Any) -> bool:
 
 def _numbers(column: Any, name: str) -> np.ndarray:
     if column.dtype.is_temporal():
-        if column.dtype == nw.Duration:
-            seconds = column.dt.total_microseconds() / 1e6
-        else:
-            seconds = column.cast(nw.Datetime("us")).dt.timestamp("us") / 1e6
-        return _numbers(seconds, name)
+        return _seconds(column)
     if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
         raise ValueError(
             f"Column {name!r} held numbers in fit, but now holds {column.dtype}; "
@@ -147,6 +144,20 @@ def _numbers(column: Any, name: str) -> np.ndarray:
     if np.isinf(values).any():
         raise ValueError(f"Column {name!r} contains infinity; replace it or leave it empty.")
     return values
+
+
+def _seconds(column: Any) -> np.ndarray:
+    """Since 1970 for dates, since midnight for times of day, in all for durations."""
+    if column.dtype == nw.Time:
+        midnight = dt.datetime.min
+        times = column.to_list()
+        spans = [None if t is None else dt.datetime.combine(midnight, t) - midnight for t in times]
+        return np.array([np.nan if span is None else span.total_seconds() for span in spans])
+    if column.dtype == nw.Duration:
+        microseconds = column.dt.total_microseconds()
+    else:
+        microseconds = column.cast(nw.Datetime("us")).dt.timestamp("us")
+    return microseconds.cast(nw.Float64).to_numpy().astype(np.float64) / 1e6
 
 
 def _texts(column: Any) -> list[str | None]:

@@ -30,3 +30,7 @@ def report(stage: str, done: int, total: int) -> None:
     listener = _listener.get()
     if listener is not None:
         listener(stage, done, total)
+
+
+def ignore(stage: str, done: int, total: int) -> None:
+    """A listener for work whose steps are of no interest outside."""

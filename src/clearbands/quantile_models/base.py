@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clearbands.bagging import Bag
+from clearbands.progress import ignore, listening
 
 
 class QuantileModel(RegressorMixin, BaseEstimator, ABC):
@@ -38,7 +39,8 @@ class QuantileModel(RegressorMixin, BaseEstimator, ABC):
             self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2
         )
         check_quantiles(self.quantiles)
-        self.bag_ = self.fit_bag(X, np.asarray(y, np.float64), np.ones((1, len(y)), np.uint8))
+        with listening(ignore):
+            self.bag_ = self.fit_bag(X, np.asarray(y, np.float64), np.ones((1, len(y)), np.uint8))
         return self
 
     def predict_quantiles(self, X: Any) -> np.ndarray:
