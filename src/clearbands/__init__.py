@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from clearbands import metrics as metrics
     from clearbands.aleatoric import ResidualQuantiles as ResidualQuantiles
+    from clearbands.baselines import CQR as CQR
+    from clearbands.baselines import BootstrappedCQR as BootstrappedCQR
+    from clearbands.baselines import NaiveConformal as NaiveConformal
+    from clearbands.baselines import PCSIntervals as PCSIntervals
+    from clearbands.baselines import ResidualCQR as ResidualCQR
+    from clearbands.calibration import AdditiveCalibrator as AdditiveCalibrator
     from clearbands.calibration import ClearCalibrator as ClearCalibrator
     from clearbands.calibration import FixedAleatoricCalibrator as FixedAleatoricCalibrator
     from clearbands.calibration import FixedRatioCalibrator as FixedRatioCalibrator
@@ -27,6 +33,9 @@ if TYPE_CHECKING:
     from clearbands.quantile_models.gam import ExpectileGAM as ExpectileGAM
     from clearbands.quantile_models.linear import LinearQuantiles as LinearQuantiles
     from clearbands.regressor import ClearRegressor as ClearRegressor
+    from clearbands.uacqr import UACQRP as UACQRP
+    from clearbands.uacqr import UACQRS as UACQRS
+    from clearbands.uacqr import MemberRankCalibrator as MemberRankCalibrator
     from clearbands.uncertainty import Uncertainty as Uncertainty
     from clearbands.variants import variant_a as variant_a
     from clearbands.variants import variant_b as variant_b
@@ -40,6 +49,13 @@ _HOMES = {
     "variant_a": "variants",
     "variant_b": "variants",
     "variant_c": "variants",
+    "NaiveConformal": "baselines",
+    "CQR": "baselines",
+    "BootstrappedCQR": "baselines",
+    "ResidualCQR": "baselines",
+    "PCSIntervals": "baselines",
+    "UACQRS": "uacqr",
+    "UACQRP": "uacqr",
     "TableEncoder": "encoding",
     "PCSEnsemble": "epistemic.pcs",
     "MemberEnsemble": "epistemic.members",
@@ -53,6 +69,8 @@ _HOMES = {
     "ClearCalibrator": "calibration",
     "FixedRatioCalibrator": "calibration",
     "FixedAleatoricCalibrator": "calibration",
+    "AdditiveCalibrator": "calibration",
+    "MemberRankCalibrator": "uacqr",
     "PAPER_LAMBDAS": "lambda_search",
     "CalibrationWarning": "conformal",
     "Uncertainty": "uncertainty",

@@ -11,6 +11,7 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Real
 from typing import Any, NamedTuple
@@ -20,7 +21,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bands import check_vector, check_widths, make_interval
-from clearbands.conformal import CalibrationWarning, rank, rows_needed
+from clearbands.conformal import (
+    CalibrationWarning,
+    order_statistic,
+    rank,
+    rows_needed,
+    signed_scores,
+)
 from clearbands.lambda_search import CalibrationRows, search_exactly, search_grid
 from clearbands.levels import alpha, check_levels
 
@@ -37,6 +44,7 @@ class _Calibrator(BaseEstimator, ABC):
     """Fit level by level, then scale and add; subclasses choose the factors of one level."""
 
     confidence_level: float | Sequence[float]
+    _rows_type: type[CalibrationRows] = CalibrationRows
 
     @abstractmethod
     def _factors(
@@ -66,11 +74,11 @@ class _Calibrator(BaseEstimator, ABC):
         """
         levels = check_levels(self.confidence_level)
         self._check_parameters()
-        rows = _rows_per_level((y, center, aleatoric, epistemic), len(levels), "")
+        rows = self._rows_per_level((y, center, aleatoric, epistemic), len(levels), "")
         if validation is None:
             validation_rows: list[Any] = [None] * len(levels)
         else:
-            validation_rows = _rows_per_level(validation, len(levels), "validation ")
+            validation_rows = self._rows_per_level(validation, len(levels), "validation ")
         found = [
             self._factors(part, chooser, level)
             for part, chooser, level in zip(rows, validation_rows, levels, strict=True)
@@ -88,6 +96,19 @@ class _Calibrator(BaseEstimator, ABC):
 
     def _check_parameters(self) -> None:
         """Raise for parameters that make no sense."""
+
+    def _rows_per_level(
+        self, arrays: tuple[Any, ...], n_levels: int, prefix: str
+    ) -> list[CalibrationRows]:
+        y, center, aleatoric, epistemic = arrays
+        y = check_vector(y, f"{prefix}y")
+        center = check_vector(center, f"{prefix}center", len(y))
+        aleatoric = check_widths(aleatoric, f"{prefix}aleatoric", len(y), n_levels)
+        epistemic = check_widths(epistemic, f"{prefix}epistemic", len(y), n_levels)
+        return [
+            self._rows_type.from_widths(y, center, aleatoric[:, :, j], epistemic[:, :, j])
+            for j in range(n_levels)
+        ]
 
     @property
     def lambda_(self) -> Any:
@@ -235,6 +256,89 @@ class FixedAleatoricCalibrator(_Calibrator):
         return Factors(gamma2 / self.gamma1, self.gamma1, gamma2)
 
 
+@dataclass(frozen=True)
+class TwoSidedRows(CalibrationRows):
+    """Rows that also know the widths on the side where y does not lie."""
+
+    other_aleatoric: np.ndarray  # (n,)
+    other_epistemic: np.ndarray  # (n,)
+
+    @classmethod
+    def from_widths(
+        cls, y: np.ndarray, center: np.ndarray, aleatoric: np.ndarray, epistemic: np.ndarray
+    ) -> TwoSidedRows:
+        near = CalibrationRows.from_widths(y, center, aleatoric, epistemic)
+        far = CalibrationRows.from_widths(y, center, aleatoric[:, ::-1], epistemic[:, ::-1])
+        return cls(**vars(near), other_aleatoric=far.aleatoric, other_epistemic=far.epistemic)
+
+    def scores(self) -> np.ndarray:
+        """The multiple of the epistemic widths at which the further of the two bounds is met."""
+        near = signed_scores(self.distance - self.aleatoric, self.epistemic)
+        far = signed_scores(-self.distance - self.other_aleatoric, self.other_epistemic)
+        return np.maximum(near, far)
+
+    def quantile_loss(self, gamma1: float, gamma2: float, alpha: float) -> float:
+        if math.isinf(gamma2):
+            return math.inf
+        near = np.maximum(gamma1 * self.aleatoric + gamma2 * self.epistemic, 0)
+        far = np.maximum(gamma1 * self.other_aleatoric + gamma2 * self.other_epistemic, 0)
+        missed = np.maximum(self.distance - near, 0).sum()
+        return float(alpha / 2 * (near + far).sum() + missed) / (2 * len(self))
+
+
+class AdditiveCalibrator(_Calibrator):
+    """Conformalized quantile regression: both bounds move outwards by gamma2, or inwards.
+
+    The bounds `center - aleatoric` and `center + aleatoric` move by `gamma2_ * epistemic`; without
+    epistemic widths by the same distance everywhere, which is CQR as Romano et al. define it. The
+    score is that of CQR, the larger of lower - y and y - upper. `gamma1_` is 1. `gamma2_` is
+    negative where the bounds cover more rows than needed; a bound that would then cross the center
+    stops there, which only makes the interval longer and leaves its coverage guaranteed.
+
+    Nothing but gamma2 is chosen on the rows, so with too few of them the bounds are infinite.
+    """
+
+    _rows_type = TwoSidedRows
+
+    def __init__(self, confidence_level: float | Sequence[float] = 0.9) -> None:
+        self.confidence_level = confidence_level
+
+    def fit(
+        self,
+        y: Any,
+        center: Any,
+        aleatoric: Any,
+        epistemic: Any = None,
+        *,
+        validation: tuple[Any, Any, Any, Any] | None = None,
+    ) -> AdditiveCalibrator:
+        """As for the siblings; `epistemic` None stands for ones, and `validation` is not used."""
+        super().fit(y, center, aleatoric, _or_ones(epistemic, aleatoric))
+        return self
+
+    def _factors(
+        self, rows: CalibrationRows, validation: CalibrationRows | None, level: float
+    ) -> Factors:
+        assert isinstance(rows, TwoSidedRows)
+        k = rank(len(rows), level)
+        gamma2 = order_statistic(rows.scores(), k)
+        gamma2 = 0.0 if gamma2 == -math.inf else gamma2  # any multiple does
+        _warn_if_infinite(gamma2, len(rows), level, k)
+        return Factors(gamma2, 1.0, gamma2)
+
+    def scale(self, aleatoric: Any, epistemic: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """As for the siblings; what gamma2 < 0 takes away is taken from the aleatoric part."""
+        aleatoric, added = super().scale(aleatoric, _or_ones(epistemic, aleatoric))
+        return np.maximum(aleatoric + np.minimum(added, 0), 0), np.maximum(added, 0)
+
+    def predict_interval(self, center: Any, aleatoric: Any, epistemic: Any = None) -> np.ndarray:
+        return super().predict_interval(center, aleatoric, _or_ones(epistemic, aleatoric))
+
+
+def _or_ones(widths: Any, like: Any) -> Any:
+    return np.ones((len(np.asarray(like)), 2)) if widths is None else widths
+
+
 def _calibrate_ratio(
     rows: CalibrationRows, lambda_: float, level: float, *, split: bool
 ) -> Factors:
@@ -271,18 +375,6 @@ def _warn_if_infinite(gamma: float, n: int, level: float, k: int) -> None:
         CalibrationWarning,
         stacklevel=4,
     )
-
-
-def _rows_per_level(arrays: tuple[Any, ...], n_levels: int, prefix: str) -> list[CalibrationRows]:
-    y, center, aleatoric, epistemic = arrays
-    y = check_vector(y, f"{prefix}y")
-    center = check_vector(center, f"{prefix}center", len(y))
-    aleatoric = check_widths(aleatoric, f"{prefix}aleatoric", len(y), n_levels)
-    epistemic = check_widths(epistemic, f"{prefix}epistemic", len(y), n_levels)
-    return [
-        CalibrationRows.from_widths(y, center, aleatoric[:, :, j], epistemic[:, :, j])
-        for j in range(n_levels)
-    ]
 
 
 def _times(factors: np.ndarray, widths: np.ndarray) -> np.ndarray:

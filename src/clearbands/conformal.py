@@ -33,6 +33,16 @@ def ratio_scores(distance: np.ndarray, width: np.ndarray) -> np.ndarray:
         return np.where(distance == 0, 0.0, distance / width)
 
 
+def signed_scores(excess: np.ndarray, width: np.ndarray) -> np.ndarray:
+    """The multiple of each width, negative where there is room, that just makes up for `excess`.
+
+    Where the width is 0, no multiple changes anything: what reaches its row already (an excess of
+    at most 0) needs none (minus infinity), what does not is beyond any (infinity).
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(width == 0, np.where(excess > 0, np.inf, -np.inf), excess / width)
+
+
 def order_statistic(scores: np.ndarray, k: int) -> float:
     """The k-th smallest score; infinite when there are fewer than k."""
     if k > len(scores):

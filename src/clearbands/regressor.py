@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from clearbands.aleatoric import ResidualQuantiles, quantile_counterpart
-from clearbands.bagging import seed_missing
-from clearbands.bands import make_interval
+from clearbands.aleatoric import default_aleatoric
 from clearbands.calibration import ClearCalibrator
-from clearbands.encoding import TableEncoder
 from clearbands.epistemic.pcs import PCSEnsemble
-from clearbands.levels import check_levels
+from clearbands.interval_regressor import Components, IntervalRegressor, match_quantile_model
 from clearbands.progress import Listener, listening
 from clearbands.split import Rows, hold_out
-from clearbands.tables import check_any, check_share, check_target
 from clearbands.uncertainty import Uncertainty
 
 GUARANTEES = {
@@ -28,15 +22,7 @@ GUARANTEES = {
 }
 
 
-class Components(NamedTuple):
-    """What the calibrator sees of some rows."""
-
-    center: np.ndarray  # (n,)
-    aleatoric: np.ndarray  # (n, 2, k)
-    epistemic: np.ndarray  # (n, 2, k)
-
-
-class ClearRegressor(RegressorMixin, BaseEstimator):
+class ClearRegressor(IntervalRegressor):
     """Calibrated prediction intervals that tell noise from ignorance.
 
     Parameters
@@ -46,6 +32,7 @@ class ClearRegressor(RegressorMixin, BaseEstimator):
         the contract. By default a `PCSEnsemble`.
     aleatoric : optional
         Gives the aleatoric widths from the residuals; see `ResidualQuantiles` for the contract.
+        By default shallow boosted trees; `ResidualQuantiles()` takes the type of model that won.
     calibrator : optional
         `ClearCalibrator` by default, or one of its siblings.
     confidence_level : float or list of float
@@ -120,8 +107,8 @@ class ClearRegressor(RegressorMixin, BaseEstimator):
 
             self.epistemic_ = self._part(self.epistemic, PCSEnsemble(), levels, rng)
             self.epistemic_.fit(train.X, train.y, validation=(validation.X, validation.y))
-            self.aleatoric_ = self._part(self.aleatoric, ResidualQuantiles(), levels, rng)
-            self._match_quantile_model()
+            aleatoric = self._part(self.aleatoric, default_aleatoric(), levels, rng)
+            self.aleatoric_ = match_quantile_model(aleatoric, self.epistemic_)
             self.aleatoric_.fit(*self._residuals(train))
 
             chooser = None
@@ -141,12 +128,6 @@ class ClearRegressor(RegressorMixin, BaseEstimator):
         """(n,): the center."""
         encoded = self._check_and_encode(X)
         return self.epistemic_.predict(encoded)
-
-    def predict_interval(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""
-        components = self._components(self._check_and_encode(X))
-        widths = np.add(*self.calibrator_.scale(components.aleatoric, components.epistemic))
-        return components.center, make_interval(components.center, widths)
 
     def predict_uncertainty(self, X: Any, *, confidence_level: float | None = None) -> Uncertainty:
         """The calibrated aleatoric and epistemic distances at one level, by default the first."""
@@ -177,7 +158,7 @@ class ClearRegressor(RegressorMixin, BaseEstimator):
         return np.atleast_1d(self.calibrator_.gamma2_)
 
     def _check_parameters(self) -> list[float]:
-        levels = list(check_levels(self.confidence_level))
+        levels = super()._check_parameters()
         if self.calibration not in GUARANTEES:
             raise ValueError(
                 f'calibration must be "joint" or "conformal", got {self.calibration!r}.'
@@ -186,52 +167,16 @@ class ClearRegressor(RegressorMixin, BaseEstimator):
             raise ValueError(
                 f'residuals must be "in-sample" or "out-of-bag", got {self.residuals!r}.'
             )
-        if isinstance(self.encoder, str) and self.encoder != "auto":
-            raise ValueError(
-                f'encoder must be "auto", a transformer or None, got {self.encoder!r}.'
-            )
-        check_share(self.calibration_size, "calibration_size")
         return levels
 
     def _split(
         self, X: Any, y: Any, X_cal: Any, y_cal: Any, rng: np.random.RandomState
     ) -> tuple[Rows, Rows, Rows | None]:
         """Training rows, those that choose, and those kept for gamma1 alone ("conformal")."""
-        if (X_cal is None) != (y_cal is None):
-            raise ValueError("X_cal and y_cal belong together: give both or neither.")
-        train = _check_rows(self, X, y, reset=True)
-        if X_cal is None:
-            train, held_out = hold_out(train, self.calibration_size, rng)
-        else:
-            held_out = _check_rows(self, X_cal, y_cal, reset=False)
+        train, held_out = self._hold_out(X, y, X_cal, y_cal, rng)
         if self.calibration == "joint":
             return train, held_out, None
         return train, *hold_out(held_out, 0.5, rng)
-
-    def _make_encoder(self) -> Any:
-        if self.encoder is None:
-            return _AsItIs()
-        return TableEncoder() if isinstance(self.encoder, str) else clone(self.encoder)
-
-    def _encode(self, rows: Rows) -> Rows:
-        return Rows(self.encoder_.transform(rows.X), rows.y)
-
-    def _check_and_encode(self, X: Any) -> Any:
-        check_is_fitted(self, "calibrator_")
-        return self.encoder_.transform(check_any(self, X, reset=False))
-
-    def _part(self, given: Any, default: Any, levels: list[float], rng: Any) -> Any:
-        """A clone of the part at our levels; what it leaves open of seed and jobs is ours."""
-        part = clone(default if given is None else given).set_params(confidence_level=levels)
-        if part.get_params(deep=False).get("n_jobs", 0) is None:
-            part.set_params(n_jobs=self.n_jobs)
-        return seed_missing(part, rng)
-
-    def _match_quantile_model(self) -> None:
-        """Where the aleatoric part leaves its model open, it takes the type that won."""
-        is_open = self.aleatoric_.get_params(deep=False).get("model", 0) is None
-        if is_open and hasattr(self.epistemic_, "winner_"):
-            self.aleatoric_.set_params(model=quantile_counterpart(self.epistemic_.winner_))
 
     def _residuals(self, train: Rows) -> tuple[Any, np.ndarray]:
         if self.residuals == "in-sample":
@@ -260,24 +205,3 @@ class ClearRegressor(RegressorMixin, BaseEstimator):
                 f"The model was not fitted at level {confidence_level!r}; it has {fitted}."
             )
         return int(matches[0])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.encoder is not None
-        return tags
-
-
-class _AsItIs(BaseEstimator):
-    """The encoder that leaves X to the parts."""
-
-    def fit(self, X: Any, y: Any = None) -> _AsItIs:
-        return self
-
-    def transform(self, X: Any) -> Any:
-        return X
-
-
-def _check_rows(estimator: Any, X: Any, y: Any, *, reset: bool) -> Rows:
-    X, y = check_any(estimator, X, reset=reset), check_target(y)
-    check_consistent_length(X, y)
-    return Rows(X, y)
