@@ -34,10 +34,12 @@ NO_HISTOGRAM = -1
 ROWS_PER_BLOCK = 256
 
 kernel = njit(cache=True, nogil=True, error_model="numpy")
-# Helpers are called by kernels only and stored with them. A way in from Python would double the
-# compile time; inlined, the tuples of arrays that they take cost nothing.
+# What only kernels call is stored with them; a way in from Python would double the compile time.
 _no_way_in: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-helper = njit(forceinline=True, nogil=True, error_model="numpy", **_no_way_in)
+# Inner loops take the few arrays they need and keep them in registers; the steps around them take
+# tuples of arrays, which cost nothing once inlined.
+loop = njit(nogil=True, error_model="numpy", **_no_way_in)
+step = njit(forceinline=True, nogil=True, error_model="numpy", **_no_way_in)
 
 
 @dataclass(frozen=True)
@@ -201,20 +203,22 @@ def _fit_member(
     """One quantile on one bootstrap; fills init (1,), feature, threshold and value (trees, .)."""
     n_drawn = len(sample.drawn)
     root = Node(0, max_depth, 0, n_drawn, _start_tree(sample), NO_HISTOGRAM)
-    init[0] = _step_to_quantile(sample, root, rule.tau, 1.0)
+    init[0] = _shift_to_quantile(sample, root, rule.tau, 1.0)
     for tree in range(len(feature)):
         if stop[0] != 0:
             return
         root = Node(0, max_depth, 0, n_drawn, _start_tree(sample), NO_HISTOGRAM)
         if n_drawn > rule.few_rows:
             root = _with_slot(root, 0)
-            _build_histogram(columns, sample, root, histograms.slots[0])
+            _build_histogram(
+                columns.binned, columns.offsets, sample.rows, sample.gradients, histograms.slots[0]
+            )
         _grow_tree(
             columns, rule, sample, histograms, root, feature[tree], threshold[tree], value[tree]
         )
 
 
-@helper
+@step
 def _start_tree(sample):
     """Give all drawn rows to the root, note their gradients, and return the pair of the root."""
     total = 0
@@ -228,7 +232,7 @@ def _start_tree(sample):
     return total
 
 
-@helper
+@step
 def _grow_tree(columns, rule, sample, histograms, root, feature, threshold, value):
     """Split depth first. The histogram of a waiting node stays in its slot, the smaller child is
     looked at first and works in the slots above: one slot per level is enough."""
@@ -244,13 +248,15 @@ def _grow_tree(columns, rule, sample, histograms, root, feature, threshold, valu
             continue
         feature[node.number] = column
         threshold[node.number] = last_left_bin
-        middle = _partition(columns, sample, node, column, last_left_bin)
+        middle = node.start + _partition(
+            columns.binned, _rows_of(node, sample), sample.spare_rows, column, last_left_bin
+        )
         larger, smaller = _children(columns, rule, sample, histograms, node, middle, left_pair)
         n_pending = _push(histograms.pending, n_pending, larger)
         n_pending = _push(histograms.pending, n_pending, smaller)
 
 
-@helper
+@step
 def _push(pending, n_pending, node):
     place = pending[n_pending]
     place[0] = node.number
@@ -262,60 +268,66 @@ def _push(pending, n_pending, node):
     return n_pending + 1
 
 
-@helper
+@step
 def _read(pending, index):
     place = pending[index]
     return Node(place[0], place[1], place[2], place[3], place[4], place[5])
 
 
-@helper
+@step
 def _pair(gradients):
     return (np.int64(gradients >> 8) << HALF) | np.int64(gradients & 255)
 
 
-@helper
+@step
 def _weight(pair):
     return pair >> HALF
 
 
-@helper
+@step
 def _gradient(pair, tau):
     return (pair & LOW_HALF) - tau * (pair >> HALF)
 
 
-@helper
-def _build_histogram(columns, sample, node, histogram):
+@loop
+def _build_histogram(binned, offsets, rows, gradients, histogram):
     histogram[:] = 0
-    n_columns = columns.binned.shape[1]
-    for i in range(node.start, node.stop):
-        row = sample.rows[i]
-        pair = _pair(sample.gradients[row])
-        for column in range(n_columns):
-            histogram[columns.offsets[column] + np.uint64(columns.binned[row, column])] += pair
+    for i in range(len(rows)):
+        row = rows[i]
+        pair = _pair(gradients[row])
+        for column in range(binned.shape[1]):
+            histogram[offsets[column] + np.uint64(binned[row, column])] += pair
 
 
-@helper
+@step
 def _best_split(columns, rule, sample, histograms, node):
     """The column, the last bin that goes left and the pair of the left child; or NO_SPLIT."""
     if node.levels_left == 0 or _weight(node.pair) < 2 * rule.min_weight:
         return NO_SPLIT, 0, 0
     if node.slot == NO_HISTOGRAM:
-        _build_sparse_histogram(columns, sample, node, histograms.sparse, histograms.occupied)
-        return _best_split_of_few_rows(
-            columns, rule, histograms.sparse, histograms.occupied, node.pair
+        _build_sparse_histogram(
+            columns.binned,
+            columns.offsets,
+            _rows_of(node, sample),
+            sample.gradients,
+            histograms.sparse,
+            histograms.occupied,
         )
-    return _best_split_of_histogram(columns, rule, histograms.slots[node.slot], node.pair)
+        return _best_split_of_few_rows(
+            columns.offsets, rule, histograms.sparse, histograms.occupied, node.pair
+        )
+    return _best_split_of_histogram(columns.offsets, rule, histograms.slots[node.slot], node.pair)
 
 
-@helper
-def _best_split_of_histogram(columns, rule, histogram, pair):
+@loop
+def _best_split_of_histogram(offsets, rule, histogram, pair):
     best_column, best_bin, best_left = NO_SPLIT, 0, 0
     best_score = _score_to_beat(pair, rule)
     max_left_weight = _weight(pair) - rule.min_weight
-    for column in range(columns.binned.shape[1]):
-        first_bin = columns.offsets[column]
+    for column in range(len(offsets) - 1):
+        first_bin = offsets[column]
         left = 0
-        for place in range(first_bin, columns.offsets[column + 1]):
+        for place in range(first_bin, offsets[column + 1]):
             if histogram[place] == 0:
                 continue
             left += histogram[place]
@@ -330,14 +342,14 @@ def _best_split_of_histogram(columns, rule, histogram, pair):
     return best_column, best_bin, best_left
 
 
-@helper
-def _best_split_of_few_rows(columns, rule, histogram, occupied, pair):
+@loop
+def _best_split_of_few_rows(offsets, rule, histogram, occupied, pair):
     """The same search over occupied bins only; it leaves the histogram empty."""
     best_column, best_bin, best_left = NO_SPLIT, 0, 0
     best_score = _score_to_beat(pair, rule)
     max_left_weight = _weight(pair) - rule.min_weight
-    for column in range(columns.binned.shape[1]):
-        first_bin = columns.offsets[column]
+    for column in range(len(offsets) - 1):
+        first_bin = offsets[column]
         left = 0
         for word in range(occupied.shape[1]):
             bits = occupied[column, word]
@@ -354,20 +366,19 @@ def _best_split_of_few_rows(columns, rule, histogram, occupied, pair):
     return best_column, best_bin, best_left
 
 
-@helper
-def _build_sparse_histogram(columns, sample, node, histogram, occupied):
+@loop
+def _build_sparse_histogram(binned, offsets, rows, gradients, histogram, occupied):
     occupied[:] = 0
-    n_columns = columns.binned.shape[1]
-    for i in range(node.start, node.stop):
-        row = sample.rows[i]
-        pair = _pair(sample.gradients[row])
-        for column in range(n_columns):
-            bin_ = np.uint64(columns.binned[row, column])
-            histogram[columns.offsets[column] + bin_] += pair
+    for i in range(len(rows)):
+        row = rows[i]
+        pair = _pair(gradients[row])
+        for column in range(binned.shape[1]):
+            bin_ = np.uint64(binned[row, column])
+            histogram[offsets[column] + bin_] += pair
             occupied[column, bin_ >> np.uint64(6)] |= np.uint64(1) << (bin_ & np.uint64(63))
 
 
-@helper
+@step
 def _score(left, both, rule):
     """G^2 / (W + lambda) summed over the two children, as a fraction: only winners are divided."""
     left_gradient = _gradient(left, rule.tau)
@@ -380,30 +391,30 @@ def _score(left, both, rule):
     return numerator, left_weight * right_weight
 
 
-@helper
+@step
 def _score_to_beat(pair, rule):
     gradient = _gradient(pair, rule.tau)
     return gradient * gradient / (_weight(pair) + rule.reg_lambda) + MIN_GAIN
 
 
-@helper
-def _partition(columns, sample, node, column, last_left_bin):
-    """Move the rows that go left to the front, keep the order, return where the others start."""
-    middle, n_right = node.start, 0
-    for i in range(node.start, node.stop):
-        row = sample.rows[i]
+@loop
+def _partition(binned, rows, spare_rows, column, last_left_bin):
+    """Move the rows that go left to the front, keep the order, return how many they are."""
+    n_left, n_right = 0, 0
+    for i in range(len(rows)):
+        row = rows[i]
         # Both writes and no branch: which way a row goes cannot be predicted.
-        goes_left = np.int64(columns.binned[row, column] <= last_left_bin)
-        sample.rows[middle] = row
-        sample.spare_rows[n_right] = row
-        middle += goes_left
+        goes_left = np.int64(binned[row, column] <= last_left_bin)
+        rows[n_left] = row
+        spare_rows[n_right] = row
+        n_left += goes_left
         n_right += 1 - goes_left
     for i in range(n_right):
-        sample.rows[middle + i] = sample.spare_rows[i]
-    return middle
+        rows[n_left + i] = spare_rows[i]
+    return n_left
 
 
-@helper
+@step
 def _children(columns, rule, sample, histograms, node, middle, left_pair):
     """The larger and the smaller child, with the histograms of those that need one."""
     number, levels_left = 2 * node.number + 1, node.levels_left - 1
@@ -413,7 +424,9 @@ def _children(columns, rule, sample, histograms, node, middle, left_pair):
     if node.slot == NO_HISTOGRAM or levels_left == 0 or _size(larger) <= rule.few_rows:
         return larger, smaller
     histogram, part = histograms.slots[node.slot], histograms.slots[node.slot + 1]
-    _build_histogram(columns, sample, smaller, part)
+    _build_histogram(
+        columns.binned, columns.offsets, _rows_of(smaller, sample), sample.gradients, part
+    )
     for place in range(len(histogram)):
         histogram[place] -= part[place]
     larger = _with_slot(larger, node.slot)
@@ -422,42 +435,47 @@ def _children(columns, rule, sample, histograms, node, middle, left_pair):
     return larger, smaller
 
 
-@helper
+@step
 def _size(node):
     return node.stop - node.start
 
 
-@helper
+@step
+def _rows_of(node, sample):
+    return sample.rows[node.start : node.stop]
+
+
+@step
 def _with_slot(node, slot):
     return Node(node.number, node.levels_left, node.start, node.stop, node.pair, slot)
 
 
-@helper
+@step
 def _close_leaf(rule, sample, node, value):
-    step = _step_to_quantile(sample, node, rule.tau, rule.learning_rate)
+    shift = _shift_to_quantile(sample, node, rule.tau, rule.learning_rate)
     # The tree is complete: a leaf above the last level stands for all leaves below it.
     width = 1 << node.levels_left
     first = (node.number + 1) * width - len(value)
     for leaf in range(first, first + width):
-        value[leaf] = step
+        value[leaf] = shift
 
 
-@helper
-def _step_to_quantile(sample, node, tau, learning_rate):
+@step
+def _shift_to_quantile(sample, node, tau, learning_rate):
     """Move the rows of the node part of the way to the quantile of their residuals."""
     for i in range(_size(node)):
         row = sample.rows[node.start + i]
         sample.leaf_residuals[i] = sample.residual[row]
         sample.leaf_weights[i] = sample.counts[row]
-    step = learning_rate * _weighted_quantile(
+    shift = learning_rate * _weighted_quantile(
         sample.leaf_residuals, sample.leaf_weights, _size(node), _weight(node.pair), tau
     )
     for i in range(node.start, node.stop):
-        sample.residual[sample.rows[i]] -= step
-    return step
+        sample.residual[sample.rows[i]] -= shift
+    return shift
 
 
-@helper
+@step
 def _weighted_quantile(values, weights, size, total, tau):
     """Quantile of the first `size` values, repeated `weights` times, in all `total` times.
 
@@ -472,7 +490,7 @@ def _weighted_quantile(values, weights, size, total, tau):
     return low + fraction * (_value_after(values, weights, size, low, rank) - low)
 
 
-@helper
+@step
 def _value_after(values, weights, size, low, rank):
     """The value at rank + 1, if the one at `rank` is `low`."""
     weight_up_to_low = 0
@@ -485,7 +503,7 @@ def _value_after(values, weights, size, low, rank):
     return low if weight_up_to_low > rank + 1 else next_larger
 
 
-@helper
+@step
 def _select(values, weights, size, rank):
     """The value at `rank` (from 0) of the sorted values, each repeated `weights` times."""
     start, stop = 0, size
@@ -504,12 +522,12 @@ def _select(values, weights, size, rank):
     return _select_from_few(values, weights, start, stop, rank)
 
 
-@helper
+@step
 def _median_of_three(a, b, c):
     return max(min(a, b), min(max(a, b), c))
 
 
-@helper
+@step
 def _three_parts(values, weights, start, stop, pivot):
     """Order values[start:stop] as smaller, equal and larger than the pivot."""
     smaller_stop, here, larger_start = start, start, stop
@@ -529,13 +547,13 @@ def _three_parts(values, weights, start, stop, pivot):
     return smaller_stop, larger_start, smaller_weight, equal_weight
 
 
-@helper
+@step
 def _swap(values, weights, i, j):
     values[i], values[j] = values[j], values[i]
     weights[i], weights[j] = weights[j], weights[i]
 
 
-@helper
+@step
 def _select_from_few(values, weights, start, stop, rank):
     """Insertion sort, then count up to the rank."""
     for i in range(start + 1, stop):
@@ -553,7 +571,7 @@ def _select_from_few(values, weights, start, stop, rank):
     return values[last]
 
 
-@helper
+@step
 def _floor_log2(number):
     log = 0
     while number > 1:
@@ -586,7 +604,7 @@ def _predict_members(binned, init, feature, threshold, value, members):
                     members[start + i, level, member] = prediction[i]
 
 
-@helper
+@step
 def _add_tree(block, depth, feature, threshold, value, prediction):
     for i in range(len(block)):
         node = np.uint64(0)
