@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test paper-check data-folder
+.PHONY: demo test paper-check benchmark data-folder
 
 demo: .venv/ready
 	$(BIN)/clearbands demo --out demo-output
@@ -27,6 +27,11 @@ test: .venv/ready
 paper-check: data-folder .venv/ready .venv-paper/ready
 	.venv-paper/bin/python -m experiments authors --tolerance 0.02
 	$(BIN)/python -m experiments authors
+
+# The authors' program against ours on the same rows, one core each. It takes about an hour, can be
+# stopped and goes on where it was; `--quick` does one small set.
+benchmark: data-folder .venv/ready
+	$(BIN)/python -m benchmarks.end_to_end $(OPTIONS)
 
 data-folder:
 	@test -d "$(CLEARBANDS_DATA)" || { \
