@@ -1,4 +1,7 @@
-"""The prepared tables of the benchmark: `<name>.parquet` in the folder named by CLEARBANDS_DATA."""
+"""The prepared tables of the benchmark: `<name>.parquet` in the folder named by CLEARBANDS_DATA.
+
+Without that variable they are read from the cache that `python -m experiments download` fills.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+
+from experiments.sources import PAPER_SETS, SOURCES, difference
 
 FOLDER_VARIABLE = "CLEARBANDS_DATA"
 
@@ -19,14 +24,22 @@ def folder() -> Path:
     """The folder of the prepared tables."""
     value = os.environ.get(FOLDER_VARIABLE)
     if not value:
+        if cache().is_dir():
+            return cache()
         raise DatasetError(
             f"Set the environment variable {FOLDER_VARIABLE} to the folder of the prepared tables "
-            "(<name>.parquet)."
+            "(<name>.parquet), or fetch them with `python -m experiments download`."
         )
     path = Path(value)
     if not path.is_dir():
         raise DatasetError(f"{FOLDER_VARIABLE} names {value!r}, which is not a folder.")
     return path
+
+
+def cache() -> Path:
+    """Where downloaded tables are kept."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "clearbands" / "datasets"
 
 
 def names() -> list[str]:
@@ -47,3 +60,28 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray]:
             f"got {list(table.columns)}."
         )
     return table.iloc[:, :-1].to_numpy(float), table["target"].to_numpy(float)
+
+
+def check(name: str, X: np.ndarray, y: np.ndarray) -> None:
+    """Raise if this is a set of the paper and the table is not the paper's."""
+    differs = difference(SOURCES[name], X, y) if name in SOURCES else ""
+    if differs:
+        raise DatasetError(f"The table of {name!r} is not the paper's: {differs}.")
+
+
+def status(name: str) -> str:
+    """ "there", or what is wrong with a set of the paper."""
+    try:
+        if name not in names():
+            return "missing"
+        check(name, *load(name))
+    except DatasetError as error:
+        return str(error)
+    return "there"
+
+
+def available() -> tuple[list[str], list[str]]:
+    """The sets of the paper that are there, and those that are missing."""
+    there = set(names())
+    found = [name for name in PAPER_SETS if name in there]
+    return found, [name for name in PAPER_SETS if name not in there]

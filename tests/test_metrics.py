@@ -102,3 +102,10 @@ def test_one_level_of_several_is_taken_as_it_is():
     assert metrics.picp(y, intervals[:, :, None]) == 1
     with pytest.raises(ValueError, match="score one at a time"):
         metrics.picp(y, np.repeat(intervals[:, :, None], 2, axis=2))
+
+
+def test_infinite_bounds_have_infinite_width_and_loss():
+    y, intervals = np.array([0.0, 1.0]), np.array([[-np.inf, np.inf], [0.0, 2.0]])
+    scores = metrics.evaluate(y, y, intervals, 0.9)
+    assert scores.pop("picp") == 1
+    assert all(value == np.inf for value in scores.values())

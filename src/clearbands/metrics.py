@@ -37,12 +37,14 @@ def nciw(
     The factor stretches or shrinks every interval about its center so that the share
     `confidence_level` of these very rows is just covered; what is left to compare is how well
     the widths are distributed. A row off the center on a side of width zero is covered by no
-    factor; when too many rows are, the result is infinite. A bound on the wrong side of the
-    center counts as a width of zero on that side.
+    factor; when too many rows are, the result is infinite, and so it is when a bound is. A bound
+    on the wrong side of the center counts as a width of zero on that side.
     """
     y, intervals = _check(y, intervals)
     center = check_vector(center, "center", len(y))
     level = _check_level(confidence_level)
+    if not np.all(np.isfinite(intervals)):
+        return float("inf")
     widths = np.maximum(np.stack([center - intervals[:, 0], intervals[:, 1] - center], axis=1), 0)
     scores = ratio_scores(np.abs(y - center), on_side_of(y, center, widths))
     factor = order_statistic(scores, coverage_rank(len(y), level))

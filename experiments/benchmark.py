@@ -1,0 +1,81 @@
+"""The benchmark's commands: list, run.
+
+Everything heavy is imported by the command that needs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from experiments import datasets, protocol, results
+from experiments.sources import PAPER_SETS, SOURCES
+
+
+def add_commands(commands) -> None:
+    add_list(commands)
+    add_run(commands)
+
+
+def add_list(commands) -> None:
+    help_ = "show the data sets, where they come from and whether they are there"
+    parser = commands.add_parser("list", help=help_, description=help_)
+    parser.set_defaults(command=show_list)
+
+
+def show_list(args: argparse.Namespace) -> int:
+    print(f"{'set':<18} {'n':>6} {'d':>5}  {'target':<22} {'source':<12} status")
+    for name, source in SOURCES.items():
+        origin = source.origin if source.openml else source.url.split("/")[2]
+        print(
+            f"{name:<18} {source.n:>6} {source.d:>5}  {source.target:<22} {origin:<12} "
+            f"{datasets.status(name)}"
+        )
+    rows = results.read() if results.BENCHMARK.exists() else None
+    if rows is not None:
+        print(f"\n{len(rows)} result rows in {results.BENCHMARK.name}; seeds per cell:")
+        seeds = rows.groupby(["variant", "setting", "dataset"])["seed"].nunique().unstack()
+        print(seeds.fillna(0).astype(int).T.to_string())
+    return 0
+
+
+def add_run(commands) -> None:
+    help_ = "fit and score every method; goes on where an earlier run stopped"
+    parser = commands.add_parser("run", help=help_, description=help_)
+    parser.add_argument("--datasets", nargs="+", help="by default all of the paper that are there")
+    parser.add_argument("--variants", nargs="+", default=protocol.VARIANTS)
+    parser.add_argument("--settings", nargs="+", default=protocol.SETTINGS)
+    parser.add_argument("--seeds", nargs="+", type=int, default=protocol.SEEDS)
+    parser.add_argument("--jobs", type=int, default=1, help="cells run at once")
+    parser.add_argument("--stock", action="store_true", help="XGBoost and quantile-forest models")
+    parser.add_argument("--retry", action="store_true", help="run rows with an error again")
+    parser.add_argument("--results", type=Path, help="file of the rows")
+    parser.add_argument("--bootstraps", type=int, default=protocol.BOOTSTRAPS)
+    parser.add_argument("--methods-from", nargs="+", default=(), help="files that add methods")
+    parser.set_defaults(command=run_benchmark)
+
+
+def run_benchmark(args: argparse.Namespace) -> int:
+    from experiments import run
+
+    for given, allowed in ((args.variants, protocol.VARIANTS), (args.settings, protocol.SETTINGS)):
+        if unknown := set(given) - set(allowed):
+            raise datasets.DatasetError(f"Unknown: {', '.join(unknown)}; choose from {allowed}.")
+    names, missing = args.datasets, []
+    if names is None:
+        names, missing = datasets.available()
+    said = f"MISSING data sets, not run: {', '.join(missing)} (of the paper's {len(PAPER_SETS)})."
+    if missing:
+        print(said)
+    default = results.FOLDER / "benchmark-stock.csv" if args.stock else results.BENCHMARK
+    options = run.Options(
+        args.results or default,
+        tuple(args.settings),
+        args.stock,
+        args.bootstraps,
+        tuple(args.methods_from),
+    )
+    run.run(names, args.variants, args.seeds, options, n_jobs=args.jobs, retry=args.retry)
+    if missing:
+        print(said)
+    return 0

@@ -1,0 +1,152 @@
+"""The methods by the names that the paper prints, one line each.
+
+To add one, write a file that puts a `Method` into METHODS[setting] and run it with
+`python -m experiments run --methods-from FILE`.
+"""
+
+from __future__ import annotations
+
+import math
+import runpy
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from clearbands import (
+    AdditiveCalibrator,
+    ClearCalibrator,
+    FixedAleatoricCalibrator,
+    FixedRatioCalibrator,
+    MemberRankCalibrator,
+)
+from clearbands.uacqr import spread_components
+from experiments import peers
+from experiments.parts import Fitted
+from experiments.protocol import LEVEL, Split
+
+
+class Case(NamedTuple):
+    """One split of one data set with the parts that were fitted on it."""
+
+    validation: Fitted
+    calibration: Fitted
+    test: Fitted
+    conformal: bool  # whether calibration rows are kept apart from validation rows
+    X: np.ndarray  # the whole table, for methods that bring their own models
+    y: np.ndarray
+    split: Split
+    seed: int
+
+
+class Result(NamedTuple):
+    intervals: np.ndarray  # (n, 2) for the test rows
+    lambda_: float = math.nan
+    gamma1: float = math.nan
+    center: np.ndarray | None = None  # of the test rows, unless it is that of PCS
+
+
+class Method(NamedTuple):
+    """How to get intervals, and which fitted parts its `fit_seconds` must count."""
+
+    run: Callable[[Case], Result]
+    parts: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ("a", "b", "c", "default")
+    setting: str = ""  # whose rows calibrate it, if not those of the setting it is listed in
+
+
+# What a calibrator sees: center, aleatoric, epistemic
+
+
+def both(rows: Fitted) -> tuple[np.ndarray, ...]:
+    return rows.center, rows.aleatoric, rows.epistemic
+
+
+def residuals_and_ones(rows: Fitted) -> tuple[np.ndarray, ...]:
+    return rows.center, rows.aleatoric, np.ones_like(rows.aleatoric)
+
+
+def of_y_and_ones(rows: Fitted) -> tuple[np.ndarray, ...]:
+    return rows.center, rows.aleatoric_of_y, np.ones_like(rows.aleatoric_of_y)
+
+
+def ones_and_epistemic(rows: Fitted) -> tuple[np.ndarray, ...]:
+    return rows.center, np.ones_like(rows.epistemic), rows.epistemic
+
+
+def spread(rows: Fitted) -> tuple[np.ndarray, ...]:
+    return spread_components(rows.members_of_y, [LEVEL])
+
+
+def by(calibrator: Any, widths: Callable[[Fitted], tuple[np.ndarray, ...]]) -> Callable:
+    def run(case: Case) -> Result:
+        validation = (case.validation.y, *widths(case.validation)) if case.conformal else None
+        fitted = clone(calibrator).fit(
+            case.calibration.y, *widths(case.calibration), validation=validation
+        )
+        intervals = fitted.predict_interval(*widths(case.test))
+        if isinstance(fitted, AdditiveCalibrator):
+            return Result(intervals)  # its factor is a distance, no ratio
+        return Result(intervals, fitted.lambda_, fitted.gamma1_)
+
+    return run
+
+
+def uacqr_p(case: Case) -> Result:
+    def ends(rows: Fitted) -> tuple[np.ndarray, np.ndarray]:
+        return rows.members_of_y[:, 0], rows.members_of_y[:, 2]
+
+    calibrator = MemberRankCalibrator(LEVEL).fit(case.calibration.y, *ends(case.calibration))
+    middle = np.median(case.test.members_of_y[:, 1], axis=1)
+    return Result(calibrator.predict_interval(middle, *ends(case.test)))
+
+
+PCS, ALEATORIC_R = ("pcs", "pcs and residuals"), ("pcs", "residuals", "pcs and residuals")
+OF_Y, ABC = ("quantiles of y",), ("a", "b", "c")
+
+clear = by(ClearCalibrator(LEVEL), both)
+pcs = by(FixedRatioCalibrator(LEVEL, ratio=math.inf), both)
+aleatoric_r = by(AdditiveCalibrator(LEVEL), residuals_and_ones)
+uacqr_s = by(AdditiveCalibrator(LEVEL), spread)
+
+METHODS: dict[str, dict[str, Method]] = {
+    "standard": {
+        "CLEAR": Method(clear, ALEATORIC_R),
+        "ALEATORIC": Method(by(AdditiveCalibrator(LEVEL), of_y_and_ones), PCS + OF_Y, ABC),
+        "ALEATORIC-R": Method(aleatoric_r, ALEATORIC_R),
+        "PCS-EPISTEMIC": Method(pcs, PCS),
+        "Naive": Method(by(FixedRatioCalibrator(LEVEL, ratio=0), ones_and_epistemic), PCS),
+        "gamma1=1": Method(by(FixedAleatoricCalibrator(LEVEL), both), ALEATORIC_R),
+        "lambda=1": Method(by(FixedRatioCalibrator(LEVEL, ratio=1), both), ALEATORIC_R),
+        "UACQR-S": Method(uacqr_s, OF_Y, ("c",)),
+        "UACQR-P": Method(uacqr_p, OF_Y, ("c",)),
+    },
+    "conformalized": {
+        "CLEAR-c": Method(clear, ALEATORIC_R),
+        "PCS-EPISTEMIC-c": Method(pcs, PCS),
+        "ALEATORIC-R-c": Method(aleatoric_r, ALEATORIC_R),
+        "CLEAR": Method(clear, ALEATORIC_R, setting="standard"),
+        "UACQR-S": Method(uacqr_s, OF_Y, ("c",)),
+        "UACQR-P": Method(uacqr_p, OF_Y, ("c",)),
+    },
+}
+"""By setting, then by name; `-c` and the repeated CLEAR are as in the paper's tables."""
+
+if find_spec("mapie"):
+    METHODS["standard"]["MAPIE CQR"] = Method(peers.mapie_cqr, (), ("default",))
+    METHODS["standard"]["MAPIE cross-conformal"] = Method(peers.mapie_cross, (), ("default",))
+if find_spec("crepes"):
+    METHODS["standard"]["crepes"] = Method(peers.crepes_normalised, (), ("default",))
+
+
+def of(variant: str, setting: str) -> dict[str, Method]:
+    """The methods that run in a variant and a setting."""
+    return {n: m for n, m in METHODS[setting].items() if variant in m.variants}
+
+
+def load_file(path: str | Path) -> None:
+    """Run a file that adds to METHODS."""
+    runpy.run_path(str(path))

@@ -1,0 +1,229 @@
+"""The parts that the methods share: fitted once per data set, variant, seed and winning model.
+
+Variants a, b and c are fitted the authors' way, because their results are compared with the
+paper's: the center f(x) is appended to the features of the residual models, and the widths are
+differences of the medians over bootstraps. Models are the library's own kernels, or with `stock`
+XGBoost and quantile-forest. The variant `default` is a plain ClearRegressor.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from clearbands import ClearRegressor, ForestQuantiles, PCSEnsemble
+from clearbands.aleatoric import quantile_counterpart
+from clearbands.bagging import Bootstraps, fit_bag, seed_missing
+from clearbands.epistemic.base import predict_in_chunks
+from clearbands.levels import tails
+from clearbands.pools import boosted_quantiles, mean_pool, quantile_pool
+from clearbands.quantile_models.base import QuantileModel
+from experiments.authors import FIRST_SEED
+from experiments.protocol import BOOTSTRAPS, LEVEL, Split
+
+QUANTILES = (tails(LEVEL)[0], 0.5, tails(LEVEL)[1])
+
+
+class Fitted(NamedTuple):
+    """What the methods know of some rows; widths are (n, 2), below and above the center."""
+
+    y: np.ndarray
+    center: np.ndarray
+    epistemic: np.ndarray
+    aleatoric: np.ndarray  # of the residuals
+    aleatoric_of_y: np.ndarray | None = None
+    members_of_y: np.ndarray | None = None  # (n, 3, B): every bootstrap's quantiles of y
+
+    def take(self, rows: np.ndarray) -> Fitted:
+        return Fitted(*(None if part is None else part[rows] for part in self))
+
+
+class Parts(NamedTuple):
+    """The parts of all held-out rows, and the CPU seconds that each of them took to fit."""
+
+    rows: np.ndarray  # their numbers in the table, rising
+    fitted: Fitted
+    seconds: dict[str, float]
+
+    def of(self, rows: np.ndarray) -> Fitted:
+        return self.fitted.take(np.searchsorted(self.rows, rows))
+
+
+def fit_parts(
+    variant: str,
+    X: np.ndarray,
+    y: np.ndarray,
+    splits: dict[str, Split],
+    seed: int,
+    *,
+    stock: bool = False,
+    n_bootstraps: int = BOOTSTRAPS,
+) -> dict[str, Parts]:
+    """By setting; settings whose validation rows choose the same model share one fit."""
+    if variant == "default":
+        return fit_default(X, y, splits, seed, n_bootstraps)
+    pool, forest = variant_models(variant, stock=stock)
+    train = next(iter(splits.values())).train
+    choices, choosing = choose(pool, X, y, train, splits)
+    found: dict[str, Parts] = {}
+    for name in dict.fromkeys(choices.values()):
+        held_out = splits[next(s for s in splits if choices[s] == name)].held_out
+        aleatoric = quantile_counterpart(pool[name]) if forest is None else forest
+        found[name] = fit_authors_way(
+            pool[name], aleatoric, X, y, train, held_out, seed, n_bootstraps, variant == "c"
+        )
+        found[name].seconds["pcs"] += choosing
+    return {setting: found[name] for setting, name in choices.items()}
+
+
+def variant_models(variant: str, *, stock: bool) -> tuple[dict[str, Any], Any]:
+    """The pool that competes for the center, and the aleatoric model unless the winner's type."""
+    if variant == "a":
+        return quantile_pool(stock=stock), None
+    if variant == "b":
+        return {"boosting": boosted_quantiles(stock=stock)}, None
+    if variant == "c":
+        return mean_pool(), ForestQuantiles(backend="quantile-forest" if stock else "native")
+    raise ValueError(f"variant must be a, b, c or default, got {variant!r}.")
+
+
+def choose(
+    pool: dict[str, Any], X: np.ndarray, y: np.ndarray, train: np.ndarray, splits: dict[str, Split]
+) -> tuple[dict[str, str], float]:
+    """The model with the best R2 on each setting's validation rows, and the CPU seconds spent."""
+    if len(pool) == 1:
+        return dict.fromkeys(splits, next(iter(pool))), 0.0
+    started = time.process_time()
+    errors: dict[str, dict[str, float]] = {setting: {} for setting in splits}
+    for name, model in pool.items():
+        fitted = one_median(model).fit(X[train], y[train])
+        for setting, split in splits.items():
+            wrong_by = y[split.validation] - fitted.predict(X[split.validation])
+            errors[setting][name] = float(np.mean(wrong_by**2))
+    seconds = time.process_time() - started
+    return {
+        setting: min(found, key=found.__getitem__) for setting, found in errors.items()
+    }, seconds
+
+
+def one_median(model: Any) -> Any:
+    model = seed_missing(clone(model), np.random.RandomState(FIRST_SEED))
+    return model.set_params(quantiles=(0.5,)) if isinstance(model, QuantileModel) else model
+
+
+def fit_authors_way(
+    model: Any,
+    aleatoric_model: Any,
+    X: np.ndarray,
+    y: np.ndarray,
+    train: np.ndarray,
+    rows: np.ndarray,
+    seed: int,
+    n_bootstraps: int,
+    keep_members: bool,
+) -> Parts:
+    """PCS of one model, bagged quantiles of its residuals, and bagged quantiles of y."""
+    seconds = {}
+    started = time.process_time()
+    pcs = PCSEnsemble(
+        {"winner": one_median(model)},
+        n_bootstraps=n_bootstraps,
+        confidence_level=LEVEL,
+        random_state=seed,
+    ).fit(X[train], y[train])
+    train_center = pcs.predict(X[train])
+    seconds["pcs"] = time.process_time() - started
+    center, epistemic = pcs.predict_with_widths(X[rows])
+
+    started = time.process_time()
+    of_residuals = Curves(aleatoric_model, n_bootstraps).fit(
+        np.column_stack([X[train], train_center]), y[train] - train_center
+    )
+    seconds["residuals"] = time.process_time() - started
+    started = time.process_time()
+    of_y = Curves(aleatoric_model, n_bootstraps).fit(X[train], y[train])
+    seconds["quantiles of y"] = time.process_time() - started
+    fitted = Fitted(
+        y[rows],
+        center,
+        epistemic[:, :, 0],
+        of_residuals.widths(np.column_stack([X[rows], center])),
+        of_y.widths(X[rows]),
+        of_y.members(X[rows]) if keep_members else None,
+    )
+    return Parts(rows, fitted, seconds)
+
+
+class Curves:
+    """Bagged lower, middle and upper quantile curves, their medians taken one by one."""
+
+    def __init__(self, model: Any, n_bootstraps: int) -> None:
+        rng = np.random.RandomState(FIRST_SEED)  # the same whatever the split, as the authors do
+        self.model = seed_missing(clone(model), rng).set_params(quantiles=QUANTILES)
+        self.n_bootstraps, self.rng = n_bootstraps, rng
+
+    def fit(self, X: np.ndarray, target: np.ndarray) -> Curves:
+        draws = Bootstraps.draw(len(target), self.n_bootstraps, self.rng)
+        self.bag = fit_bag(
+            self.model, np.ascontiguousarray(X), target, draws, n_jobs=1, stage="aleatoric"
+        )
+        return self
+
+    def members(self, X: np.ndarray) -> np.ndarray:
+        return predict_in_chunks(self.bag.predict_members, X, members=3 * self.n_bootstraps)
+
+    def widths(self, X: np.ndarray) -> np.ndarray:
+        return predict_in_chunks(
+            lambda chunk: widths_of_medians(self.bag.predict_members(chunk)),
+            np.ascontiguousarray(X),
+            members=3 * self.n_bootstraps,
+        )
+
+
+def widths_of_medians(members: np.ndarray) -> np.ndarray:
+    """(n, 2) from (n, 3, B): uncross every member, take the three medians, then subtract."""
+    lower, middle, upper = members[:, 0], members[:, 1], members[:, 2]
+    median = np.median(middle, axis=1)
+    below = median - np.median(np.minimum(lower, middle), axis=1)
+    above = np.median(np.maximum(upper, middle), axis=1) - median
+    return np.stack([below, above], axis=1)
+
+
+def fit_default(
+    X: np.ndarray, y: np.ndarray, splits: dict[str, Split], seed: int, n_bootstraps: int
+) -> dict[str, Parts]:
+    """A plain ClearRegressor per setting; where the same model wins, it is fitted once."""
+    found: dict[str, Parts] = {}
+    by_winner: dict[str, Parts] = {}
+    for setting, split in splits.items():
+        model = ClearRegressor(confidence_level=LEVEL, random_state=seed)
+        if n_bootstraps != BOOTSTRAPS:  # a rehearsal, not the default
+            model.set_params(epistemic=PCSEnsemble(n_bootstraps=n_bootstraps))
+        chosen = winner(model, X, y, split) if by_winner else ""
+        if chosen not in by_winner:
+            started = time.process_time()
+            model.fit(
+                X[split.train],
+                y[split.train],
+                X_cal=X[split.validation],
+                y_cal=y[split.validation],
+            )
+            seconds = {"pcs and residuals": time.process_time() - started}
+            chosen = model.epistemic_.leaderboard_[0]["model"]
+            rows = split.held_out
+            center, aleatoric, epistemic = model._components(model.encoder_.transform(X[rows]))
+            fitted = Fitted(y[rows], center, epistemic[:, :, 0], aleatoric[:, :, 0])
+            by_winner[chosen] = Parts(rows, fitted, seconds)
+        found[setting] = by_winner[chosen]
+    return found
+
+
+def winner(model: ClearRegressor, X: np.ndarray, y: np.ndarray, split: Split) -> str:
+    """The model that these validation rows choose."""
+    pcs = clone(PCSEnsemble() if model.epistemic is None else model.epistemic)
+    pcs.set_params(n_bootstraps=1, confidence_level=LEVEL, random_state=model.random_state)
+    pcs.fit(X[split.train], y[split.train], validation=(X[split.validation], y[split.validation]))
+    return pcs.leaderboard_[0]["model"]

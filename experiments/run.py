@@ -1,0 +1,205 @@
+"""Run the benchmark: fit once per data set, variant and seed, then score every method.
+
+Rows are written as they exist. A run that was killed goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+
+from clearbands import metrics
+from experiments import datasets, methods, protocol, results
+from experiments.parts import Parts, fit_parts
+
+
+class Cell(NamedTuple):
+    """What is fitted together."""
+
+    dataset: str
+    variant: str
+    seed: int
+
+
+class Options(NamedTuple):
+    """What all cells of a run share."""
+
+    path: Path
+    settings: tuple[str, ...] = protocol.SETTINGS
+    stock: bool = False
+    n_bootstraps: int = protocol.BOOTSTRAPS
+    methods_from: tuple[str, ...] = ()
+
+
+def run(
+    names: Sequence[str],
+    variants: Sequence[str],
+    seeds: Sequence[int],
+    options: Options,
+    *,
+    n_jobs: int = 1,
+    retry: bool = False,
+) -> None:
+    """Fill the file at `options.path` with the rows that are not there yet."""
+    names = in_order_of_cost(names)
+    for extra in options.methods_from:
+        methods.load_file(extra)
+    results.prepare(options.path)
+    done = results.known(options.path, with_errors=not retry)
+    cells = [Cell(name, v, seed) for seed in seeds for name in names for v in variants]
+    todo = {cell: left for cell in cells if (left := missing(cell, options.settings, done))}
+    n_rows = sum(map(len, todo.values()))
+    print(f"{len(cells) - len(todo)} of {len(cells)} cells are there; {n_rows} rows to go.")
+    tasks = (joblib.delayed(run_cell)(cell, left, options) for cell, left in todo.items())
+    finished = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks)
+    for line in progress(finished, list(todo)):
+        print(line, flush=True)
+
+
+def missing(cell: Cell, settings: Iterable[str], done: set) -> list[tuple[str, str]]:
+    """(setting, method) of the rows that this cell still lacks."""
+    return [
+        (setting, name)
+        for setting in settings
+        for name in methods.of(cell.variant, setting)
+        if (cell.dataset, cell.variant, setting, cell.seed, name) not in done
+    ]
+
+
+def run_cell(cell: Cell, wanted: list[tuple[str, str]], options: Options) -> tuple[Cell, int]:
+    """Fit, then write a row per wanted method; how many of them failed."""
+    for extra in options.methods_from:  # workers start without what the parent loaded
+        methods.load_file(extra)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the rows show what the calibrators warn of
+        X, y = datasets.load(cell.dataset)
+        splits = {s: protocol.split_rows(len(y), cell.seed, s) for s in protocol.SETTINGS}
+        try:
+            parts = fit_parts(
+                cell.variant,
+                X,
+                y,
+                splits,
+                cell.seed,
+                stock=options.stock,
+                n_bootstraps=options.n_bootstraps,
+            )
+        except Exception as error:  # noqa: BLE001 - any failure becomes rows that tell of it
+            for setting, name in wanted:
+                results.append(options.path, failed(cell, setting, name, error))
+            return cell, len(wanted)
+        n_failed = 0
+        for setting, name in wanted:
+            method = methods.METHODS[setting][name]
+            rows_of = method.setting or setting
+            case = make_case(X, y, splits[rows_of], parts[rows_of], cell.seed)
+            row = score(cell, setting, name, method, case, parts[rows_of].seconds)
+            results.append(options.path, row)
+            n_failed += bool(row["error"])
+    return cell, n_failed
+
+
+def make_case(
+    X: np.ndarray, y: np.ndarray, split: protocol.Split, parts: Parts, seed: int
+) -> methods.Case:
+    return methods.Case(
+        parts.of(split.validation),
+        parts.of(split.calibration),
+        parts.of(split.test),
+        split.calibration is not split.validation,
+        X,
+        y,
+        split,
+        seed,
+    )
+
+
+def score(
+    cell: Cell,
+    setting: str,
+    name: str,
+    method: methods.Method,
+    case: methods.Case,
+    seconds: dict[str, float],
+) -> dict[str, Any]:
+    """The row of one method; widths are relative to the range of the test targets."""
+    started = time.process_time()
+    try:
+        found = method.run(case)
+        own = time.process_time() - started
+        center = case.test.center if found.center is None else found.center
+        scores = metrics.evaluate(case.test.y, center, found.intervals, protocol.LEVEL)
+    except Exception as error:  # noqa: BLE001 - a failing method gives a row, not a missing one
+        return failed(cell, setting, name, error)
+    return {
+        **key(cell, setting, name),
+        **scores,
+        "lambda": found.lambda_,
+        "gamma1": found.gamma1,
+        "fit_seconds": round(own + sum(seconds.get(part, 0.0) for part in method.parts), 3),
+        "error": "",
+    }
+
+
+def failed(cell: Cell, setting: str, name: str, error: Exception) -> dict[str, Any]:
+    text = "".join(traceback.format_exception_only(error)).strip().replace("\n", " ")
+    empty = dict.fromkeys(results.COLUMNS, "")
+    return {**empty, **key(cell, setting, name), "error": text}
+
+
+def key(cell: Cell, setting: str, name: str) -> dict[str, Any]:
+    return {
+        "dataset": cell.dataset,
+        "variant": cell.variant,
+        "setting": setting,
+        "seed": cell.seed,
+        "method": name,
+    }
+
+
+def in_order_of_cost(names: Sequence[str]) -> list[str]:
+    """Checked before the long work, small sets first; what is missing is said, not skipped."""
+    problems, sizes = [], {}
+    for name in names:
+        try:
+            X, y = datasets.load(name)
+            datasets.check(name, X, y)
+            sizes[name] = X.size
+        except datasets.DatasetError as error:
+            problems.append(str(error))
+    if problems:
+        raise datasets.DatasetError("\n".join(problems))
+    return sorted(sizes, key=sizes.__getitem__)
+
+
+def progress(finished: Iterable[tuple[Cell, int]], cells: list[Cell]) -> Iterator[str]:
+    """A line per finished cell; cells are taken to last as long as their tables are large."""
+    weights = {name: cost(name) for name in {cell.dataset for cell in cells}}
+    total, done, started = sum(weights[c.dataset] for c in cells), 0.0, time.monotonic()
+    for i, (cell, n_failed) in enumerate(finished, start=1):
+        done += weights[cell.dataset]
+        left = (time.monotonic() - started) * (total - done) / done
+        failures = f"  {n_failed} methods FAILED" if n_failed else ""
+        yield (
+            f"{i}/{len(cells)}  {cell.dataset} {cell.variant} {cell.seed}{failures}"
+            f"  about {duration(left)} left"
+        )
+
+
+def cost(name: str) -> float:
+    n, d = datasets.load(name)[0].shape
+    return n * (d + 10.0) + 20_000
+
+
+def duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
