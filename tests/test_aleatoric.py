@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clearbands import (
     BoostedQuantiles,
@@ -97,3 +98,13 @@ def test_bad_input():
         ResidualQuantiles().predict_widths(X)
     with pytest.raises(ValueError, match="NaN"):
         ResidualQuantiles().fit(X, np.full(len(y), np.nan))
+
+
+@parametrize_with_checks(
+    [ResidualQuantiles(LinearQuantiles(), n_bootstraps=2)],
+    expected_failed_checks=lambda _: {
+        "check_fit_score_takes_y": "what it takes are residuals, and so they are called"
+    },
+)
+def test_estimator_checks(estimator, check):
+    check(estimator)

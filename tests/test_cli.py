@@ -390,6 +390,8 @@ def test_on_a_terminal_a_bar_moves_and_ctrl_c_leaves_nothing(tmp_path):
         env=os.environ | {"TERM": "xterm"},
         stdout=subprocess.PIPE,
         stderr=theirs,
+        # A shell that runs the tests in the background has them ignore the signal.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     os.close(theirs)
     shown = _read_until(ours, b"Epistemic part")

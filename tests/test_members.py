@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clearbands import ClearRegressor, LinearQuantiles, MemberEnsemble, ResidualQuantiles
 from tests.toys import noisy_line
@@ -47,3 +48,27 @@ def test_bad_members():
     crooked = MemberEnsemble([Ridge().fit(X, y), lambda X: np.zeros((len(X), 2))])
     with pytest.raises(ValueError, match=r"Member 1 predicts an array of shape \(240, 2\)"):
         crooked.predict(X)
+
+
+def first_column(X):
+    return np.asarray(X, float)[:, 0]
+
+
+def first_column_plus_one(X):
+    return first_column(X) + 1
+
+
+ALREADY_FITTED = "the members are fitted when they come, and fit leaves them alone"
+
+
+@parametrize_with_checks(
+    [MemberEnsemble([first_column, first_column_plus_one])],
+    expected_failed_checks=lambda _: {
+        "check_estimators_unfitted": ALREADY_FITTED,
+        "check_fit_check_is_fitted": ALREADY_FITTED,
+        "check_regressors_train": ALREADY_FITTED,
+        "check_dataframe_column_names_consistency": "reordered columns are put right by name",
+    },
+)
+def test_estimator_checks(estimator, check):
+    check(estimator)

@@ -61,7 +61,7 @@ def check_target(y: Any) -> np.ndarray:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     values = np.asarray(y)
     if values.dtype.kind in "USO":
-        text = next((v for v in values.ravel() if isinstance(v, str)), None)
+        text = next((str(v) for v in values.ravel() if isinstance(v, str)), None)
         if text is not None:
             raise ValueError(f"y must be numbers, but it holds text such as {text!r}.")
     return np.asarray(_check_y(y, y_numeric=True), np.float64)

@@ -23,8 +23,8 @@ def run_threads(
     """
     stop = np.zeros(1, np.uint8)
     with ThreadPoolExecutor(max_workers=max(1, min(effective_n_jobs(n_jobs), count))) as pool:
-        futures = [pool.submit(task, i, stop) for i in range(count)]
         try:
+            futures = [pool.submit(task, i, stop) for i in range(count)]
             for done, future in enumerate(as_completed(futures), start=1):
                 future.result()
                 report(stage, done, count)

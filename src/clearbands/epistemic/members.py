@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_consistent_length
 
 from clearbands.epistemic.base import Ensemble
+from clearbands.tables import check_any, check_target
 
 
 class MemberEnsemble(Ensemble):
@@ -36,15 +37,18 @@ class MemberEnsemble(Ensemble):
     def fit(
         self, X: Any, y: Any = None, *, validation: tuple[Any, Any] | None = None
     ) -> MemberEnsemble:
-        """Check the members on the first row; X, y and validation train nothing."""
+        """Remember the columns of X; nothing here trains the members."""
         if len(self.members) < 2:
             raise ValueError(
                 f"An ensemble needs at least 2 members to differ, got {len(self.members)}."
             )
-        validate_data(self, X, skip_check_array=True)
+        X = check_any(self, X, reset=True)
+        if y is not None:
+            check_consistent_length(X, check_target(y))
         return self
 
     def predict_members(self, X: Any) -> np.ndarray:
+        X = check_any(self, X, reset=False)
         predictions = [
             np.asarray(member.predict(X) if hasattr(member, "predict") else member(X), float)
             for member in self.members
@@ -56,3 +60,8 @@ class MemberEnsemble(Ensemble):
                     "every member must predict one number per row, (n,)."
                 )
         return np.stack(predictions, axis=1)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True  # what the members make of it is up to them
+        return tags
