@@ -1,4 +1,4 @@
-"""The benchmark's commands: list, run.
+"""The benchmark's commands: list, download, run, table, figure, compare.
 
 Everything heavy is imported by the command that needs it.
 """
@@ -14,7 +14,11 @@ from experiments.sources import PAPER_SETS, SOURCES
 
 def add_commands(commands) -> None:
     add_list(commands)
+    add_download(commands)
     add_run(commands)
+    add_table(commands)
+    add_figure(commands)
+    add_compare(commands)
 
 
 def add_list(commands) -> None:
@@ -78,4 +82,98 @@ def run_benchmark(args: argparse.Namespace) -> int:
     run.run(names, args.variants, args.seeds, options, n_jobs=args.jobs, retry=args.retry)
     if missing:
         print(said)
+    return 0
+
+
+def add_download(commands) -> None:
+    help_ = "fetch data sets from their public sources into the cache"
+    parser = commands.add_parser("download", help=help_, description=help_)
+    parser.add_argument("datasets", nargs="*", help="by default all of the paper")
+    parser.set_defaults(command=download_sets)
+
+
+def download_sets(args: argparse.Namespace) -> int:
+    from experiments.download import download
+
+    failures = []
+    for name in args.datasets or PAPER_SETS:
+        try:
+            print(f"{name}: {download(name)}", flush=True)
+        except datasets.DatasetError as error:
+            failures.append(str(error))
+    if failures:
+        raise datasets.DatasetError("\n".join(failures))
+    return 0
+
+
+def add_rows_options(parser) -> None:
+    parser.add_argument("--results", type=Path, default=results.BENCHMARK, help="file of the rows")
+    parser.add_argument("--variants", nargs="+", default=protocol.VARIANTS)
+    parser.add_argument("--settings", nargs="+", default=protocol.SETTINGS)
+
+
+def read_rows(args: argparse.Namespace):
+    if not args.results.exists():
+        raise datasets.DatasetError(
+            f"There are no rows in {args.results}; `python -m experiments run` makes them."
+        )
+    rows = results.read(args.results)
+    return rows[rows["variant"].isin(args.variants) & rows["setting"].isin(args.settings)]
+
+
+def add_table(commands) -> None:
+    help_ = "the paper's tables from the result rows"
+    parser = commands.add_parser("table", help=help_, description=help_)
+    add_rows_options(parser)
+    parser.add_argument("--format", default="markdown", choices=["markdown", "latex", "csv"])
+    parser.add_argument("--out", type=Path, help="a folder for one file per table")
+    parser.set_defaults(command=show_tables)
+
+
+def show_tables(args: argparse.Namespace) -> int:
+    from experiments import table
+
+    found = table.tables(read_rows(args), tuple(args.variants), tuple(args.settings))
+    table.write(found, args.format, args.out)
+    return 0
+
+
+def add_figure(commands) -> None:
+    help_ = "the paper's figures from the result rows"
+    parser = commands.add_parser("figure", help=help_, description=help_)
+    add_rows_options(parser)
+    parser.add_argument("--out", type=Path, default=results.FOLDER / "figures")
+    parser.add_argument("--format", default="png", choices=["png", "pdf", "svg"])
+    parser.set_defaults(command=draw_figures)
+
+
+def draw_figures(args: argparse.Namespace) -> int:
+    from experiments import figure, summary
+
+    rows = read_rows(args)
+    for variant in args.variants:
+        for setting in args.settings:
+            if not summary.select(rows, variant, setting).empty:
+                path = args.out / f"{variant}-{setting}.{args.format}"
+                figure.draw_variant(rows, variant, setting, path)
+                print(path)
+    if rows.loc[rows["setting"] == "standard", "variant"].nunique() > 1:
+        path = args.out / f"variants.{args.format}"
+        figure.draw_comparison(rows, path)
+        print(path)
+    return 0
+
+
+def add_compare(commands) -> None:
+    help_ = "our rows against the paper's tables and values per seed"
+    parser = commands.add_parser("compare", help=help_, description=help_)
+    add_rows_options(parser)
+    parser.set_defaults(command=show_comparison)
+
+
+def show_comparison(args: argparse.Namespace) -> int:
+    from experiments import compare
+
+    for line in compare.report(read_rows(args)):
+        print(line)
     return 0

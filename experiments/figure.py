@@ -1,0 +1,101 @@
+"""The paper's figures from the result rows: dots relative to CLEAR, and a box plot of the sets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from experiments import summary
+
+PANELS = (("quantile_loss", "Quantile loss"), ("nciw", "NCIW"))
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+CLIP = 5.0  # times CLEAR; what lies beyond is drawn at the edge as an arrow
+
+
+def draw_variant(rows: pd.DataFrame, variant: str, setting: str, path: Path) -> None:
+    """Every rival relative to CLEAR on every set."""
+    chosen = summary.select(rows, variant, setting)
+    baseline = summary.BASELINES[setting]
+    extra = ("UACQR-P", "UACQR-S") if setting == "conformalized" else ()
+    names = [n for n in (*summary.RIVALS[setting], *extra) if n in set(chosen["method"])]
+    groups = {name: chosen[chosen["method"] == name] for name in names}
+    title = f"variant ({variant}), {setting}: relative to {baseline}"
+    draw(groups, chosen[chosen["method"] == baseline], title, path)
+
+
+def draw_comparison(rows: pd.DataFrame, path: Path, reference: str = "a") -> None:
+    """CLEAR of every variant relative to that of one."""
+    clear = rows[
+        (rows["method"] == "CLEAR") & (rows["setting"] == "standard") & (rows["error"] == "")
+    ]
+    others = [v for v in sorted(set(clear["variant"])) if v != reference]
+    groups = {f"CLEAR ({v})": clear[clear["variant"] == v] for v in others}
+    title = f"CLEAR: variants relative to ({reference})"
+    draw(groups, clear[clear["variant"] == reference], title, path)
+
+
+def relative(rows: pd.DataFrame, baseline: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Mean and standard deviation over the seeds of rows / mean of the baseline, by dataset."""
+    reference = baseline.groupby("dataset")[metric].mean()
+    ratios = rows.set_index("dataset")[metric] / rows["dataset"].map(reference).to_numpy()
+    with np.errstate(invalid="ignore"):
+        return ratios.groupby("dataset").agg(["mean", "std"])
+
+
+def draw(groups: dict[str, pd.DataFrame], baseline: pd.DataFrame, title: str, path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    names = sorted(set(baseline["dataset"]))
+    figure, axes = plt.subplots(2, 1, figsize=(10, 8), sharex=True, layout="constrained")
+    for axis, (metric, label) in zip(axes, PANELS, strict=True):
+        increases = {}
+        for k, (group, rows) in enumerate(groups.items()):
+            values = relative(rows, baseline, metric).reindex(names)
+            increases[group] = 100 * (values["mean"].to_numpy() - 1)
+            place = np.arange(len(names)) + 0.15 * (k - (len(groups) - 1) / 2)
+            draw_dots(axis, place, values, COLORS[k % len(COLORS)], group)
+        axis.axhline(1, color="black", linewidth=0.8)
+        axis.set_ylabel(f"{label}, relative")
+        draw_inset(axis, increases)
+    axes[1].set_xticks(range(len(names)), names, rotation=40, ha="right")
+    axes[0].legend(loc="upper left", fontsize="small")
+    figure.suptitle(title)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150, metadata={"Software": None} if path.suffix == ".png" else None)
+    plt.close(figure)
+
+
+def draw_dots(axis, place: np.ndarray, values: pd.DataFrame, color: str, label: str) -> None:
+    mean = values["mean"].to_numpy()
+    inside = mean <= CLIP
+    axis.errorbar(
+        place[inside],
+        mean[inside],
+        yerr=values["std"].fillna(0).to_numpy()[inside],
+        fmt="o",
+        markersize=4,
+        elinewidth=0.8,
+        color=color,
+        label=label,
+    )
+    axis.plot(place[mean > CLIP], np.full(np.sum(mean > CLIP), CLIP), "^", color=color)
+
+
+def draw_inset(axis, increases: dict[str, np.ndarray]) -> None:
+    """How the percents spread over the sets; the numbers are their means."""
+    inset = axis.inset_axes((0.76, 0.55, 0.23, 0.42))
+    finite = [values[np.isfinite(values)] for values in increases.values()]
+    inset.boxplot(finite, showmeans=True, widths=0.6, flierprops={"markersize": 2})
+    means = [f"{np.mean(values):+.1f}" if len(values) else "" for values in finite]
+    inset.set_xticks(range(1, len(finite) + 1), means, fontsize=6)
+    if any(len(values) for values in finite):
+        everything = np.concatenate(finite)
+        inset.set_ylim(min(everything.min(), 0) - 5, np.percentile(everything, 90) + 15)
+    inset.axhline(0, color="black", linewidth=0.6)
+    inset.tick_params(axis="y", labelsize=6)
+    inset.set_title("% over the sets", fontsize=7)

@@ -1,0 +1,127 @@
+"""From result rows to the numbers that tables, figures and the comparison show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+BASELINES = {"standard": "CLEAR", "conformalized": "CLEAR-c"}
+RIVALS = {
+    "standard": ("PCS-EPISTEMIC", "ALEATORIC", "ALEATORIC-R"),
+    "conformalized": ("PCS-EPISTEMIC-c", "ALEATORIC-R-c"),
+}
+ORDER = (
+    "CLEAR-c",
+    "CLEAR",
+    "ALEATORIC",
+    "ALEATORIC-R",
+    "ALEATORIC-R-c",
+    "PCS-EPISTEMIC",
+    "PCS-EPISTEMIC-c",
+    "Naive",
+    "gamma1=1",
+    "lambda=1",
+    "UACQR-P",
+    "UACQR-S",
+)
+LEFT_OUT = {
+    ("quantile_loss", "PCS-EPISTEMIC"): "computer",
+    ("nciw", "ALEATORIC"): "energy_efficiency",
+}
+"""What the paper's averages leave out, so that they are given with it and without it here."""
+
+
+def select(rows: pd.DataFrame, variant: str, setting: str) -> pd.DataFrame:
+    """The rows of one variant and setting that have values."""
+    chosen = (rows["variant"] == variant) & (rows["setting"] == setting) & (rows["error"] == "")
+    return rows[chosen]
+
+
+def per_set(rows: pd.DataFrame, metric: str, how: str = "mean") -> pd.DataFrame:
+    """A statistic over the seeds, by dataset (rows) and method (columns)."""
+    values = rows.set_index(["dataset", "method", "seed"])[metric]
+    there = set(rows["method"])
+    order = [name for name in ORDER if name in there] + sorted(there - set(ORDER))
+    with np.errstate(invalid="ignore"):  # the spread of infinite values
+        table = values.groupby(["dataset", "method"]).agg(how).unstack("method")
+    return table[order].sort_index()
+
+
+def relative_increase(rows: pd.DataFrame, metric: str, setting: str) -> pd.DataFrame:
+    """Percent by which each method's mean exceeds CLEAR's, by dataset and method."""
+    means = per_set(rows, metric)
+    baseline = BASELINES[setting]
+    others = means.drop(columns=baseline)
+    return 100 * (others.div(means[baseline], axis=0) - 1)
+
+
+def average_increases(
+    rows: pd.DataFrame, metric: str, setting: str
+) -> list[tuple[str, float, str]]:
+    """(method, mean percent over the sets, which sets): both ways where the paper left one out."""
+    increases = relative_increase(rows, metric, setting)
+    found = []
+    for method in increases:
+        values = increases[method].dropna()
+        found.append((method, mean(values), f"all {len(values)} sets"))
+        left_out = LEFT_OUT.get((metric, method.removesuffix("-c")))
+        if left_out in values.index:
+            rest = values.drop(left_out)
+            found.append((method, mean(rest), f"{len(rest)} sets, without {left_out} as the paper"))
+        infinite = values[np.isinf(values)]
+        if len(infinite):
+            rest = values[np.isfinite(values)]
+            found.append(
+                (method, mean(rest), f"{len(rest)} sets, infinite on {', '.join(infinite.index)}")
+            )
+    return found
+
+
+def mean(values: pd.Series) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def factors(rows: pd.DataFrame, setting: str) -> pd.DataFrame:
+    """Median, smallest and largest lambda and gamma1 of CLEAR over the seeds."""
+    rows = rows[rows["method"] == BASELINES[setting]]
+    table = rows.groupby("dataset")[["lambda", "gamma1"]].agg(["median", "min", "max"])
+    table.columns = [f"{name}_{how}" for name, how in table.columns]
+    return table
+
+
+def runtime(rows: pd.DataFrame) -> pd.DataFrame:
+    """CPU seconds of the parts, means over the seeds; the last line is the sum."""
+    seconds = per_set(rows, "fit_seconds")
+    table = pd.DataFrame(
+        {
+            "pcs": seconds["PCS-EPISTEMIC"],
+            "aleatoric_r": (seconds["ALEATORIC-R"] - seconds["PCS-EPISTEMIC"]).clip(lower=0),
+            "calibration": (seconds["CLEAR"] - seconds["ALEATORIC-R"]).clip(lower=0),
+            "total": seconds["CLEAR"],
+        }
+    )
+    table.loc["Total"] = table.sum()
+    return table
+
+
+def improvement_over_uacqr(rows: pd.DataFrame) -> pd.DataFrame:
+    """Percent by which CLEAR's mean is below that of UACQR; seeds with infinite widths apart."""
+    columns = {}
+    for rival in ("UACQR-S", "UACQR-P"):
+        for metric, name in (("nciw", "nciw"), ("interval_score", "aisl"), ("niw", "width")):
+            wide = rows.pivot(index=["dataset", "seed"], columns="method", values=metric)
+            finite = wide[np.isfinite(wide[rival])].groupby("dataset").mean()
+            n_infinite = (~np.isfinite(wide[rival])).groupby("dataset").sum()
+            gain = 100 * (1 - finite["CLEAR"] / finite[rival])
+            columns[f"{rival} {name}"] = [
+                f"{gain[d]:+.1f}" + (f" (infinite on {n} seeds)" if n else "")
+                if d in gain
+                else "infinite"
+                for d, n in n_infinite.items()
+            ]
+            index = n_infinite.index
+    return pd.DataFrame(columns, index=index)
+
+
+def seeds_per_set(rows: pd.DataFrame) -> pd.Series:
+    return rows.groupby("dataset")["seed"].nunique()

@@ -1,0 +1,171 @@
+"""Tables, figures and the comparison from stored rows whose right answers are plain."""
+
+import csv
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiments import __main__, compare, results, summary, table
+
+LOSSES = {"CLEAR": 1.0, "PCS-EPISTEMIC": 1.5, "ALEATORIC": 3.0, "ALEATORIC-R": 1.1}
+
+
+def make_rows(losses=None, sets=("airfoil", "computer"), seeds=(777, 778), **columns):
+    """Rows in which every measure is the loss times a factor of the set and the seed."""
+    rows = []
+    for i, dataset in enumerate(sets):
+        for seed in seeds:
+            for method, loss in (losses or LOSSES).items():
+                value = loss * (i + 1) * (1 + 0.1 * (seed - 777))
+                row = dict.fromkeys(results.METRICS, value) | {
+                    "dataset": dataset,
+                    "variant": "b",
+                    "setting": "standard",
+                    "seed": seed,
+                    "method": method,
+                    "lambda": 1.0 + seed - 777,
+                    "gamma1": 2.0,
+                    "fit_seconds": {"PCS-EPISTEMIC": 2.0, "ALEATORIC-R": 5.0}.get(method, 6.0),
+                    "error": "",
+                }
+                rows.append(row | columns)
+    return pd.DataFrame(rows)[results.COLUMNS]
+
+
+@pytest.fixture
+def stored(tmp_path):
+    path = tmp_path / "rows.csv"
+    make_rows().to_csv(path, index=False)
+    return path
+
+
+def found_table(rows, name):
+    return next(t for t in table.tables(rows, ("b",), ("standard",)) if t.name == name)
+
+
+def test_best_and_second_best_are_marked():
+    lines = table.as_markdown(found_table(make_rows(), "b-standard-quantile_loss")).splitlines()
+    assert lines[2] == "| dataset | CLEAR | ALEATORIC | ALEATORIC-R | PCS-EPISTEMIC |"
+    assert lines[4].startswith("| airfoil | **1.05 ± 0.0707** | 3.15 ± 0.212 | _1.16 ± 0.0778_ | 1")
+    assert lines[-1] == "Fewer than 10 seeds: airfoil 2, computer 2."
+
+
+def test_ties_are_marked_alike_and_coverage_is_not_marked():
+    rows = make_rows({"CLEAR": 1.0, "lambda=1": 1.0004, "gamma1=1": 2.0} | LOSSES)
+    marks = found_table(rows, "b-standard-nciw").marks
+    assert [marks.get((0, j)) for j in (1, 6)] == [1, 1]
+    assert not found_table(rows, "b-standard-picp").marks
+
+
+def test_infinite_values_are_shown_and_never_best():
+    rows = make_rows(LOSSES | {"UACQR-P": np.inf, "UACQR-S": 2.0})
+    text = table.as_markdown(found_table(rows, "b-standard-niw"))
+    assert "| inf |" in text
+    assert r"$\infty$" in table.as_latex(found_table(rows, "b-standard-niw"))
+
+
+def test_latex_and_csv():
+    found = found_table(make_rows(), "b-standard-quantile_loss")
+    latex = table.as_latex(found)
+    assert r"airfoil & \textbf{1.05 $\pm$ 0.0707}" in latex
+    assert r"\underline{1.16" in latex
+    lines = list(csv.reader(table.as_csv(found).splitlines()))
+    assert lines[0][:2] == ["dataset", "CLEAR"]
+    assert lines[1][:2] == ["airfoil", "1.05 ± 0.0707"]
+
+
+def test_averages_are_given_with_and_without_the_set_that_the_paper_left_out():
+    rows = make_rows()
+    huge = (rows["dataset"] == "computer") & (rows["method"] == "PCS-EPISTEMIC")
+    rows.loc[huge, "quantile_loss"] *= 10
+    lines = summary.average_increases(rows, "quantile_loss", "standard")
+    pcs = [(round(percent), which) for method, percent, which in lines if method == "PCS-EPISTEMIC"]
+    assert pcs == [(725, "all 2 sets"), (50, "1 sets, without computer as the paper")]
+
+
+def test_factors_runtime_and_uacqr():
+    rows = make_rows(LOSSES | {"UACQR-S": 2.0, "UACQR-P": 4.0})
+    rows.loc[(rows["method"] == "UACQR-P") & (rows["seed"] == 778), "niw"] = np.inf
+    factors = summary.factors(rows, "standard").loc["airfoil"]
+    assert factors[["lambda_median", "lambda_min", "lambda_max"]].tolist() == [1.5, 1, 2]
+    seconds = summary.runtime(rows)
+    assert seconds.loc["airfoil"].tolist() == [2, 3, 1, 6]
+    assert seconds.loc["Total", "total"] == 12
+    gains = summary.improvement_over_uacqr(rows).loc["airfoil"]
+    assert gains["UACQR-S nciw"] == "+50.0"
+    assert gains["UACQR-P width"] == "+75.0 (infinite on 1 seeds)"
+
+
+def test_rows_with_errors_enter_no_table():
+    rows = make_rows()
+    rows.loc[0, ["error", "quantile_loss"]] = ["MemoryError: too large", np.nan]
+    assert summary.per_set(summary.select(rows, "b", "standard"), "nciw").notna().all(axis=None)
+
+
+@pytest.mark.parametrize("format_", ["markdown", "latex", "csv"])
+def test_tables_from_stored_rows_are_stable(stored, tmp_path, format_):
+    texts = []
+    for order in (1, -1):
+        lines = stored.read_text().splitlines()
+        stored.write_text("\n".join([lines[0], *lines[1:][::order]]) + "\n")
+        out = tmp_path / f"out{order}"
+        arguments = ["table", "--results", str(stored), "--format", format_, "--out", str(out)]
+        assert __main__.main(arguments) == 0
+        texts.append({path.name: path.read_text() for path in out.iterdir()})
+    assert len(texts[0]) == 8
+    assert texts[0] == texts[1]
+
+
+def test_figures(stored, tmp_path):
+    pytest.importorskip("matplotlib")
+    rows = pd.concat([make_rows(), make_rows(LOSSES | {"CLEAR": 0.9}, variant="default")])
+    rows.loc[rows["method"] == "ALEATORIC", "nciw"] = np.inf
+    rows.to_csv(stored, index=False)
+    assert __main__.main(["figure", "--results", str(stored), "--out", str(tmp_path / "f")]) == 0
+    assert {p.name for p in (tmp_path / "f").iterdir()} == {
+        "b-standard.png",
+        "default-standard.png",
+    } | {"variants.png"}
+
+
+def test_comparison_with_the_values_per_seed(capsys, tmp_path):
+    """Rows made of the paper's own values, one of them a fifth larger."""
+    from experiments import published
+
+    values = published.per_seed("b")
+    rows = make_rows(sets=("airfoil", "concrete"))
+    for i, row in rows.iterrows():
+        for theirs, ours in compare.NAMES.items():
+            key = (row["dataset"], row["seed"] - 777, row["method"], theirs)
+            rows.loc[i, ours] = values[key]
+    larger = (rows["dataset"] == "concrete") & (rows["method"] == "PCS-EPISTEMIC")
+    rows.loc[larger, "nciw"] *= 1.2
+    found = compare.differences(rows).set_index(["metric", "dataset", "method"])["percent"]
+    assert found["nciw", "concrete", "PCS-EPISTEMIC"] == pytest.approx(20)
+    assert found.drop(("nciw", "concrete", "PCS-EPISTEMIC")).abs().max() < 1e-9
+    path = tmp_path / "rows.csv"
+    rows.to_csv(path, index=False)
+    assert __main__.main(["compare", "--results", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert "PCS-EPISTEMIC 10.0 (+10.0)" in text
+    assert "- concrete, PCS-EPISTEMIC:" in text
+    assert "(+20 %)" in text
+    assert "quantile_loss: ALEATORIC " in text
+    assert "DOES NOT HOLD" not in text
+
+
+def test_comparison_with_the_printed_tables():
+    rows = make_rows({"CLEAR-c": 0.11}, ("airfoil",), setting="conformalized")
+    found = compare.differences(rows).set_index("metric")
+    assert found.loc["quantileloss", "paper"] == 0.110
+    assert found.loc["quantileloss", "ours"] == pytest.approx(0.1155)
+
+
+def test_reasons_are_named():
+    assert "zero width" in compare.known_reason("computer", "PCS-EPISTEMIC", "nciw")
+    assert compare.known_reason("airfoil", "CLEAR", "nciw") == ""
+
+
+def test_no_rows_yet(tmp_path, capsys):
+    assert __main__.main(["table", "--results", str(tmp_path / "none.csv")]) == 2
+    assert "There are no rows" in capsys.readouterr().err
