@@ -51,16 +51,19 @@ def draw(groups: dict[str, pd.DataFrame], baseline: pd.DataFrame, title: str, pa
     import matplotlib.pyplot as plt
 
     names = sorted(set(baseline["dataset"]))
-    figure, axes = plt.subplots(2, 1, figsize=(10, 8), sharex=True, layout="constrained")
+    figure, axes = plt.subplots(2, 1, figsize=(11, 8), sharex=True, layout="constrained")
     for axis, (metric, label) in zip(axes, PANELS, strict=True):
         increases = {}
         for k, (group, rows) in enumerate(groups.items()):
             values = relative(rows, baseline, metric).reindex(names)
             increases[group] = 100 * (values["mean"].to_numpy() - 1)
-            place = np.arange(len(names)) + 0.15 * (k - (len(groups) - 1) / 2)
+            place = np.arange(len(names)) + 0.18 * (k - (len(groups) - 1) / 2)
             draw_dots(axis, place, values, COLORS[k % len(COLORS)], group)
         axis.axhline(1, color="black", linewidth=0.8)
         axis.set_ylabel(f"{label}, relative")
+        axis.set_ylim(bottom=max(axis.get_ylim()[0], 0.3), top=min(axis.get_ylim()[1], 1.05 * CLIP))
+        axis.set_xlim(-0.6, 1.33 * len(names) - 0.4)  # room for the inset at the right
+        axis.grid(axis="x", linewidth=0.3)
         draw_inset(axis, increases)
     axes[1].set_xticks(range(len(names)), names, rotation=40, ha="right")
     axes[0].legend(loc="upper left", fontsize="small")
@@ -87,15 +90,16 @@ def draw_dots(axis, place: np.ndarray, values: pd.DataFrame, color: str, label: 
 
 
 def draw_inset(axis, increases: dict[str, np.ndarray]) -> None:
-    """How the percents spread over the sets; the numbers are their means."""
-    inset = axis.inset_axes((0.76, 0.55, 0.23, 0.42))
-    finite = [values[np.isfinite(values)] for values in increases.values()]
-    inset.boxplot(finite, showmeans=True, widths=0.6, flierprops={"markersize": 2})
-    means = [f"{np.mean(values):+.1f}" if len(values) else "" for values in finite]
-    inset.set_xticks(range(1, len(finite) + 1), means, fontsize=6)
-    if any(len(values) for values in finite):
-        everything = np.concatenate(finite)
-        inset.set_ylim(min(everything.min(), 0) - 5, np.percentile(everything, 90) + 15)
+    """How the percents spread over the sets; the numbers are the means of those drawn as dots."""
+    inset = axis.inset_axes((0.81, 0.14, 0.18, 0.72))
+    drawn = [values[values <= 100 * (CLIP - 1)] for values in increases.values()]
+    boxes = inset.boxplot(
+        drawn, showmeans=True, widths=0.6, patch_artist=True, flierprops={"markersize": 2}
+    )
+    for box, color in zip(boxes["boxes"], COLORS, strict=False):
+        box.set(facecolor=color, alpha=0.4)
+    means = [f"{np.mean(values):+.1f}" if len(values) else "" for values in drawn]
+    inset.set_xticks(range(1, len(drawn) + 1), means, fontsize=7)
     inset.axhline(0, color="black", linewidth=0.6)
     inset.tick_params(axis="y", labelsize=6)
-    inset.set_title("% over the sets", fontsize=7)
+    inset.set_title("increase, %, over the sets", fontsize=7)
