@@ -1,4 +1,4 @@
-"""The benchmark's commands: list, download, run, table, figure, compare.
+"""The benchmark's commands: list, download, run, pack, table, figure, compare.
 
 Everything heavy is imported by the command that needs it.
 """
@@ -16,6 +16,7 @@ def add_commands(commands) -> None:
     add_list(commands)
     add_download(commands)
     add_run(commands)
+    add_pack(commands)
     add_table(commands)
     add_figure(commands)
     add_compare(commands)
@@ -35,9 +36,10 @@ def show_list(args: argparse.Namespace) -> int:
             f"{name:<18} {source.n:>6} {source.d:>5}  {source.target:<22} {origin:<12} "
             f"{datasets.status(name)}"
         )
-    rows = results.read() if results.BENCHMARK.exists() else None
-    if rows is not None:
-        print(f"\n{len(rows)} result rows in {results.BENCHMARK.name}; seeds per cell:")
+    path = results.newest()
+    if path.exists():
+        rows = results.read(path)
+        print(f"\n{len(rows)} result rows in {path.name}; seeds per cell:")
         seeds = rows.groupby(["variant", "setting", "dataset"])["seed"].nunique().unstack()
         print(seeds.fillna(0).astype(int).T.to_string())
     return 0
@@ -106,18 +108,32 @@ def download_sets(args: argparse.Namespace) -> int:
     return 0
 
 
+def add_pack(commands) -> None:
+    help_ = "join files of rows into one sorted csv or parquet file; of rows run again, the last"
+    parser = commands.add_parser("pack", help=help_, description=help_)
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--out", type=Path, default=results.FOLDER / "benchmark.parquet")
+    parser.set_defaults(command=pack_rows)
+
+
+def pack_rows(args: argparse.Namespace) -> int:
+    print(f"{results.pack(args.files, args.out)} rows in {args.out}")
+    return 0
+
+
 def add_rows_options(parser) -> None:
-    parser.add_argument("--results", type=Path, default=results.BENCHMARK, help="file of the rows")
+    parser.add_argument("--results", type=Path, help="file of the rows, csv or parquet")
     parser.add_argument("--variants", nargs="+", default=protocol.VARIANTS)
     parser.add_argument("--settings", nargs="+", default=protocol.SETTINGS)
 
 
 def read_rows(args: argparse.Namespace):
-    if not args.results.exists():
+    path = args.results or results.newest()
+    if not path.exists():
         raise datasets.DatasetError(
-            f"There are no rows in {args.results}; `python -m experiments run` makes them."
+            f"There are no rows in {path}; `python -m experiments run` makes them."
         )
-    rows = results.read(args.results)
+    rows = results.read(path)
     return rows[rows["variant"].isin(args.variants) & rows["setting"].isin(args.settings)]
 
 

@@ -56,6 +56,7 @@ class Method(NamedTuple):
     parts: tuple[str, ...] = ()
     variants: tuple[str, ...] = ("a", "b", "c", "default")
     setting: str = ""  # whose rows calibrate it, if not those of the setting it is listed in
+    alone: bool = False  # brings its own models: no parts need be fitted for it
 
 
 # What a calibrator sees: center, aleatoric, epistemic
@@ -136,10 +137,12 @@ METHODS: dict[str, dict[str, Method]] = {
 """By setting, then by name; `-c` and the repeated CLEAR are as in the paper's tables."""
 
 if find_spec("mapie"):
-    METHODS["standard"]["MAPIE CQR"] = Method(peers.mapie_cqr, (), ("default",))
-    METHODS["standard"]["MAPIE cross-conformal"] = Method(peers.mapie_cross, (), ("default",))
+    METHODS["standard"]["MAPIE CQR"] = Method(peers.mapie_cqr, (), ("default",), alone=True)
+    METHODS["standard"]["MAPIE cross-conformal"] = Method(
+        peers.mapie_cross, (), ("default",), alone=True
+    )
 if find_spec("crepes"):
-    METHODS["standard"]["crepes"] = Method(peers.crepes_normalised, (), ("default",))
+    METHODS["standard"]["crepes"] = Method(peers.crepes_normalised, (), ("default",), alone=True)
 
 
 def of(variant: str, setting: str) -> dict[str, Method]:

@@ -31,9 +31,9 @@ class Fitted(NamedTuple):
     """What the methods know of some rows; widths are (n, 2), below and above the center."""
 
     y: np.ndarray
-    center: np.ndarray
-    epistemic: np.ndarray
-    aleatoric: np.ndarray  # of the residuals
+    center: np.ndarray | None = None
+    epistemic: np.ndarray | None = None
+    aleatoric: np.ndarray | None = None  # of the residuals
     aleatoric_of_y: np.ndarray | None = None
     members_of_y: np.ndarray | None = None  # (n, 3, B): every bootstrap's quantiles of y
 

@@ -299,10 +299,40 @@ def test_parts_that_fail_give_rows_with_the_error(tiny, monkeypatch):
     assert (rows["error"] == "MemoryError: too large").all()
 
 
+def test_methods_with_their_own_models_need_no_parts(tiny, own_methods, monkeypatch):
+    def everything(case):
+        n = len(case.split.test)
+        return Result(np.tile([-10.0, 10.0], (n, 1)), center=np.zeros(n))
+
+    path = tiny / "rows.csv"
+    run_tiny(path)
+    own_methods["standard"]["everything"] = Method(everything, alone=True)
+    monkeypatch.setattr(run, "fit_parts", None)
+    run_tiny(path)
+    added = results.read(path).query("method == 'everything'")
+    assert added["picp"].item() == 1
+
+
+def test_packing_joins_sorts_and_keeps_the_last(tiny):
+    one, two, out = tiny / "one.csv", tiny / "two.csv", tiny / "packed.parquet"
+    run_tiny(one)
+    run_tiny(two, seeds=(778,))
+    rows = results.read(one)
+    rows.assign(picp=0.5).to_csv(tiny / "old.csv", index=False)
+    files = [str(path) for path in (tiny / "old.csv", two, one)]
+    assert __main__.main(["pack", *files, "--out", str(out)]) == 0
+    packed = results.read(out)
+    assert list(packed.columns) == results.COLUMNS
+    pd.testing.assert_frame_equal(packed[packed["seed"] == 777].reset_index(drop=True), rows)
+    assert set(packed["seed"]) == {777, 778}
+    with pytest.raises(ValueError, match="no csv file of benchmark rows"):
+        run_tiny(out)
+
+
 def test_other_files_are_not_written_over(tmp_path):
     path = tmp_path / "other.csv"
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match="no file of benchmark rows"):
+    with pytest.raises(ValueError, match="no csv file of benchmark rows"):
         results.prepare(path)
 
 
