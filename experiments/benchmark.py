@@ -29,11 +29,10 @@ def add_list(commands) -> None:
 
 
 def show_list(args: argparse.Namespace) -> int:
-    print(f"{'set':<18} {'n':>6} {'d':>5}  {'target':<22} {'source':<12} status")
+    print(f"{'set':<18} {'n':>6} {'d':>5}  {'target':<22} {'source':<26} status")
     for name, source in SOURCES.items():
-        origin = source.origin if source.openml else source.url.split("/")[2]
         print(
-            f"{name:<18} {source.n:>6} {source.d:>5}  {source.target:<22} {origin:<12} "
+            f"{name:<18} {source.n:>6} {source.d:>5}  {source.target:<22} {source.short_origin:<26} "
             f"{datasets.status(name)}"
         )
     path = results.newest()

@@ -41,6 +41,12 @@ class Source:
     def origin(self) -> str:
         return f"OpenML {self.openml}" if self.openml else self.url
 
+    @property
+    def short_origin(self) -> str:
+        if self.url.startswith(UCI):
+            return f"UCI {self.url.removeprefix(UCI).split('/')[1]}"
+        return self.origin if self.openml else self.url.split("/")[2]
+
 
 UCI = "https://archive.ics.uci.edu/static/public"
 

@@ -26,6 +26,8 @@ from clearbands import (
     PCSIntervals,
     ResidualCQR,
     ResidualQuantiles,
+    load,
+    save,
 )
 from clearbands.calibration import AdditiveCalibrator
 from clearbands.conformal import rank
@@ -115,10 +117,12 @@ def test_jobs_change_nothing(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_cloned_and_pickled(kind):
+def test_cloned_pickled_and_saved(kind, tmp_path):
     X, y = noisy_line()
     model = make(kind).fit(X, y)
     expected = model.predict_interval(X)[1]
+    save(model, tmp_path / "model")
+    np.testing.assert_array_equal(load(tmp_path / "model").predict_interval(X)[1], expected)
     np.testing.assert_array_equal(clone(model).fit(X, y).predict_interval(X)[1], expected)
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.predict_interval(X)[1], expected)

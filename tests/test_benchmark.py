@@ -189,6 +189,18 @@ def test_smoke_run_of_every_variant_through_the_command(tiny, capsys):
     assert "0 rows to go" in capsys.readouterr().out
 
 
+def test_stock_models_have_a_file_of_their_own(tiny, monkeypatch):
+    pytest.importorskip("xgboost")
+    monkeypatch.setattr(results, "FOLDER", tiny / "results")
+    arguments = ["run", "--datasets", "tiny", "--variants", "b", "--seeds", "777", "--stock"]
+    assert __main__.main([*arguments, "--bootstraps", "2"]) == 0
+    rows = results.read(tiny / "results" / "benchmark-stock.csv")
+    assert (rows["error"] == "").all()
+    native = tiny / "native.csv"
+    run.run(["tiny"], ["b"], [777], run.Options(native, n_bootstraps=2))
+    assert (rows["quantile_loss"] != results.read(native)["quantile_loss"]).any()
+
+
 def test_rows_say_what_the_methods_found(tiny):
     path = tiny / "rows.csv"
     run_tiny(path)

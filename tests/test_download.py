@@ -45,6 +45,15 @@ def test_every_set_of_the_paper_has_a_source_and_a_check():
             assert (source.n, source.d) == tuple(printed.loc[name, ["n", "d"]]), name
 
 
+def test_the_list_names_sources_and_what_is_missing(cache, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("CLEARBANDS_DATA", str(tmp_path))
+    assert __main__.main(["list"]) == 0
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line}
+    assert "UCI 291" in lines["airfoil"]
+    assert "OpenML 3050" in lines["qsar"]
+    assert lines["qsar"].endswith("missing")
+
+
 def test_numbers_stay_and_indicators_follow_without_the_first_level():
     raw = pd.DataFrame(
         {
