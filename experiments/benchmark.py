@@ -32,8 +32,8 @@ def show_list(args: argparse.Namespace) -> int:
     print(f"{'set':<18} {'n':>6} {'d':>5}  {'target':<22} {'source':<26} status")
     for name, source in SOURCES.items():
         print(
-            f"{name:<18} {source.n:>6} {source.d:>5}  {source.target:<22} {source.short_origin:<26} "
-            f"{datasets.status(name)}"
+            f"{name:<18} {source.n:>6} {source.d:>5}  {source.target:<22} "
+            f"{source.short_origin:<26} {datasets.status(name)}"
         )
     path = results.newest()
     if path.exists():
