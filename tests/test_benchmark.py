@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from joblib.externals.loky import get_reusable_executor
 from experiments import __main__, datasets, methods, parts, protocol, results, run
 from experiments.methods import METHODS, Method, Result
 
@@ -262,6 +263,7 @@ def test_killed_in_the_middle_and_resumed_gives_the_same_rows(tiny):
 def test_jobs_change_no_row(tiny):
     one, two = tiny / "one.csv", tiny / "two.csv"
     run_tiny(one, seeds=(777, 778))
+    get_reusable_executor().shutdown()  # workers of other tests do not know this test's folder
     run.run(["tiny"], ["b"], [777, 778], run.Options(two, n_bootstraps=4), n_jobs=2)
     pd.testing.assert_frame_equal(without_seconds(one), without_seconds(two))
 
