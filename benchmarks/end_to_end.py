@@ -21,14 +21,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from experiments import datasets
-from experiments.authors import FIRST_SEED, split_rows
 
 from benchmarks import tables
 from benchmarks.environment import ROOT, EnvironmentFailure, authors_python
 from benchmarks.measure import load_average
 from benchmarks.rows import LEVEL, Rows
 from clearbands import metrics
+from experiments import datasets
+from experiments.authors import FIRST_SEED, split_rows
 
 RESULTS = Path(__file__).parent / "results" / "end_to_end.csv"
 KEY = ("program", "variant", "dataset", "seed")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from experiments import authors
 
 from benchmarks.rows import BOOTSTRAPS, Bounds, Rows
+from experiments import authors
 
 DISTRIBUTIONS = ("numpy", "scikit-learn", "xgboost-cpu", "xgboost")
 

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib.externals.loky import get_reusable_executor
-from experiments import __main__, datasets, methods, parts, protocol, results, run
-from experiments.methods import METHODS, Method, Result
 
 from clearbands import ClearRegressor
 from clearbands.conformal import rank
+from experiments import __main__, datasets, methods, parts, protocol, results, run
+from experiments.methods import METHODS, Method, Result
 from tests.toys import noisy_line
 
 REPOSITORY = Path(__file__).parents[1]

@@ -5,6 +5,7 @@ import csv
 import numpy as np
 import pandas as pd
 import pytest
+
 from experiments import __main__, compare, published, results, summary, table
 
 LOSSES = {"CLEAR": 1.0, "PCS-EPISTEMIC": 1.5, "ALEATORIC": 3.0, "ALEATORIC-R": 1.1}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+
 from benchmarks import end_to_end, tables
 from benchmarks.end_to_end import Run, append, outstanding, plan
 from benchmarks.measure import STATUS, measure

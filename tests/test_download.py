@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+
 from experiments import __main__, datasets, download, sources
 from experiments.sources import SOURCES, Source
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from experiments import __main__, authors, datasets, published
-from experiments.authors import Parts
 from sklearn.model_selection import train_test_split
 from sklearn.utils import resample
 
 from clearbands.conformal import rank
+from experiments import __main__, authors, datasets, published
+from experiments.authors import Parts
 
 
 class Recorder:
