@@ -78,6 +78,7 @@ def test_parts_add_up_to_the_bounds():
     point, intervals = model.predict_interval(X)
     for j, level in enumerate([0.5, 0.9]):
         parts = model.predict_uncertainty(X, confidence_level=level)
+        np.testing.assert_array_equal(parts.interval, intervals[:, :, j])
         reach = parts.aleatoric + parts.epistemic
         np.testing.assert_allclose(point - reach[:, 0], intervals[:, 0, j])
         np.testing.assert_allclose(point + reach[:, 1], intervals[:, 1, j])

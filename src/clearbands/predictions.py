@@ -17,16 +17,15 @@ def prediction_table(model: ClearRegressor, X: Any) -> pl.DataFrame:
     """Point, bounds at every level, and the two parts of the width at the first level."""
     import polars as pl
 
-    point, intervals = model.predict_interval(X)
-    parts = model.predict_uncertainty(X)
-    columns = {"point": point}
-    for j, level in enumerate(model.levels_):
-        ending = f"_{float(level)}" if len(model.levels_) > 1 else ""
-        columns[f"lower{ending}"] = intervals[:, 0, j]
-        columns[f"upper{ending}"] = intervals[:, 1, j]
-    columns["aleatoric"] = parts.aleatoric.sum(axis=1)
-    columns["epistemic"] = parts.epistemic.sum(axis=1)
-    columns["epistemic_share"] = epistemic_share(parts)
+    levels = model.predict_uncertainties(X)
+    first = levels[0]
+    columns = {"point": first.center}
+    for parts in levels:
+        ending = f"_{parts.confidence_level}" if len(levels) > 1 else ""
+        columns[f"lower{ending}"], columns[f"upper{ending}"] = parts.interval.T
+    columns["aleatoric"] = first.aleatoric.sum(axis=1)
+    columns["epistemic"] = first.epistemic.sum(axis=1)
+    columns["epistemic_share"] = epistemic_share(first)
     return pl.DataFrame(columns)
 
 

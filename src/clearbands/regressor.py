@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from clearbands.aleatoric import default_aleatoric
 from clearbands.calibration import ClearCalibrator
@@ -131,15 +132,18 @@ class ClearRegressor(IntervalRegressor):
 
     def predict_uncertainty(self, X: Any, *, confidence_level: float | None = None) -> Uncertainty:
         """The calibrated aleatoric and epistemic distances at one level, by default the first."""
+        check_is_fitted(self, "calibrator_")
+        j = self._level_index(confidence_level)
+        return self.predict_uncertainties(X)[j]
+
+    def predict_uncertainties(self, X: Any) -> tuple[Uncertainty, ...]:
+        """The same at every level, in the order of `levels_`, from one pass over the rows."""
         components = self._components(self._check_and_encode(X))
         aleatoric, epistemic = self.calibrator_.scale(components.aleatoric, components.epistemic)
-        j = self._level_index(confidence_level)
-        return Uncertainty(
-            components.center,
-            aleatoric[:, :, j],
-            epistemic[:, :, j],
-            float(self.levels_[j]),
-            index=getattr(X, "index", None),
+        index = getattr(X, "index", None)
+        return tuple(
+            Uncertainty(components.center, aleatoric[:, :, j], epistemic[:, :, j], level, index)
+            for j, level in enumerate(self.levels_.tolist())
         )
 
     @property

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from clearbands.bands import make_interval
+
 
 @dataclass(frozen=True)
 class Uncertainty:
     """The parts of calibrated intervals at one level.
 
-    `center - aleatoric[:, 0] - epistemic[:, 0]` is the lower bound, the upper likewise.
+    `center - aleatoric[:, 0] - epistemic[:, 0]` is the lower bound, the upper likewise; up to the
+    last digits, which `interval` rounds outwards.
     """
 
     center: np.ndarray  # (n,)
@@ -20,6 +23,11 @@ class Uncertainty:
     epistemic: np.ndarray  # (n, 2)
     confidence_level: float
     index: Any = None  # of the frame that was predicted, when it had one
+
+    @property
+    def interval(self) -> np.ndarray:
+        """(n, 2): lower and upper bounds, the same as those of `predict_interval`."""
+        return make_interval(self.center, self.aleatoric + self.epistemic)
 
     @property
     def ratio(self) -> np.ndarray:
