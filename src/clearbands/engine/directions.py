@@ -37,13 +37,14 @@ def best_direction(r, a, e, price1, price2, rank, lost):
     """
     n = len(r)
     rows = np.empty(4 * n + 64, np.int32)
-    rows[:n] = np.arange(n)
+    for i in range(n):
+        rows[i] = i
     scores = np.empty(n)
-    cells = np.empty((MAX_CELLS, 9))
+    cells = np.zeros((MAX_CELLS, 9))
     spans = np.empty((MAX_CELLS, 4), np.int64)
-    best = np.array([np.inf, 0.0])  # loss, direction
+    best = np.zeros(2)  # loss, direction
+    best[0] = np.inf
 
-    cells[0, :] = 0.0
     cells[0, END] = 1.0
     cells[0, LOST_R] = lost
     spans[0, FIRST], spans[0, LAST], spans[0, RANK], spans[0, FREE] = 0, n, rank, n
@@ -68,9 +69,9 @@ def best_direction(r, a, e, price1, price2, rank, lost):
         g1, g2 = _visit(middle, r, a, e, undecided, k, price1, price2, cells[height], scores, best)
         if free + 2 * len(undecided) > len(rows):
             grown = np.empty(2 * (free + 2 * len(undecided)), np.int32)
-            grown[:free] = rows[:free]
+            _copy(rows, grown, free)
             rows = grown
-        cells[height + 1] = cells[height]
+        _copy(cells[height], cells[height + 1], cells.shape[1])
         cells[height, END], cells[height, G1_END], cells[height, G2_END] = middle, g1, g2
         cells[height + 1, START] = middle
         cells[height + 1, G1_START], cells[height + 1, G2_START] = g1, g2
@@ -170,6 +171,13 @@ def _try_crossings(r, a, e, undecided, k, price1, price2, cell, scores, best):
             t = at_zero / (at_zero - at_one)
             if cell[START] < t < cell[END]:
                 _visit(t, r, a, e, undecided, k, price1, price2, cell, scores, best)
+
+
+@helper
+def _copy(source, target, size):
+    # Assigning to a slice does the same, and takes numba a second to compile.
+    for i in range(size):
+        target[i] = source[i]
 
 
 @helper
