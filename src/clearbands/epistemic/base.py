@@ -59,8 +59,13 @@ class Ensemble(RegressorMixin, BaseEstimator, ABC):
 
 def predict_in_chunks(predict: Any, X: Any, members: int = 128) -> np.ndarray:
     """predict(X), some thousand rows at a time: what it holds in between stays bounded."""
-    n, size = _num_samples(X), max(1, PREDICTIONS_AT_ONCE // members)
-    if n <= size:
+    chunks = row_chunks(_num_samples(X), members)
+    if len(chunks) == 1:
         return predict(X)
-    chunks = [np.arange(start, min(start + size, n)) for start in range(0, n, size)]
     return np.concatenate([predict(_safe_indexing(X, chunk)) for chunk in chunks])
+
+
+def row_chunks(n: int, members: int = 128) -> list[np.ndarray]:
+    """The row numbers 0 .. n - 1 in pieces for which all members' predictions can be held."""
+    size = max(1, PREDICTIONS_AT_ONCE // members)
+    return [np.arange(start, min(start + size, n)) for start in range(0, n, size)]

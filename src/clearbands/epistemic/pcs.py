@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from clearbands.bagging import Bag, Bootstraps, fit_bag, seed_missing
-from clearbands.epistemic.base import Ensemble, predict_in_chunks
+from clearbands.epistemic.base import Ensemble, row_chunks
 from clearbands.pools import default_pool
 from clearbands.progress import report
 from clearbands.quantile_models.base import QuantileModel
@@ -178,13 +178,26 @@ class PCSEnsemble(Ensemble):
         X are the rows given to `fit`, in their order. NaN where every member saw the row.
         """
         check_is_fitted(self, "bags_")
-        seen = np.tile(self.bootstraps_.counts > 0, (len(self.bags_), 1)).T
-        members = predict_in_chunks(self.predict_members, X)
-        unseen_by_none = seen.all(axis=1)
-        center = np.full(len(seen), np.nan)
-        members = np.where(seen, np.nan, members)
-        center[~unseen_by_none] = np.nanmedian(members[~unseen_by_none], axis=1)
-        return center
+        X = self._check_X(X, reset=False)
+        drawn = self.bootstraps_.counts
+        check_consistent_length(X, drawn.T)
+        return np.concatenate(
+            [
+                _median_of_unseen(
+                    self.predict_members(_safe_indexing(X, rows)),
+                    np.tile(drawn[:, rows].T > 0, len(self.bags_)),
+                )
+                for rows in row_chunks(drawn.shape[1])
+            ]
+        )
+
+
+def _median_of_unseen(members: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """(n,): the median over the members, (n, m), that did not see the row; NaN if all did."""
+    center = np.full(len(members), np.nan)
+    some = ~seen.all(axis=1)
+    center[some] = np.nanmedian(np.where(seen, np.nan, members)[some], axis=1)
+    return center
 
 
 def _compete(
