@@ -29,12 +29,12 @@ def noisy_waves(n, seed):
 @pytest.mark.parametrize(
     ("name", "value", "allowed"),
     [
-        ("n_trees", 0, "an integer at least 1"),
-        ("n_trees", 2.5, "an integer at least 1"),
-        ("max_depth", 13, "an integer from 1 to 12"),
-        ("max_depth", None, "an integer from 1 to 12"),
-        ("max_bins", 257, "an integer from 2 to 256"),
-        ("max_bins", 1, "an integer from 2 to 256"),
+        ("n_trees", 0, "a whole number of at least 1"),
+        ("n_trees", 2.5, "a whole number of at least 1"),
+        ("max_depth", 13, "a whole number from 1 to 12"),
+        ("max_depth", None, "a whole number from 1 to 12"),
+        ("max_bins", 257, "a whole number from 2 to 256"),
+        ("max_bins", 1, "a whole number from 2 to 256"),
         ("learning_rate", 0.0, "above 0 and at most 1"),
         ("learning_rate", "fast", "above 0 and at most 1"),
         ("min_child_weight", -1, "finite number and not negative"),

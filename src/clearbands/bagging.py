@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -51,14 +51,30 @@ def fit_bag(
 
 def fit_clones(
     model: Any, X: Any, y: np.ndarray, counts: np.ndarray, *, n_jobs: int | None, stage: str
-) -> ClonedBag:
+) -> ListedBag:
     """One clone of `model` per bootstrap, fitted on repeated rows."""
-    jobs = (delayed(_fit_on_rows)(clone(model), X, y, drawn) for drawn in counts)
+    return fit_models((clone(model) for _ in counts), X, y, counts, n_jobs=n_jobs, stage=stage)
+
+
+def fit_models(
+    models: Iterable[Any],
+    X: Any,
+    y: np.ndarray,
+    counts: np.ndarray,
+    *,
+    n_jobs: int | None,
+    stage: str,
+) -> ListedBag:
+    """One model for each bootstrap, fitted on repeated rows."""
+    jobs = (
+        delayed(_fit_on_rows)(model, X, y, drawn)
+        for model, drawn in zip(models, counts, strict=True)
+    )
     members = []
     for member in Parallel(n_jobs=n_jobs, return_as="generator")(jobs):
         members.append(member)
         report(stage, len(members), len(counts))
-    return ClonedBag(members)
+    return ListedBag(members)
 
 
 def _fit_on_rows(model: Any, X: Any, y: np.ndarray, drawn: np.ndarray) -> Any:
@@ -67,8 +83,8 @@ def _fit_on_rows(model: Any, X: Any, y: np.ndarray, drawn: np.ndarray) -> Any:
 
 
 @dataclass(frozen=True)
-class ClonedBag:
-    """A list of fitted models."""
+class ListedBag:
+    """A list of fitted models, one for each bootstrap."""
 
     members: Sequence[Any]
 
@@ -79,7 +95,8 @@ class ClonedBag:
 def _predict_columns(member: Any, X: Any) -> np.ndarray:
     if hasattr(member, "predict_quantiles"):
         return member.predict_quantiles(X)
-    return np.asarray(member.predict(X), float).reshape(-1, 1)
+    prediction = np.asarray(member.predict(X), float)
+    return prediction.reshape(len(prediction), -1)
 
 
 def seed_missing(model: Any, rng: np.random.RandomState) -> Any:

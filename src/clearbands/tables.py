@@ -67,10 +67,13 @@ def check_target(y: Any) -> np.ndarray:
     return np.asarray(_check_y(y, y_numeric=True), np.float64)
 
 
-def check_count(value: Any, name: str) -> None:
-    """Raise unless `value` is a whole number of at least 1."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+def check_count(value: Any, name: str, smallest: int = 1, largest: int | None = None) -> None:
+    """Raise unless `value` is a whole number in the range, ends included."""
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if is_whole and smallest <= value and (largest is None or value <= largest):
+        return
+    allowed = f"of at least {smallest}" if largest is None else f"from {smallest} to {largest}"
+    raise ValueError(f"{name} must be a whole number {allowed}, got {value!r}.")
 
 
 def check_share(value: Any, name: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from clearbands.bagging import Bag, fit_clones
 from clearbands.engine.binning import MAX_BINS, Bins
 from clearbands.quantile_models.base import QuantileModel, check_quantiles
+from clearbands.tables import check_count
 
 BACKENDS = ("native", "xgboost")
 MAX_DEPTH = 12
@@ -97,9 +98,9 @@ class BoostedQuantiles(QuantileModel):
 
     def _check_parameters(self) -> None:
         check_quantiles(self.quantiles)
-        _check_integer("n_trees", self.n_trees, 1, None)
-        _check_integer("max_depth", self.max_depth, 1, MAX_DEPTH)
-        _check_integer("max_bins", self.max_bins, 2, MAX_BINS)
+        check_count(self.n_trees, "n_trees")
+        check_count(self.max_depth, "max_depth", largest=MAX_DEPTH)
+        check_count(self.max_bins, "max_bins", smallest=2, largest=MAX_BINS)
         _check_real("min_child_weight", self.min_child_weight)
         _check_real("reg_lambda", self.reg_lambda)
         rate = self.learning_rate
@@ -155,13 +156,6 @@ def _import_xgboost() -> Any:
             'BoostedQuantiles(backend="xgboost") needs XGBoost: pip install "clearbands[boost]".'
         ) from error
     return xgboost
-
-
-def _check_integer(name: str, value: Any, smallest: int, largest: int | None) -> None:
-    if isinstance(value, Integral) and smallest <= int(value) <= (largest or int(value)):
-        return
-    allowed = f"at least {smallest}" if largest is None else f"from {smallest} to {largest}"
-    raise ValueError(f"{name} must be an integer {allowed}, got {value!r}.")
 
 
 def _check_real(name: str, value: Any) -> None:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
-from clearbands.bagging import Bag, member_seeds
+from clearbands.bagging import Bag, fit_models, member_seeds
 from clearbands.engine.binning import MAX_BINS
-from clearbands.progress import report
 from clearbands.quantile_models.base import QuantileModel, check_quantiles
+from clearbands.tables import check_count
 
 BACKENDS = ("native", "quantile-forest")
 
@@ -65,7 +62,8 @@ class ForestQuantiles(QuantileModel):
         self._check_parameters()
         seeds = member_seeds(self.random_state, len(counts))
         if self.backend == "quantile-forest":
-            return self._fit_stock_bag(X, y, counts, seeds, n_jobs, stage)
+            forests = map(self._stock_forest, seeds.tolist())
+            return fit_models(forests, X, y, counts, n_jobs=n_jobs, stage=stage)
         # Loading numba takes a second; only those who fit or predict here should wait for it.
         from clearbands.engine.forest import fit_forest_bag
 
@@ -87,32 +85,8 @@ class ForestQuantiles(QuantileModel):
         if self.backend not in BACKENDS:
             raise ValueError(f"backend must be one of {BACKENDS}, got {self.backend!r}.")
         for name in ("n_trees", "min_samples_leaf", "samples_per_leaf"):
-            value = getattr(self, name)
-            if not _is_integer(value) or value < 1:
-                raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
-        if not _is_integer(self.max_bins) or not 2 <= self.max_bins <= MAX_BINS:
-            raise ValueError(
-                f"max_bins must be an integer from 2 to {MAX_BINS}, got {self.max_bins!r}."
-            )
-
-    def _fit_stock_bag(
-        self,
-        X: np.ndarray,
-        y: np.ndarray,
-        counts: np.ndarray,
-        seeds: np.ndarray,
-        n_jobs: int | None,
-        stage: str,
-    ) -> StockForestBag:
-        jobs = (
-            delayed(_fit_on_rows)(self._stock_forest(int(seed)), X, y, drawn)
-            for seed, drawn in zip(seeds, counts, strict=True)
-        )
-        members = []
-        for member in Parallel(n_jobs=n_jobs, return_as="generator")(jobs):
-            members.append(member)
-            report(stage, len(members), len(counts))
-        return StockForestBag(members)
+            check_count(getattr(self, name), name)
+        check_count(self.max_bins, "max_bins", smallest=2, largest=MAX_BINS)
 
     def _stock_forest(self, seed: int) -> Any:
         try:
@@ -129,23 +103,3 @@ class ForestQuantiles(QuantileModel):
             default_quantiles=check_quantiles(self.quantiles).tolist(),
             random_state=seed,
         )
-
-
-@dataclass(frozen=True)
-class StockForestBag:
-    """One fitted RandomForestQuantileRegressor per bootstrap."""
-
-    members: Sequence[Any]
-
-    def predict_members(self, X: np.ndarray) -> np.ndarray:
-        # A single quantile comes without its axis.
-        return np.stack([m.predict(X).reshape(len(X), -1) for m in self.members], axis=-1)
-
-
-def _fit_on_rows(model: Any, X: np.ndarray, y: np.ndarray, drawn: np.ndarray) -> Any:
-    rows = np.repeat(np.arange(len(drawn)), drawn)
-    return model.fit(X[rows], y[rows])
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
