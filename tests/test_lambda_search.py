@@ -93,6 +93,14 @@ def test_thousands_of_equal_rows_do_not_stop_the_search():
     assert np.sum(rows.factors(lambda_, k)) == pytest.approx(4.0)
 
 
+@pytest.mark.parametrize("n", [50, 3000])
+def test_a_flat_loss_leaves_lambda_at_zero(n):
+    """One part a multiple of the other: any lambda gives the same intervals."""
+    y, center, aleatoric, _ = calibration_set(n=n)
+    rows = CalibrationRows.from_widths(y, center, aleatoric, 0.3 * aleatoric)
+    assert search_exactly(rows, math.ceil(0.9 * n), 0.1) == 0
+
+
 def test_grid_takes_infinity():
     rows = CalibrationRows.from_widths(*calibration_set())
     assert search_grid(rows, 270, 0.1, np.array([math.inf])) == math.inf

@@ -20,7 +20,7 @@ from clearbands.engine.compiled import helper, kernel
 from clearbands.engine.selection import kth_smallest
 
 FEW_ROWS = 12  # undecided rows at which trying all crossings beats splitting further
-ROUNDING = 1e-12  # relative slack within which a row stays undecided, or two lines coincide
+ROUNDING = 1e-12  # relative slack: rows stay undecided, lines coincide, losses are equal
 MAX_CELLS = 256  # depth first: two cells per halving, and [0, 1] halves about 52 times
 
 # Columns of a cell in the stack.
@@ -104,7 +104,8 @@ def _visit(t, r, a, e, undecided, k, price1, price2, cell, scores, best):
     for i in range(m):
         row = undecided[i]
         loss += max(r[row] - g1 * a[row] - g2 * e[row], 0.0)
-    if loss < best[0]:
+    # Where the loss is flat, rounding must not choose: the direction seen first stays.
+    if loss < best[0] * (1.0 - ROUNDING):
         best[0], best[1] = loss, t
     return g1, g2
 
