@@ -11,7 +11,7 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -150,15 +150,21 @@ def threads() -> str:
 
 # Prediction
 
-PREDICTED = (1, 20_000, 1_000_000)
+PREDICTED = (
+    ("center, 100 boosters", 1),
+    ("center, 100 boosters", 20_000),
+    ("center, 100 boosters", 1_000_000),
+    ("intervals, 400 boosters", 1),
+    ("intervals, 400 boosters", 20_000),
+)
 
 
-def prediction_cost(n_rows: int, both_parts: bool) -> tuple[Cost, int]:
-    """After the fit of 100 boosters of 100 trees and, for both parts, 300 more; and the repeats."""
+def prediction_cost(what: str, n_rows: int) -> tuple[Cost, int]:
+    """With boosters of 100 trees each, fitted before; and how often the rows were predicted."""
     X, y = training_rows("airfoil")
     model = variant_b(random_state=0, n_jobs=1)
     model.fit(X, y)
-    predict = model.predict_interval if both_parts else model.predict
+    predict = model.predict if what.startswith("center") else model.predict_interval
     predict(X[:50])
     drawn = X[np.random.RandomState(0).randint(len(X), size=n_rows)]
     repeats = max(1, 200 // n_rows)
@@ -167,19 +173,12 @@ def prediction_cost(n_rows: int, both_parts: bool) -> tuple[Cost, int]:
 
 def prediction() -> str:
     rows = []
-    for both_parts in (False, True):
-        for n_rows in PREDICTED:
-            cost, repeats = in_process(prediction_cost, n_rows, both_parts)
-            rows.append(
-                (
-                    "intervals, 400 boosters" if both_parts else "center, 100 boosters",
-                    f"{n_rows:,}",
-                    f"{1e3 * cost.cpu_seconds / repeats:,.1f}",
-                    f"{cost.above_mb:.0f}",
-                    f"{n_rows * 5 * 8 / 1e6:g}",
-                )
-            )
-    return markdown(("", "rows", "CPU, ms", "memory above the inputs, MB", "inputs, MB"), rows)
+    for what, n_rows in PREDICTED:
+        cost, repeats = in_process(prediction_cost, what, n_rows)
+        milliseconds = f"{1e3 * cost.cpu_seconds / repeats:,.1f}"
+        input_mb = f"{n_rows * 5 * 8 / 1e6:g}"
+        rows.append((what, f"{n_rows:,}", milliseconds, f"{cost.above_mb:.0f}", input_mb))
+    return markdown(("what", "rows", "CPU, ms", "memory above the inputs, MB", "inputs, MB"), rows)
 
 
 # Wide and long data
@@ -207,7 +206,6 @@ LARGE = (
     (one_hot, 5_000, 1_000, BoostedQuantiles(LEVELS), 20),
     (one_hot, 5_000, 1_000, ForestQuantiles(LEVELS), 20),
     (smooth, 1_000_000, 20, BoostedQuantiles((0.5,)), 20),
-    (smooth, 1_000_000, 20, BoostedQuantiles(LEVELS), 20),
     (smooth, 1_000_000, 20, ForestQuantiles(LEVELS), 1),
 )
 
@@ -221,10 +219,10 @@ def large_cost(make: Any, n_rows: int, n_columns: int, model: Any, b: int) -> tu
     return cost, sum(value.nbytes for value in vars(bag).values() if hasattr(value, "nbytes")) / 1e6
 
 
-def large(chosen: Iterable[tuple] = LARGE) -> str:
+def large() -> str:
     """Memory above the inputs: X, y and the counts of the bootstraps are there before."""
     rows = []
-    for make, n_rows, n_columns, model, b in chosen:
+    for make, n_rows, n_columns, model, b in LARGE:
         cost, model_mb = in_process(large_cost, make, n_rows, n_columns, model, b)
         binned_mb = n_rows * n_columns / 1e6
         rows.append(
@@ -240,7 +238,6 @@ def large(chosen: Iterable[tuple] = LARGE) -> str:
                 f"{3 * binned_mb + model_mb:,.0f}",
             )
         )
-        print(rows[-1], flush=True)
     header = ("data", "model", "quantiles", "bootstraps", "CPU, s", "memory above the inputs, MB")
     return markdown((*header, "binned, MB", "model, MB", "3 binned + model, MB"), rows)
 
