@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from clearbands import diagnostics as diagnostics
     from clearbands import metrics as metrics
     from clearbands.aleatoric import ResidualQuantiles as ResidualQuantiles
     from clearbands.baselines import CQR as CQR
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from clearbands.calibration import FixedAleatoricCalibrator as FixedAleatoricCalibrator
     from clearbands.calibration import FixedRatioCalibrator as FixedRatioCalibrator
     from clearbands.conformal import CalibrationWarning as CalibrationWarning
+    from clearbands.diagnosis import Diagnosis as Diagnosis
+    from clearbands.diagnosis import diagnose as diagnose
     from clearbands.encoding import TableEncoder as TableEncoder
     from clearbands.epistemic.members import MemberEnsemble as MemberEnsemble
     from clearbands.epistemic.pcs import PCSEnsemble as PCSEnsemble
@@ -74,17 +77,21 @@ _HOMES = {
     "PAPER_LAMBDAS": "lambda_search",
     "CalibrationWarning": "conformal",
     "Uncertainty": "uncertainty",
+    "diagnose": "diagnosis",
+    "Diagnosis": "diagnosis",
     "save": "persistence",
     "load": "persistence",
     "ModelFileError": "persistence",
 }
 
-__all__ = ["metrics", *_HOMES]
+_MODULES = ("metrics", "diagnostics")
+
+__all__ = [*_MODULES, *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "metrics":
-        return import_module("clearbands.metrics")
+    if name in _MODULES:
+        return import_module(f"clearbands.{name}")
     if name in _HOMES:
         return getattr(import_module(f"clearbands.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'clearbands' has no attribute {name!r}")
