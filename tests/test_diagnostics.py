@@ -406,6 +406,16 @@ def test_frames_with_text_and_gaps(frame):
     assert found.n_calibration == model.n_calibration_
 
 
+@pytest.mark.parametrize("frame", [np.array, pd.DataFrame, pl.DataFrame])
+def test_a_column_without_values_is_no_obstacle(frame):
+    X, y = Scaled.draw(120, 0)
+    X[:, 2] = np.nan
+    found = diagnose(Scaled(), frame(X), y, classifier=TREE)
+    assert found.worst_slab is not None
+    assert found.by_feature[-1].where.endswith("= missing")
+    assert found.by_feature[-1].n == 120
+
+
 def test_rare_categories_are_taken_together():
     X, y = Scaled.draw(100, 0)
     X = pl.DataFrame({"a": X[:, 0], "id": ["x"] * 60 + [str(i) for i in range(40)]})

@@ -10,6 +10,7 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import stats
+from sklearn.utils import _safe_indexing
 
 import clearbands.diagnostics as parts
 from clearbands.bands import check_vector
@@ -194,6 +195,7 @@ def diagnose(
     intervals = intervals[:, :, j]
     by_group = () if groups is None else tuple(coverage_by_group(y, intervals, groups))
     has_enough = len(y) >= ROWS_NEEDED
+    table = _with_values(X)
     tools = {"classifier": classifier, "random_state": random_state}
     n_calibration = getattr(model, "n_calibration_", None)
     lambda_ = _lambda(model, j)
@@ -208,9 +210,9 @@ def diagnose(
         by_ratio=_by_ratio(model, X, y, intervals, level),
         coverage_gap=parts.coverage_gap(by_group, level) if by_group else None,
         worst_slab=(
-            parts.worst_slab(y, intervals, X, random_state=random_state) if has_enough else None
+            parts.worst_slab(y, intervals, table, random_state=random_state) if has_enough else None
         ),
-        excess_risk=parts.excess_risk(y, intervals, X, level, **tools) if has_enough else None,
+        excess_risk=parts.excess_risk(y, intervals, table, level, **tools) if has_enough else None,
         width_error=parts.width_error_correlation(y, center, intervals),
         hsic=parts.hsic(y, intervals, n_shuffles=999, random_state=random_state),
         lambda_=lambda_,
@@ -309,6 +311,13 @@ def _columns(X: Any) -> Iterator[tuple[str, Any, bool]]:
         column = frame.get_column(name)
         is_text = _is_text(name, dtype)
         yield str(name), _texts(column) if is_text else _numbers(column, name), is_text
+
+
+def _with_values(X: Any) -> Any:
+    """The table without columns that are missing in every row: a model may know them, here
+    there is nothing to learn from them."""
+    kept = [any(v is not None and v == v for v in values) for _, values, _ in _columns(X)]
+    return _safe_indexing(X if is_frame(X) else np.asarray(X, float), kept, axis=1)
 
 
 def _without_rare(values: Any) -> np.ndarray:
