@@ -133,7 +133,9 @@ def excess_risk(
     make up `over`, those with s = -1 `under`. By chance the result may be negative.
 
     `classifier` is any scikit-learn classifier with `predict_proba`; by default a small random
-    forest. The interval takes the rows' values for independent.
+    forest. The interval takes the rows' values for independent, which folds that learn from each
+    other are not quite: where coverage holds it lies above 0 in some 5 to 12 % of cases (seen with
+    150 to 1,000 rows) instead of 2.5 %.
     """
     hit = inside(y, intervals)
     level = _check_level(confidence_level)
