@@ -10,7 +10,7 @@ import numpy as np
 from scipy import stats
 
 from clearbands.bands import covered
-from clearbands.metrics import _check
+from clearbands.metrics import check_intervals
 from clearbands.tables import check_count, check_share
 
 MISSING = "missing"
@@ -100,7 +100,7 @@ def coverage_by_width(
     Intervals that are too narrow where they are narrow, and too wide where they are wide, show
     here although the coverage of all rows together is right.
     """
-    y, intervals = _check(y, intervals)
+    y, intervals = check_intervals(y, intervals)
     widths = intervals[:, 1] - intervals[:, 0]
     return coverage_by_feature(
         y, intervals, widths, name="width", n_bins=n_bins, confidence=confidence
@@ -153,7 +153,7 @@ def make_cell(by: str, where: str, hit: np.ndarray, confidence: float = 0.95) ->
 
 def inside(y: Any, intervals: Any) -> np.ndarray:
     """(n,) booleans of checked rows: which are covered."""
-    return covered(*_check(y, intervals))
+    return covered(*check_intervals(y, intervals))
 
 
 def check_groups(groups: Any, n: int) -> np.ndarray:

@@ -53,3 +53,12 @@ def order_statistic(scores: np.ndarray, k: int) -> float:
 def coverage_rank(n: int, level: float) -> int:
     """How many of n rows make up the share `level`, without a finite-sample correction."""
     return math.ceil(exact(level) * n)
+
+
+def beta_parameters(n: int, level: float) -> tuple[int, int]:
+    """Of the Beta law that the coverage follows, given a calibration set of n rows.
+
+    With too few rows for the level, those of covering all n.
+    """
+    k = min(rank(n, level), n)
+    return k, n - k + 1

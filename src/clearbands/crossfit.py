@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from clearbands.cells import Cell, Range, inside, make_cell
 from clearbands.encoding import TableEncoder
-from clearbands.metrics import _check_level
+from clearbands.metrics import check_one_level
 from clearbands.tables import check_count, check_share
 
 ROWS_NEEDED = 100
@@ -134,11 +134,11 @@ def excess_risk(
 
     `classifier` is any scikit-learn classifier with `predict_proba`; by default a small random
     forest. The interval takes the rows' values for independent, which folds that learn from each
-    other are not quite: where coverage holds it lies above 0 in some 5 to 12 % of cases (seen with
-    150 to 1,000 rows) instead of 2.5 %.
+    other are not quite: it is somewhat short, and where coverage holds it lies above 0 more often
+    than it should.
     """
     hit = inside(y, intervals)
-    level = _check_level(confidence_level)
+    level = check_one_level(confidence_level)
     _check_enough(len(hit), "excess_risk")
     folds = KFold(n_folds, shuffle=True, random_state=_seed(random_state))
     guess = _cross_fit(classifier, _encode(X, len(hit)), hit, folds)

@@ -16,7 +16,7 @@ import clearbands.diagnostics as parts
 from clearbands.bands import check_vector
 from clearbands.cells import MISSING, check_groups, coverage_by_group
 from clearbands.crossfit import ROWS_NEEDED
-from clearbands.encoding import _is_text, _numbers, _texts
+from clearbands.encoding import is_text_column, numbers_of, texts_of
 from clearbands.levels import check_levels
 from clearbands.tables import is_frame
 
@@ -309,8 +309,8 @@ def _columns(X: Any) -> Iterator[tuple[str, Any, bool]]:
     frame = nw.from_native(X, eager_only=True)
     for name, dtype in frame.schema.items():
         column = frame.get_column(name)
-        is_text = _is_text(name, dtype)
-        yield str(name), _texts(column) if is_text else _numbers(column, name), is_text
+        is_text = is_text_column(name, dtype)
+        yield str(name), texts_of(column) if is_text else numbers_of(column, name), is_text
 
 
 def _with_values(X: Any) -> Any:

@@ -26,7 +26,7 @@ from clearbands.cells import (
     coverage_gap,
     lowest_coverage,
 )
-from clearbands.conformal import rank
+from clearbands.conformal import beta_parameters, rank
 from clearbands.crossfit import (
     ExcessRisk,
     Slab,
@@ -35,7 +35,7 @@ from clearbands.crossfit import (
     exchangeability,
     worst_slab,
 )
-from clearbands.metrics import _check, _check_level
+from clearbands.metrics import check_intervals, check_one_level
 from clearbands.tables import check_count, check_share
 
 __all__ = [
@@ -91,7 +91,7 @@ def width_error_correlation(
     equal. Even perfect widths stay well below 1, since an error is small by chance in places.
     The interval is Bonett and Wright's.
     """
-    y, intervals = _check(y, intervals)
+    y, intervals = check_intervals(y, intervals)
     _check_at_least(len(y), 4, "width_error_correlation")
     check_share(confidence, "confidence")
     error = np.abs(y - check_vector(center, "center", len(y)))
@@ -120,7 +120,7 @@ def hsic(
     More than `max_rows` rows are thinned at random. An infinite width counts as the largest
     finite one; if all widths are equal the result is 0 with a p-value of 1.
     """
-    y, intervals = _check(y, intervals)
+    y, intervals = check_intervals(y, intervals)
     _check_at_least(len(y), 2, "hsic")
     check_count(max_rows, "max_rows", 2)
     check_count(n_shuffles, "n_shuffles")
@@ -149,20 +149,11 @@ def coverage_range(n: int, level: float, confidence: float = 0.95) -> Range:
     """
     check_count(n, "n")
     check_share(confidence, "confidence")
-    if rank(n, _check_level(level)) > n:
+    if rank(n, check_one_level(level)) > n:
         return Range(1.0, 1.0)
     tail = (1 - confidence) / 2
     law = stats.beta(*beta_parameters(n, level))
     return Range(float(law.ppf(tail)), float(law.isf(tail)))
-
-
-def beta_parameters(n: int, level: float) -> tuple[int, int]:
-    """Of the law of the coverage, k and n - k + 1 with k the rank that calibration takes.
-
-    With too few rows for the level, those of covering all n.
-    """
-    k = min(rank(n, level), n)
-    return k, n - k + 1
 
 
 def lambda_edge(lambda_: float, lambdas: Any = (0.0, np.inf)) -> str | None:

@@ -41,7 +41,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
         X = check_any(self, X, reset=True)
         if is_frame(X):
-            is_text = {name: _is_text(name, dtype) for name, dtype in _schema(X).items()}
+            is_text = {name: is_text_column(name, dtype) for name, dtype in _schema(X).items()}
         else:
             is_text = {j: False for j in range(X.shape[1])}
         self.numeric_columns_ = [name for name, text in is_text.items() if not text]
@@ -91,10 +91,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         frame = nw.from_native(X, eager_only=True)
         numeric = np.empty((len(frame), len(self.numeric_columns_)))
         for j, name in enumerate(self.numeric_columns_):
-            numeric[:, j] = _numbers(frame.get_column(name), name)
+            numeric[:, j] = numbers_of(frame.get_column(name), name)
         categorical = np.empty((len(frame), len(self.categorical_columns_)), object)
         for j, name in enumerate(self.categorical_columns_):
-            categorical[:, j] = _texts(frame.get_column(name))
+            categorical[:, j] = texts_of(frame.get_column(name))
         return numeric, categorical
 
     def __sklearn_tags__(self) -> Any:
@@ -121,7 +121,7 @@ def _schema(X: Any) -> dict[Any, Any]:
     return dict(nw.from_native(X, eager_only=True).schema)
 
 
-def _is_text(name: Any, dtype: Any) -> bool:
+def is_text_column(name: Any, dtype: Any) -> bool:
     if dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Boolean:
         return False
     if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
@@ -132,7 +132,7 @@ def _is_text(name: Any, dtype: Any) -> bool:
     )
 
 
-def _numbers(column: Any, name: str) -> np.ndarray:
+def numbers_of(column: Any, name: str) -> np.ndarray:
     if column.dtype.is_temporal():
         return _seconds(column)
     if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
@@ -160,7 +160,7 @@ def _seconds(column: Any) -> np.ndarray:
     return microseconds.cast(nw.Float64).to_numpy().astype(np.float64) / 1e6
 
 
-def _texts(column: Any) -> list[str | None]:
+def texts_of(column: Any) -> list[str | None]:
     """Text as it stands; a missing value, None or NaN, is None."""
     return [None if v is None or v != v else str(v) for v in column.to_list()]
 

@@ -19,13 +19,13 @@ def picp(y: Any, intervals: Any) -> float:
 
     Best is the confidence level: less breaks the promise, more is paid for in width.
     """
-    y, intervals = _check(y, intervals)
+    y, intervals = check_intervals(y, intervals)
     return float(np.mean(covered(y, intervals)))
 
 
 def niw(y: Any, intervals: Any, y_range: float | None = None) -> float:
     """Normalised interval width: mean width over the range of y. Smaller is better."""
-    y, intervals = _check(y, intervals)
+    y, intervals = check_intervals(y, intervals)
     return float(np.mean(intervals[:, 1] - intervals[:, 0]) / _check_range(y, y_range))
 
 
@@ -40,9 +40,9 @@ def nciw(
     factor; when too many rows are, the result is infinite, and so it is when a bound is. A bound
     on the wrong side of the center counts as a width of zero on that side.
     """
-    y, intervals = _check(y, intervals)
+    y, intervals = check_intervals(y, intervals)
     center = check_vector(center, "center", len(y))
-    level = _check_level(confidence_level)
+    level = check_one_level(confidence_level)
     if not np.all(np.isfinite(intervals)):
         return float("inf")
     widths = np.maximum(np.stack([center - intervals[:, 0], intervals[:, 1] - center], axis=1), 0)
@@ -59,8 +59,8 @@ def quantile_loss(y: Any, intervals: Any, confidence_level: float) -> float:
 
 def interval_score(y: Any, intervals: Any, confidence_level: float) -> float:
     """Width plus 2/alpha times the distance of rows outside. Smaller is better; in units of y."""
-    y, intervals = _check(y, intervals)
-    level = _check_level(confidence_level)
+    y, intervals = check_intervals(y, intervals)
+    level = check_one_level(confidence_level)
     lower, upper = intervals[:, 0], intervals[:, 1]
     if not np.all(np.isfinite(intervals)):
         return float("inf")
@@ -81,7 +81,7 @@ def evaluate(
     }
 
 
-def _check(y: Any, intervals: Any) -> tuple[np.ndarray, np.ndarray]:
+def check_intervals(y: Any, intervals: Any) -> tuple[np.ndarray, np.ndarray]:
     y = check_vector(y, "y")
     intervals = np.asarray(intervals, float)
     if intervals.ndim == 3 and intervals.shape[2] == 1:
@@ -99,7 +99,7 @@ def _check(y: Any, intervals: Any) -> tuple[np.ndarray, np.ndarray]:
     return y, intervals
 
 
-def _check_level(confidence_level: float) -> float:
+def check_one_level(confidence_level: float) -> float:
     levels = check_levels(confidence_level)
     if len(levels) != 1:
         raise ValueError(f"One confidence level at a time, got {confidence_level!r}.")
