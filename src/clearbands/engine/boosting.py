@@ -13,13 +13,13 @@ repeated rows, of one thread and of many.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from clearbands.engine.binning import MAX_BINS, Bins
 from clearbands.engine.bits import lowest_bit
+from clearbands.engine.compiled import helper, kernel, loop
 from clearbands.engine.threads import run_threads
 
 MAX_COLUMNS = 2**16 - 1
@@ -32,14 +32,6 @@ LOW_HALF = 2**HALF - 1
 NO_SPLIT = -1
 NO_HISTOGRAM = -1
 ROWS_PER_BLOCK = 256
-
-kernel = njit(cache=True, nogil=True, error_model="numpy")
-# What only kernels call is stored with them; a way in from Python would double the compile time.
-_no_way_in: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-# Inner loops take the few arrays they need and keep them in registers; the steps around them take
-# tuples of arrays, which cost nothing once inlined.
-loop = njit(nogil=True, error_model="numpy", **_no_way_in)
-step = njit(forceinline=True, nogil=True, error_model="numpy", **_no_way_in)
 
 
 @dataclass(frozen=True)
@@ -218,7 +210,7 @@ def _fit_member(
         )
 
 
-@step
+@helper
 def _start_tree(sample):
     """Give all drawn rows to the root, note their gradients, and return the pair of the root."""
     total = 0
@@ -232,7 +224,7 @@ def _start_tree(sample):
     return total
 
 
-@step
+@helper
 def _grow_tree(columns, rule, sample, histograms, root, feature, threshold, value):
     """Split depth first. The histogram of a waiting node stays in its slot, the smaller child is
     looked at first and works in the slots above: one slot per level is enough."""
@@ -256,7 +248,7 @@ def _grow_tree(columns, rule, sample, histograms, root, feature, threshold, valu
         n_pending = _push(histograms.pending, n_pending, smaller)
 
 
-@step
+@helper
 def _push(pending, n_pending, node):
     place = pending[n_pending]
     place[0] = node.number
@@ -268,23 +260,23 @@ def _push(pending, n_pending, node):
     return n_pending + 1
 
 
-@step
+@helper
 def _read(pending, index):
     place = pending[index]
     return Node(place[0], place[1], place[2], place[3], place[4], place[5])
 
 
-@step
+@helper
 def _pair(gradients):
     return (np.int64(gradients >> 8) << HALF) | np.int64(gradients & 255)
 
 
-@step
+@helper
 def _weight(pair):
     return pair >> HALF
 
 
-@step
+@helper
 def _gradient(pair, tau):
     return (pair & LOW_HALF) - tau * (pair >> HALF)
 
@@ -299,7 +291,7 @@ def _build_histogram(binned, offsets, rows, gradients, histogram):
             histogram[offsets[column] + np.uint64(binned[row, column])] += pair
 
 
-@step
+@helper
 def _best_split(columns, rule, sample, histograms, node):
     """The column, the last bin that goes left and the pair of the left child; or NO_SPLIT."""
     if node.levels_left == 0 or _weight(node.pair) < 2 * rule.min_weight:
@@ -378,7 +370,7 @@ def _build_sparse_histogram(binned, offsets, rows, gradients, histogram, occupie
             occupied[column, bin_ >> np.uint64(6)] |= np.uint64(1) << (bin_ & np.uint64(63))
 
 
-@step
+@helper
 def _score(left, both, rule):
     """G^2 / (W + lambda) summed over the two children, as a fraction: only winners are divided."""
     left_gradient = _gradient(left, rule.tau)
@@ -391,7 +383,7 @@ def _score(left, both, rule):
     return numerator, left_weight * right_weight
 
 
-@step
+@helper
 def _score_to_beat(pair, rule):
     gradient = _gradient(pair, rule.tau)
     return gradient * gradient / (_weight(pair) + rule.reg_lambda) + MIN_GAIN
@@ -414,7 +406,7 @@ def _partition(binned, rows, spare_rows, column, last_left_bin):
     return n_left
 
 
-@step
+@helper
 def _children(columns, rule, sample, histograms, node, middle, left_pair):
     """The larger and the smaller child, with the histograms of those that need one."""
     number, levels_left = 2 * node.number + 1, node.levels_left - 1
@@ -435,22 +427,22 @@ def _children(columns, rule, sample, histograms, node, middle, left_pair):
     return larger, smaller
 
 
-@step
+@helper
 def _size(node):
     return node.stop - node.start
 
 
-@step
+@helper
 def _rows_of(node, sample):
     return sample.rows[node.start : node.stop]
 
 
-@step
+@helper
 def _with_slot(node, slot):
     return Node(node.number, node.levels_left, node.start, node.stop, node.pair, slot)
 
 
-@step
+@helper
 def _close_leaf(rule, sample, node, value):
     shift = _shift_to_quantile(sample, node, rule.tau, rule.learning_rate)
     # The tree is complete: a leaf above the last level stands for all leaves below it.
@@ -460,7 +452,7 @@ def _close_leaf(rule, sample, node, value):
         value[leaf] = shift
 
 
-@step
+@helper
 def _shift_to_quantile(sample, node, tau, learning_rate):
     """Move the rows of the node part of the way to the quantile of their residuals."""
     for i in range(_size(node)):
@@ -475,7 +467,7 @@ def _shift_to_quantile(sample, node, tau, learning_rate):
     return shift
 
 
-@step
+@helper
 def _weighted_quantile(values, weights, size, total, tau):
     """Quantile of the first `size` values, repeated `weights` times, in all `total` times.
 
@@ -490,7 +482,7 @@ def _weighted_quantile(values, weights, size, total, tau):
     return low + fraction * (_value_after(values, weights, size, low, rank) - low)
 
 
-@step
+@helper
 def _value_after(values, weights, size, low, rank):
     """The value at rank + 1, if the one at `rank` is `low`."""
     weight_up_to_low = 0
@@ -503,7 +495,7 @@ def _value_after(values, weights, size, low, rank):
     return low if weight_up_to_low > rank + 1 else next_larger
 
 
-@step
+@helper
 def _select(values, weights, size, rank):
     """The value at `rank` (from 0) of the sorted values, each repeated `weights` times."""
     start, stop = 0, size
@@ -522,12 +514,12 @@ def _select(values, weights, size, rank):
     return _select_from_few(values, weights, start, stop, rank)
 
 
-@step
+@helper
 def _median_of_three(a, b, c):
     return max(min(a, b), min(max(a, b), c))
 
 
-@step
+@helper
 def _three_parts(values, weights, start, stop, pivot):
     """Order values[start:stop] as smaller, equal and larger than the pivot."""
     smaller_stop, here, larger_start = start, start, stop
@@ -547,13 +539,13 @@ def _three_parts(values, weights, start, stop, pivot):
     return smaller_stop, larger_start, smaller_weight, equal_weight
 
 
-@step
+@helper
 def _swap(values, weights, i, j):
     values[i], values[j] = values[j], values[i]
     weights[i], weights[j] = weights[j], weights[i]
 
 
-@step
+@helper
 def _select_from_few(values, weights, start, stop, rank):
     """Insertion sort, then count up to the rank."""
     for i in range(start + 1, stop):
@@ -571,7 +563,7 @@ def _select_from_few(values, weights, start, stop, rank):
     return values[last]
 
 
-@step
+@helper
 def _floor_log2(number):
     log = 0
     while number > 1:
@@ -604,7 +596,7 @@ def _predict_members(binned, init, feature, threshold, value, members):
                     members[start + i, level, member] = prediction[i]
 
 
-@step
+@helper
 def _add_tree(block, depth, feature, threshold, value, prediction):
     for i in range(len(block)):
         node = np.uint64(0)

@@ -8,15 +8,15 @@ from numba import njit
 
 # numba's stubs do not know the options that leave out the ways in from Python and C.
 _everywhere: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-_inside: dict[str, Any] = {
-    "forceinline": True,
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-}
+_inside: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_everywhere}
 
 kernel = njit(cache=True, **_everywhere)
 """A function that Python calls. It releases the GIL, so kernels run on threads side by side."""
 
-helper = njit(**_everywhere, **_inside)
+helper = njit(forceinline=True, **_inside)
 """A function that only kernels call: stored with them and inlined, so that the tuples of arrays
 it takes cost nothing. A way in of its own would double the time to compile."""
+
+loop = njit(**_inside)
+"""The same, but called: an inner loop that keeps the few arrays it takes in registers, or a long
+function that stands in several places and should be compiled once."""

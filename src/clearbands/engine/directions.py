@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearbands.engine.compiled import helper, kernel
+from clearbands.engine.compiled import helper, kernel, loop
 from clearbands.engine.selection import kth_smallest
 
 FEW_ROWS = 12  # undecided rows at which trying all crossings beats splitting further
@@ -89,7 +89,7 @@ def best_direction(r, a, e, price1, price2, rank, lost):
     return best[1]
 
 
-@helper
+@loop
 def _visit(t, r, a, e, undecided, k, price1, price2, cell, scores, best):
     """The curve's point in direction t; its loss is remembered if it is the best so far."""
     m = len(undecided)

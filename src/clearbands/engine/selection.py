@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from clearbands.engine.compiled import helper
+from clearbands.engine.compiled import helper, loop
 
 SHORT = 16  # below this an insertion sort is faster than another partition
 
 
-@helper
+@loop
 def kth_smallest(values, size, k):
     """The k-th smallest (k from 0) of values[:size], which are reordered. No NaN."""
     low, high = 0, size - 1
