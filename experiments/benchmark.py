@@ -35,6 +35,10 @@ def show_list(args: argparse.Namespace) -> int:
             f"{name:<18} {source.n:>6} {source.d:>5}  {source.target:<22} "
             f"{source.short_origin:<26} {datasets.status(name)}"
         )
+    try:
+        datasets.folder()
+    except datasets.DatasetError as error:
+        print(f"\n{error}")
     path = results.newest()
     if path.exists():
         rows = results.read(path)

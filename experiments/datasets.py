@@ -72,8 +72,12 @@ def check(name: str, X: np.ndarray, y: np.ndarray) -> None:
 def status(name: str) -> str:
     """ "there", or what is wrong with a set of the paper."""
     try:
-        if name not in names():
-            return "missing"
+        there = names()
+    except DatasetError:  # there is no folder to look into
+        there = []
+    if name not in there:
+        return "missing"
+    try:
         check(name, *load(name))
     except DatasetError as error:
         return str(error)
