@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from clearbands.bagging import Bootstraps, fit_bag, seed_missing
 from clearbands.epistemic.base import predict_in_chunks
-from clearbands.levels import check_levels, tails
+from clearbands.levels import check_levels, curve_levels, tails
 from clearbands.quantile_models.base import QuantileModel
 from clearbands.quantile_models.boosting import BoostedQuantiles
 from clearbands.quantile_models.forest import ForestQuantiles
@@ -60,7 +60,7 @@ class ResidualQuantiles(BaseEstimator):
         X, residual = check_numeric(self, X, reset=True), check_target(residual)
         check_consistent_length(X, residual)
         rng = check_random_state(self.random_state)
-        self.quantiles_ = sorted({0.5}.union(*map(tails, levels)))
+        self.quantiles_ = list(curve_levels(levels))
         model = shallow_boosting() if self.model is None else clone(self.model)
         if "quantiles" not in model.get_params():
             raise TypeError(

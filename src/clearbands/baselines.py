@@ -21,7 +21,7 @@ from clearbands.bagging import seed_missing
 from clearbands.calibration import AdditiveCalibrator, FixedRatioCalibrator
 from clearbands.epistemic.pcs import PCSEnsemble
 from clearbands.interval_regressor import Components, IntervalRegressor, match_quantile_model
-from clearbands.levels import tails
+from clearbands.levels import curve_levels, tails
 from clearbands.quantile_models.boosting import BoostedQuantiles
 from clearbands.split import Rows
 
@@ -292,11 +292,6 @@ class ResidualCQR(_BaggedQuantiles):
 
     def _target(self, train: Rows) -> np.ndarray:
         return train.y - self.epistemic_.predict(train.X)
-
-
-def curve_levels(levels: Sequence[float]) -> tuple[float, ...]:
-    """The rising quantile levels of the median and of both tails of every level."""
-    return tuple(sorted({0.5}.union(*map(tails, levels))))
 
 
 def pick_curves(curves: np.ndarray, levels: Sequence[float]) -> tuple[np.ndarray, ...]:

@@ -48,3 +48,8 @@ def tails(level: float) -> tuple[float, float]:
     """The two quantile levels that enclose the share `level`: alpha/2 and 1 - alpha/2."""
     half = (1 - exact(level)) / 2
     return float(half), float(1 - half)
+
+
+def curve_levels(levels: Sequence[float]) -> tuple[float, ...]:
+    """The rising quantile levels of the median and of both tails of every level."""
+    return tuple(sorted({0.5}.union(*map(tails, levels))))

@@ -7,7 +7,6 @@ import inspect
 import json
 import os
 import sys
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -16,6 +15,8 @@ from typing import Any
 
 import numpy as np
 import sklearn
+
+from clearbands.files import written_whole
 
 FORMAT = 1  # raised when older versions could not read a file any more
 HEADER = "clearbands.json"
@@ -50,18 +51,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "numpy": np.__version__,
         "scikit-learn": sklearn.__version__,
     }
-    target = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    os.close(handle)
-    unfinished = Path(name)
-    try:
+    with written_whole(Path(path)) as unfinished:
         skops.io.dump(model, unfinished, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
         with zipfile.ZipFile(unfinished, "a") as archive:
             archive.writestr(HEADER, json.dumps(header))
-        unfinished.chmod(0o644)
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:

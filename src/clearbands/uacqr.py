@@ -20,7 +20,6 @@ from clearbands.bagging import Bootstraps, fit_bag, sorted_quantiles
 from clearbands.bands import check_vector
 from clearbands.baselines import (
     SplitConformal,
-    curve_levels,
     distances,
     pick_curves,
     quantile_model,
@@ -29,7 +28,7 @@ from clearbands.calibration import AdditiveCalibrator
 from clearbands.conformal import CalibrationWarning, order_statistic, rank, rows_needed
 from clearbands.epistemic.base import predict_in_chunks
 from clearbands.interval_regressor import Components
-from clearbands.levels import check_levels
+from clearbands.levels import check_levels, curve_levels
 from clearbands.quantile_models.forest import ForestQuantiles
 from clearbands.split import Rows
 from clearbands.tables import check_count
