@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from clearbands import diagnostics as diagnostics
     from clearbands import metrics as metrics
+    from clearbands import plots as plots
     from clearbands.aleatoric import ResidualQuantiles as ResidualQuantiles
     from clearbands.baselines import CQR as CQR
     from clearbands.baselines import BootstrappedCQR as BootstrappedCQR
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from clearbands.encoding import TableEncoder as TableEncoder
     from clearbands.epistemic.members import MemberEnsemble as MemberEnsemble
     from clearbands.epistemic.pcs import PCSEnsemble as PCSEnsemble
+    from clearbands.lambda_loss import LambdaPath as LambdaPath
+    from clearbands.lambda_loss import lambda_path as lambda_path
     from clearbands.lambda_search import PAPER_LAMBDAS as PAPER_LAMBDAS
     from clearbands.persistence import ModelFileError as ModelFileError
     from clearbands.persistence import load as load
@@ -75,6 +78,8 @@ _HOMES = {
     "AdditiveCalibrator": "calibration",
     "MemberRankCalibrator": "uacqr",
     "PAPER_LAMBDAS": "lambda_search",
+    "lambda_path": "lambda_loss",
+    "LambdaPath": "lambda_loss",
     "CalibrationWarning": "conformal",
     "Uncertainty": "uncertainty",
     "diagnose": "diagnosis",
@@ -84,7 +89,7 @@ _HOMES = {
     "ModelFileError": "persistence",
 }
 
-_MODULES = ("metrics", "diagnostics")
+_MODULES = ("metrics", "diagnostics", "plots")
 
 __all__ = [*_MODULES, *_HOMES]
 

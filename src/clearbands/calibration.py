@@ -249,9 +249,7 @@ class FixedAleatoricCalibrator(_Calibrator):
         self, rows: CalibrationRows, validation: CalibrationRows | None, level: float
     ) -> Factors:
         k = _affordable_rank(len(rows), level, split=validation is not None)
-        leftover = np.maximum(rows.distance - self.gamma1 * rows.aleatoric, 0.0)
-        rest = CalibrationRows(leftover, rows.aleatoric, rows.epistemic, 0.0, 0.0)
-        _, gamma2 = rest.factors(math.inf, k)
+        gamma2 = rows.gamma2_beside(self.gamma1, k)
         _warn_if_infinite(gamma2, len(rows), level, k)
         return Factors(gamma2 / self.gamma1, self.gamma1, gamma2)
 

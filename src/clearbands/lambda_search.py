@@ -55,6 +55,11 @@ class CalibrationRows:
         gamma1 = order_statistic(ratio_scores(self.distance, width), k)
         return gamma1, lambda_ * gamma1 if lambda_ else 0.0
 
+    def gamma2_beside(self, gamma1: float, k: int) -> float:
+        """The smallest gamma2 from 0 up that covers k rows together with `gamma1`."""
+        leftover = np.maximum(self.distance - gamma1 * self.aleatoric, 0.0)
+        return order_statistic(ratio_scores(leftover, self.epistemic), k)
+
 
 def search_grid(rows: CalibrationRows, k: int, alpha: float, lambdas: np.ndarray) -> float:
     """The first lambda of the grid that has the smallest loss (Algorithm 2)."""

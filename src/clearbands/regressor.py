@@ -10,9 +10,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.aleatoric import default_aleatoric
-from clearbands.calibration import ClearCalibrator
+from clearbands.calibration import AdditiveCalibrator, ClearCalibrator
 from clearbands.epistemic.pcs import PCSEnsemble
 from clearbands.interval_regressor import Components, IntervalRegressor, match_quantile_model
+from clearbands.lambda_loss import LambdaPath, lambda_path
 from clearbands.progress import Listener, listening
 from clearbands.split import Rows, hold_out
 from clearbands.uncertainty import Uncertainty
@@ -56,6 +57,8 @@ class ClearRegressor(IntervalRegressor):
     lambda_, gamma1_, gamma2_ : (k,), one value per level
     guarantee_ : str, what holds for the coverage
     encoder_, epistemic_, aleatoric_, calibrator_ : the fitted parts
+    lambda_paths_ : tuple of LambdaPath
+        The loss over lambda at each level; empty for an `AdditiveCalibrator`, which has none.
     n_train_, n_validation_, n_calibration_ : how many rows each step saw
     """
 
@@ -112,13 +115,13 @@ class ClearRegressor(IntervalRegressor):
             self.aleatoric_ = match_quantile_model(aleatoric, self.epistemic_)
             self.aleatoric_.fit(*self._residuals(train))
 
+            held_out = (calibration.y, *self._components(calibration.X))
             chooser = None
             if calibration is not validation:
                 chooser = (validation.y, *self._components(validation.X))
             self.calibrator_ = self._part(self.calibrator, ClearCalibrator(), levels, rng)
-            self.calibrator_.fit(
-                calibration.y, *self._components(calibration.X), validation=chooser
-            )
+            self.calibrator_.fit(*held_out, validation=chooser)
+            self.lambda_paths_ = self._lambda_paths(levels, *(chooser or held_out))
         self.levels_ = np.array(levels)
         self.guarantee_ = GUARANTEES[self.calibration]
         self.n_train_ = len(train)
@@ -198,6 +201,21 @@ class ClearRegressor(IntervalRegressor):
     def _components(self, X: Any) -> Components:
         center, epistemic = self.epistemic_.predict_with_widths(X)
         return Components(center, self.aleatoric_.predict_widths(X), epistemic)
+
+    def _lambda_paths(
+        self,
+        levels: list[float],
+        y: np.ndarray,
+        center: np.ndarray,
+        aleatoric: np.ndarray,
+        epistemic: np.ndarray,
+    ) -> tuple[LambdaPath, ...]:
+        if isinstance(self.calibrator_, AdditiveCalibrator):
+            return ()
+        return tuple(
+            lambda_path(y, center, aleatoric[:, :, j], epistemic[:, :, j], level, self.lambda_[j])
+            for j, level in enumerate(levels)
+        )
 
     def _level_index(self, confidence_level: float | None) -> int:
         if confidence_level is None:
