@@ -25,6 +25,8 @@ def test_mixed_columns_become_numbers(frame):
     if frame is pd.DataFrame:
         X["sold"] = pd.to_datetime(X["sold"])
     encoder = TableEncoder().fit(X)
+    assert list(encoder.kinds_.values())[:4] == ["number", "number", "boolean", "text"]
+    assert encoder.kinds_["sold"] == ("datetime" if frame is pd.DataFrame else "date")
     names = list(encoder.get_feature_names_out())
     Z = dict(zip(names, encoder.transform(X).T, strict=True))
     assert Z["size"].tolist() == [1, 3, 3, 5]  # the median of 1, 3, 5 fills the gap
@@ -42,7 +44,9 @@ def test_times_of_day_and_durations_are_seconds():
             "takes": [dt.timedelta(hours=1), dt.timedelta(0), None],
         }
     )
-    Z = TableEncoder(numeric=FunctionTransformer()).fit(X).transform(X)
+    encoder = TableEncoder(numeric=FunctionTransformer()).fit(X)
+    assert encoder.kinds_ == {"opens": "time", "takes": "duration"}
+    Z = encoder.transform(X)
     np.testing.assert_array_equal(Z, [[60, 3600], [np.nan, 0], [12 * 3600, np.nan]])
 
 

@@ -48,6 +48,17 @@ def test_categories_keep_their_leading_zeros(csv):
     assert files.read_table(path, text=["zip", "not there"])["zip"].to_list() == ["01067"]
 
 
+def test_bytes_are_read_as_the_file_they_would_be(csv):
+    content = "x,zip,sold\n1,01067,2024-01-31\nNA,,\n"
+    assert_frame_equal(
+        files.read_csv(content.encode(), "The upload", text=["zip"]),
+        files.read_table(csv(content), text=["zip"]),
+    )
+    for wrong, said in ((b"", "is empty"), (b"x\n1,2\n", "could not be read as a csv file")):
+        with pytest.raises(ValueError, match=f"The upload {said}"):
+            files.read_csv(wrong, "The upload")
+
+
 def test_a_column_without_values_is_read_as_numbers(csv):
     assert files.read_table(csv("x,y\n,1\n,2\n"))["x"].dtype == pl.Float64
 

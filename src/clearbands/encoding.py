@@ -13,6 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearbands.tables import check_any, is_frame
 
+KINDS = {
+    "boolean": (nw.Boolean,),
+    "date": (nw.Date,),
+    "datetime": (nw.Datetime,),
+    "time": (nw.Time,),
+    "duration": (nw.Duration,),
+    "text": (nw.String, nw.Categorical, nw.Enum, nw.Object),
+}
+
 
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Numbers are imputed, text and categories one-hot encoded, dates turned into seconds.
@@ -30,7 +39,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    numeric_columns_, categorical_columns_ : names (positions for arrays) by kind
+    kinds_ : what each column held, by name (position for arrays); see `column_kind`
+    numeric_columns_, categorical_columns_ : the columns that become numbers, and the text
     numeric_, categorical_ : the fitted transformers; None where there are no such columns
     """
 
@@ -41,11 +51,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
         X = check_any(self, X, reset=True)
         if is_frame(X):
-            is_text = {name: is_text_column(name, dtype) for name, dtype in _schema(X).items()}
+            self.kinds_ = {name: column_kind(name, dtype) for name, dtype in _schema(X).items()}
         else:
-            is_text = {j: False for j in range(X.shape[1])}
-        self.numeric_columns_ = [name for name, text in is_text.items() if not text]
-        self.categorical_columns_ = [name for name, text in is_text.items() if text]
+            self.kinds_ = {j: "number" for j in range(X.shape[1])}
+        self.numeric_columns_ = [name for name, kind in self.kinds_.items() if kind != "text"]
+        self.categorical_columns_ = [name for name, kind in self.kinds_.items() if kind == "text"]
         numeric, categorical = self._blocks(X)
         _check_not_all_missing(self.numeric_columns_, np.isnan(numeric).all(axis=0))
         _check_not_all_missing(
@@ -121,15 +131,21 @@ def _schema(X: Any) -> dict[Any, Any]:
     return dict(nw.from_native(X, eager_only=True).schema)
 
 
-def is_text_column(name: Any, dtype: Any) -> bool:
-    if dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Boolean:
-        return False
-    if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
-        return True
+def column_kind(name: Any, dtype: Any) -> str:
+    """ "number", "boolean", "date", "datetime", "time", "duration" or "text"."""
+    if dtype.is_numeric():
+        return "number"
+    for kind, types in KINDS.items():
+        if dtype in types:
+            return kind
     raise TypeError(
         f"Column {name!r} has the type {dtype}, which cannot be encoded; "
         "turn it into numbers or text, or drop it."
     )
+
+
+def is_text_column(name: Any, dtype: Any) -> bool:
+    return column_kind(name, dtype) == "text"
 
 
 def numbers_of(column: Any, name: str) -> np.ndarray:

@@ -29,8 +29,6 @@ def read_table(path: Path, *, text: Collection[str] = ()) -> pl.DataFrame:
 
     A column without any value is read as numbers: what it is to be, the model knows.
     """
-    import polars as pl
-
     _check_suffix(path)
     if not path.exists():
         raise ValueError(f"There is no file {path}.")
@@ -38,20 +36,14 @@ def read_table(path: Path, *, text: Collection[str] = ()) -> pl.DataFrame:
         raise ValueError(f"{path} is a folder; give a .csv or .parquet file.")
     if path.stat().st_size == 0:
         raise ValueError(f"{path} is empty (0 bytes).")
-    try:
-        if _kind(path) == ".csv":
-            frame = _read_csv(path, text)
-        else:
-            frame = pl.read_parquet(path, glob=False)
-    except (pl.exceptions.PolarsError, OSError, UnicodeError) as error:
-        reason = str(error).strip().splitlines()[0].rstrip(".")
-        raise ValueError(
-            f"{path} could not be read as a {_kind(path)[1:]} file: {reason}."
-        ) from error
-    if frame.height == 0:
-        raise ValueError(f"{path} has column names but no rows.")
-    blank = [column.name for column in frame if column.null_count() == frame.height]
-    return frame.with_columns(pl.col(blank).cast(pl.Float64, strict=False)) if blank else frame
+    return _read(path, str(path), _kind(path), text)
+
+
+def read_csv(content: bytes, name: str, *, text: Collection[str] = ()) -> pl.DataFrame:
+    """What `read_table` reads from a csv file with this content; errors call it `name`."""
+    if not content:
+        raise ValueError(f"{name} is empty (0 bytes).")
+    return _read(content, name, ".csv", text)
 
 
 def take_target(frame: pl.DataFrame, target: str, path: Path) -> np.ndarray:
@@ -160,13 +152,28 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
             frame.write_parquet(unfinished)
 
 
-def _read_csv(path: Path, text: Collection[str]) -> pl.DataFrame:
+def _read(source: Path | bytes, name: str, kind: str, text: Collection[str]) -> pl.DataFrame:
+    import polars as pl
+
+    try:
+        is_csv = kind == ".csv"
+        frame = _parse_csv(source, text) if is_csv else pl.read_parquet(source, glob=False)
+    except (pl.exceptions.PolarsError, OSError, UnicodeError) as error:
+        reason = str(error).strip().splitlines()[0].rstrip(".")
+        raise ValueError(f"{name} could not be read as a {kind[1:]} file: {reason}.") from error
+    if frame.height == 0:
+        raise ValueError(f"{name} has column names but no rows.")
+    blank = [column.name for column in frame if column.null_count() == frame.height]
+    return frame.with_columns(pl.col(blank).cast(pl.Float64, strict=False)) if blank else frame
+
+
+def _parse_csv(source: Path | bytes, text: Collection[str]) -> pl.DataFrame:
     import polars as pl
 
     options: dict[str, Any] = {"null_values": MISSING, "glob": False}
-    header = pl.read_csv(path, n_rows=0, infer_schema=False, **options).columns
+    header = pl.read_csv(source, n_rows=0, infer_schema=False, **options).columns
     return pl.read_csv(
-        path,
+        source,
         schema_overrides={name: pl.String for name in header if name in text},
         infer_schema_length=None,  # a column may turn out to be text in its last row
         try_parse_dates=True,

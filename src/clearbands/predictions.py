@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,18 +16,27 @@ if TYPE_CHECKING:
 
 def prediction_table(model: ClearRegressor, X: Any) -> pl.DataFrame:
     """Point, bounds at every level, and the two parts of the width at the first level."""
+    return table_of(model.predict_uncertainties(X))
+
+
+def table_of(levels: Sequence[Uncertainty]) -> pl.DataFrame:
+    """The same from predictions that are there already."""
     import polars as pl
 
-    levels = model.predict_uncertainties(X)
-    first = levels[0]
-    columns = {"point": first.center}
+    columns = {"point": levels[0].center}
     for parts in levels:
         ending = f"_{parts.confidence_level}" if len(levels) > 1 else ""
         columns[f"lower{ending}"], columns[f"upper{ending}"] = parts.interval.T
-    columns["aleatoric"] = first.aleatoric.sum(axis=1)
-    columns["epistemic"] = first.epistemic.sum(axis=1)
-    columns["epistemic_share"] = epistemic_share(first)
-    return pl.DataFrame(columns)
+    return pl.DataFrame(columns | part_widths(levels[0]))
+
+
+def part_widths(parts: Uncertainty) -> dict[str, np.ndarray]:
+    """How wide each part is, both sides together, and the epistemic share of the whole."""
+    return {
+        "aleatoric": parts.aleatoric.sum(axis=1),
+        "epistemic": parts.epistemic.sum(axis=1),
+        "epistemic_share": epistemic_share(parts),
+    }
 
 
 def epistemic_share(parts: Uncertainty) -> np.ndarray:
