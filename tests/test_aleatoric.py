@@ -1,5 +1,7 @@
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -10,6 +12,7 @@ from clearbands import (
     ForestQuantiles,
     LinearQuantiles,
     ResidualQuantiles,
+    TableEncoder,
 )
 from clearbands.aleatoric import quantile_counterpart
 from clearbands.quantile_models.base import QuantileModel
@@ -42,6 +45,16 @@ def test_the_width_is_the_median_of_positive_parts():
     fitted = ResidualQuantiles(GivenQuantiles(members=members), n_bootstraps=3).fit(X, np.zeros(4))
     # below: 1, 2, and 4 - 5 counts as 0; above: 2, 3, 6
     np.testing.assert_array_equal(fitted.predict_widths(X)[0, :, 0], [1.0, 3.0])
+
+
+def test_a_preprocessing_turns_a_table_into_numbers():
+    X, y = noisy_line(100)
+    table = pd.DataFrame({"town": np.where(X[:, 1] > 0, "loud", "quiet"), "size": X[:, 0]})
+    numbers = TableEncoder().fit_transform(table)
+    part = ResidualQuantiles(LinearQuantiles(), n_bootstraps=3, random_state=0)
+    given = clone(part).fit(numbers, y).predict_widths(numbers)
+    made = part.set_params(preprocessing=TableEncoder()).fit(table, y).predict_widths(table)
+    np.testing.assert_array_equal(made, given)
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,67 @@ def test_preprocessings_are_versions_of_the_data():
     np.testing.assert_allclose(fitted.predict(X), X[:, 0] ** 2, atol=0.02)
 
 
+def test_a_share_keeps_that_part_of_the_distinct_combinations():
+    X, y = noisy_line()
+    degrees = {f"degree {d}": PolynomialFeatures(d) for d in (1, 2, 3)}
+    again = {f"again {d}": PolynomialFeatures(d) for d in (1, 2, 3)}
+    fitted = PCSEnsemble(
+        [LinearRegression(), DummyRegressor()], degrees | again, top_k=0.5, n_bootstraps=2
+    ).fit(X, y)
+    assert [entry["selected"] for entry in fitted.leaderboard_] == 3 * [True] + 3 * [False]
+    assert fitted.predict_members(X).shape == (240, 6)
+
+
+class Counting(LinearRegression):
+    """Knows how often any of its clones was fitted."""
+
+    fits = 0
+
+    def fit(self, X, y):
+        Counting.fits += 1
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("top_k", [1, 3])
+def test_versions_with_the_same_training_data_are_fitted_once(top_k):
+    X, y = noisy_line()
+    versions = {"one": FunctionTransformer(), "two": FunctionTransformer(), "three": Root()}
+    Counting.fits = 0
+    fitted = PCSEnsemble([Counting()], versions, top_k, n_bootstraps=1).fit(X, y - y.min())
+    assert fitted.duplicates_ == {"two": "one"}
+    assert {entry["preprocessing"] for entry in fitted.leaderboard_} == {"one", "three"}
+    # Once for each distinct version to compare them, where there is a choice; once in the bags.
+    assert Counting.fits == (3 if top_k == 1 else 2)
+
+
+class Root(FunctionTransformer):
+    """X as it is, y as its square root."""
+
+    def transform_target(self, y):
+        return np.sqrt(y)
+
+    def inverse_transform_target(self, predictions):
+        return predictions**2
+
+
+def test_a_preprocessing_may_choose_the_scale_of_the_target():
+    """The square root of y is a line: on that scale the fit is exact, also for the members."""
+    X = np.linspace(0, 1, 50)[:, None]
+    y = (1 + X[:, 0]) ** 2
+    versions = {"as it is": FunctionTransformer(), "root": Root()}
+    fitted = PCSEnsemble([LinearRegression()], versions, n_bootstraps=20, random_state=0).fit(X, y)
+    assert fitted.leaderboard_[0]["preprocessing"] == "root"
+    assert fitted.leaderboard_[0]["rmse"] == pytest.approx(0, abs=1e-9)
+    np.testing.assert_allclose(fitted.predict_members(X), np.tile(y[:, None], 20))
+    np.testing.assert_allclose(fitted.predict_out_of_bag(X), y)
+
+
+def test_a_scale_that_the_target_does_not_have():
+    X, y = noisy_line()
+    with pytest.raises(ValueError, match="'Root' has no finite target for y = -"):
+        PCSEnsemble([LinearRegression()], [Root()], n_bootstraps=2).fit(X, y)
+
+
 def test_preprocessings_see_frames():
     X = pl.DataFrame({"town": ["a", "b", None] * 20, "size": [1.0, None, 3.0] * 20})
     y = np.arange(60.0) % 3
@@ -131,7 +192,8 @@ def test_the_papers_pools():
     ("ensemble", "message"),
     [
         (PCSEnsemble(n_bootstraps=0), "n_bootstraps must be a whole number of at least 1, got 0"),
-        (PCSEnsemble(top_k=0), "top_k must be"),
+        (PCSEnsemble(top_k=0), "top_k.* must be"),
+        (PCSEnsemble(top_k=1.5), "top_k.* must be"),
         (PCSEnsemble([]), "models is empty"),
         (PCSEnsemble(preprocessings=[]), "preprocessings is empty"),
         (PCSEnsemble(validation_size=1.5), "validation_size must lie"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from clearbands.bagging import Bootstraps, fit_bag, seed_missing
@@ -16,7 +16,7 @@ from clearbands.levels import check_levels, curve_levels, tails
 from clearbands.quantile_models.base import QuantileModel
 from clearbands.quantile_models.boosting import BoostedQuantiles
 from clearbands.quantile_models.forest import ForestQuantiles
-from clearbands.tables import check_count, check_numeric, check_target
+from clearbands.tables import check_any, check_count, check_numeric, check_target
 
 
 class ResidualQuantiles(BaseEstimator):
@@ -34,6 +34,8 @@ class ResidualQuantiles(BaseEstimator):
         Anything with `quantiles` as a parameter and `predict_quantiles`. Left open it is shallow
         boosting, but inside `ClearRegressor` the type of model that won the center.
     n_bootstraps : int
+    preprocessing : transformer, optional
+        Turns X into numbers, where the encoder of `ClearRegressor` is None and X is a table.
     confidence_level : float or list of float
     n_jobs, random_state
         As in scikit-learn; the result does not depend on `n_jobs`.
@@ -44,12 +46,14 @@ class ResidualQuantiles(BaseEstimator):
         model: Any = None,
         n_bootstraps: int = 100,
         *,
+        preprocessing: Any = None,
         confidence_level: float | Sequence[float] = 0.9,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.model = model
         self.n_bootstraps = n_bootstraps
+        self.preprocessing = preprocessing
         self.confidence_level = confidence_level
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -57,8 +61,10 @@ class ResidualQuantiles(BaseEstimator):
     def fit(self, X: Any, residual: Any) -> ResidualQuantiles:
         check_count(self.n_bootstraps, "n_bootstraps")
         levels = check_levels(self.confidence_level)
-        X, residual = check_numeric(self, X, reset=True), check_target(residual)
+        X, residual = self._check_X(X, reset=True), check_target(residual)
         check_consistent_length(X, residual)
+        if self.preprocessing is not None:
+            self.preprocessing_ = clone(self.preprocessing).fit(X, residual)
         rng = check_random_state(self.random_state)
         self.quantiles_ = list(curve_levels(levels))
         model = shallow_boosting() if self.model is None else clone(self.model)
@@ -70,15 +76,25 @@ class ResidualQuantiles(BaseEstimator):
         model = seed_missing(model, rng).set_params(quantiles=tuple(self.quantiles_))
         self.bootstraps_ = Bootstraps.draw(len(residual), self.n_bootstraps, rng)
         self.bag_ = fit_bag(
-            model, X, residual, self.bootstraps_, n_jobs=self.n_jobs, stage="aleatoric"
+            model, self._view(X), residual, self.bootstraps_, n_jobs=self.n_jobs, stage="aleatoric"
         )
         return self
 
     def predict_widths(self, X: Any) -> np.ndarray:
         """(n, 2, k): distances below and above at each level."""
         check_is_fitted(self, "bag_")
-        X = check_numeric(self, X, reset=False)
+        X = self._view(self._check_X(X, reset=False))
         return predict_in_chunks(self._widths, X, members=3 * self.n_bootstraps)
+
+    def _check_X(self, X: Any, *, reset: bool) -> Any:
+        check = check_numeric if self.preprocessing is None else check_any
+        return check(self, X, reset=reset)
+
+    def _view(self, X: Any) -> np.ndarray:
+        """X as the models see it."""
+        if self.preprocessing is None:
+            return X
+        return check_array(self.preprocessing_.transform(X), dtype=np.float64, order="C")
 
     def _widths(self, X: np.ndarray) -> np.ndarray:
         members = self.bag_.predict_members(X)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from math import ceil
+from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from clearbands.bagging import Bag, Bootstraps, fit_bag, seed_missing
 from clearbands.epistemic.base import Ensemble, row_chunks
+from clearbands.epistemic.versions import Version, VersionBags
 from clearbands.pools import default_pool
 from clearbands.progress import report
 from clearbands.quantile_models.base import QuantileModel
@@ -20,43 +22,12 @@ from clearbands.split import Rows, hold_out
 from clearbands.tables import check_any, check_count, check_numeric, check_share, check_target
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A version of the data, and a model for it."""
+class Candidate(NamedTuple):
+    """A model, and the version of the data it is for."""
 
     model_name: str
-    preprocessing_name: str
     model: Any
-    preprocessing: Any = None
-
-    def prepared(self, train: Rows) -> Candidate:
-        """The same with its preprocessing fitted on the training rows."""
-        if self.preprocessing is None:
-            return self
-        return replace(self, preprocessing=clone(self.preprocessing).fit(train.X, train.y))
-
-    def fitted(self, train: Rows) -> Candidate:
-        """The same, fitted once on the training rows."""
-        ready = self.prepared(train)
-        return replace(ready, model=clone(self.model).fit(ready.view(train.X), train.y))
-
-    def view(self, X: Any) -> Any:
-        """X as the model sees it."""
-        return X if self.preprocessing is None else self.preprocessing.transform(X)
-
-    def predict(self, X: Any) -> np.ndarray:
-        return self.model.predict(self.view(X))
-
-
-@dataclass(frozen=True)
-class PreparedBag:
-    """A bag behind the preprocessing its members were trained on."""
-
-    candidate: Candidate
-    bag: Bag
-
-    def predict_members(self, X: Any) -> np.ndarray:
-        return self.bag.predict_members(self.candidate.view(X))
+    version: Version
 
 
 class PCSEnsemble(Ensemble):
@@ -67,9 +38,13 @@ class PCSEnsemble(Ensemble):
     models : dict or list of regressors, optional
         The pool; by default `default_pool()`. Of a quantile model only the median is used.
     preprocessings : dict or list of transformers, optional
-        Versions of the data, each combined with every model.
-    top_k : int
-        How many combinations, by root mean squared error on validation rows, are kept.
+        Versions of the data, each combined with every model. Versions that turn the training
+        rows into the same numbers count as one, under the name of the first. One that has
+        `transform_target(y)` and `inverse_transform_target(predictions)` also chooses the scale
+        on which the models learn y.
+    top_k : int or float
+        How many combinations, by root mean squared error on validation rows, are kept; below 1,
+        which share of them, rounded up.
     n_bootstraps : int
         How often each of them is refitted.
     confidence_level : float or list of float
@@ -85,6 +60,8 @@ class PCSEnsemble(Ensemble):
     leaderboard_ : list of dict, best first
         model, preprocessing, rmse and r2 on the validation rows, selected.
     winner_ : the model that came first, unfitted
+    duplicates_ : dict
+        For the name of a version that was left out, that of the version it equals.
     bootstraps_ : Bootstraps
         How often each bootstrap drew each training row.
     """
@@ -93,7 +70,7 @@ class PCSEnsemble(Ensemble):
         self,
         models: Mapping[str, Any] | Sequence[Any] | None = None,
         preprocessings: Mapping[str, Any] | Sequence[Any] | None = None,
-        top_k: int = 1,
+        top_k: int | float = 1,
         n_bootstraps: int = 100,
         *,
         confidence_level: float | Sequence[float] = 0.9,
@@ -113,7 +90,7 @@ class PCSEnsemble(Ensemble):
     def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None) -> PCSEnsemble:
         """Train on X and y; `validation`, a pair (X, y), chooses between models."""
         check_count(self.n_bootstraps, "n_bootstraps")
-        check_count(self.top_k, "top_k")
+        _check_top_k(self.top_k)
         check_share(self.validation_size, "validation_size")
         X, y = self._check_X(X, reset=True), check_target(y)
         check_consistent_length(X, y)
@@ -121,23 +98,23 @@ class PCSEnsemble(Ensemble):
         rng = check_random_state(self.random_state)
         candidates = self._candidates(rng)
         if validation is not None:
-            judged_on = Rows(self._check_X(validation[0], reset=False), check_target(validation[1]))
-            self.leaderboard_ = _compete(candidates, train, judged_on, self.top_k)
-        elif len(candidates) > self.top_k:
-            self.leaderboard_ = _compete(
-                candidates, *hold_out(train, self.validation_size, rng), self.top_k
+            validation_rows = Rows(
+                self._check_X(validation[0], reset=False), check_target(validation[1])
             )
+            self._compete(candidates, train, validation_rows)
+        elif len(candidates) > max(self.top_k, 1):
+            self._compete(candidates, *hold_out(train, self.validation_size, rng))
         else:
-            self.leaderboard_ = [_entry(candidate) for candidate in candidates]
+            self._compete(candidates, train, None)
         self.bootstraps_ = Bootstraps.draw(len(train), self.n_bootstraps, rng)
-        by_name = {(c.model_name, c.preprocessing_name): c for c in candidates}
+        by_name = {(c.model_name, c.version.name): c for c in candidates}
         chosen = [
             by_name[entry["model"], entry["preprocessing"]]
             for entry in self.leaderboard_
             if entry["selected"]
         ]
         self.winner_ = chosen[0].model
-        self.bags_ = [self._bag(candidate.prepared(train), train) for candidate in chosen]
+        self.bags_ = self._fit_bags(chosen, train)
         return self
 
     def _check_X(self, X: Any, *, reset: bool) -> Any:
@@ -147,30 +124,62 @@ class PCSEnsemble(Ensemble):
 
     def _candidates(self, rng: np.random.RandomState) -> list[Candidate]:
         models = _named(default_pool() if self.models is None else self.models, "models")
-        versions = {"": None}
+        versions = [Version()]
         if self.preprocessings is not None:
-            versions = _named(self.preprocessings, "preprocessings")
+            named = _named(self.preprocessings, "preprocessings")
+            versions = [Version(name, preprocessing) for name, preprocessing in named.items()]
         return [
-            Candidate(model_name, version_name, _prepare(model, rng), version)
-            for version_name, version in versions.items()
+            Candidate(model_name, _prepare(model, rng), version)
+            for version in versions
             for model_name, model in models.items()
         ]
 
-    def _bag(self, candidate: Candidate, train: Rows) -> PreparedBag:
-        bag = fit_bag(
-            candidate.model,
-            candidate.view(train.X),
-            train.y,
-            self.bootstraps_,
-            n_jobs=self.n_jobs,
-            stage="epistemic",
+    def _compete(self, candidates: list[Candidate], train: Rows, judged_on: Rows | None) -> None:
+        """Fit every candidate once; without rows to judge them on, all are kept."""
+        entries: list[dict[str, Any]] = []
+        self.duplicates_ = {}
+        groups, seen = _by_version(candidates), dict[str, str]()
+        for group in groups:
+            version = group[0].version.fitted(train)
+            rows = version.rows(train)
+            if len(groups) > 1:
+                first = seen.setdefault(joblib.hash((rows.X, rows.y)), version.name)
+                if first != version.name:
+                    self.duplicates_[version.name] = first
+                    continue
+            if judged_on is None:
+                entries += [_entry(candidate) for candidate in group]
+                continue
+            view = version.view(judged_on.X)
+            for candidate in group:
+                model = clone(candidate.model).fit(rows.X, rows.y)
+                predicted = version.restore(np.asarray(model.predict(view), float))
+                entries.append(_judged(candidate, judged_on.y, predicted))
+                report("choosing a model", len(entries), len(candidates))
+        if judged_on is not None:
+            entries.sort(key=lambda entry: entry["rmse"])
+            for entry in entries[: _number_kept(self.top_k, len(entries))]:
+                entry["selected"] = True
+        self.leaderboard_ = entries
+
+    def _fit_bags(self, chosen: list[Candidate], train: Rows) -> list[VersionBags]:
+        bags = []
+        for group in _by_version(chosen):
+            version = group[0].version.fitted(train)
+            rows = version.rows(train)
+            fitted = [self._bag(candidate.model, rows) for candidate in group]
+            bags.append(VersionBags(version, fitted))
+        return bags
+
+    def _bag(self, model: Any, rows: Rows) -> Bag:
+        return fit_bag(
+            model, rows.X, rows.y, self.bootstraps_, n_jobs=self.n_jobs, stage="epistemic"
         )
-        return PreparedBag(candidate, bag)
 
     def predict_members(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "bags_")
         X = self._check_X(X, reset=False)
-        return np.concatenate([bag.predict_members(X)[:, 0] for bag in self.bags_], axis=1)
+        return np.concatenate([bags.predict_members(X) for bags in self.bags_], axis=1)
 
     def predict_out_of_bag(self, X: Any) -> np.ndarray:
         """(n,): the center of each training row over the members that did not see it.
@@ -185,7 +194,7 @@ class PCSEnsemble(Ensemble):
             [
                 _median_of_unseen(
                     self.predict_members(_safe_indexing(X, rows)),
-                    np.tile(drawn[:, rows].T > 0, len(self.bags_)),
+                    np.tile(drawn[:, rows].T > 0, sum(len(bags.bags) for bags in self.bags_)),
                 )
                 for rows in row_chunks(drawn.shape[1])
             ]
@@ -200,21 +209,19 @@ def _median_of_unseen(members: np.ndarray, seen: np.ndarray) -> np.ndarray:
     return center
 
 
-def _compete(
-    candidates: list[Candidate], train: Rows, judged_on: Rows, top_k: int
-) -> list[dict[str, Any]]:
-    """The leaderboard after fitting every candidate once on the training rows."""
-    entries = []
+def _by_version(candidates: list[Candidate]) -> list[list[Candidate]]:
+    """Groups of candidates, so that one view of the data at a time is made and held."""
+    groups: dict[str, list[Candidate]] = {}
     for candidate in candidates:
-        error = judged_on.y - candidate.fitted(train).predict(judged_on.X)
-        mse, variance = float(np.mean(error**2)), float(np.var(judged_on.y))
-        r2 = 1 - mse / variance if variance > 0 else None
-        entries.append(_entry(candidate, rmse=mse**0.5, r2=r2, selected=False))
-        report("choosing a model", len(entries), len(candidates))
-    entries.sort(key=lambda entry: entry["rmse"])
-    for entry in entries[:top_k]:
-        entry["selected"] = True
-    return entries
+        groups.setdefault(candidate.version.name, []).append(candidate)
+    return list(groups.values())
+
+
+def _judged(candidate: Candidate, y: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
+    with np.errstate(over="ignore"):
+        mse, variance = float(np.mean((y - predicted) ** 2)), float(np.var(y))
+    r2 = 1 - mse / variance if variance > 0 else None
+    return _entry(candidate, rmse=mse**0.5, r2=r2, selected=False)
 
 
 def _entry(
@@ -225,11 +232,20 @@ def _entry(
 ) -> dict[str, Any]:
     return {
         "model": candidate.model_name,
-        "preprocessing": candidate.preprocessing_name,
+        "preprocessing": candidate.version.name,
         "rmse": rmse,
         "r2": r2,
         "selected": selected,
     }
+
+
+def _check_top_k(top_k: Any) -> None:
+    if not (isinstance(top_k, float) and 0 < top_k < 1):
+        check_count(top_k, "top_k, unless it is a share between 0 and 1,")
+
+
+def _number_kept(top_k: int | float, n: int) -> int:
+    return ceil(top_k * n) if top_k < 1 else int(top_k)
 
 
 def _prepare(model: Any, rng: np.random.RandomState) -> Any:

@@ -1,0 +1,71 @@
+"""Versions of the data: what a preprocessing makes of the rows before the models see them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from clearbands.bagging import Bag
+from clearbands.split import Rows
+
+
+@dataclass(frozen=True)
+class Version:
+    """The data as one preprocessing shows them; without one, as they are.
+
+    A preprocessing is a transformer of X. If it also has `transform_target(y)` and
+    `inverse_transform_target(predictions)`, the models learn the transformed target, and what
+    they predict is taken back to the scale of y.
+    """
+
+    name: str = ""
+    preprocessing: Any = None
+
+    def fitted(self, train: Rows) -> Version:
+        """The same with its preprocessing fitted on the training rows."""
+        if self.preprocessing is None:
+            return self
+        return replace(self, preprocessing=clone(self.preprocessing).fit(train.X, train.y))
+
+    def view(self, X: Any) -> Any:
+        """X as the models see it."""
+        return X if self.preprocessing is None else self.preprocessing.transform(X)
+
+    def rows(self, rows: Rows) -> Rows:
+        """X and the target as the models see them."""
+        if not hasattr(self.preprocessing, "transform_target"):
+            return Rows(self.view(rows.X), rows.y)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            target = np.asarray(self.preprocessing.transform_target(rows.y), float)
+        if not np.isfinite(target).all():
+            row = int(np.argmin(np.isfinite(target)))
+            raise ValueError(
+                f"The preprocessing {self.name!r} has no finite target for y = {rows.y[row]:g}; "
+                "leave it out, or shift y."
+            )
+        return Rows(self.view(rows.X), target)
+
+    def restore(self, predictions: np.ndarray) -> np.ndarray:
+        """Predictions of the models on the scale of y."""
+        if not hasattr(self.preprocessing, "inverse_transform_target"):
+            return predictions
+        with np.errstate(over="ignore"):  # a bad model may leave the range; its error is infinite
+            return np.asarray(self.preprocessing.inverse_transform_target(predictions), float)
+
+
+@dataclass(frozen=True)
+class VersionBags:
+    """Bags behind the version of the data that their members were trained on."""
+
+    version: Version
+    bags: Sequence[Bag]
+
+    def predict_members(self, X: Any) -> np.ndarray:
+        """(n, members of all bags)"""
+        view = self.version.view(X)
+        members = np.concatenate([bag.predict_members(view)[:, 0] for bag in self.bags], axis=1)
+        return self.version.restore(members)
