@@ -1,0 +1,89 @@
+"""Intervals in their two layers: row by row, and along one feature."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearbands.bands import check_vector, covered, make_interval
+from clearbands.plots.style import ALEATORIC, DOTS, EPISTEMIC, INK, OUTSIDE, dress, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from clearbands.uncertainty import Uncertainty
+
+NOISE, IGNORANCE = "Aleatoric (noise)", "Epistemic (too few data)"
+
+
+def band_by_rank(parts: Uncertainty, y: Any, *, ax: Axes | None = None) -> Axes:
+    """The rows ordered by center, each a bar from bound to bound, with the true values on top.
+
+    Next to the center lies the aleatoric part, beyond it the epistemic one. `y` (n,) are the
+    true values. Without `ax` the Axes are those of a new figure, `.figure`, to save or to show.
+    """
+    y = check_vector(y, "y", len(parts.center))
+    inner, outer = _layers(parts)
+    ax = new_axes() if ax is None else ax
+    inside = covered(y, outer)
+    order = np.argsort(parts.center, kind="stable")
+    rank = np.empty(len(y))
+    rank[order] = np.arange(1, len(y) + 1)
+
+    for bounds, colour, name in ((outer, EPISTEMIC, IGNORANCE), (inner, ALEATORIC, NOISE)):
+        height = bounds[:, 1] - bounds[:, 0]
+        ax.bar(rank, height, 0.84, bounds[:, 0], color=colour, lw=0, label=name)
+    ax.step(rank[order], parts.center[order], where="mid", color=INK, lw=1.4, label="Prediction")
+    ax.scatter(rank[inside], y[inside], 22, color=INK, label="True value", **DOTS)
+    ax.scatter(
+        rank[~inside], y[~inside], 44, marker="D", color=OUTSIDE, label="True value outside", **DOTS
+    )
+    title = (
+        f"{parts.confidence_level:.0%} intervals hold {inside.sum()} of {len(y)} true values "
+        f"({inside.mean():.0%})"
+    )
+    dress(ax, title, "Rows, ordered by prediction", "Target")
+    ax.set_xticks([])  # ranks mean nothing by themselves
+    ax.use_sticky_edges = False  # room below the lowest bar
+    ax.margins(x=0.01, y=0.03)
+    return ax
+
+
+def band_along(
+    feature: Any,
+    parts: Uncertainty,
+    *,
+    points: tuple[Any, Any] | None = None,
+    name: str = "Feature",
+    ax: Axes | None = None,
+) -> Axes:
+    """Center and both layers along one feature: the paper's first figure.
+
+    `feature` (n,) are its values in the rows of `parts`, best a grid on which nothing else
+    varies. `points`, a pair (values of the feature, targets), are rows to be drawn on top.
+    """
+    x = check_vector(feature, "feature", len(parts.center))
+    inner, outer = _layers(parts)
+    ax = new_axes() if ax is None else ax
+    order = np.argsort(x, kind="stable")
+    lower, upper = np.stack([outer[order], inner[order]]).transpose(2, 0, 1)
+    ax.fill_between(x[order], *inner[order].T, color=ALEATORIC, lw=0, label=NOISE)
+    ax.fill_between(x[order], *upper, color=EPISTEMIC, lw=0, label=IGNORANCE)
+    ax.fill_between(x[order], *lower, color=EPISTEMIC, lw=0)
+    ax.plot(x[order], parts.center[order], color=INK, lw=1.6, label="Prediction")
+    if points is not None:
+        at = check_vector(points[0], "points[0]")
+        values = check_vector(points[1], "points[1]", len(at))
+        ax.scatter(at, values, 14, color=INK, alpha=0.7, label="Rows", **DOTS)
+    dress(ax, f"{parts.confidence_level:.0%} interval along {name}", name, "Target")
+    ax.margins(x=0)
+    return ax
+
+
+def _layers(parts: Uncertainty) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds of the aleatoric part, and of both; an error where they are not finite."""
+    outer = parts.interval
+    if not np.isfinite(outer).all():
+        raise ValueError("Some intervals are infinite and cannot be drawn; leave those rows out.")
+    return make_interval(parts.center, parts.aleatoric), outer

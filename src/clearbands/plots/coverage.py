@@ -1,0 +1,100 @@
+"""Is the coverage what it should be: at every level, and along a distance or a feature?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearbands.bands import check_vector
+from clearbands.cells import Cell, coverage, equal_count_bins, inside, make_cell
+from clearbands.levels import check_levels
+from clearbands.metrics import check_intervals, check_one_level
+from clearbands.plots.style import INK, LINES, MARKERS, MUTED, dress, new_axes, percent
+from clearbands.tables import check_count
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def coverage_and_width(
+    distance: Any,
+    y: Any,
+    intervals: Any,
+    confidence_level: float,
+    *,
+    n_bins: int = 10,
+    name: str = "Distance",
+    axes: tuple[Axes, Axes] | None = None,
+) -> tuple[Axes, Axes]:
+    """Coverage and mean width in bins with equally many rows: the paper's simulation figures.
+
+    `distance` (n,) may be a distance from the data or any feature; `intervals` is (n, 2), or a
+    dict of them by name to be compared. Whiskers are exact 95 % intervals of the coverage.
+    """
+    distance = check_vector(distance, "distance")
+    level = check_one_level(confidence_level)
+    check_count(n_bins, "n_bins")
+    left, right = new_axes(2) if axes is None else axes
+    bins = equal_count_bins(distance, n_bins)
+    at = [np.median(distance[bins == j]) for j in range(bins.max() + 1)]
+    left.axhline(level, color=MUTED, lw=1, ls="--", label=f"Target {percent(level)}")
+    compared = _by_name(intervals)
+    aside = 0.01 * np.ptp(at)  # so that whiskers stand next to each other
+    for i, (label, bounds) in enumerate(compared.items()):
+        rows, bounds = check_intervals(check_vector(y, "y", len(distance)), bounds)
+        hit, width = inside(rows, bounds), bounds[:, 1] - bounds[:, 0]
+        look: dict[str, Any] = {
+            "color": LINES[i % len(LINES)],
+            "marker": MARKERS[i % len(MARKERS)],
+            "ms": 5,
+        }
+        cells = [make_cell("", "", hit[bins == j]) for j in range(len(at))]
+        shifted = np.array(at) + aside * (i - (len(compared) - 1) / 2)
+        _whiskers(left, shifted, cells, label=label, **look)
+        right.plot(at, [width[bins == j].mean() for j in range(len(at))], label=label, **look)
+    dress(left, "Coverage", name, "Share of rows inside")
+    dress(right, "Mean width", name, "Width")
+    right.set_ylim(bottom=0)
+    return left, right
+
+
+def calibration_curve(
+    y: Any, intervals: Any, confidence_levels: Any, *, ax: Axes | None = None
+) -> Axes:
+    """Realised against nominal coverage. `intervals` is (n, 2, k), with k levels.
+
+    On the diagonal the promise is kept; whiskers are exact 95 % intervals.
+    """
+    levels = np.array(check_levels(confidence_levels))
+    intervals = np.asarray(intervals, float)
+    if intervals.ndim != 3 or intervals.shape[2] != len(levels):
+        raise ValueError(
+            f"intervals must have shape (n, 2, {len(levels)}), one pair of bounds per level; got "
+            f"{intervals.shape}."
+        )
+    order = np.argsort(levels)
+    cells = [coverage(y, intervals[:, :, j]) for j in order]
+    ax = new_axes() if ax is None else ax
+    ax.plot([0, 1], [0, 1], color=MUTED, lw=1, ls="--", label="As promised")
+    _whiskers(ax, levels[order], cells, color=INK, marker="o", ms=6, label="Realised")
+    gaps = [abs(cell.coverage - level) for cell, level in zip(cells, levels[order], strict=True)]
+    worst = int(np.argmax(gaps))
+    title = (
+        f"At most {100 * gaps[worst]:.1f} points off, at {percent(levels[order][worst])} "
+        f"({cells[0].n} rows)"
+    )
+    dress(ax, title, "Nominal coverage", "Realised coverage", grid="both")
+    ax.set(xlim=(0, 1), ylim=(0, 1.01))
+    return ax
+
+
+def _by_name(intervals: Any) -> dict[str, Any]:
+    return dict(intervals) if isinstance(intervals, Mapping) else {"Intervals": intervals}
+
+
+def _whiskers(ax: Axes, at: Any, cells: list[Cell], **look: Any) -> None:
+    values = np.array([cell.coverage for cell in cells])
+    ends = np.array([(cell.low, cell.high) for cell in cells]).T
+    ax.errorbar(at, values, np.abs(ends - values), elinewidth=1, capsize=2, lw=1.4, **look)
