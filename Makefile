@@ -18,7 +18,7 @@ test: .venv/ready
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet uv \
-	  && VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/uv pip install --quiet --group dev -e ".[all]" \
+	  && VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/uv pip install --quiet --compile-bytecode --group dev -e ".[all]" \
 	  || $(BIN)/python -m pip install --quiet --group dev -e ".[all]"
 	touch $@
 

@@ -29,7 +29,7 @@ from clearbands.engine.threads import run_threads
 MAX_COLUMNS = 1 << 16  # a node names its column in two bytes
 MAX_TARGET_BITS = 40  # more would only be rounding errors of y
 MIN_TARGET_BITS = 8
-ROWS_AT_ONCE = 1 << 14  # rows binned at once by predict_members
+ROWS_AT_ONCE = 1 << 14  # rows binned or looked up at once
 ROWS_PER_WALK = 128  # of these, rows that go down a tree while it is in the cache
 
 
@@ -93,8 +93,8 @@ def fit_forest_bag(
     columns = Columns.from_bins(bins, X)
     drawn_once, sum_bits = pack_targets(y, int(counts.sum(axis=1, dtype=np.int64).max()))
     growth = Growth.for_columns(columns, sum_bits, least_leaf_weight(min_samples_leaf))
-    targets, places = np.unique(y, return_inverse=True)
-    places = places.astype(np.int32)
+    targets = np.unique(y)
+    places = _places(y, targets)
     forests: list[tuple[np.ndarray, ...]] = [()] * len(counts)
 
     def grow(member: int, stop: np.ndarray) -> None:
@@ -116,11 +116,10 @@ def fit_forest_bag(
             roots,
             kept,
         )
-        forests[member] = (
-            *(array[:n_nodes].copy() for array in nodes),
-            kept[:n_leaves].copy(),
-            roots,
-        )
+        for array in nodes:
+            _shorten(array, n_nodes)
+        _shorten(kept, n_leaves)
+        forests[member] = (*nodes, kept, roots)
 
     run_threads(grow, len(counts), n_jobs=n_jobs, stage=stage)
     return ForestBag(bins, quantiles, targets, *_end_to_end(forests))
@@ -148,10 +147,23 @@ def pack_targets(y: np.ndarray, weight: int) -> tuple[np.ndarray, int]:
     if target_bits < MIN_TARGET_BITS:
         raise ValueError(f"A forest takes at most {2**27 - 1} rows, got {weight}.")
     low, high = y.min(), y.max()
-    share = (y - low) / (high - low) if high > low else np.zeros(len(y))
-    levels = np.rint(share * (2.0**target_bits - 1)).astype(np.int64)
+    levels = y - low  # worked on in place: a million rows are 8 MB
+    if high > low:
+        levels /= high - low
+    levels *= 2.0**target_bits - 1
+    drawn_once = np.rint(levels, out=levels).astype(np.int64)
     sum_bits = weight_bits + target_bits
-    return levels + (1 << sum_bits), sum_bits
+    drawn_once += 1 << sum_bits
+    return drawn_once, sum_bits
+
+
+def _places(y: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Where every y stands in `targets`, without arrays of 8 bytes per row on the way."""
+    places = np.empty(len(y), np.int32)
+    for first in range(0, len(y), ROWS_AT_ONCE):
+        block = slice(first, first + ROWS_AT_ONCE)
+        places[block] = np.searchsorted(targets, y[block])
+    return places
 
 
 @kernel
@@ -205,13 +217,31 @@ def _keep_targets(rng, workspace, sum_bits, leaf, places, kept):
         position += step
 
 
+def _shorten(array: np.ndarray, length: int) -> None:
+    """Give back the end of an array in place: a copy would hold a large forest twice."""
+    array.resize((length, *array.shape[1:]), refcheck=False)
+
+
 def _end_to_end(forests: list[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
     """The last seven fields of a ForestBag; empties `forests`, so that little is held twice."""
     *parts, roots = map(list, zip(*forests, strict=True))
     forests.clear()
     node_starts, leaf_starts = (np.cumsum([0, *map(len, parts[k])]) for k in (0, -1))
-    joined = [np.concatenate(parts.pop(0)) for _ in range(len(parts))]
+    joined = [_join(arrays) for arrays in parts]
     return [*joined, np.stack(roots), node_starts, leaf_starts]
+
+
+def _join(arrays: list[np.ndarray]) -> np.ndarray:
+    """np.concatenate that lets go of every array as soon as it is copied."""
+    if len(arrays) == 1:
+        return arrays.pop()
+    joined = np.empty((sum(map(len, arrays)), *arrays[0].shape[1:]), arrays[0].dtype)
+    start = 0
+    while arrays:
+        array = arrays.pop(0)
+        joined[start : start + len(array)] = array
+        start += len(array)
+    return joined
 
 
 @kernel
