@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import stats
 from sklearn.utils import _safe_indexing
@@ -15,8 +14,8 @@ from sklearn.utils import _safe_indexing
 import clearbands.diagnostics as parts
 from clearbands.bands import check_vector
 from clearbands.cells import MISSING, check_groups, coverage_by_group
+from clearbands.columns import columns_of
 from clearbands.crossfit import ROWS_NEEDED
-from clearbands.encoding import is_text_column, numbers_of, texts_of
 from clearbands.levels import check_levels
 from clearbands.tables import is_frame
 
@@ -292,31 +291,19 @@ def _by_ratio(
 
 def _by_feature(X: Any, y: np.ndarray, intervals: np.ndarray) -> tuple[parts.Cell, ...]:
     cells: list[parts.Cell] = []
-    for name, values, is_text in _columns(X):
-        if is_text:
-            cells += coverage_by_group(y, intervals, _without_rare(values), name=name)
+    for column in columns_of(X):
+        if column.is_text:
+            labels = _without_rare(column.values)
+            cells += coverage_by_group(y, intervals, labels, name=column.name)
         else:
-            cells += parts.coverage_by_feature(y, intervals, values, name=name)
+            cells += parts.coverage_by_feature(y, intervals, column.values, name=column.name)
     return tuple(cells)
-
-
-def _columns(X: Any) -> Iterator[tuple[str, Any, bool]]:
-    """Name, values and whether they are text, of every column."""
-    if not is_frame(X):
-        for j, column in enumerate(np.asarray(X, float).T):
-            yield f"x{j}", column, False
-        return
-    frame = nw.from_native(X, eager_only=True)
-    for name, dtype in frame.schema.items():
-        column = frame.get_column(name)
-        is_text = is_text_column(name, dtype)
-        yield str(name), texts_of(column) if is_text else numbers_of(column, name), is_text
 
 
 def _with_values(X: Any) -> Any:
     """The table without columns that are missing in every row: a model may know them, here
     there is nothing to learn from them."""
-    kept = [any(v is not None and v == v for v in values) for _, values, _ in _columns(X)]
+    kept = [not column.is_missing.all() for column in columns_of(X)]
     return _safe_indexing(X if is_frame(X) else np.asarray(X, float), kept, axis=1)
 
 

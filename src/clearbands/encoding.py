@@ -144,10 +144,6 @@ def column_kind(name: Any, dtype: Any) -> str:
     )
 
 
-def is_text_column(name: Any, dtype: Any) -> bool:
-    return column_kind(name, dtype) == "text"
-
-
 def numbers_of(column: Any, name: str) -> np.ndarray:
     if column.dtype.is_temporal():
         return _seconds(column)

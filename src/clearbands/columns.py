@@ -1,0 +1,70 @@
+"""The columns of any table as plain values: floats, or text."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+
+from clearbands.encoding import column_kind, numbers_of, texts_of
+from clearbands.tables import is_frame
+
+EPOCH = dt.datetime(1970, 1, 1)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column, row by row."""
+
+    name: str
+    kind: str  # as `clearbands.encoding.column_kind` tells
+    values: np.ndarray  # (n,) floats, NaN missing; of text objects, None missing
+
+    @property
+    def is_text(self) -> bool:
+        return self.kind == "text"
+
+    @property
+    def is_missing(self) -> np.ndarray:
+        """(n,) booleans."""
+        if self.is_text:
+            return np.array([value is None for value in self.values], bool)
+        return np.isnan(self.values)
+
+    def in_words(self, value: Any) -> str:
+        """A value of the column as its owner would write it."""
+        if self.is_text or value is None:
+            return "missing" if value is None else str(value)
+        if np.isnan(value):
+            return "missing"
+        if self.kind == "boolean":
+            return "yes" if value else "no"
+        if self.kind in ("date", "datetime", "time"):
+            moment = EPOCH + dt.timedelta(seconds=round(value))
+            return _shown(moment, self.kind)
+        return f"{value:.6g}"
+
+
+def columns_of(X: Any) -> Iterator[Column]:
+    """Every column of a frame; those of an array are called x0, x1, ..."""
+    if not is_frame(X):
+        for j, values in enumerate(np.asarray(X, float).T):
+            yield Column(f"x{j}", "number", values)
+        return
+    frame = nw.from_native(X, eager_only=True)
+    for name, dtype in frame.schema.items():
+        column, kind = frame.get_column(name), column_kind(name, dtype)
+        if kind == "text":
+            yield Column(str(name), kind, np.array(texts_of(column), dtype=object))
+        else:
+            yield Column(str(name), kind, numbers_of(column, name))
+
+
+def _shown(moment: dt.datetime, kind: str) -> str:
+    if kind == "time":
+        return moment.time().isoformat()
+    return moment.date().isoformat() if kind == "date" else moment.isoformat(" ")
