@@ -9,7 +9,7 @@ from platform import python_version
 
 import joblib
 
-from experiments import authors, benchmark, datasets, published
+from experiments import authors, benchmark, datasets, published, simulations
 
 CHECKED = ("quantileloss", "nciw", "picp")
 HEADER = (
@@ -22,6 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(required=True, metavar="command")
     add_authors(commands)
     benchmark.add_commands(commands)
+    simulations.add_commands(commands)
     args = parser.parse_args(arguments)
     try:
         return args.command(args)

@@ -18,13 +18,11 @@ from clearbands import ClearRegressor, ForestQuantiles, PCSEnsemble
 from clearbands.aleatoric import quantile_counterpart
 from clearbands.bagging import Bootstraps, fit_bag, seed_missing
 from clearbands.epistemic.base import predict_in_chunks
-from clearbands.levels import tails
+from clearbands.levels import curve_levels
 from clearbands.pools import boosted_quantiles, mean_pool, quantile_pool
 from clearbands.quantile_models.base import QuantileModel
 from experiments.authors import FIRST_SEED
 from experiments.protocol import BOOTSTRAPS, LEVEL, Split
-
-QUANTILES = (tails(LEVEL)[0], 0.5, tails(LEVEL)[1])
 
 
 class Fitted(NamedTuple):
@@ -126,43 +124,68 @@ def fit_authors_way(
     keep_members: bool,
 ) -> Parts:
     """PCS of one model, bagged quantiles of its residuals, and bagged quantiles of y."""
-    seconds = {}
-    started = time.process_time()
-    pcs = PCSEnsemble(
-        {"winner": one_median(model)},
-        n_bootstraps=n_bootstraps,
-        confidence_level=LEVEL,
-        random_state=seed,
-    ).fit(X[train], y[train])
-    train_center = pcs.predict(X[train])
-    seconds["pcs"] = time.process_time() - started
-    center, epistemic = pcs.predict_with_widths(X[rows])
-
-    started = time.process_time()
-    of_residuals = Curves(aleatoric_model, n_bootstraps).fit(
-        np.column_stack([X[train], train_center]), y[train] - train_center
+    fit = fit_center_and_noise(
+        model, aleatoric_model, X[train], y[train], seed, n_bootstraps, LEVEL
     )
-    seconds["residuals"] = time.process_time() - started
     started = time.process_time()
-    of_y = Curves(aleatoric_model, n_bootstraps).fit(X[train], y[train])
-    seconds["quantiles of y"] = time.process_time() - started
+    of_y = Curves(aleatoric_model, n_bootstraps, LEVEL).fit(X[train], y[train])
+    seconds = {**fit.seconds, "quantiles of y": time.process_time() - started}
     fitted = Fitted(
         y[rows],
-        center,
-        epistemic[:, :, 0],
-        of_residuals.widths(np.column_stack([X[rows], center])),
+        *fit.predict(X[rows]),
         of_y.widths(X[rows]),
         of_y.members(X[rows]) if keep_members else None,
     )
     return Parts(rows, fitted, seconds)
 
 
+class CenterAndNoise(NamedTuple):
+    """PCS of one model, bagged quantiles of its residuals, and the CPU seconds of both."""
+
+    pcs: PCSEnsemble
+    of_residuals: Curves
+    seconds: dict[str, float]
+
+    def predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Center, epistemic and aleatoric widths, in the order of `Fitted`."""
+        center, epistemic = self.pcs.predict_with_widths(X)
+        aleatoric = self.of_residuals.widths(np.column_stack([X, center]))
+        return center, epistemic[:, :, 0], aleatoric
+
+
+def fit_center_and_noise(
+    model: Any,
+    aleatoric_model: Any,
+    X: np.ndarray,
+    y: np.ndarray,
+    seed: int,
+    n_bootstraps: int,
+    level: float,
+) -> CenterAndNoise:
+    """The authors' way: the residual models see the rows that trained the center, and f(x)."""
+    started = time.process_time()
+    pcs = PCSEnsemble(
+        {"winner": one_median(model)},
+        n_bootstraps=n_bootstraps,
+        confidence_level=level,
+        random_state=seed,
+    ).fit(X, y)
+    center = pcs.predict(X)
+    seconds = {"pcs": time.process_time() - started}
+    started = time.process_time()
+    of_residuals = Curves(aleatoric_model, n_bootstraps, level).fit(
+        np.column_stack([X, center]), y - center
+    )
+    seconds["residuals"] = time.process_time() - started
+    return CenterAndNoise(pcs, of_residuals, seconds)
+
+
 class Curves:
     """Bagged lower, middle and upper quantile curves, their medians taken one by one."""
 
-    def __init__(self, model: Any, n_bootstraps: int) -> None:
+    def __init__(self, model: Any, n_bootstraps: int, level: float) -> None:
         rng = np.random.RandomState(FIRST_SEED)  # the same whatever the split, as the authors do
-        self.model = seed_missing(clone(model), rng).set_params(quantiles=QUANTILES)
+        self.model = seed_missing(clone(model), rng).set_params(quantiles=curve_levels([level]))
         self.n_bootstraps, self.rng = n_bootstraps, rng
 
     def fit(self, X: np.ndarray, target: np.ndarray) -> Curves:

@@ -1,4 +1,4 @@
-"""The result rows, appended as they exist: one per dataset, variant, setting, seed and method."""
+"""The result rows, appended as they exist: of the benchmark, and of the simulations."""
 
 from __future__ import annotations
 
@@ -7,82 +7,132 @@ import io
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 FOLDER = Path(__file__).parent / "results"
 BENCHMARK = FOLDER / "benchmark.csv"
+SIMULATIONS = FOLDER / "simulations.csv"
+SHIFT = FOLDER / "shift.csv"
+
+
+class Schema(NamedTuple):
+    """What one kind of rows consists of."""
+
+    what: str
+    key: list[str]
+    columns: list[str]  # of the csv file that a run appends to
+    packed: list[str]  # of the file that is kept; without `error`, rows with one are refused
+
+
+def simulation_schema(what: str, where: str) -> Schema:
+    """Rows of simulated data, scored at the places that the column `where` names."""
+    key = ["noise", "d", "seed", "method", where]
+    columns = [*key, "coverage", "width"]
+    return Schema(what, key, [*columns, "error"], columns)
+
+
 KEY = ["dataset", "variant", "setting", "seed", "method"]
 METRICS = ["picp", "niw", "nciw", "quantile_loss", "interval_score"]
 COLUMNS = [*KEY, *METRICS, "lambda", "gamma1", "fit_seconds", "error"]
+BENCHMARK_ROWS = Schema("benchmark", KEY, COLUMNS, COLUMNS)
+SPHERE_ROWS = simulation_schema("simulation", "radius")
+SHIFT_ROWS = simulation_schema("shift", "scale")
+SCHEMAS = (BENCHMARK_ROWS, SPHERE_ROWS, SHIFT_ROWS)
 
 
-def append(path: Path, row: Mapping[str, Any]) -> None:
-    """Add one row in one write: another process sees all of it or nothing."""
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow([row[column] for column in COLUMNS])
+def append(path: Path, *rows: Mapping[str, Any], schema: Schema = BENCHMARK_ROWS) -> None:
+    """Add rows in one write: another process sees all of them or nothing."""
+    lines = io.StringIO()
+    csv.writer(lines, lineterminator="\n").writerows(
+        [row[column] for column in schema.columns] for row in rows
+    )
     handle = os.open(path, os.O_WRONLY | os.O_APPEND)
     try:
-        os.write(handle, line.getvalue().encode())
+        os.write(handle, lines.getvalue().encode())
     finally:
         os.close(handle)
 
 
-def prepare(path: Path) -> None:
+def prepare(path: Path, schema: Schema = BENCHMARK_ROWS) -> None:
     """Make the file, or cut off a last line that a killed run left unfinished."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    header = ",".join(COLUMNS) + "\n"
+    header = ",".join(schema.columns) + "\n"
     if not path.exists() or path.stat().st_size == 0:
         path.write_text(header)
         return
     text = path.read_bytes()
     if not text.startswith(header.encode()):
         raise ValueError(
-            f"{path} is no csv file of benchmark rows; its first line must be {header!r}."
+            f"{path} is no csv file of {schema.what} rows; its first line must be {header!r}."
         )
     if not text.endswith(b"\n"):
         os.truncate(path, text.rfind(b"\n") + 1)
 
 
-def read(path: Path = BENCHMARK) -> pd.DataFrame:
+def read(path: Path = BENCHMARK, schema: Schema = BENCHMARK_ROWS) -> pd.DataFrame:
     """All rows, sorted; of rows that were run again, the last. The file is csv or parquet."""
+    return _sorted(_read(path), schema)
+
+
+def _read(path: Path) -> pd.DataFrame:
     with path.open("rb") as file:
         is_parquet = file.read(4) == b"PAR1"
     if is_parquet:
         rows = pd.read_parquet(path)
     else:
         rows = pd.read_csv(path, dtype={"error": str, "seed": int})
-    rows["error"] = rows["error"].fillna("")
-    rows = rows.drop_duplicates(KEY, keep="last")
-    return rows.sort_values(KEY, ignore_index=True)
+    return rows.assign(error=rows["error"].fillna("") if "error" in rows else "")
 
 
-def newest() -> Path:
-    """The benchmark's rows: as packed, or as the last run left them."""
-    packed = BENCHMARK.with_suffix(".parquet")
-    there = [path for path in (packed, BENCHMARK) if path.exists()]
-    return max(there, key=lambda path: path.stat().st_mtime, default=BENCHMARK)
+def _sorted(rows: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    return rows.drop_duplicates(schema.key, keep="last").sort_values(schema.key, ignore_index=True)
+
+
+def newest(path: Path = BENCHMARK) -> Path:
+    """The rows of a run that appends to `path`: as packed, or as the last run left them."""
+    there = [found for found in (path.with_suffix(".parquet"), path) if found.exists()]
+    return max(there, key=lambda found: found.stat().st_mtime, default=path)
 
 
 def pack(paths: Sequence[Path], out: Path) -> int:
     """Join files of rows into one, csv or parquet by its name; how many rows it has."""
-    rows = pd.concat([read(path) for path in paths]).drop_duplicates(KEY, keep="last")
-    rows = rows.sort_values(KEY, ignore_index=True)[COLUMNS]
+    found = [_read(path) for path in paths]
+    schema = _schema_of(found, paths)
+    rows = _sorted(pd.concat(found), schema)
+    if "error" not in schema.packed and (failed := rows["error"] != "").any():
+        raise ValueError(
+            f"{failed.sum()} rows have an error, the first {rows['error'][failed].iloc[0]!r}; "
+            "`simulate --retry` runs them again."
+        )
     unfinished = out.with_name(out.name + ".unfinished")
     if out.suffix == ".parquet":
-        rows.to_parquet(unfinished, index=False)
+        rows[schema.packed].to_parquet(unfinished, index=False)
     else:
-        rows.to_csv(unfinished, index=False)
+        rows[schema.packed].to_csv(unfinished, index=False)
     unfinished.replace(out)
     return len(rows)
 
 
-def known(path: Path, *, with_errors: bool = True) -> set[tuple[Any, ...]]:
+def _schema_of(found: Sequence[pd.DataFrame], paths: Sequence[Path]) -> Schema:
+    """The one kind of rows that all files have."""
+    for schema in SCHEMAS:
+        if all(set(rows.columns) == set(schema.columns) for rows in found):
+            return schema
+    names = ", ".join(map(str, paths))
+    raise ValueError(
+        f"{names}: not rows of one kind, be it {', '.join(schema.what for schema in SCHEMAS)}."
+    )
+
+
+def known(
+    path: Path, *, with_errors: bool = True, schema: Schema = BENCHMARK_ROWS
+) -> set[tuple[Any, ...]]:
     """The keys of the rows that are there; without errors, those that need no second try."""
     if not path.exists():
         return set()
-    rows = read(path)
+    rows = read(path, schema)
     if not with_errors:
         rows = rows[rows["error"] == ""]
-    return set(rows[KEY].itertuples(index=False, name=None))
+    return set(rows[schema.key].itertuples(index=False, name=None))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,7 +59,7 @@ def run(
     print(f"{len(cells) - len(todo)} of {len(cells)} cells are there; {n_rows} rows to go.")
     tasks = (joblib.delayed(run_cell)(cell, left, options) for cell, left in todo.items())
     finished = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks)
-    for line in progress(finished, list(todo)):
+    for line in progress(finished, {cell: cost(cell.dataset) for cell in todo}):
         print(line, flush=True)
 
 
@@ -164,9 +164,12 @@ def score(
 
 
 def failed(cell: Cell, setting: str, name: str, error: Exception) -> dict[str, Any]:
-    text = "".join(traceback.format_exception_only(error)).strip().replace("\n", " ")
     empty = dict.fromkeys(results.COLUMNS, "")
-    return {**empty, **key(cell, setting, name), "error": text}
+    return {**empty, **key(cell, setting, name), "error": in_one_line(error)}
+
+
+def in_one_line(error: Exception) -> str:
+    return "".join(traceback.format_exception_only(error)).strip().replace("\n", " ")
 
 
 def key(cell: Cell, setting: str, name: str) -> dict[str, Any]:
@@ -194,21 +197,21 @@ def in_order_of_cost(names: Sequence[str]) -> list[str]:
     return sorted(sizes, key=sizes.__getitem__)
 
 
-def progress(finished: Iterable[tuple[Cell, int]], cells: list[Cell]) -> Iterator[str]:
-    """A line per finished cell; cells are taken to last as long as their tables are large."""
-    weights = {name: cost(name) for name in {cell.dataset for cell in cells}}
-    total, done, started = sum(weights[c.dataset] for c in cells), 0.0, time.monotonic()
+def progress(
+    finished: Iterable[tuple[tuple[Any, ...], int]], costs: Mapping[tuple[Any, ...], float]
+) -> Iterator[str]:
+    """A line per finished cell; cells are taken to last as long as they cost."""
+    total, done, started = sum(costs.values()), 0.0, time.monotonic()
     for i, (cell, n_failed) in enumerate(finished, start=1):
-        done += weights[cell.dataset]
+        done += costs[cell]
         left = (time.monotonic() - started) * (total - done) / done
         failures = f"  {n_failed} methods FAILED" if n_failed else ""
-        yield (
-            f"{i}/{len(cells)}  {cell.dataset} {cell.variant} {cell.seed}{failures}"
-            f"  about {duration(left)} left"
-        )
+        name = " ".join(map(str, cell))
+        yield f"{i}/{len(costs)}  {name}{failures}  about {duration(left)} left"
 
 
 def cost(name: str) -> float:
+    """Of a data set: its cells last as long as its table is large."""
     n, d = datasets.load(name)[0].shape
     return n * (d + 10.0) + 20_000
 
