@@ -16,7 +16,7 @@ from clearbands.bands import check_vector
 from clearbands.cells import MISSING, check_groups, coverage_by_group
 from clearbands.columns import columns_of
 from clearbands.crossfit import ROWS_NEEDED
-from clearbands.levels import check_levels
+from clearbands.levels import find_level
 from clearbands.tables import is_frame
 
 FALSE_ALARMS = 0.05
@@ -260,15 +260,8 @@ def _level(model: Any, confidence_level: float | None) -> tuple[int, float]:
             "diagnose needs a fitted model with predict_interval and levels_, got "
             f"{type(model).__name__}; for intervals of other origin use clearbands.diagnostics."
         )
-    levels = np.asarray(model.levels_, float)
-    if confidence_level is None:
-        return 0, float(levels[0])
-    (level,) = check_levels(confidence_level)
-    (matches,) = np.nonzero(np.isclose(levels, level, rtol=0, atol=1e-9))
-    if len(matches) == 0:
-        fitted = ", ".join(f"{value:g}" for value in levels)
-        raise ValueError(f"The model was not fitted at level {level!r}; it has {fitted}.")
-    return int(matches[0]), float(levels[matches[0]])
+    j = find_level(model.levels_, confidence_level)
+    return j, float(model.levels_[j])
 
 
 def _lambda(model: Any, j: int) -> float | None:

@@ -42,6 +42,16 @@ class LambdaPath:
     ratio_one: PathPoint  # the paper's baseline "lambda = 1"
     gamma_one: PathPoint | None  # "gamma1 = 1"; None where no lambda covers enough rows
 
+    def ticks(self, room: float = 0.06) -> list[tuple[float, str]]:
+        """Shares and names of 0, infinity, and the powers of ten that keep `room` between them."""
+        at = {0.0: "0", 1.0: "∞"}
+        finite = self.lambdas[np.isfinite(self.lambdas)]
+        for power in sorted(range(-8, 9), key=abs):
+            share = float(np.interp(10.0**power, finite, self.shares[: len(finite)]))
+            if all(abs(share - other) > room for other in at):
+                at[share] = f"{10.0**power:g}"
+        return list(at.items())
+
 
 def lambda_path(
     y: Any,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,18 @@ def _check_level(level: object) -> float:
     raise ValueError(f"confidence_level must lie strictly between 0 and 1, got {level!r}.{hint}")
 
 
+def find_level(fitted: Any, confidence_level: float | None) -> int:
+    """Where among the levels a model was fitted at the asked one is; None asks for the first."""
+    if confidence_level is None:
+        return 0
+    (level,) = check_levels(confidence_level)
+    (matches,) = np.nonzero(np.isclose(fitted, level, rtol=0, atol=1e-9))
+    if len(matches) == 0:
+        known = ", ".join(f"{value:g}" for value in fitted)
+        raise ValueError(f"The model was not fitted at level {level!r}; it has {known}.")
+    return int(matches[0])
+
+
 def exact(level: float) -> Fraction:
     """The fraction that was meant: 0.95 is 19/20, and so is 1 - 0.05 in floating point."""
     return Fraction(level).limit_denominator(10**9)
@@ -53,3 +66,10 @@ def tails(level: float) -> tuple[float, float]:
 def curve_levels(levels: Sequence[float]) -> tuple[float, ...]:
     """The rising quantile levels of the median and of both tails of every level."""
     return tuple(sorted({0.5}.union(*map(tails, levels))))
+
+
+def normal_distances(levels: Sequence[float]) -> np.ndarray:
+    """(k,): how many standard deviations from its mean a normal law encloses each level."""
+    from scipy.special import ndtri
+
+    return ndtri(np.array([tails(level)[1] for level in levels]))

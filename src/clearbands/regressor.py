@@ -14,6 +14,7 @@ from clearbands.calibration import AdditiveCalibrator, ClearCalibrator
 from clearbands.epistemic.pcs import PCSEnsemble
 from clearbands.interval_regressor import Components, IntervalRegressor, match_quantile_model
 from clearbands.lambda_loss import LambdaPath, lambda_path
+from clearbands.levels import find_level
 from clearbands.progress import Listener, listening
 from clearbands.split import Rows, hold_out
 from clearbands.uncertainty import Uncertainty
@@ -136,8 +137,7 @@ class ClearRegressor(IntervalRegressor):
     def predict_uncertainty(self, X: Any, *, confidence_level: float | None = None) -> Uncertainty:
         """The calibrated aleatoric and epistemic distances at one level, by default the first."""
         check_is_fitted(self, "calibrator_")
-        j = self._level_index(confidence_level)
-        return self.predict_uncertainties(X)[j]
+        return self.predict_uncertainties(X)[find_level(self.levels_, confidence_level)]
 
     def predict_uncertainties(self, X: Any) -> tuple[Uncertainty, ...]:
         """The same at every level, in the order of `levels_`, from one pass over the rows."""
@@ -216,14 +216,3 @@ class ClearRegressor(IntervalRegressor):
             lambda_path(y, center, aleatoric[:, :, j], epistemic[:, :, j], level, self.lambda_[j])
             for j, level in enumerate(levels)
         )
-
-    def _level_index(self, confidence_level: float | None) -> int:
-        if confidence_level is None:
-            return 0
-        (matches,) = np.nonzero(np.isclose(self.levels_, confidence_level, rtol=0, atol=1e-9))
-        if len(matches) == 0:
-            fitted = ", ".join(f"{level:g}" for level in self.levels_)
-            raise ValueError(
-                f"The model was not fitted at level {confidence_level!r}; it has {fitted}."
-            )
-        return int(matches[0])

@@ -50,8 +50,7 @@ def lambda_path(path: LambdaPath, *, ax: Axes | None = None) -> Axes:
     ax.plot(chosen.share, chosen.loss, "o", color=INK, label=f"λ = {chosen.lambda_:.3g}", **look)
     title = f"The chosen λ makes {percent(round(chosen.share, 2))} of the mean width epistemic"
     dress(ax, title, "λ, by the epistemic share of the mean width", "Quantile loss")
-    ticks, labels = _ticks(path)
-    ax.set_xticks(ticks, labels)
+    ax.set_xticks(*zip(*path.ticks(), strict=True))
     ax.set_xlim(-0.02, 1.02)
     return ax
 
@@ -89,14 +88,3 @@ def model_comparison(leaderboard: Sequence[Mapping[str, Any]], *, ax: Axes | Non
 
 def _name(entry: Mapping[str, Any]) -> str:
     return " after ".join(name for name in (entry["model"], entry["preprocessing"]) if name)
-
-
-def _ticks(path: LambdaPath) -> tuple[list[float], list[str]]:
-    """Powers of ten between the ends, as long as their names do not run into each other."""
-    at = {0.0: "0", 1.0: "∞"}
-    finite = path.lambdas[np.isfinite(path.lambdas)]
-    for power in sorted(range(-8, 9), key=abs):
-        share = float(np.interp(10.0**power, finite, path.shares[: len(finite)]))
-        if all(abs(share - other) > 0.06 for other in at):
-            at[share] = f"{10.0**power:g}"
-    return list(at), list(at.values())
