@@ -32,6 +32,7 @@ LOW_HALF = 2**HALF - 1
 NO_SPLIT = -1
 NO_HISTOGRAM = -1
 ROWS_PER_BLOCK = 256
+FEW_VALUES = 16  # which an insertion sort orders fastest
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ class Sample(NamedTuple):
             drawn,
             np.empty_like(drawn),
             counts,
-            np.empty(len(y), np.uint16),
+            np.zeros(len(y), np.uint16),
             y.copy(),
             # Rows are moved when a node is split and residuals gathered when it is not: one
             # piece of memory serves both.
@@ -161,6 +162,7 @@ class Sample(NamedTuple):
 class Histograms(NamedTuple):
     """Pairs per bin, and the nodes that wait for their turn."""
 
+    root: np.ndarray  # (bins of all columns,) int64: of all drawn rows, kept from tree to tree
     slots: np.ndarray  # (slots, bins of all columns) int64
     sparse: np.ndarray  # (bins of all columns,) int64; zero between uses
     occupied: np.ndarray  # (d, 4) uint64: a bit for every bin of `sparse` that is in use
@@ -170,6 +172,7 @@ class Histograms(NamedTuple):
     def allocate(cls, columns: Columns, n_slots: int, max_depth: int) -> Histograms:
         n_bins = int(columns.offsets[-1])
         return cls(
+            np.zeros(n_bins, np.int64),
             np.empty((n_slots, n_bins), np.int64),
             np.zeros(n_bins, np.int64),
             np.empty((columns.binned.shape[1], MAX_BINS // 64), np.uint64),
@@ -194,34 +197,46 @@ def _fit_member(
 ):
     """One quantile on one bootstrap; fills init (1,), feature, threshold and value (trees, .)."""
     n_drawn = len(sample.drawn)
-    root = Node(0, max_depth, 0, n_drawn, _start_tree(sample), NO_HISTOGRAM)
+    slot = 0 if n_drawn > rule.few_rows else NO_HISTOGRAM
+    root = Node(0, max_depth, 0, n_drawn, _start_tree(columns, sample, histograms.root), slot)
     init[0] = _shift_to_quantile(sample, root, rule.tau, 1.0)
     for tree in range(len(feature)):
         if stop[0] != 0:
             return
-        root = Node(0, max_depth, 0, n_drawn, _start_tree(sample), NO_HISTOGRAM)
-        if n_drawn > rule.few_rows:
-            root = _with_slot(root, 0)
-            _build_histogram(
-                columns.binned, columns.offsets, sample.rows, sample.gradients, histograms.slots[0]
-            )
+        root = Node(0, max_depth, 0, n_drawn, _start_tree(columns, sample, histograms.root), slot)
+        if slot != NO_HISTOGRAM:
+            histograms.slots[slot][:] = histograms.root
         _grow_tree(
             columns, rule, sample, histograms, root, feature[tree], threshold[tree], value[tree]
         )
 
 
-@helper
-def _start_tree(sample):
-    """Give all drawn rows to the root, note their gradients, and return the pair of the root."""
+@loop
+def _start_tree(columns, sample, histogram):
+    """Give all drawn rows to the root, note their gradients, and return the pair of the root.
+
+    Few residuals change their sign from one tree to the next: the histogram of the root is
+    corrected for those rows and not built again.
+    """
     total = 0
     for i in range(len(sample.drawn)):
         row = sample.drawn[i]
         sample.rows[i] = row
         weight = np.int64(sample.counts[row])
         overshoots = weight if sample.residual[row] <= 0 else 0
-        sample.gradients[row] = (weight << 8) | overshoots
-        total += _pair(sample.gradients[row])
+        pair = (weight << HALF) | overshoots
+        total += pair
+        before = _pair(sample.gradients[row])
+        if pair != before:
+            sample.gradients[row] = (weight << 8) | overshoots
+            _add_row(columns.binned[row], columns.offsets, pair - before, histogram)
     return total
+
+
+@helper
+def _add_row(bins, offsets, pair, histogram):
+    for column in range(len(bins)):
+        histogram[offsets[column] + np.uint64(bins[column])] += pair
 
 
 @helper
@@ -286,9 +301,7 @@ def _build_histogram(binned, offsets, rows, gradients, histogram):
     histogram[:] = 0
     for i in range(len(rows)):
         row = rows[i]
-        pair = _pair(gradients[row])
-        for column in range(binned.shape[1]):
-            histogram[offsets[column] + np.uint64(binned[row, column])] += pair
+        _add_row(binned[row], offsets, _pair(gradients[row]), histogram)
 
 
 @helper
@@ -475,7 +488,7 @@ def _weighted_quantile(values, weights, size, total, tau):
     """
     position = min(max(tau * (total + 1) - 1, 0.0), total - 1.0)
     rank = np.int64(position)
-    low = _select(values, weights, size, rank)
+    low = _select(values, weights, size, total, rank)
     fraction = position - rank
     if fraction == 0:
         return low
@@ -496,53 +509,67 @@ def _value_after(values, weights, size, low, rank):
 
 
 @helper
-def _select(values, weights, size, rank):
+def _select(values, weights, size, total, rank):
     """The value at `rank` (from 0) of the sorted values, each repeated `weights` times."""
     start, stop = 0, size
-    while stop - start > 16:
-        pivot = _median_of_three(values[start], values[(start + stop) // 2], values[stop - 1])
-        smaller_stop, larger_start, smaller_weight, equal_weight = _three_parts(
-            values, weights, start, stop, pivot
-        )
-        if rank < smaller_weight:
-            stop = smaller_stop
-        elif rank < smaller_weight + equal_weight:
-            return pivot
+    while stop - start > FEW_VALUES:
+        pivot = _guess(values, start, stop, rank / total)
+        middle, weight = _smaller_first(values, weights, start, stop, pivot, False)
+        if middle == start:  # nothing is smaller than the pivot: part it from the larger ones
+            middle, weight = _smaller_first(values, weights, start, stop, pivot, True)
+            if rank < weight:
+                return pivot
+        if rank < weight:
+            stop, total = middle, weight
         else:
-            rank -= smaller_weight + equal_weight
-            start = larger_start
+            start, total, rank = middle, total - weight, rank - weight
     return _select_from_few(values, weights, start, stop, rank)
 
 
 @helper
-def _median_of_three(a, b, c):
-    return max(min(a, b), min(max(a, b), c))
+def _guess(values, start, stop, share):
+    """A value that about `share` of values[start:stop] lie below, judged by nine of them.
+
+    It errs towards the middle, so that what is sought most likely lies in the smaller part.
+    """
+    step = (stop - start) // 9
+    a, b, c = _sorted_three(values[start], values[start + step], values[start + 2 * step])
+    d, e, f = _sorted_three(
+        values[start + 3 * step], values[start + 4 * step], values[start + 5 * step]
+    )
+    g, h, i = _sorted_three(
+        values[start + 6 * step], values[start + 7 * step], values[start + 8 * step]
+    )
+    if share < 0.2:
+        return _sorted_three(a, d, g)[1]
+    if share > 0.8:
+        return _sorted_three(c, f, i)[1]
+    return _sorted_three(b, e, h)[1]
 
 
 @helper
-def _three_parts(values, weights, start, stop, pivot):
-    """Order values[start:stop] as smaller, equal and larger than the pivot."""
-    smaller_stop, here, larger_start = start, start, stop
-    smaller_weight, equal_weight = 0, 0
-    while here < larger_start:
-        if values[here] < pivot:
-            smaller_weight += np.int64(weights[here])
-            _swap(values, weights, here, smaller_stop)
-            smaller_stop += 1
-            here += 1
-        elif values[here] > pivot:
-            larger_start -= 1
-            _swap(values, weights, here, larger_start)
-        else:
-            equal_weight += np.int64(weights[here])
-            here += 1
-    return smaller_stop, larger_start, smaller_weight, equal_weight
+def _sorted_three(a, b, c):
+    low, high = min(a, b), max(a, b)
+    return min(low, c), max(low, min(high, c)), max(high, c)
 
 
 @helper
-def _swap(values, weights, i, j):
-    values[i], values[j] = values[j], values[i]
-    weights[i], weights[j] = weights[j], weights[i]
+def _smaller_first(values, weights, start, stop, pivot, or_equal):
+    """Move the values below the pivot to the front; returns where the others start and the weight
+    of those in front.
+
+    Every value is swapped and none compared by a jump: which side it falls on cannot be foreseen.
+    """
+    middle = start
+    weight = np.int64(0)
+    for i in range(start, stop):
+        value, count = values[i], weights[i]
+        goes_first = np.int64((value < pivot) | (or_equal & (value == pivot)))
+        values[i], weights[i] = values[middle], weights[middle]
+        values[middle], weights[middle] = value, count
+        middle += goes_first
+        weight += goes_first * np.int64(count)
+    return middle, weight
 
 
 @helper
