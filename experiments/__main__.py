@@ -9,7 +9,7 @@ from platform import python_version
 
 import joblib
 
-from experiments import authors, benchmark, datasets, published, simulations
+from experiments import authors, benchmark, datasets, published, results, simulations
 
 CHECKED = ("quantileloss", "nciw", "picp")
 HEADER = (
@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     args = parser.parse_args(arguments)
     try:
         return args.command(args)
-    except datasets.DatasetError as error:
+    except (datasets.DatasetError, results.RowsError) as error:
         print(error, file=sys.stderr)
         return 2
 

@@ -1,4 +1,4 @@
-"""The benchmark's commands: list, download, run, pack, table, figure, compare.
+"""The commands list, download, run, pack, table, figure, compare.
 
 Everything heavy is imported by the command that needs it.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from experiments import datasets, protocol, results
+from experiments import datasets, protocol, results, simulations
 from experiments.sources import PAPER_SETS, SOURCES
 
 
@@ -124,6 +124,16 @@ def pack_rows(args: argparse.Namespace) -> int:
     return 0
 
 
+def add_rows_of(parser) -> None:
+    parser.add_argument(
+        "of",
+        nargs="?",
+        default="benchmark",
+        choices=["benchmark", "simulations"],
+        help="which rows",
+    )
+
+
 def add_rows_options(parser) -> None:
     parser.add_argument("--results", type=Path, help="file of the rows, csv or parquet")
     parser.add_argument("--variants", nargs="+", default=protocol.VARIANTS)
@@ -143,6 +153,7 @@ def read_rows(args: argparse.Namespace):
 def add_table(commands) -> None:
     help_ = "the paper's tables from the result rows"
     parser = commands.add_parser("table", help=help_, description=help_)
+    add_rows_of(parser)
     add_rows_options(parser)
     parser.add_argument("--format", default="markdown", choices=["markdown", "latex", "csv"])
     parser.add_argument("--out", type=Path, help="a folder for one file per table")
@@ -152,7 +163,10 @@ def add_table(commands) -> None:
 def show_tables(args: argparse.Namespace) -> int:
     from experiments import table
 
-    found = table.tables(read_rows(args), tuple(args.variants), tuple(args.settings))
+    if args.of == "simulations":
+        found = simulations.tables(args.results)
+    else:
+        found = table.tables(read_rows(args), tuple(args.variants), tuple(args.settings))
     table.write(found, args.format, args.out)
     return 0
 
@@ -160,6 +174,7 @@ def show_tables(args: argparse.Namespace) -> int:
 def add_figure(commands) -> None:
     help_ = "the paper's figures from the result rows"
     parser = commands.add_parser("figure", help=help_, description=help_)
+    add_rows_of(parser)
     add_rows_options(parser)
     parser.add_argument("--out", type=Path, default=results.FOLDER / "figures")
     parser.add_argument("--format", default="png", choices=["png", "pdf", "svg"])
@@ -167,6 +182,14 @@ def add_figure(commands) -> None:
 
 
 def draw_figures(args: argparse.Namespace) -> int:
+    if args.of == "simulations":
+        simulations.draw_figures(args.results, args.out, args.format)
+    else:
+        draw_benchmark(args)
+    return 0
+
+
+def draw_benchmark(args: argparse.Namespace) -> None:
     from experiments import figure, summary
 
     rows = read_rows(args)
@@ -180,7 +203,6 @@ def draw_figures(args: argparse.Namespace) -> int:
         path = args.out / f"variants.{args.format}"
         figure.draw_comparison(rows, path)
         print(path)
-    return 0
 
 
 def add_compare(commands) -> None:

@@ -45,11 +45,7 @@ def relative(rows: pd.DataFrame, baseline: pd.DataFrame, metric: str) -> pd.Data
 
 
 def draw(groups: dict[str, pd.DataFrame], baseline: pd.DataFrame, title: str, path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
+    plt = pyplot()
     names = sorted(set(baseline["dataset"]))
     figure, axes = plt.subplots(2, 1, figsize=(11, 8), sharex=True, layout="constrained")
     for axis, (metric, label) in zip(axes, PANELS, strict=True):
@@ -68,9 +64,23 @@ def draw(groups: dict[str, pd.DataFrame], baseline: pd.DataFrame, title: str, pa
     axes[1].set_xticks(range(len(names)), names, rotation=40, ha="right")
     axes[0].legend(loc="upper left", fontsize="small")
     figure.suptitle(title)
+    save(figure, path)
+
+
+def pyplot():
+    """Matplotlib, drawing into files."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    return plt
+
+
+def save(figure, path: Path, dpi: int = 150) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150, metadata={"Software": None} if path.suffix == ".png" else None)
-    plt.close(figure)
+    figure.savefig(path, dpi=dpi, metadata={"Software": None} if path.suffix == ".png" else None)
+    pyplot().close(figure)
 
 
 def draw_dots(axis, place: np.ndarray, values: pd.DataFrame, color: str, label: str) -> None:

@@ -17,6 +17,10 @@ SIMULATIONS = FOLDER / "simulations.csv"
 SHIFT = FOLDER / "shift.csv"
 
 
+class RowsError(ValueError):
+    """A file does not hold the rows it should; the message says what it holds."""
+
+
 class Schema(NamedTuple):
     """What one kind of rows consists of."""
 
@@ -64,7 +68,7 @@ def prepare(path: Path, schema: Schema = BENCHMARK_ROWS) -> None:
         return
     text = path.read_bytes()
     if not text.startswith(header.encode()):
-        raise ValueError(
+        raise RowsError(
             f"{path} is no csv file of {schema.what} rows; its first line must be {header!r}."
         )
     if not text.endswith(b"\n"):
@@ -74,6 +78,13 @@ def prepare(path: Path, schema: Schema = BENCHMARK_ROWS) -> None:
 def read(path: Path = BENCHMARK, schema: Schema = BENCHMARK_ROWS) -> pd.DataFrame:
     """All rows, sorted; of rows that were run again, the last. The file is csv or parquet."""
     return _sorted(_read(path), schema)
+
+
+def read_any(path: Path) -> tuple[Schema, pd.DataFrame]:
+    """The same, of the kind of rows that the file has."""
+    rows = _read(path)
+    schema = _schema_of([rows], [path])
+    return schema, _sorted(rows, schema)
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -102,7 +113,7 @@ def pack(paths: Sequence[Path], out: Path) -> int:
     schema = _schema_of(found, paths)
     rows = _sorted(pd.concat(found), schema)
     if "error" not in schema.packed and (failed := rows["error"] != "").any():
-        raise ValueError(
+        raise RowsError(
             f"{failed.sum()} rows have an error, the first {rows['error'][failed].iloc[0]!r}; "
             "`simulate --retry` runs them again."
         )
@@ -121,7 +132,7 @@ def _schema_of(found: Sequence[pd.DataFrame], paths: Sequence[Path]) -> Schema:
         if all(set(rows.columns) == set(schema.columns) for rows in found):
             return schema
     names = ", ".join(map(str, paths))
-    raise ValueError(
+    raise RowsError(
         f"{names}: not rows of one kind, be it {', '.join(schema.what for schema in SCHEMAS)}."
     )
 

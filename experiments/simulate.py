@@ -6,51 +6,28 @@ Rows are written as they exist. A run that was killed goes on where it stopped.
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import joblib
 import numpy as np
-from sklearn.base import clone
 
-from clearbands import (
-    AdditiveCalibrator,
-    ClearCalibrator,
-    ExpectileGAM,
-    FixedRatioCalibrator,
-    ForestQuantiles,
-)
-from clearbands.pools import boosted_quantiles
 from experiments import results
-from experiments.methods import both, ones_and_epistemic, residuals_and_ones
-from experiments.parts import CenterAndNoise, Fitted, choose, fit_center_and_noise
-from experiments.protocol import Split
+from experiments.parts import Fitted
 from experiments.run import in_one_line, progress
 from experiments.simulation_data import (
+    BOOTSTRAPS,
+    MULTIVARIATE,
     N_ROWS,
     RADII,
     SCALES,
-    TRAIN_SHARE,
     World,
     from_wider_normal,
     on_sphere,
 )
-
-LEVEL = 0.9
-BOOTSTRAPS = 50
-SEEDS = tuple(range(100))
-MULTIVARIATE = (2, 3, 20)
-
-
-class Cell(NamedTuple):
-    """What is fitted together."""
-
-    noise: str
-    d: int
-    seed: int
+from experiments.simulation_fit import METHODS, Cell, Method, fit_world, generators
 
 
 class Probe(NamedTuple):
@@ -65,24 +42,6 @@ PROBES = {
     "radius": Probe(RADII, on_sphere, results.SPHERE_ROWS),
     "scale": Probe(SCALES, from_wider_normal, results.SHIFT_ROWS),
 }
-
-
-class Method(NamedTuple):
-    calibrator: Any
-    widths: Callable[[Fitted], tuple[np.ndarray, ...]]
-
-    def intervals(self, calibration: Fitted, test: Fitted) -> np.ndarray:
-        fitted = clone(self.calibrator).fit(calibration.y, *self.widths(calibration))
-        return fitted.predict_interval(*self.widths(test))
-
-
-METHODS = {
-    "CLEAR": Method(ClearCalibrator(LEVEL), both),
-    "PCS": Method(FixedRatioCalibrator(LEVEL, ratio=math.inf), both),
-    "ALEATORIC-R": Method(AdditiveCalibrator(LEVEL), residuals_and_ones),
-    "Naive": Method(FixedRatioCalibrator(LEVEL, ratio=0), ones_and_epistemic),
-}
-"""As named in the paper's figures; all share the center and the widths of one fit."""
 
 
 class Options(NamedTuple):
@@ -175,79 +134,27 @@ class Trial(NamedTuple):
 
     def score(self, probe: str, method: Method) -> dict[float, tuple[float, float]]:
         """Mean conditional coverage and mean width, by the probe's values."""
+        groups = self.points[probe]
         intervals = method.intervals(self.calibration, self.parts[probe])
-        ends = np.cumsum([len(group) for group in self.points[probe]])[:-1]
+        intervals = np.split(intervals, np.cumsum([len(group) for group in groups])[:-1])
         return {
             value: (
                 float(np.mean(self.world.coverage(group, bounds))),
                 float(np.mean(bounds[:, 1] - bounds[:, 0])),
             )
-            for value, group, bounds in zip(
-                PROBES[probe].values,
-                self.points[probe],
-                np.split(intervals, ends),
-                strict=True,
-            )
+            for value, group, bounds in zip(PROBES[probe].values, groups, intervals, strict=True)
         }
 
 
 def make_trial(cell: Cell, options: Options) -> Trial:
-    data_rng, test_rng = np.random.default_rng(cell.seed).spawn(2)
-    world = World.draw(cell.noise, cell.d, data_rng)
-    X, y = world.sample(options.n_rows, data_rng)
-    n_train = round(TRAIN_SHARE * len(y))
-    train, held_out = np.arange(n_train), np.arange(n_train, len(y))
-    fit = fit_winner(X, y, train, held_out, cell.seed, options.n_bootstraps)
+    model = fit_world(cell, options.n_rows, options.n_bootstraps)
+    rng = generators(cell.seed)[1]
     points = {
-        name: [PROBES[name].points(value, cell.d, test_rng) for value in PROBES[name].values]
-        for name in PROBES  # all of them, so that which are scored changes no draw
+        name: [probe.points(value, cell.d, rng) for value in probe.values]
+        for name, probe in PROBES.items()  # all of them, so that which are scored changes no draw
     }
-    return Trial(
-        world,
-        Fitted(y[held_out], *fit.predict(X[held_out])),
-        points,
-        {name: predict_parts(world, fit, np.concatenate(points[name])) for name in options.paths},
-    )
-
-
-def fit_winner(
-    X: np.ndarray,
-    y: np.ndarray,
-    train: np.ndarray,
-    held_out: np.ndarray,
-    seed: int,
-    n_bootstraps: int,
-) -> CenterAndNoise:
-    """The best of the pool on the held-out rows; the aleatoric part is boosting, whatever won."""
-    models = pool()
-    split = Split(train, held_out, held_out, held_out[:0])
-    chosen, _ = choose(models, X, y, train, {"standard": split})
-    return fit_center_and_noise(
-        models[chosen["standard"]],
-        boosted_quantiles(),
-        X[train],
-        y[train],
-        seed,
-        n_bootstraps,
-        LEVEL,
-    )
-
-
-def pool() -> dict[str, Any]:
-    """Quantile forest, quantile boosting, and a GAM of the mean with 10 splines and penalty 1.
-
-    ExpectileGAM weighs squared errors by one half at its level 0.5, hence half the penalty.
-    """
-    return {
-        "forest": ForestQuantiles(),
-        "boosting": boosted_quantiles(),
-        "gam": ExpectileGAM(n_splines=10, smoothing=0.5),
-    }
-
-
-def predict_parts(world: World, fit: CenterAndNoise, X: np.ndarray) -> Fitted:
-    """Of points without a drawn target: their mean stands in its place and scores nothing."""
-    return Fitted(world.mean(X), *fit.predict(X))
+    parts = {name: model.parts(np.concatenate(points[name])) for name in options.paths}
+    return Trial(model.world, model.calibration, points, parts)
 
 
 def write(
@@ -257,15 +164,11 @@ def write(
     scores: Mapping[float, tuple[float, float]] | None = None,
     error: str = "",
 ) -> None:
+    """The rows of one method in one write; an error stands in every one of them."""
     schema = PROBES[left.probe].schema
     rows = []
     for value in sorted(left.values):
-        coverage, width = ("", "") if scores is None else scores[value]
-        rows.append(
-            dict(
-                zip(
-                    schema.columns, (*cell, left.method, value, coverage, width, error), strict=True
-                )
-            )
-        )
+        found = ("", "") if scores is None else scores[value]
+        fields = (*cell, left.method, value, *found, error)
+        rows.append(dict(zip(schema.columns, fields, strict=True)))
     results.append(options.paths[left.probe], *rows, schema=schema)

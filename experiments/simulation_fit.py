@@ -1,0 +1,111 @@
+"""One simulated world: its fitted center and widths, and the methods that share them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from clearbands import (
+    AdditiveCalibrator,
+    ClearCalibrator,
+    ExpectileGAM,
+    FixedRatioCalibrator,
+    ForestQuantiles,
+)
+from clearbands.pools import boosted_quantiles
+from experiments.methods import both, ones_and_epistemic, residuals_and_ones
+from experiments.parts import CenterAndNoise, Fitted, choose, fit_center_and_noise
+from experiments.protocol import Split
+from experiments.simulation_data import LEVEL, TRAIN_SHARE, World
+
+
+class Cell(NamedTuple):
+    """What is fitted together."""
+
+    noise: str
+    d: int
+    seed: int
+
+
+class Method(NamedTuple):
+    calibrator: Any
+    widths: Callable[[Fitted], tuple[np.ndarray, ...]]
+
+    def intervals(self, calibration: Fitted, test: Fitted) -> np.ndarray:
+        fitted = clone(self.calibrator).fit(calibration.y, *self.widths(calibration))
+        return fitted.predict_interval(*self.widths(test))
+
+
+METHODS = {
+    "CLEAR": Method(ClearCalibrator(LEVEL), both),
+    "PCS": Method(FixedRatioCalibrator(LEVEL, ratio=math.inf), both),
+    "ALEATORIC-R": Method(AdditiveCalibrator(LEVEL), residuals_and_ones),
+    "Naive": Method(FixedRatioCalibrator(LEVEL, ratio=0), ones_and_epistemic),
+}
+"""As named in the paper's figures; all share the center and the widths of one fit."""
+
+
+def generators(seed: int) -> list[np.random.Generator]:
+    """Of the data and of the points to score."""
+    return np.random.default_rng(seed).spawn(2)
+
+
+class FittedWorld(NamedTuple):
+    """A world, the models that were fitted to a sample of it, and its rows for calibration."""
+
+    world: World
+    fit: CenterAndNoise
+    calibration: Fitted
+
+    def parts(self, X: np.ndarray, y: np.ndarray | None = None) -> Fitted:
+        """Of any points; where none was drawn, the mean stands in the place of y."""
+        return Fitted(self.world.mean(X) if y is None else y, *self.fit.predict(X))
+
+
+def fit_world(cell: Cell, n_rows: int, n_bootstraps: int) -> FittedWorld:
+    rng = generators(cell.seed)[0]
+    world = World.draw(cell.noise, cell.d, rng)
+    X, y = world.sample(n_rows, rng)
+    n_train = round(TRAIN_SHARE * n_rows)
+    train, held_out = np.arange(n_train), np.arange(n_train, n_rows)
+    fit = fit_winner(X, y, train, held_out, cell.seed, n_bootstraps)
+    return FittedWorld(world, fit, Fitted(y[held_out], *fit.predict(X[held_out])))
+
+
+def fit_winner(
+    X: np.ndarray,
+    y: np.ndarray,
+    train: np.ndarray,
+    held_out: np.ndarray,
+    seed: int,
+    n_bootstraps: int,
+) -> CenterAndNoise:
+    """The best of the pool on the held-out rows; the aleatoric part is boosting, whatever won."""
+    models = pool()
+    split = Split(train, held_out, held_out, held_out[:0])
+    chosen, _ = choose(models, X, y, train, {"standard": split})
+    return fit_center_and_noise(
+        models[chosen["standard"]],
+        boosted_quantiles(),
+        X[train],
+        y[train],
+        seed,
+        n_bootstraps,
+        LEVEL,
+    )
+
+
+def pool() -> dict[str, Any]:
+    """Quantile forest, quantile boosting, and a GAM of the mean with 10 splines and penalty 1.
+
+    ExpectileGAM weighs squared errors by one half at its level 0.5, hence half the penalty.
+    """
+    return {
+        "forest": ForestQuantiles(),
+        "boosting": boosted_quantiles(),
+        "gam": ExpectileGAM(n_splines=10, smoothing=0.5),
+    }
