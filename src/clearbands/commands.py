@@ -1,4 +1,4 @@
-"""What the command line can do: demo, fit, predict, evaluate.
+"""What the command line can do: demo, fit, predict, evaluate, serve.
 
 Whatever is slow to import is imported by the command that needs it, so that help is fast.
 """
@@ -93,6 +93,9 @@ def start(
 
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="A .csv or .parquet file.")]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file written by fit.")]
+Port = Annotated[
+    int, typer.Option("--port", min=0, max=65535, metavar="N", help="0 takes a free one.")
+]
 Target = Annotated[str, typer.Option("--target", metavar="COLUMN", help="What to predict.")]
 
 
@@ -229,6 +232,54 @@ def evaluate(
         typer.echo(json.dumps({"n_rows": len(y), "levels": finite}, indent=2))
     else:
         console.show_scores(scores, f"{data.name}, {len(y)} rows")
+
+
+@app.command(cls=Command)
+def serve(
+    model: Model,
+    port: Port = 8000,
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="0.0.0.0 for all networks.")
+    ] = "127.0.0.1",
+    token_env: Annotated[
+        str | None,
+        typer.Option("--token-env", metavar="NAME", help="Environment variable with the token."),
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option("--token-file", metavar="FILE", help="File with the token.")
+    ] = None,
+    max_rows: Annotated[
+        int, typer.Option("--max-rows", min=1, metavar="N", help="Of one request.")
+    ] = 10_000,
+    max_bytes: Annotated[
+        int, typer.Option("--max-bytes", min=1, metavar="N", help="Of one request.")
+    ] = 10_000_000,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", help="For one request.")
+    ] = 30.0,
+) -> None:
+    """Answer requests over HTTP: /predict, /model, /health, and /docs for people.
+
+    With a token every path but /health asks for it. SIGTERM or Ctrl-C stops the service after
+    the requests under way. Logs are JSON lines on standard error, without the data.
+    """
+    from clearbands import server
+
+    server.check_extra()
+    from clearbands.persistence import read_header
+    from clearbands.service import Limits, create_app, read_token
+
+    limits = Limits(rows=max_rows, bytes=max_bytes, seconds=timeout)
+    token = read_token(token_env, token_file)
+    fitted = _load(model)
+    versions = {name: str(version) for name, version in read_header(model).items()}
+    web_app = create_app(fitted, name=model.name, versions=versions, token=token, limits=limits)
+    listener = server.listen(host, port)
+    console.say(f"Serving {model.name} on {server.address_of(listener)}; Ctrl-C stops it.")
+    if token is None and not server.is_local(listener):
+        console.complain("Warning: without a token, whoever reaches this machine may ask.")
+    server.log_as_json()
+    server.run(web_app, listener, grace=timeout)
 
 
 def _make_model(preset: Preset, **parameters: Any) -> ClearRegressor:
