@@ -104,7 +104,7 @@ def cost(cell: Cell) -> float:
 
 def run_cell(cell: Cell, wanted: list[Missing], options: Options) -> tuple[Cell, int]:
     """Fit, then write the wanted rows; how many methods failed."""
-    n_failed = 0
+    failed = set()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # too few rows show in the widths
         try:
@@ -112,16 +112,16 @@ def run_cell(cell: Cell, wanted: list[Missing], options: Options) -> tuple[Cell,
         except Exception as error:  # noqa: BLE001 - any failure becomes rows that tell of it
             for left in wanted:
                 write(cell, left, options, error=in_one_line(error))
-            return cell, len(wanted)
+            return cell, len(METHODS)
         for left in wanted:
             try:
                 scores = trial.score(left.probe, METHODS[left.method])
             except Exception as error:  # noqa: BLE001 - a failing method gives rows as well
                 write(cell, left, options, error=in_one_line(error))
-                n_failed += 1
+                failed.add(left.method)
             else:
                 write(cell, left, options, scores)
-    return cell, n_failed
+    return cell, len(failed)
 
 
 class Trial(NamedTuple):
