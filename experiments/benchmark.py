@@ -52,7 +52,7 @@ def add_run(commands) -> None:
     help_ = "fit and score every method; goes on where an earlier run stopped"
     parser = commands.add_parser("run", help=help_, description=help_)
     parser.add_argument("--datasets", nargs="+", help="by default all of the paper that are there")
-    parser.add_argument("--variants", nargs="+", default=protocol.VARIANTS)
+    parser.add_argument("--variants", nargs="+", default=protocol.QUICK_VARIANTS)
     parser.add_argument("--settings", nargs="+", default=protocol.SETTINGS)
     parser.add_argument("--seeds", nargs="+", type=int, default=protocol.SEEDS)
     parser.add_argument("--jobs", type=int, default=1, help="cells run at once")

@@ -23,8 +23,10 @@ from clearbands import (
     FixedRatioCalibrator,
     MemberRankCalibrator,
 )
+from clearbands.bands import make_interval, on_side_of
+from clearbands.conformal import coverage_rank, order_statistic, ratio_scores
 from clearbands.uacqr import spread_components
-from experiments import peers
+from experiments import peers, protocol
 from experiments.parts import Fitted
 from experiments.protocol import LEVEL, Split
 
@@ -105,8 +107,34 @@ def uacqr_p(case: Case) -> Result:
     return Result(calibrator.predict_interval(middle, *ends(case.test)))
 
 
+def quantiles_and_ones(rows: Fitted) -> tuple[np.ndarray, ...]:
+    """Of y, around their own median."""
+    lower, middle, upper = rows.members_of_y[:, :, 0].T
+    widths = np.stack([middle - lower, upper - middle], axis=1)
+    return middle, widths, np.ones_like(widths)
+
+
+def calibrated_ensemble(case: Case) -> Result:
+    """The least factor that covers the share of the calibration rows; no n + 1."""
+    y, center, epistemic = case.calibration.y, case.calibration.center, case.calibration.epistemic
+    scores = ratio_scores(np.abs(y - center), on_side_of(y, center, epistemic))
+    factor = order_statistic(scores, coverage_rank(len(y), LEVEL))
+    return Result(make_interval(case.test.center, factor * case.test.epistemic), math.inf, 0.0)
+
+
+def quantiles_as_they_are(case: Case) -> Result:
+    lower, middle, upper = case.test.members_of_y[:, :, 0].T
+    return Result(np.stack([lower, upper], axis=1), center=middle)
+
+
+def moved_quantiles(case: Case) -> Result:
+    found = by(AdditiveCalibrator(LEVEL), quantiles_and_ones)(case)
+    return found._replace(center=quantiles_and_ones(case.test)[0])
+
+
 PCS, ALEATORIC_R = ("pcs", "pcs and residuals"), ("pcs", "residuals", "pcs and residuals")
 OF_Y, ABC = ("quantiles of y",), ("a", "b", "c")
+ENSEMBLE, DEEP = ("ensemble",), ("deep",)
 
 clear = by(ClearCalibrator(LEVEL), both)
 pcs = by(FixedRatioCalibrator(LEVEL, ratio=math.inf), both)
@@ -115,7 +143,7 @@ uacqr_s = by(AdditiveCalibrator(LEVEL), spread)
 
 METHODS: dict[str, dict[str, Method]] = {
     "standard": {
-        "CLEAR": Method(clear, ALEATORIC_R),
+        "CLEAR": Method(clear, ALEATORIC_R + ENSEMBLE + OF_Y, protocol.VARIANTS),
         "ALEATORIC": Method(by(AdditiveCalibrator(LEVEL), of_y_and_ones), PCS + OF_Y, ABC),
         "ALEATORIC-R": Method(aleatoric_r, ALEATORIC_R),
         "PCS-EPISTEMIC": Method(pcs, PCS),
@@ -124,6 +152,10 @@ METHODS: dict[str, dict[str, Method]] = {
         "lambda=1": Method(by(FixedRatioCalibrator(LEVEL, ratio=1), both), ALEATORIC_R),
         "UACQR-S": Method(uacqr_s, OF_Y, ("c",)),
         "UACQR-P": Method(uacqr_p, OF_Y, ("c",)),
+        "DE": Method(calibrated_ensemble, ENSEMBLE, DEEP),
+        "SQR": Method(quantiles_as_they_are, OF_Y, DEEP),
+        "DE-conformal": Method(pcs, ENSEMBLE, DEEP),
+        "SQR-conformal": Method(moved_quantiles, OF_Y, DEEP),
     },
     "conformalized": {
         "CLEAR-c": Method(clear, ALEATORIC_R),

@@ -3,7 +3,8 @@
 Variants a, b and c are fitted the authors' way, because their results are compared with the
 paper's: the center f(x) is appended to the features of the residual models, and the widths are
 differences of the medians over bootstraps. Models are the library's own kernels, or with `stock`
-XGBoost and quantile-forest. The variant `default` is a plain ClearRegressor.
+XGBoost and quantile-forest. The variant `default` is a plain ClearRegressor, `deep` the paper's
+networks (`networks.py`).
 """
 
 from __future__ import annotations
@@ -63,6 +64,10 @@ def fit_parts(
     """By setting; settings whose validation rows choose the same model share one fit."""
     if variant == "default":
         return fit_default(X, y, splits, seed, n_bootstraps)
+    if variant == "deep":
+        from experiments.networks import fit_networks
+
+        return fit_networks(X, y, splits, seed)
     pool, forest = variant_models(variant, stock=stock)
     train = next(iter(splits.values())).train
     choices, choosing = choose(pool, X, y, train, splits)
@@ -85,7 +90,7 @@ def variant_models(variant: str, *, stock: bool) -> tuple[dict[str, Any], Any]:
         return {"boosting": boosted_quantiles(stock=stock)}, None
     if variant == "c":
         return mean_pool(), ForestQuantiles(backend="quantile-forest" if stock else "native")
-    raise ValueError(f"variant must be a, b, c or default, got {variant!r}.")
+    raise ValueError(f"variant must be a, b, c, deep or default, got {variant!r}.")
 
 
 def choose(

@@ -12,7 +12,8 @@ from experiments import authors
 LEVEL = authors.LEVEL
 SEEDS = tuple(range(777, 787))
 SETTINGS = ("standard", "conformalized")
-VARIANTS = ("a", "b", "c", "default")
+VARIANTS = ("a", "b", "c", "default", "deep")
+QUICK_VARIANTS = VARIANTS[:-1]  # networks take many times as long as all others together
 BOOTSTRAPS = authors.N_BOOTSTRAPS
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from clearbands.diagnosis import Diagnosis as Diagnosis
     from clearbands.diagnosis import diagnose as diagnose
     from clearbands.encoding import TableEncoder as TableEncoder
+    from clearbands.epistemic.deep import DeepEnsemble as DeepEnsemble
     from clearbands.epistemic.members import MemberEnsemble as MemberEnsemble
     from clearbands.epistemic.pcs import PCSEnsemble as PCSEnsemble
     from clearbands.lambda_loss import LambdaPath as LambdaPath
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
     from clearbands.quantile_models.forest import ForestQuantiles as ForestQuantiles
     from clearbands.quantile_models.gam import ExpectileGAM as ExpectileGAM
     from clearbands.quantile_models.linear import LinearQuantiles as LinearQuantiles
+    from clearbands.quantile_models.network import NetworkQuantiles as NetworkQuantiles
     from clearbands.regressor import ClearRegressor as ClearRegressor
+    from clearbands.simultaneous import SimultaneousQuantiles as SimultaneousQuantiles
     from clearbands.uacqr import UACQRP as UACQRP
     from clearbands.uacqr import UACQRS as UACQRS
     from clearbands.uacqr import MemberRankCalibrator as MemberRankCalibrator
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from clearbands.variants import variant_a as variant_a
     from clearbands.variants import variant_b as variant_b
     from clearbands.variants import variant_c as variant_c
+    from clearbands.variants import variant_deep as variant_deep
 
 __version__ = "0.1.0"
 
@@ -55,6 +59,7 @@ _HOMES = {
     "variant_a": "variants",
     "variant_b": "variants",
     "variant_c": "variants",
+    "variant_deep": "variants",
     "NaiveConformal": "baselines",
     "CQR": "baselines",
     "BootstrappedCQR": "baselines",
@@ -65,13 +70,16 @@ _HOMES = {
     "TableEncoder": "encoding",
     "PCSEnsemble": "epistemic.pcs",
     "MemberEnsemble": "epistemic.members",
+    "DeepEnsemble": "epistemic.deep",
     "mean_pool": "pools",
     "quantile_pool": "pools",
     "ResidualQuantiles": "aleatoric",
+    "SimultaneousQuantiles": "simultaneous",
     "BoostedQuantiles": "quantile_models.boosting",
     "ForestQuantiles": "quantile_models.forest",
     "ExpectileGAM": "quantile_models.gam",
     "LinearQuantiles": "quantile_models.linear",
+    "NetworkQuantiles": "quantile_models.network",
     "ClearCalibrator": "calibration",
     "FixedRatioCalibrator": "calibration",
     "FixedAleatoricCalibrator": "calibration",

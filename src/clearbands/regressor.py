@@ -23,6 +23,7 @@ GUARANTEES = {
     "joint": "asymptotic coverage",
     "conformal": "finite-sample marginal coverage",
 }
+RESIDUALS = ("in-sample", "out-of-bag", "target")
 
 
 class ClearRegressor(IntervalRegressor):
@@ -45,8 +46,9 @@ class ClearRegressor(IntervalRegressor):
         lambda from one half of it, gamma1 from the other, with a finite-sample guarantee.
     calibration_size : float
         Share of the rows that is held out when `fit` is given no calibration set.
-    residuals : "in-sample" or "out-of-bag"
-        Which center the aleatoric part's residuals are taken from.
+    residuals : "in-sample", "out-of-bag" or "target"
+        Which center the aleatoric part's residuals are taken from; with "target" it learns y
+        itself, for models that follow y as closely as the center does.
     encoder : "auto", transformer or None
         Turns tables into numbers; "auto" is a `TableEncoder`, None leaves X as it is.
     n_jobs, random_state
@@ -170,10 +172,8 @@ class ClearRegressor(IntervalRegressor):
             raise ValueError(
                 f'calibration must be "joint" or "conformal", got {self.calibration!r}.'
             )
-        if self.residuals not in ("in-sample", "out-of-bag"):
-            raise ValueError(
-                f'residuals must be "in-sample" or "out-of-bag", got {self.residuals!r}.'
-            )
+        if self.residuals not in RESIDUALS:
+            raise ValueError(f"residuals must be one of {RESIDUALS}, got {self.residuals!r}.")
         return levels
 
     def _split(
@@ -186,6 +186,8 @@ class ClearRegressor(IntervalRegressor):
         return train, *hold_out(held_out, 0.5, rng)
 
     def _residuals(self, train: Rows) -> tuple[Any, np.ndarray]:
+        if self.residuals == "target":
+            return train.X, train.y
         if self.residuals == "in-sample":
             return train.X, train.y - self.epistemic_.predict(train.X)
         center = self.epistemic_.predict_out_of_bag(train.X)

@@ -33,6 +33,25 @@ def variant_c(*, stock: bool = False, **parameters: Any) -> ClearRegressor:
     return _paper(PCSEnsemble(mean_pool()), forest, parameters)
 
 
+def variant_deep(**parameters: Any) -> ClearRegressor:
+    """Networks: a deep ensemble around the center, and simultaneous quantiles of the target.
+
+    As in the paper the quantile networks learn y itself: `residuals="target"`. The parameters are
+    those of `ClearRegressor`. Training needs torch.
+    """
+    from clearbands.epistemic.deep import DeepEnsemble
+    from clearbands.simultaneous import SimultaneousQuantiles
+
+    return ClearRegressor(
+        **{
+            "epistemic": DeepEnsemble(),
+            "aleatoric": SimultaneousQuantiles(),
+            "residuals": "target",
+            **parameters,
+        }
+    )
+
+
 def _paper(epistemic: PCSEnsemble, model: Any, parameters: dict[str, Any]) -> ClearRegressor:
     return ClearRegressor(
         epistemic=epistemic.set_params(n_bootstraps=BOOTSTRAPS),

@@ -1,0 +1,153 @@
+"""Deep ensembles: a few networks that differ in all that chance decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from clearbands.bagging import Bootstraps, member_seeds
+from clearbands.epistemic.base import Ensemble, predict_in_chunks
+from clearbands.epistemic.pcs import _median_of_unseen
+from clearbands.levels import check_levels, normal_distances
+from clearbands.networks.losses import squared_error
+from clearbands.networks.rows import check_rows
+from clearbands.networks.shape import Shape, check_hidden
+from clearbands.networks.training import Plan, train
+from clearbands.tables import check_count, check_numeric
+
+SPEEDS = (1.0, 0.7, 1.4, 0.5, 2.0)  # factors of the learning rate, taken in turns
+SCHEDULES = ("constant", "cosine", "exponential")
+
+
+class DeepEnsemble(Ensemble):
+    """Networks with other initial weights, bootstraps, learning rates, schedules and input noise.
+
+    All members are trained at once as one batched model. Each stops when the rows that its
+    bootstrap left out (out-of-bag) no longer get better, and keeps the weights it had when they
+    were best. Inputs and target are standardised inside. Training needs torch, predicting does not.
+
+    Parameters
+    ----------
+    n_members : int
+    hidden : list of int
+        Widths of the hidden layers: linear map, batch normalisation, ReLU, dropout. The output
+        sees the input and all of them (skip connections).
+    dropout : float
+        Share of the hidden units that is left out at random while training.
+    learning_rate, weight_decay, batch_size
+        Of Adam. Members take the learning rate times 1, 0.7, 1.4, 0.5, 2 in turns, and the
+        schedules constant, cosine and exponential.
+    max_epochs, patience : int
+        Training ends after `patience` epochs without a better one, or after `max_epochs`.
+    input_noise : float
+        Standard deviation of the noise that is added to the standardised inputs while training.
+    spread : "quantiles" or "gaussian"
+        Widths reach from the median of the members to their alpha/2 and 1 - alpha/2 points; or as
+        many standard deviations of the members as a normal law says, which for few members goes
+        beyond the outermost.
+    confidence_level : float or list of float
+    device : str
+        Where torch trains: "cpu", "cuda", ...
+    random_state
+        As in scikit-learn. On one machine the same seed gives the same networks.
+
+    Attributes
+    ----------
+    networks_ : FittedNetworks
+        Weights as arrays; after how many epochs each member was best, and its loss there.
+    bootstraps_ : Bootstraps
+        How often each member drew each training row.
+    """
+
+    def __init__(
+        self,
+        n_members: int = 5,
+        hidden: Sequence[int] = (256, 128),
+        *,
+        dropout: float = 0.1,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 1e-5,
+        batch_size: int = 64,
+        max_epochs: int = 1500,
+        patience: int = 50,
+        input_noise: float = 0.01,
+        spread: str = "quantiles",
+        confidence_level: float | Sequence[float] = 0.9,
+        device: str = "cpu",
+        random_state: Any = None,
+    ) -> None:
+        self.n_members = n_members
+        self.hidden = hidden
+        self.dropout = dropout
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.input_noise = input_noise
+        self.spread = spread
+        self.confidence_level = confidence_level
+        self.device = device
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None) -> DeepEnsemble:
+        """Train on X and y; `validation` is not needed, for there is nothing to choose between."""
+        check_count(self.n_members, "n_members", smallest=2)
+        if self.spread not in ("quantiles", "gaussian"):
+            raise ValueError(f'spread must be "quantiles" or "gaussian", got {self.spread!r}.')
+        plan = Plan(
+            self.max_epochs,
+            self.patience,
+            self.batch_size,
+            self.learning_rate,
+            SPEEDS,
+            SCHEDULES,
+            weight_decay=self.weight_decay,
+            input_noise=self.input_noise,
+            device=self.device,
+        )
+        X, y = check_rows(self, X, y)
+        shape = Shape(
+            check_hidden(self.hidden),
+            X.shape[1],
+            1,
+            layer_norm=False,
+            negative_slope=0.0,
+            dropout=self.dropout,
+            skip=True,
+        )
+        rng = check_random_state(self.random_state)
+        self.bootstraps_ = Bootstraps.draw(len(y), self.n_members, rng)
+        self.networks_ = train(
+            shape,
+            plan,
+            squared_error,
+            X,
+            y,
+            self.bootstraps_.counts,
+            member_seeds(rng, self.n_members),
+            stage="epistemic",
+        )
+        return self
+
+    def predict_members(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "networks_")
+        return self.networks_.predict_members(check_numeric(self, X, reset=False))[:, 0]
+
+    def predict_with_widths(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        if self.spread == "quantiles":
+            return super().predict_with_widths(X)
+        deviation = predict_in_chunks(lambda rows: self.predict_members(rows).std(1, ddof=1), X)
+        widths = deviation[:, None, None] * normal_distances(check_levels(self.confidence_level))
+        return self.predict(X), np.repeat(widths, 2, axis=1)
+
+    def predict_out_of_bag(self, X: Any) -> np.ndarray:
+        """(n,): the center of each training row over the members that did not see it.
+
+        X are the rows given to `fit`, in their order. NaN where every member saw the row.
+        """
+        return _median_of_unseen(self.predict_members(X), self.bootstraps_.counts.T > 0)

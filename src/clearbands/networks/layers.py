@@ -1,0 +1,81 @@
+"""The forward pass while training, for all members at once.
+
+Activations are (members, units, rows): what batch normalisation sums up lies side by side.
+Normalisation, activation and dropout are one step with its derivative written out; left to
+autograd they take longer than the matrix products.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.nn.functional import leaky_relu_
+
+from clearbands.networks.shape import Shape
+from clearbands.networks.stack import EPSILON
+
+UNITS, ROWS = 1, 2  # axes
+
+
+class _NormalisedActivation(torch.autograd.Function):
+    """activation(scale * normalised z + shift) * kept; also the mean and variance of z."""
+
+    @staticmethod
+    def forward(ctx: Any, z: Any, scale: Any, shift: Any, kept: Any, axis: int, slope: float):
+        mean = z.mean(axis, keepdim=True)
+        normal = z - mean
+        variance = (normal * normal).mean(axis, keepdim=True)
+        inverse = (variance + EPSILON).rsqrt_()
+        normal.mul_(inverse)
+        active = leaky_relu_((normal * scale).add_(shift), slope)
+        if kept is not None:
+            active.mul_(kept)
+        ctx.save_for_backward(normal, inverse, scale, active, kept)
+        ctx.axis, ctx.slope = axis, slope
+        ctx.mark_non_differentiable(mean, variance)
+        return active, mean, variance
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any, *_: Any):
+        normal, inverse, scale, active, kept = ctx.saved_tensors
+        # Where a unit was dropped `active` is 0, and so is the gradient by `kept`.
+        g = torch.ops.aten.leaky_relu_backward(gradient, active, ctx.slope, True)
+        if kept is not None:
+            g.mul_(kept)
+        along = g * normal
+        of_shift, of_scale = g.sum(ROWS, keepdim=True), along.sum(ROWS, keepdim=True)
+        if ctx.axis == ROWS:  # the scale is the same for all that was normalised together
+            n = g.shape[ROWS]
+            g.sub_(of_shift / n).addcmul_(normal, of_scale / -n).mul_(scale * inverse)
+        else:
+            weights = scale.transpose(UNITS, ROWS) / g.shape[UNITS]
+            means = torch.bmm(weights, g), torch.bmm(weights, along)
+            g.mul_(scale).sub_(means[0]).addcmul_(normal, means[1], value=-1).mul_(inverse)
+        return g, of_scale, of_shift, None, None, None
+
+
+def forward(
+    shape: Shape, blocks: list[Any], X: Any, kept: list[Any] | None
+) -> tuple[Any, list[tuple[Any, Any]]]:
+    """Outputs (m, outputs, rows) for X (m, rows, inputs), and mean and variance per layer."""
+    depth = len(shape.hidden)
+    seen, moments = [X.transpose(1, 2)], []
+    for layer in range(depth):
+        weight, scale, shift = blocks[3 * layer : 3 * layer + 3]
+        active, mean, variance = _NormalisedActivation.apply(
+            torch.bmm(weight, seen[-1]),
+            scale,
+            shift,
+            None if kept is None else kept[layer],
+            UNITS if shape.layer_norm else ROWS,
+            shape.negative_slope,
+        )
+        seen.append(active)
+        moments.append((mean, variance))
+    output = blocks[-1]
+    for weight, activation in zip(
+        blocks[3 * depth : -1], seen if shape.skip else seen[-1:], strict=True
+    ):
+        output = torch.baddbmm(output, weight, activation)
+    return output, moments

@@ -1,0 +1,45 @@
+"""What networks minimise: functions of outputs (m, q, rows) and targets (m, rows), per row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+Loss = Callable[[Any, Any], Any]
+"""Called with torch tensors; returns (m, rows)."""
+
+SMALLEST_DEVIATION = 1e-3  # of a target whose standard deviation is 1
+
+
+def squared_error(output: Any, target: Any) -> Any:
+    return (output[:, 0] - target) ** 2
+
+
+def pinball(levels: Sequence[float], crossing_penalty: float) -> Loss:
+    """Mean pinball loss over the levels, and what quantiles out of order are out by."""
+
+    def loss(output: Any, target: Any) -> Any:
+        level = output.new_tensor(levels)[None, :, None]
+        above = target[:, None] - output
+        value = (level * above - above.clamp(max=0)).mean(1)
+        if len(levels) > 1 and crossing_penalty > 0:
+            crossing = (output[:, :-1] - output[:, 1:]).clamp(min=0).sum(1)
+            value = value + crossing_penalty * crossing
+        return value
+
+    return loss
+
+
+def normal_likelihood(output: Any, target: Any) -> Any:
+    """Negative log likelihood of a normal law, of which the outputs are mean and raw deviation."""
+    from torch.nn.functional import softplus
+
+    deviation = softplus(output[:, 1]) + SMALLEST_DEVIATION
+    return 0.5 * ((target - output[:, 0]) / deviation) ** 2 + deviation.log()
+
+
+def normal_deviation(raw: np.ndarray) -> np.ndarray:
+    """The deviation that `normal_likelihood` reads from its second output."""
+    return np.logaddexp(0, raw) + SMALLEST_DEVIATION

@@ -1,0 +1,108 @@
+"""Aleatoric widths from networks that give all quantiles at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from clearbands.epistemic.base import predict_in_chunks
+from clearbands.levels import check_levels, curve_levels, tails
+from clearbands.networks.rows import check_rows
+from clearbands.quantile_models.base import check_quantiles
+from clearbands.quantile_models.network import NetworkQuantiles
+from clearbands.tables import check_count, check_numeric
+
+
+class SimultaneousQuantiles(BaseEstimator):
+    """An aleatoric part: the quantiles of `NetworkQuantiles`, averaged over several seeds.
+
+    The networks give alpha/2, 1/2 and 1 - alpha/2 of every confidence level, sorted so that none
+    cross; the widths are the distances of the outer ones from the median. Fitted on the target
+    itself instead of residuals it is a model of y (`predict_quantiles`). Parameters that are not
+    listed are those of `NetworkQuantiles`.
+
+    Parameters
+    ----------
+    n_members : int
+        Networks that are averaged; each has its own seed and its own rows to stop by.
+    quantiles : list of float
+        Levels to estimate besides those of the confidence levels.
+    confidence_level : float or list of float
+
+    Attributes
+    ----------
+    quantiles_ : list of float, rising
+    networks_ : FittedNetworks
+        Weights as arrays; after how many epochs each member was best, and its loss there.
+    """
+
+    def __init__(
+        self,
+        n_members: int = 3,
+        hidden: Sequence[int] = (256, 256, 128),
+        *,
+        quantiles: Sequence[float] = (),
+        dropout: float = 0.2,
+        learning_rate: float = 5e-4,
+        weight_decay: float = 0.0,
+        batch_size: int = 256,
+        max_epochs: int = 3000,
+        patience: int = 200,
+        max_gradient_norm: float = 1.0,
+        crossing_penalty: float = 1.0,
+        stopping_size: float = 0.1,
+        confidence_level: float | Sequence[float] = 0.9,
+        device: str = "cpu",
+        random_state: Any = None,
+    ) -> None:
+        self.n_members = n_members
+        self.hidden = hidden
+        self.quantiles = quantiles
+        self.dropout = dropout
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.max_gradient_norm = max_gradient_norm
+        self.crossing_penalty = crossing_penalty
+        self.stopping_size = stopping_size
+        self.confidence_level = confidence_level
+        self.device = device
+        self.random_state = random_state
+
+    def fit(self, X: Any, residual: Any) -> SimultaneousQuantiles:
+        check_count(self.n_members, "n_members")
+        levels = check_levels(self.confidence_level)
+        if len(self.quantiles) > 0:
+            check_quantiles(self.quantiles)
+        X, residual = check_rows(self, X, residual)
+        self.quantiles_ = sorted({*curve_levels(levels), *map(float, self.quantiles)})
+        shared = NetworkQuantiles().get_params().keys() & self.get_params().keys()
+        model = NetworkQuantiles(**{name: getattr(self, name) for name in shared})
+        model.set_params(quantiles=tuple(self.quantiles_))
+        once = np.ones((self.n_members, len(residual)), np.uint8)
+        self.networks_ = model.fit_bag(X, residual, once, stage="aleatoric")
+        return self
+
+    def predict_quantiles(self, X: Any) -> np.ndarray:
+        """(n, q): the quantiles at the levels `quantiles_`, never crossing."""
+        check_is_fitted(self, "networks_")
+        X = check_numeric(self, X, reset=False)
+        members = len(self.quantiles_) * self.n_members
+        return predict_in_chunks(self._quantiles, X, members=members)
+
+    def _quantiles(self, X: np.ndarray) -> np.ndarray:
+        return np.sort(self.networks_.predict_members(X), axis=1).mean(axis=2)
+
+    def predict_widths(self, X: Any) -> np.ndarray:
+        """(n, 2, k): distances below and above the median at each level."""
+        curves = dict(zip(self.quantiles_, self.predict_quantiles(X).T, strict=True))
+        ends = [tails(level) for level in check_levels(self.confidence_level)]
+        below = np.stack([curves[0.5] - curves[low] for low, _ in ends], axis=1)
+        above = np.stack([curves[high] - curves[0.5] for _, high in ends], axis=1)
+        return np.stack([below, above], axis=1)
