@@ -115,12 +115,13 @@ def add_pack(commands) -> None:
     help_ = "join files of rows into one sorted csv or parquet file; of rows run again, the last"
     parser = commands.add_parser("pack", help=help_, description=help_)
     parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--out", type=Path, default=results.FOLDER / "benchmark.parquet")
+    parser.add_argument("--out", type=Path, help="by default results/<kind of rows>.parquet")
     parser.set_defaults(command=pack_rows)
 
 
 def pack_rows(args: argparse.Namespace) -> int:
-    print(f"{results.pack(args.files, args.out)} rows in {args.out}")
+    n_rows, out = results.pack(args.files, args.out)
+    print(f"{n_rows} rows in {out}")
     return 0
 
 

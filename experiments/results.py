@@ -25,24 +25,25 @@ class Schema(NamedTuple):
     """What one kind of rows consists of."""
 
     what: str
+    path: Path  # of the csv file that a run appends to, unless told otherwise
     key: list[str]
-    columns: list[str]  # of the csv file that a run appends to
+    columns: list[str]  # of that file
     packed: list[str]  # of the file that is kept; without `error`, rows with one are refused
 
 
-def simulation_schema(what: str, where: str) -> Schema:
+def simulation_schema(what: str, path: Path, where: str) -> Schema:
     """Rows of simulated data, scored at the places that the column `where` names."""
     key = ["noise", "d", "seed", "method", where]
     columns = [*key, "coverage", "width"]
-    return Schema(what, key, [*columns, "error"], columns)
+    return Schema(what, path, key, [*columns, "error"], columns)
 
 
 KEY = ["dataset", "variant", "setting", "seed", "method"]
 METRICS = ["picp", "niw", "nciw", "quantile_loss", "interval_score"]
 COLUMNS = [*KEY, *METRICS, "lambda", "gamma1", "fit_seconds", "error"]
-BENCHMARK_ROWS = Schema("benchmark", KEY, COLUMNS, COLUMNS)
-SPHERE_ROWS = simulation_schema("simulation", "radius")
-SHIFT_ROWS = simulation_schema("shift", "scale")
+BENCHMARK_ROWS = Schema("benchmark", BENCHMARK, KEY, COLUMNS, COLUMNS)
+SPHERE_ROWS = simulation_schema("simulation", SIMULATIONS, "radius")
+SHIFT_ROWS = simulation_schema("shift", SHIFT, "scale")
 SCHEMAS = (BENCHMARK_ROWS, SPHERE_ROWS, SHIFT_ROWS)
 
 
@@ -107,10 +108,11 @@ def newest(path: Path = BENCHMARK) -> Path:
     return max(there, key=lambda found: found.stat().st_mtime, default=path)
 
 
-def pack(paths: Sequence[Path], out: Path) -> int:
-    """Join files of rows into one, csv or parquet by its name; how many rows it has."""
+def pack(paths: Sequence[Path], out: Path | None = None) -> tuple[int, Path]:
+    """Join files of rows into one, csv or parquet by its name; how many rows it has, and where."""
     found = [_read(path) for path in paths]
     schema = _schema_of(found, paths)
+    out = out or schema.path.with_suffix(".parquet")
     rows = _sorted(pd.concat(found), schema)
     if "error" not in schema.packed and (failed := rows["error"] != "").any():
         raise RowsError(
@@ -123,7 +125,7 @@ def pack(paths: Sequence[Path], out: Path) -> int:
     else:
         rows[schema.packed].to_csv(unfinished, index=False)
     unfinished.replace(out)
-    return len(rows)
+    return len(rows), out
 
 
 def _schema_of(found: Sequence[pd.DataFrame], paths: Sequence[Path]) -> Schema:

@@ -109,6 +109,15 @@ def test_packed_rows_have_the_public_columns(stored, tmp_path):
     assert table.as_markdown(next(simulations.tables(out))) == as_run
 
 
+def test_rows_are_packed_beside_those_of_their_kind(tmp_path, monkeypatch, capsys):
+    shift = tmp_path / "mine.csv"
+    make_rows("scale").to_csv(shift, index=False)
+    schema = results.SHIFT_ROWS._replace(path=tmp_path / "shift.csv")
+    monkeypatch.setattr(results, "SCHEMAS", (results.BENCHMARK_ROWS, schema))
+    assert __main__.main(["pack", str(shift)]) == 0
+    assert capsys.readouterr().out == f"24 rows in {tmp_path / 'shift.parquet'}\n"
+
+
 def test_rows_with_errors_are_not_packed(stored, tmp_path, capsys):
     make_rows(coverage="", error="ArithmeticError: no luck").to_csv(stored, index=False)
     assert __main__.main(["pack", str(stored), "--out", str(tmp_path / "out.parquet")]) == 2
