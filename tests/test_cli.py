@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import html
 import json
 import os
+import platform
+import shlex
 import signal
 import subprocess
 import sys
@@ -189,13 +193,54 @@ def test_evaluate_gives_the_metrics_to_people_and_machines(folder, model):
         assert f"{value:.4g}" in table
 
 
-def test_the_demo_writes_a_table_and_a_picture(tmp_path):
+def test_report_writes_a_page_that_tells_how_to_repeat_it(folder, model, tmp_path):
+    out = tmp_path / "page.html"
+    args = ["report", model, folder / "test.csv", "--target", "price", "--out", out]
+    result = run(*args, "--unit", "EUR", "--group", "id")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == f"Wrote {out} (a report on 60 rows).\n"
+    page = html.unescape(out.read_text(encoding="utf-8"))
+    assert "EUR wide" in page
+    assert "<caption>Group</caption>" in page
+    assert shlex.join(["clearbands", *map(str, args), "--unit=EUR", "--group=id"]) in page
+    assert hashlib.sha256((folder / "test.csv").read_bytes()).hexdigest()[:32] in page
+    assert f"clearbands {clearbands.__version__}, python {platform.python_version()}" in page
+
+
+def test_report_checks_its_arguments(folder, model, tmp_path):
+    args = ["report", model, folder / "test.csv", "--target"]
+    assert_fails(run(*args, "price", "--out", folder / "test.csv"), "is an input")
+    assert_fails(run(*args, "prices", "--out", tmp_path / "a.html"), "did you mean 'price'?")
+    wrong = run(*args, "price", "--out", tmp_path / "a.html", "--group", "color")
+    assert_fails(wrong, "has no column 'color'; did you mean 'colour'?")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_fit_keeps_rows_for_its_report_out_of_the_fit(folder, tmp_path):
+    model, page = tmp_path / "model.cb", tmp_path / "page.html"
+    args = ["fit", folder / "train.csv", "--target", "price", "--preset", "b", "--out", model]
+    result = run(*args, "--report", page)
+    assert result.exit_code == 0, result.stderr
+    assert "96 trained, 32 calibrated" in result.stdout
+    assert f"Wrote {page} (a report on 32 rows)." in result.stdout
+    assert "32 of 160, drawn by the seed and kept out of the fit" in page.read_text()
+    assert_fails(run(*args, "--report", model), "both name")
+    few = tmp_path / "few.csv"
+    houses(12).write_csv(few)
+    result = run("fit", few, "--target", "price", "--out", model, "--report", page)
+    assert_fails(result, "A fifth of 12 rows is 3, and a report needs at least 4")
+
+
+def test_the_demo_writes_a_table_a_picture_and_a_report(tmp_path):
     out = tmp_path / "new" / "demo"
     result = run("demo", "--out", out)
     assert (result.exit_code, result.stderr) == (0, "")
     for words in ("coverage", "target 90%", "typical width", "epistemic share", "best model"):
         assert words in result.stdout
-    assert sorted(path.name for path in out.iterdir()) == ["bands.png", "intervals.csv"]
+    written = sorted(path.name for path in out.iterdir())
+    assert written == ["bands.png", "intervals.csv", "report.html"]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "intervals for progression · 111 rows" in page
     assert (out / "bands.png").read_bytes().startswith(b"\x89PNG")
     table = pl.read_csv(out / "intervals.csv")
     inside = table["progression"].is_between(table["lower"], table["upper"]).mean()
@@ -357,7 +402,7 @@ def test_the_installed_script_tells_its_version_and_commands():
     assert (version.returncode, version.stdout) == (0, f"clearbands {clearbands.__version__}\n")
     shown = subprocess.run([SCRIPT, "--help"], capture_output=True, text=True)
     assert shown.returncode == 0
-    for command in ("demo", "fit", "predict", "evaluate"):
+    for command in ("demo", "fit", "predict", "evaluate", "report"):
         assert f"\n  {command} " in shown.stdout
 
 

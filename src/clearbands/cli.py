@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
-NEEDED = ("typer", "rich", "polars")
+NEEDED = ("typer", "rich", "polars", "jinja2", "matplotlib")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""What the command line can do: demo, fit, predict, evaluate, serve.
+"""What the command line can do: demo, fit, predict, evaluate, report, serve.
 
 Whatever is slow to import is imported by the command that needs it, so that help is fast.
 """
@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 import time
 import traceback
 import warnings
+import webbrowser
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -22,6 +24,7 @@ from clearbands import __version__, console, files
 
 if TYPE_CHECKING:
     from clearbands.regressor import ClearRegressor
+    from clearbands.split import Rows
 
 
 class Group(TyperGroup):
@@ -102,14 +105,15 @@ Target = Annotated[str, typer.Option("--target", metavar="COLUMN", help="What to
 @app.command(cls=Command)
 def demo(
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder for the table and the picture.")
+        Path, typer.Option("--out", metavar="DIR", help="Folder for table, picture and report.")
     ] = Path("clearbands-demo"),
 ) -> None:
-    """Fit on data that comes with scikit-learn, show the result and draw it."""
+    """Fit on data that comes with scikit-learn, show the result and write a report."""
     files.make_folder(out)
-    table, picture = out / "intervals.csv", out / "bands.png"
+    table, picture, page = out / "intervals.csv", out / "bands.png", out / "report.html"
     files.check_output(table, table=True)
     files.check_output(picture)
+    files.check_output(page)
     with console.progress_bar() as progress:
         from clearbands import demo
 
@@ -117,8 +121,9 @@ def demo(
     files.write_table(result.table(), table)
     with files.written_whole(picture) as unfinished:
         result.draw(unfinished)
+    result.report().save(page)
     console.show_pairs("Diabetes progression after one year", result.summary())
-    console.say(f"Wrote {table} and {picture}.")
+    console.say(f"Wrote {table}, {picture} and {page}.")
     console.say("Your turn: clearbands fit DATA --target COLUMN --out MODEL")
 
 
@@ -149,15 +154,26 @@ def fit(
             "--jobs", min=1, metavar="N", help="Cores to use, all by default; changes no result."
         ),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="FILE",
+            help="Keep a fifth of the rows out of the fit and write a report on them.",
+        ),
+    ] = None,
 ) -> None:
     """Learn intervals for one column of a table from all the others."""
     from clearbands.levels import check_levels
 
     levels = check_levels(level)
     files.check_output(out, inputs=[data])
+    if report is not None:
+        _check_report(report, out, inputs=[data])
     frame = files.read_table(data)
     y = files.take_target(frame, target, data)
     X = files.drop_target(frame, target, data)
+    X, y, kept = _keep_rows(X, y, seed) if report is not None else (X, y, None)
 
     started = time.perf_counter()
     with console.progress_bar() as progress:
@@ -175,6 +191,18 @@ def fit(
     console.show_fit(model, data.name)
     seconds = time.perf_counter() - started
     console.say(f"Wrote {out} ({out.stat().st_size / 1e6:.1f} MB) after {seconds:.1f} s.")
+    if report is not None and kept is not None:
+        settings = [f"--level={given:g}" for given in levels]
+        settings += [f"--preset={preset}", f"--calibration={calibration}", f"--seed={seed}"]
+        origin = {
+            "Command": _spelled(
+                "fit", data, "--target", target, "--out", out, *settings, "--report", report
+            ),
+            "Data": files.fingerprint(data),
+            "Rows of this report": f"{len(kept)} of {frame.height}, drawn by the seed and kept "
+            "out of the fit",
+        }
+        _write_report(report, model, kept.X, kept.y, target=target, origin=origin)
 
 
 @app.command(cls=Command)
@@ -235,6 +263,57 @@ def evaluate(
 
 
 @app.command(cls=Command)
+def report(
+    model: Model,
+    data: Data,
+    target: Target,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page, a .html file.")],
+    unit: Annotated[
+        str, typer.Option("--unit", metavar="TEXT", help="Unit of the target, to be shown.")
+    ] = "",
+    group: Annotated[
+        str | None,
+        typer.Option(
+            "--group", metavar="COLUMN", help="Compare coverage between the groups it names."
+        ),
+    ] = None,
+) -> None:
+    """Write one page about the model on rows it has not seen.
+
+    The page says whether the intervals hold, why they are wide, and which rows to look at. It
+    is one file that needs no network.
+    """
+    files.check_output(out, inputs=[model, data])
+    fitted = _load(model)
+    frame = _read_for(fitted, data)
+    y = files.take_target(frame, target, data)
+    groups = None if group is None else files.take_column(frame, group, data).to_list()
+
+    from clearbands.persistence import read_header
+
+    given = ["report", model, data, "--target", target, "--out", out]
+    given += [f"--unit={unit}"] if unit else []
+    given += [f"--group={group}"] if group is not None else []
+    header = read_header(model)
+    written = ", ".join(f"{name} {header[name]}" for name in header if name != "format")
+    _write_report(
+        out,
+        fitted,
+        _features(fitted, frame, data),
+        y,
+        target=target,
+        unit=unit,
+        groups=groups,
+        origin={
+            "Command": _spelled(*given),
+            "Data": files.fingerprint(data),
+            "Model file": files.fingerprint(model),
+            "Fitted with": written,
+        },
+    )
+
+
+@app.command(cls=Command)
 def serve(
     model: Model,
     port: Port = 8000,
@@ -282,6 +361,85 @@ def serve(
     server.run(web_app, listener, grace=timeout)
 
 
+def _check_report(report: Path, out: Path, inputs: list[Path]) -> None:
+    files.check_output(report, inputs=inputs)
+    if report.resolve() == out.resolve():
+        raise ValueError(f"--report and --out both name {out}; give each a file of its own.")
+
+
+def _write_report(path: Path, model: ClearRegressor, X: Any, y: Any, **words: Any) -> None:
+    from clearbands.report import make_report
+
+    make_report(model, X, y, **words).save(path)
+    console.say(f"Wrote {path} (a report on {len(y)} rows).")
+
+
+def _keep_rows(X: Any, y: Any, seed: int) -> tuple[Any, Any, Rows]:
+    """The rows to fit on, and the fifth that no step of the fit may see."""
+    import numpy as np
+
+    from clearbands.report.facts import FEWEST_ROWS
+    from clearbands.split import Rows, hold_out
+
+    other_draws = np.random.RandomState([seed, 1])  # than those of the fit
+    rows, kept = hold_out(Rows(X, y), 0.2, other_draws)
+    if len(kept) < FEWEST_ROWS:
+        raise ValueError(
+            f"A fifth of {len(y)} rows is {len(kept)}, and a report needs at least {FEWEST_ROWS}; "
+            "give more rows, or fit without --report."
+        )
+    return rows.X, rows.y, kept
+
+
+def _spelled(*arguments: Any) -> str:
+    """The command as a shell takes it."""
+    return shlex.join(["clearbands", *map(str, arguments)])
+
+
+@app.command(cls=Command)
+def explore(
+    model: Model,
+    data: Data,
+    model2: Annotated[
+        Path | None, typer.Argument(metavar="MODEL2", help="A second model, to compare.")
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", metavar="COLUMN", help="The true values, if they are known."),
+    ] = None,
+    port: Port = 0,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Only say where the page is.")
+    ] = False,
+) -> None:
+    """Open a page on this machine: move features and watch the band, see why rows are uncertain.
+
+    It starts from the rows in DATA, scores csv files that are dropped on it, and answers to this
+    machine alone.
+    """
+    from clearbands import server
+
+    server.check_extra()
+    from clearbands.explore import create_page, make_scene
+    from clearbands.features import text_columns
+
+    paths = [model] if model2 is None else [model, model2]
+    alike = len({path.name for path in paths}) < len(paths)
+    models = {str(path) if alike else path.name: _load(path) for path in paths}
+    text = {name for fitted in models.values() for name in text_columns(fitted)}
+    frame = files.read_table(data, text=text)
+    for fitted in models.values():
+        _features(fitted, frame, data)
+    truth = None if target is None else files.take_target(frame, target, data)
+    page = create_page(make_scene(models, frame, truth))
+    listener = server.listen("127.0.0.1", port)
+    address = server.address_of(listener)
+    console.say(f"The page is at {address}; Ctrl-C ends it.")
+    if not no_browser:
+        webbrowser.open(address)  # it waits for the first answer
+    server.run(page, listener, grace=5)
+
+
 def _make_model(preset: Preset, **parameters: Any) -> ClearRegressor:
     from clearbands import variants
     from clearbands.regressor import ClearRegressor
@@ -314,7 +472,9 @@ def _load(path: Path) -> ClearRegressor:
 
 def _read_for(model: ClearRegressor, data: Path) -> Any:
     """The table, with the model's categories as the text they are."""
-    return files.read_table(data, text=getattr(model.encoder_, "categorical_columns_", ()))
+    from clearbands.features import text_columns
+
+    return files.read_table(data, text=text_columns(model))
 
 
 def _features(model: ClearRegressor, frame: Any, data: Path) -> Any:

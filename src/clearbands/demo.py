@@ -14,6 +14,7 @@ from clearbands.plots import band_by_rank
 from clearbands.predictions import epistemic_share, prediction_table
 from clearbands.progress import Listener
 from clearbands.regressor import ClearRegressor
+from clearbands.report import Report, make_report
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,6 +44,11 @@ class Demo:
         axes.set_ylabel("Disease progression after one year")
         figure: Any = axes.figure
         figure.savefig(path, dpi=150, bbox_inches="tight", pad_inches=0.15)
+
+    def report(self) -> Report:
+        """The page about the model on the rows kept from it."""
+        origin = {"Command": "clearbands demo", "Data": "load_diabetes of scikit-learn"}
+        return make_report(self.model, self.X, self.y, target=TARGET, origin=origin)
 
     def summary(self) -> dict[str, str]:
         """The result in a few words."""

@@ -7,6 +7,7 @@ written appears whole or not at all.
 from __future__ import annotations
 
 import difflib
+import hashlib
 import os
 import secrets
 from collections.abc import Collection, Iterator, Sequence
@@ -46,13 +47,18 @@ def read_csv(content: bytes, name: str, *, text: Collection[str] = ()) -> pl.Dat
     return _read(content, name, ".csv", text)
 
 
+def take_column(frame: pl.DataFrame, name: str, path: Path) -> pl.Series:
+    """The column of that name, or an error with the nearest ones."""
+    if name not in frame.columns:
+        raise ValueError(f"{path} has no column {name!r}; {_nearest(name, frame.columns)}")
+    return frame[name]
+
+
 def take_target(frame: pl.DataFrame, target: str, path: Path) -> np.ndarray:
     """The target as finite floats (n,), or an error that says what is wrong with it."""
     import polars as pl
 
-    if target not in frame.columns:
-        raise ValueError(f"{path} has no column {target!r}; {_nearest(target, frame.columns)}")
-    column = frame[target]
+    column = take_column(frame, target, path)
     if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
         shown = next(iter(column.drop_nulls().to_list()), None)
         what = "text" if column.dtype == pl.String else f"values of type {column.dtype}"
@@ -75,7 +81,7 @@ def take_target(frame: pl.DataFrame, target: str, path: Path) -> np.ndarray:
     return values.to_numpy()
 
 
-def take_features(frame: pl.DataFrame, names: Sequence[str], path: Path) -> pl.DataFrame:
+def take_features(frame: pl.DataFrame, names: Sequence[str], path: Path | str) -> pl.DataFrame:
     """The columns a model needs, or an error that names those that are not there."""
     missing = [name for name in names if name not in frame.columns]
     if missing:
@@ -119,6 +125,13 @@ def check_output(path: Path, *, inputs: Collection[Path] = (), table: bool = Fal
         ) from error
     finally:
         probe.unlink(missing_ok=True)
+
+
+def fingerprint(path: Path) -> str:
+    """The name of a file and the first half of its SHA-256: the same file, the same words."""
+    with path.open("rb") as opened:
+        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    return f"{path.name}, SHA-256 {digest[:32]}"
 
 
 def make_folder(path: Path) -> None:

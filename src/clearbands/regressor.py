@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -18,6 +18,9 @@ from clearbands.levels import find_level
 from clearbands.progress import Listener, listening
 from clearbands.split import Rows, hold_out
 from clearbands.uncertainty import Uncertainty
+
+if TYPE_CHECKING:
+    from clearbands.report import Report
 
 GUARANTEES = {
     "joint": "asymptotic coverage",
@@ -149,6 +152,29 @@ class ClearRegressor(IntervalRegressor):
         return tuple(
             Uncertainty(components.center, aleatoric[:, :, j], epistemic[:, :, j], level, index)
             for j, level in enumerate(self.levels_.tolist())
+        )
+
+    def report(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        target: str = "the target",
+        unit: str = "",
+        groups: Any = None,
+        confidence_level: float | None = None,
+    ) -> Report:
+        """A page about the model on rows that no step of the fit has seen.
+
+        It says whether the intervals hold, why they are wide, and which rows to look at. `target`
+        and `unit` are names to be shown, `groups` labels (n,) between which coverage should not
+        differ. Save the page with `.save("report.html")`; in a notebook it shows itself.
+        """
+        from clearbands.report import make_report
+
+        check_is_fitted(self, "calibrator_")
+        return make_report(
+            self, X, y, target=target, unit=unit, groups=groups, confidence_level=confidence_level
         )
 
     @property
