@@ -140,8 +140,7 @@ class PCSEnsemble(Ensemble):
         self.duplicates_ = {}
         groups, seen = _by_version(candidates), dict[str, str]()
         for group in groups:
-            version = group[0].version.fitted(train)
-            rows = version.rows(train)
+            version, rows = group[0].version.fitted(train)
             if len(groups) > 1:
                 first = seen.setdefault(joblib.hash((rows.X, rows.y)), version.name)
                 if first != version.name:
@@ -165,8 +164,7 @@ class PCSEnsemble(Ensemble):
     def _fit_bags(self, chosen: list[Candidate], train: Rows) -> list[VersionBags]:
         bags = []
         for group in _by_version(chosen):
-            version = group[0].version.fitted(train)
-            rows = version.rows(train)
+            version, rows = group[0].version.fitted(train)
             fitted = [self._bag(candidate.model, rows) for candidate in group]
             bags.append(VersionBags(version, fitted))
         return bags

@@ -25,29 +25,35 @@ class Version:
     name: str = ""
     preprocessing: Any = None
 
-    def fitted(self, train: Rows) -> Version:
-        """The same with its preprocessing fitted on the training rows."""
+    def fitted(self, train: Rows) -> tuple[Version, Rows]:
+        """The same, fitted on the training rows, and these rows as the models see them.
+
+        `fit_transform` makes them: a preprocessing may show the rows it learned from otherwise
+        than new ones, as target encoders do.
+        """
         if self.preprocessing is None:
-            return self
-        return replace(self, preprocessing=clone(self.preprocessing).fit(train.X, train.y))
+            return self, train
+        preprocessing = clone(self.preprocessing)
+        X = preprocessing.fit_transform(train.X, train.y)
+        fitted = replace(self, preprocessing=preprocessing)
+        return fitted, Rows(X, fitted._target(train.y))
 
     def view(self, X: Any) -> Any:
-        """X as the models see it."""
+        """New rows as the models see them."""
         return X if self.preprocessing is None else self.preprocessing.transform(X)
 
-    def rows(self, rows: Rows) -> Rows:
-        """X and the target as the models see them."""
+    def _target(self, y: np.ndarray) -> np.ndarray:
         if not hasattr(self.preprocessing, "transform_target"):
-            return Rows(self.view(rows.X), rows.y)
+            return y
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            target = np.asarray(self.preprocessing.transform_target(rows.y), float)
+            target = np.asarray(self.preprocessing.transform_target(y), float)
         if not np.isfinite(target).all():
             row = int(np.argmin(np.isfinite(target)))
             raise ValueError(
-                f"The preprocessing {self.name!r} has no finite target for y = {rows.y[row]:g}; "
+                f"The preprocessing {self.name!r} has no finite target for y = {y[row]:g}; "
                 "leave it out, or shift y."
             )
-        return Rows(self.view(rows.X), target)
+        return target
 
     def restore(self, predictions: np.ndarray) -> np.ndarray:
         """Predictions of the models on the scale of y."""
