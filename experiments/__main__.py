@@ -9,7 +9,7 @@ from platform import python_version
 
 import joblib
 
-from experiments import authors, benchmark, datasets, published, results, simulations
+from experiments import ames_command, authors, benchmark, datasets, published, results, simulations
 
 CHECKED = ("quantileloss", "nciw", "picp")
 HEADER = (
@@ -23,6 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     add_authors(commands)
     benchmark.add_commands(commands)
     simulations.add_commands(commands)
+    ames_command.add_command(commands)
     args = parser.parse_args(arguments)
     try:
         return args.command(args)

@@ -1,0 +1,42 @@
+"""The command `ames`. Everything heavy is imported when it runs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from experiments import datasets, results
+
+SEED = 777
+
+
+def add_command(commands) -> None:
+    help_ = "the Ames case study beside the paper's two tables; goes on where it stopped"
+    parser = commands.add_parser("ames", help=help_, description=help_)
+    parser.add_argument("--scenarios", nargs="+", help="by default the paper's four")
+    parser.add_argument("--jobs", type=int, default=1, help="scenarios run at once")
+    parser.add_argument("--results", type=Path, help="file of the rows")
+    parser.add_argument("--seed", type=int, default=SEED, help="of bootstraps and rows drawn")
+    parser.add_argument("--figure", type=Path, help="where to draw the ratios")
+    parser.set_defaults(command=run_study)
+
+
+def run_study(args: argparse.Namespace) -> int:
+    from experiments import ames, ames_report
+
+    names = args.scenarios or list(ames.SCENARIOS)
+    if unknown := [name for name in names if name not in ames.SCENARIOS]:
+        raise datasets.DatasetError(
+            f"There is no scenario {', '.join(map(repr, unknown))}; choose from "
+            f"{', '.join(map(repr, ames.SCENARIOS))}."
+        )
+    # A file holds one seed: its rows do not say which.
+    default = ames.ROWS.path if args.seed == SEED else results.FOLDER / f"ames-{args.seed}.csv"
+    path = args.results or default
+    ames.run(names, path, n_jobs=args.jobs, seed=args.seed)
+    rows = results.read(path, ames.ROWS)
+    print(f"\n{ames_report.scores(rows)}\n\n{ames_report.factors(rows)}")
+    if args.figure is not None:
+        ames_report.draw_ratios(rows, args.figure)
+        print(f"\n{args.figure}")
+    return 0
