@@ -33,6 +33,11 @@ def features_of(model: Any) -> tuple[Feature, ...]:
     )
 
 
+def text_columns(model: Any) -> list[str]:
+    """The columns that are text though they may look like numbers, such as 01067."""
+    return list(getattr(model.encoder_, "categorical_columns_", ()))
+
+
 def _feature(name: str, kind: str, median: float | None, categories: tuple[str, ...]) -> Feature:
     if kind == "text":
         return Feature(name, kind, categories, categories[0] if categories else None)

@@ -26,12 +26,16 @@ TWICE = "the column is there twice"
 
 def rows_from_json(body: bytes, features: Sequence[Feature], limits: Limits) -> pl.DataFrame:
     """The rows of `{"rows": [{column: value, ...}, ...]}`; null is missing."""
-    import polars as pl
-
     rows = _parse(body)
     _check_count(len(rows), limits)
-    names = [feature.name for feature in features]
-    _check_keys(rows, names)
+    _check_keys(rows, [feature.name for feature in features])
+    return frame_of(rows, features)
+
+
+def frame_of(rows: Sequence[Mapping[str, Any]], features: Sequence[Feature]) -> pl.DataFrame:
+    """The rows as a table; values, as parsed from JSON, are checked by the kind of their column."""
+    import polars as pl
+
     errors: list[CellError] = []
     columns = [
         _column(feature, (row[feature.name] for row in rows), errors) for feature in features

@@ -1,0 +1,37 @@
+// The values of columns: as JSON has them, as places on an axis, and as people read them.
+
+const numbers = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 4 });
+
+export const isChoice = (control) => control.kind === "text" || control.kind === "boolean";
+export const isMoment = (control) => ["date", "datetime", "time"].includes(control.kind);
+
+export const show = (number) => (number == null ? "∞" : numbers.format(number));
+export const percent = (share) => `${Math.round(100 * share)} %`;
+export const levelName = (level) => `${+(100 * level).toFixed(4)} %`;
+
+export function placeOf(control, value) {
+  if (value == null || !isMoment(control)) return value;
+  if (control.kind === "time") {
+    const [hours, minutes, seconds = 0] = value.split(":").map(Number);
+    return 3600 * hours + 60 * minutes + seconds;
+  }
+  const hasZone = /(Z|[+-]\d\d:?\d\d)$/.test(value) || !value.includes("T");
+  return Date.parse(hasZone ? value : `${value}Z`) / 1000;
+}
+
+export function valueAt(control, place) {
+  if (!isMoment(control)) return place;
+  const text = new Date(1000 * place).toISOString();
+  if (control.kind === "time") return text.slice(11, 19);
+  return control.kind === "date" ? text.slice(0, 10) : text.slice(0, 19);
+}
+
+export function showPlace(control, place) {
+  return isMoment(control) ? valueAt(control, place) : show(place);
+}
+
+export function showValue(control, value) {
+  if (value == null) return "missing";
+  if (isChoice(control)) return String(value);
+  return showPlace(control, placeOf(control, value));
+}

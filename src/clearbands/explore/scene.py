@@ -1,0 +1,172 @@
+"""What the page shows: models, the rows of a table, and a control for every column."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+
+from clearbands.encoding import column_kind, numbers_of
+from clearbands.features import EPOCH, Feature, features_of
+from clearbands.service.rows import frame_of
+from clearbands.uncertainty import Uncertainty
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from clearbands.regressor import ClearRegressor
+
+MAX_ROWS = 1000  # that the page shows; more of them would only make it slow
+MAX_MARKS = 300  # of the data along an axis
+CHOICES = ("text", "boolean")  # kinds that are chosen from a list
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model under its name, with its columns."""
+
+    name: str
+    model: ClearRegressor
+    features: tuple[Feature, ...]
+
+    def predict(self, rows: Sequence[Mapping[str, Any]]) -> tuple[Uncertainty, ...]:
+        """At every level of the model; the rows are as JSON has them, other columns are ignored."""
+        return self.model.predict_uncertainties(frame_of(rows, self.features))
+
+
+@dataclass(frozen=True)
+class Control:
+    """One column of the page, and what its values can be."""
+
+    name: str
+    kind: str
+    typical: Any  # median, or the most frequent
+    has_gaps: bool
+    choices: tuple[Any, ...] = ()  # of text and booleans
+    low: float = 0.0  # of the others, as numbers
+    high: float = 0.0
+    is_whole: bool = False
+    marks: tuple[float, ...] = ()  # where the data are
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What one page is about."""
+
+    candidates: tuple[Candidate, ...]
+    controls: tuple[Control, ...]
+    levels: tuple[float, ...]
+    rows: tuple[dict[str, Any], ...]  # as JSON has them
+    numbers: tuple[int, ...]  # of these rows in the table, from 0
+    n_rows: int  # of the table
+    truth: tuple[float, ...] | None
+
+    def control(self, name: str) -> Control:
+        return next(control for control in self.controls if control.name == name)
+
+
+def make_scene(
+    models: Mapping[str, ClearRegressor], frame: pl.DataFrame, truth: np.ndarray | None = None
+) -> Scene:
+    """A scene of one model or two with the rows of a table, evenly thinned out if there are many.
+
+    `truth` (n,) are the true values of these rows, if they are known.
+    """
+    chosen = np.unique(np.linspace(0, frame.height - 1, MAX_ROWS).round().astype(int))
+    candidates = tuple(
+        Candidate(name, model, _kinds_from(features_of(model), frame))
+        for name, model in models.items()
+    )
+    features = {f.name: f for candidate in candidates for f in candidate.features}
+    controls = tuple(_control(feature, frame) for feature in features.values())
+    columns = [_json_values(frame[c.name][chosen.tolist()], c.kind) for c in controls]
+    names = [control.name for control in controls]
+    return Scene(
+        candidates=candidates,
+        controls=controls,
+        levels=_common_levels(candidates),
+        rows=tuple(dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)),
+        numbers=tuple(chosen.tolist()),
+        n_rows=frame.height,
+        truth=None if truth is None else tuple(truth[chosen].tolist()),
+    )
+
+
+def value_at(control: Control, number: float) -> Any:
+    """The value, as JSON has it, at a place on the control's axis."""
+    if control.kind == "time":
+        return (EPOCH + dt.timedelta(seconds=round(number))).time().isoformat()
+    if control.kind in ("date", "datetime"):
+        return (EPOCH + dt.timedelta(seconds=round(number))).isoformat()
+    return number
+
+
+def _kinds_from(features: Sequence[Feature], frame: pl.DataFrame) -> tuple[Feature, ...]:
+    """What an encoder does not tell, the table does."""
+    return tuple(
+        f if f.kind != "any" else dataclasses.replace(f, kind=_kind_in(frame, f.name))
+        for f in features
+    )
+
+
+def _kind_in(frame: pl.DataFrame, name: str) -> str:
+    return column_kind(name, nw.from_native(frame[name], series_only=True).dtype)
+
+
+def _common_levels(candidates: Sequence[Candidate]) -> tuple[float, ...]:
+    first, *others = [candidate.model.levels_.tolist() for candidate in candidates]
+    common = tuple(level for level in first if all(level in levels for levels in others))
+    if not common:
+        raise ValueError(
+            f"The models have no confidence level in common: {first} and {others[0]}; "
+            "fit them at the same levels to compare them."
+        )
+    return common
+
+
+def _control(feature: Feature, frame: pl.DataFrame) -> Control:
+    column = frame[feature.name]
+    has_gaps = column.null_count() > 0
+    present = column.drop_nulls()
+    if feature.kind in CHOICES:
+        counts = present.value_counts(sort=True)[feature.name].to_list()
+        known = [False, True] if feature.kind == "boolean" else list(feature.categories)
+        choices = tuple(dict.fromkeys([*known, *counts]))
+        typical = counts[0] if counts else (choices[0] if choices else None)
+        return Control(feature.name, feature.kind, typical, has_gaps, choices)
+    numbers = numbers_of(nw.from_native(present, series_only=True), feature.name)
+    if len(numbers) == 0:
+        raise ValueError(
+            f"Column {feature.name!r} has no value in any row of the table; give a table with some."
+        )
+    middle = float(np.quantile(numbers, 0.5, method="nearest"))
+    control = Control(
+        feature.name,
+        feature.kind,
+        typical=None,
+        has_gaps=has_gaps,
+        low=float(numbers.min()),
+        high=float(numbers.max()),
+        is_whole=column.dtype.is_integer(),
+        marks=tuple(_thinned(np.sort(numbers), MAX_MARKS).tolist()),
+    )
+    return dataclasses.replace(control, typical=value_at(control, middle))
+
+
+def _thinned(values: np.ndarray, count: int) -> np.ndarray:
+    places = np.linspace(0, len(values) - 1, min(count, len(values))).round().astype(int)
+    return values[places]
+
+
+def _json_values(column: pl.Series, kind: str) -> list[Any]:
+    if kind in ("date", "datetime", "time"):
+        return [None if value is None else value.isoformat() for value in column]
+    if kind in CHOICES:
+        return column.to_list()
+    numbers = numbers_of(nw.from_native(column, series_only=True), column.name)
+    return [None if np.isnan(number) else number for number in numbers.tolist()]

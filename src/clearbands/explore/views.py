@@ -1,0 +1,124 @@
+"""What the page asks for: bands of rows, bands along a column, why a row's band is wide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from clearbands.explore.scene import CHOICES, Candidate, Control, Scene, value_at
+from clearbands.predictions import part_widths
+from clearbands.service.answers import finite
+from clearbands.uncertainty import Uncertainty
+
+POINTS = 72  # along an axis: enough for the eye, few enough to follow a slider
+
+
+def overview(scene: Scene) -> dict[str, Any]:
+    """All that the page needs to start."""
+    return {
+        "models": [
+            {
+                "name": candidate.name,
+                "guarantee": candidate.model.guarantee_,
+                "columns": [feature.name for feature in candidate.features],
+                "bands": bands(candidate, scene.levels, scene.rows),
+            }
+            for candidate in scene.candidates
+        ],
+        "levels": list(scene.levels),
+        "controls": [vars(control) for control in scene.controls],
+        "rows": list(scene.rows),
+        "numbers": list(scene.numbers),
+        "n_rows": scene.n_rows,
+        "truth": None if scene.truth is None else list(scene.truth),
+    }
+
+
+def bands(
+    candidate: Candidate, levels: Sequence[float], rows: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """The bands of rows at each of the levels, as columns; infinite values are null."""
+    parts = {level.confidence_level: level for level in candidate.predict(rows)}
+    return [_columns(parts[level]) for level in levels]
+
+
+def along(scene: Scene, row: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """How the bands of a row change with one of its columns, and the bands of the row itself."""
+    control = scene.control(name)
+    places = axis(control, row[name])
+    if control.kind in CHOICES:
+        rows = [{**row, name: place} for place in places]
+    else:
+        rows = [{**row, name: value_at(control, place)} for place in places]
+    return {
+        "column": name,
+        "places": places,
+        "models": [
+            {
+                "bands": bands(candidate, scene.levels, rows),
+                "here": bands(candidate, scene.levels, [row]),
+            }
+            for candidate in scene.candidates
+        ],
+    }
+
+
+def axis(control: Control, value: Any) -> list[Any]:
+    """Where to look: all choices, or points across the data and as far as the present value."""
+    if control.kind in CHOICES:
+        return list(control.choices)
+    low, high = control.low, control.high
+    if isinstance(value, int | float):
+        low, high = min(low, value), max(high, value)
+    if low == high:
+        return [low]
+    if control.is_whole and high - low < POINTS:
+        return np.arange(low, high + 1).tolist()
+    return np.linspace(low, high, POINTS).tolist()
+
+
+def why(scene: Scene, row: Mapping[str, Any]) -> dict[str, Any]:
+    """For each model: by how much each part of the width exceeds what it would be with one value
+    replaced by the typical one, all others as they are."""
+    answers = []
+    for candidate in scene.candidates:
+        controls = [scene.control(feature.name) for feature in candidate.features]
+        rows = [dict(row)] + [{**row, control.name: control.typical} for control in controls]
+        answers.append(
+            {
+                "levels": [
+                    [
+                        {
+                            "column": control.name,
+                            "value": row[control.name],
+                            "typical": control.typical,
+                            "aleatoric": _excess(columns["aleatoric"], j),
+                            "epistemic": _excess(columns["epistemic"], j),
+                        }
+                        for j, control in enumerate(controls, start=1)
+                    ]
+                    for columns in bands(candidate, scene.levels, rows)
+                ]
+            }
+        )
+    return {"models": answers}
+
+
+def _excess(widths: list[float | None], j: int) -> float | None:
+    own, other = widths[0], widths[j]
+    return None if own is None or other is None else own - other
+
+
+def _columns(parts: Uncertainty) -> dict[str, Any]:
+    lower, upper = parts.interval.T
+    columns = {
+        "center": parts.center,
+        "lower": lower,
+        "upper": upper,
+        "inner_lower": parts.center - parts.aleatoric[:, 0],
+        "inner_upper": parts.center + parts.aleatoric[:, 1],
+        **part_widths(parts),
+    }
+    return {name: [finite(value) for value in values] for name, values in columns.items()}
