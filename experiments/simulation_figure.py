@@ -15,6 +15,8 @@ from experiments.simulation_summary import means, title
 
 def draw(rows: pd.DataFrame, case: str, path: Path) -> None:
     """Left the conditional coverage, right the width beside that of the true quantiles."""
+    from matplotlib.ticker import LogLocator
+
     plt = figure.pyplot()
     sheet, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
     panels = ((left, means(rows, "radius", "coverage")), (right, means(rows, "radius", "width")))
@@ -29,7 +31,9 @@ def draw(rows: pd.DataFrame, case: str, path: Path) -> None:
     right.plot(
         distances, true_width(case, distances), "--", color="black", linewidth=0.8, label="true"
     )
-    right.set_yscale("log")
+    right.set_yscale("log", subs=())
+    right.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    right.yaxis.set_major_formatter("{x:g}")
     right.set_ylabel("mean width")
     right.legend(fontsize="small")
     sheet.suptitle(title(case, rows), fontsize="medium")

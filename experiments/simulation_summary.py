@@ -67,8 +67,9 @@ def near_and_far(cases: dict[str, pd.DataFrame]) -> Table:
             )
     header = ["case", "method", "lowest", "highest", "width"]
     header += [f"{name} beyond {NEAR:g}" for name in header[2:]]
-    where = f"lowest and highest up to distance {NEAR:g}, and beyond"
-    return Table("near-and-far", f"Coverage at {LEVEL:.0%}, mean over runs: {where}", header, cells)
+    what = f"Coverage at {100 * LEVEL:g} %, mean over runs"
+    label = f"{what}: lowest and highest up to distance {NEAR:g}, and beyond"
+    return Table("near-and-far", label, header, cells)
 
 
 def extreme(coverage: pd.Series, place: float) -> str:
