@@ -38,16 +38,8 @@ def text_columns(model: Any) -> list[str]:
     return list(getattr(model.encoder_, "categorical_columns_", ()))
 
 
-def _feature(name: str, kind: str, median: float | None, categories: tuple[str, ...]) -> Feature:
-    if kind == "text":
-        return Feature(name, kind, categories, categories[0] if categories else None)
-    if median is None or not math.isfinite(median):
-        return Feature(name, kind)
-    return Feature(name, kind, typical=_in_json(kind, median))
-
-
-def _in_json(kind: str, number: float) -> Any:
-    """The encoded number as the value it stands for."""
+def value_of(kind: str, number: float) -> Any:
+    """The value that an encoded number stands for, as JSON has it."""
     if kind == "boolean":
         return number > 0.5
     if kind == "time":
@@ -56,6 +48,14 @@ def _in_json(kind: str, number: float) -> Any:
         moment = EPOCH + dt.timedelta(seconds=round(number))
         return moment.date().isoformat() if kind == "date" else moment.isoformat()
     return number
+
+
+def _feature(name: str, kind: str, median: float | None, categories: tuple[str, ...]) -> Feature:
+    if kind == "text":
+        return Feature(name, kind, categories, categories[0] if categories else None)
+    if median is None or not math.isfinite(median):
+        return Feature(name, kind)
+    return Feature(name, kind, typical=value_of(kind, median))
 
 
 def _medians(encoder: Any) -> dict[Any, float]:

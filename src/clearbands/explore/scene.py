@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 
 from clearbands.encoding import column_kind, numbers_of
-from clearbands.features import EPOCH, Feature, features_of
+from clearbands.features import Feature, features_of, value_of
 from clearbands.service.rows import frame_of
 from clearbands.uncertainty import Uncertainty
 
@@ -97,15 +96,6 @@ def make_scene(
     )
 
 
-def value_at(control: Control, number: float) -> Any:
-    """The value, as JSON has it, at a place on the control's axis."""
-    if control.kind == "time":
-        return (EPOCH + dt.timedelta(seconds=round(number))).time().isoformat()
-    if control.kind in ("date", "datetime"):
-        return (EPOCH + dt.timedelta(seconds=round(number))).isoformat()
-    return number
-
-
 def _kinds_from(features: Sequence[Feature], frame: pl.DataFrame) -> tuple[Feature, ...]:
     """What an encoder does not tell, the table does."""
     return tuple(
@@ -145,17 +135,16 @@ def _control(feature: Feature, frame: pl.DataFrame) -> Control:
             f"Column {feature.name!r} has no value in any row of the table; give a table with some."
         )
     middle = float(np.quantile(numbers, 0.5, method="nearest"))
-    control = Control(
+    return Control(
         feature.name,
         feature.kind,
-        typical=None,
+        typical=value_of(feature.kind, middle),
         has_gaps=has_gaps,
         low=float(numbers.min()),
         high=float(numbers.max()),
         is_whole=column.dtype.is_integer(),
         marks=tuple(_thinned(np.sort(numbers), MAX_MARKS).tolist()),
     )
-    return dataclasses.replace(control, typical=value_at(control, middle))
 
 
 def _thinned(values: np.ndarray, count: int) -> np.ndarray:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from clearbands.explore.scene import CHOICES, Candidate, Control, Scene, value_at
+from clearbands.explore.scene import CHOICES, Candidate, Control, Scene
+from clearbands.features import value_of
 from clearbands.predictions import part_widths
 from clearbands.service.answers import finite
 from clearbands.uncertainty import Uncertainty
@@ -51,7 +52,7 @@ def along(scene: Scene, row: Mapping[str, Any], name: str) -> dict[str, Any]:
     if control.kind in CHOICES:
         rows = [{**row, name: place} for place in places]
     else:
-        rows = [{**row, name: value_at(control, place)} for place in places]
+        rows = [{**row, name: value_of(control.kind, place)} for place in places]
     return {
         "column": name,
         "places": places,
