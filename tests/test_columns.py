@@ -39,6 +39,11 @@ def test_frames_keep_names_and_kinds(make):
     ]
 
 
+def test_whole_numbers_keep_their_digits():
+    (column,) = columns_of([[20240131.0], [1 / 3]])
+    assert [column.in_words(v) for v in column.values] == ["20240131", "0.33333"]
+
+
 def test_days_and_times_are_written_as_such():
     day, time, span = columns_of(
         pl.DataFrame(

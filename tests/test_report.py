@@ -222,7 +222,7 @@ def test_coverage_by_parts_is_that_of_the_diagnosis(facts):
             assert 0 <= cell.low <= cell.at <= cell.high <= 100
     by_size = [cell for cell in facts.diagnosis.by_feature if cell.by == "size"]
     assert [cell.n for cell in shown["size"]] == [cell.n for cell in by_size]
-    assert [cell.label for cell in shown["town"]] == ["Aa", "Bb", "Missing"]
+    assert [cell.label for cell in shown["town"]] == ["Aa", "Bb", "missing"]
     assert shown["size"][-1].label == "missing"
 
 
@@ -231,6 +231,7 @@ def test_findings_and_verdict_follow_the_coverage(model):
     far = model.report(X, y + 400).html
     text = Page(far).text
     assert text.count("The intervals promise more than they hold on these rows.") == 1
+    assert "Calibrate the model again on rows like these before you rely on them." in text
     assert "Under-covers by" in text
     assert '<tr class="off">' in far
     center = Page(model.report(X, model.predict(X)).html).text

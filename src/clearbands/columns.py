@@ -46,7 +46,8 @@ class Column:
         if self.kind in ("date", "datetime", "time"):
             moment = EPOCH + dt.timedelta(seconds=round(value))
             return _shown(moment, self.kind)
-        return f"{value:.6g}"
+        is_whole = value == round(value) and abs(value) < 1e15
+        return f"{value:.0f}" if is_whole else f"{value:.5g}"  # years and ids stay what they are
 
 
 def columns_of(X: Any) -> Iterator[Column]:

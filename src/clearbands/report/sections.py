@@ -84,7 +84,7 @@ def verdict(facts: Facts) -> str:
     diagnosis = facts.diagnosis
     if not facts.is_finite:
         return f"No finite interval is valid at {level(facts.confidence_level)}."
-    if diagnosis.p_values[0] < FALSE_ALARMS:
+    if _is_off(facts):
         if diagnosis.coverage.coverage < facts.confidence_level:
             return "The intervals promise more than they hold on these rows."
         return "The intervals are wider than they need to be on these rows."
@@ -108,6 +108,10 @@ def answer(facts: Facts, target: str, unit: str) -> list[str]:
         f"A typical interval for {target} is {with_unit(_typical(facts), unit)} wide, where the "
         f"true values range from {low} to {high}."
     )
+    if _is_off(facts):
+        too_few = cell.coverage < facts.confidence_level
+        aim = "before you rely on them" if too_few else "to make them shorter"
+        said.append(f"Calibrate the model again on rows like these {aim}.")
     share = facts.epistemic_share
     if share > 0.5:
         said.append(
@@ -120,6 +124,11 @@ def answer(facts: Facts, target: str, unit: str) -> list[str]:
             "intervals much shorter, better measurements or further features might."
         )
     return said
+
+
+def _is_off(facts: Facts) -> bool:
+    """Whether the coverage of all rows is off by more than chance explains."""
+    return bool(facts.diagnosis.p_values[0] < FALSE_ALARMS)
 
 
 def with_unit(value: float, unit: str) -> str:
@@ -208,8 +217,11 @@ def _whisker(
 def _label(cell: Cell) -> str:
     """Which rows, where a heading already names what they were divided by."""
     name = f"`{cell.by}`"
-    where = cell.where.removesuffix(f" of {name}").removeprefix(f"{name} ").removeprefix("= ")
-    return plain(where.removeprefix("the "))
+    if cell.where.startswith(f"{name} = "):
+        return cell.where.removeprefix(f"{name} = ")
+    return plain(
+        cell.where.removesuffix(f" of {name}").removeprefix(f"{name} ").removeprefix("the ")
+    )
 
 
 def plain(words: str) -> str:
@@ -282,7 +294,7 @@ def importances(facts: Facts) -> list[Bar]:
     return [
         Bar(
             found.name,
-            (f"{100 * found.center:+.0f} %", f"{100 * found.width:.0f} %"),
+            (f"{_signed(100 * found.center)} %", f"{100 * found.width:.0f} %"),
             tuple(
                 round(100 * max(value, 0) / most, 1)
                 for value, most in zip((found.center, found.width), longest, strict=True)
@@ -290,6 +302,11 @@ def importances(facts: Facts) -> list[Bar]:
         )
         for found in shown
     ]
+
+
+def _signed(value: float) -> str:
+    text = f"{value:+.0f}"
+    return "0" if text in ("+0", "-0") else text.replace("-", "−")
 
 
 def models(facts: Facts) -> list[Bar]:
