@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearbands.engine.binning import Bins
-from clearbands.engine.boosting import MAX_COLUMNS, fit_boosted_bag
+from clearbands.engine.boosting import ALWAYS_LEFT, MAX_COLUMNS, FineColumns, fit_boosted_bag
 
 DEFAULTS = {
+    "max_bins": 256,
     "n_trees": 4,
     "max_depth": 3,
     "learning_rate": 0.3,
@@ -23,10 +24,9 @@ DEFAULTS = {
 ARRAYS = ("init", "feature", "threshold", "value")
 
 
-def fit(X, y, counts=None, quantiles=(0.5,), bins=None, **settings):
+def fit(X, y, counts=None, quantiles=(0.5,), **settings):
     counts = np.ones((1, len(y)), np.uint8) if counts is None else np.asarray(counts, np.uint8)
-    bins = Bins.from_data(X) if bins is None else bins
-    return fit_boosted_bag(bins, X, y, counts, np.array(quantiles), **{**DEFAULTS, **settings})
+    return fit_boosted_bag(X, y, counts, np.array(quantiles), **{**DEFAULTS, **settings})
 
 
 def assert_same(one, other):
@@ -53,7 +53,7 @@ class SlowTrees:
         self.residual = y - self.init
         n_inner = 2**max_depth - 1
         self.feature = np.zeros((n_trees, n_inner), int)
-        self.threshold = np.full((n_trees, n_inner), 255)
+        self.threshold = np.full((n_trees, n_inner), ALWAYS_LEFT)
         self.value = np.full((n_trees, n_inner + 1), np.nan)
         for tree in range(n_trees):
             self.overshoots = self.residual <= 0
@@ -97,6 +97,16 @@ class SlowTrees:
         return best
 
 
+def into_the_gap(slow, drawn):
+    """Thresholds halfway between the last bin that goes left and the next one that was drawn."""
+    threshold = slow.threshold.copy()
+    for place in np.argwhere(threshold != ALWAYS_LEFT):
+        last_left = threshold[*place]
+        bins = drawn[:, slow.feature[*place]]
+        threshold[*place] = (last_left + int(bins[bins > last_left].min()) - 1) // 2
+    return threshold
+
+
 @pytest.mark.parametrize("tau", [0.05, 0.5, 0.9])
 @pytest.mark.parametrize(
     ("n", "d", "distinct"),
@@ -108,10 +118,11 @@ def test_same_trees_as_the_slow_implementation(n, d, distinct, tau):
     counts = np.bincount(rng.randint(n, size=n), minlength=n)
     bag = fit(X, y, [counts], [tau])
     rows = np.repeat(np.arange(n), counts)
-    slow = SlowTrees(bag.bins.apply(X[rows]), y[rows], tau, 4, 3, 0.3, 2, 1.0)
+    drawn = bag.bins.apply(X[rows])
+    slow = SlowTrees(drawn, y[rows], tau, 4, 3, 0.3, 2, 1.0)
     assert bag.init[0, 0] == pytest.approx(slow.init, rel=1e-12)
     np.testing.assert_array_equal(bag.feature[0, 0], slow.feature)
-    np.testing.assert_array_equal(bag.threshold[0, 0], slow.threshold)
+    np.testing.assert_array_equal(bag.threshold[0, 0], into_the_gap(slow, drawn))
     np.testing.assert_allclose(bag.value[0, 0], slow.value, rtol=1e-9, atol=1e-12)
 
 
@@ -153,10 +164,10 @@ def test_members_are_the_sums_of_their_leaves():
 )
 def test_weights_equal_repeated_rows(counts, tau, seed):
     X, y, _ = problem(len(counts), 2, seed)
-    bins = Bins.from_data(X)
     rows = np.repeat(np.arange(len(counts)), counts)
-    assert_same(
-        fit(X, y, [counts], [tau], bins=bins), fit(X[rows], y[rows], None, [tau], bins=bins)
+    weighted, repeated = fit(X, y, [counts], [tau]), fit(X[rows], y[rows], None, [tau])
+    np.testing.assert_array_equal(
+        weighted.predict_members(X[rows]), repeated.predict_members(X[rows])
     )
 
 
@@ -209,7 +220,7 @@ def test_constant_columns_are_never_used():
 def test_nothing_to_split_leaves_the_quantile():
     y = np.random.RandomState(0).normal(size=50)
     bag = fit(np.ones((50, 2)), y, n_trees=200)
-    np.testing.assert_array_equal(bag.threshold, 255)
+    np.testing.assert_array_equal(bag.threshold, ALWAYS_LEFT)
     np.testing.assert_allclose(bag.predict_members(np.ones((1, 2)))[0, 0, 0], np.median(y))
 
 
@@ -230,7 +241,45 @@ def test_columns_beyond_the_first_byte_are_found():
 def test_too_many_columns_are_refused():
     X = np.zeros((2, MAX_COLUMNS + 1))
     with pytest.raises(ValueError, match=r"at most 65535 columns, got 65536"):
-        fit(X, np.array([0.0, 1.0]), bins=Bins(np.empty(0), np.zeros(X.shape[1] + 1, int)))
+        fit(X, np.array([0.0, 1.0]))
+
+
+@pytest.mark.parametrize("max_bins", [2, 5, 40])
+@pytest.mark.parametrize("distinct", [3, 30, 500])
+def test_coarse_bins_share_out_the_draws(max_bins, distinct):
+    X, _, rng = problem(400, 2, distinct=distinct)
+    counts = np.bincount(rng.randint(400, size=400), minlength=400)
+    fine = FineColumns.from_bins(Bins.from_data(X), X)
+    binned, offsets, last_fine = fine.coarsen(counts, max_bins)
+    for j in range(2):
+        drawn, coarse = fine.binned[counts > 0, j], binned[counts > 0, j]
+        n_bins = int(offsets[j + 1] - offsets[j])
+        np.testing.assert_array_equal(np.unique(coarse), np.arange(n_bins))
+        np.testing.assert_array_equal(coarse, np.searchsorted(last_fine[j, :n_bins], drawn))
+        weights = np.bincount(coarse, counts[counts > 0])
+        heaviest_value = np.bincount(drawn, counts[counts > 0]).max()
+        if len(np.unique(drawn)) <= max_bins:
+            assert n_bins == len(np.unique(drawn))
+        else:
+            assert weights.max() <= 400 / max_bins + heaviest_value
+
+
+def test_a_cut_lies_halfway_into_the_values_that_were_not_drawn():
+    X = np.arange(8.0)[:, None]
+    fine = FineColumns.from_bins(Bins.from_data(X), X)
+    drawn = np.array([1, 2, 0, 0, 0, 0, 1, 1], np.uint8)
+    binned, offsets, last_fine = fine.coarsen(drawn, 256)
+    np.testing.assert_array_equal(offsets, [0, 4])
+    np.testing.assert_array_equal(last_fine[0, :4], [0, 3, 6, 7])
+    np.testing.assert_array_equal(binned[drawn > 0, 0], [0, 1, 2, 3])
+
+
+def test_members_cut_a_long_column_in_different_places():
+    # With the same cuts in all members their errors of rounding would not average out.
+    X, y, rng = problem(3000, 1)
+    counts = [np.bincount(rng.randint(3000, size=3000), minlength=3000) for _ in range(20)]
+    bag = fit(X, y, counts, max_bins=8, n_trees=30)
+    assert len(np.unique(bag.threshold[bag.threshold != ALWAYS_LEFT])) > 20
 
 
 def test_more_than_256_distinct_values_are_split_between_bins():

@@ -35,9 +35,9 @@ class Bins:
         """(d + 1,): the bins of column j have the numbers offsets[j] .. offsets[j + 1] - 1."""
         return self.starts + np.arange(len(self.starts))
 
-    def apply(self, X: np.ndarray) -> np.ndarray:
-        """(n, d) floats to (n, d) bytes."""
-        binned = np.empty(X.shape, np.uint8)
+    def apply(self, X: np.ndarray, dtype: type = np.uint8) -> np.ndarray:
+        """(n, d) floats to (n, d) small integers, of a type that has room for them."""
+        binned: np.ndarray = np.empty(X.shape, dtype)
         for j in range(self.n_columns):
             cuts = self.cuts[self.starts[j] : self.starts[j + 1]]
             binned[:, j] = np.searchsorted(cuts, X[:, j], side="left")

@@ -6,6 +6,11 @@ elsewhere, so a node is described by two integers: the weight of its rows, and t
 whose prediction overshoots (is not below the target). Both travel in the halves of one int64, a
 "pair": adding and subtracting pairs is exact, and so the same trees come out of weights and of
 repeated rows, of one thread and of many.
+
+Columns are binned twice. Fine bins, in two bytes, are made once and are what trees know at
+prediction. From them every member makes at most 256 coarse ones, in one byte, that hold equal
+shares of its own bootstrap. With the same cuts in all members their errors of rounding would be the
+same, too, and would not average out.
 """
 # numba types the kernels, by rules of its own.
 # mypy: no-check-untyped-defs
@@ -23,8 +28,9 @@ from clearbands.engine.compiled import helper, kernel, loop
 from clearbands.engine.threads import run_threads
 
 MAX_COLUMNS = 2**16 - 1
+FINE_BINS = 2**12
 
-ALWAYS_LEFT = 255  # no bin is larger
+ALWAYS_LEFT = 2**16 - 1  # no bin is larger
 MIN_GAIN = 1e-6
 TIE = 1 + 1e-12  # scores closer than this are equal, and the first split wins on every machine
 HALF = 32
@@ -39,28 +45,27 @@ FEW_VALUES = 16  # which an insertion sort orders fastest
 class BoostedBag:
     """Complete binary trees: the children of node k are 2k + 1 and 2k + 2, then come the leaves."""
 
-    bins: Bins
+    bins: Bins  # fine ones
     init: np.ndarray  # (q, b): what a member predicts before its first tree
     feature: np.ndarray  # (b, q, trees, inner nodes) uint16: the column a node looks at
-    threshold: np.ndarray  # (b, q, trees, inner nodes) uint8: the last bin that goes left
+    threshold: np.ndarray  # (b, q, trees, inner nodes) uint16: the last bin that goes left
     value: np.ndarray  # (b, q, trees, leaves): what a leaf adds to the prediction
 
     def predict_members(self, X: np.ndarray) -> np.ndarray:
         """(n, q, b): for every row and quantile the predictions of all members."""
         members = np.empty((len(X), *self.init.shape))
-        _predict_members(
-            self.bins.apply(X), self.init, self.feature, self.threshold, self.value, members
-        )
+        binned = self.bins.apply(X, np.uint16)
+        _predict_members(binned, self.init, self.feature, self.threshold, self.value, members)
         return members
 
 
 def fit_boosted_bag(
-    bins: Bins,
     X: np.ndarray,
     y: np.ndarray,
     counts: np.ndarray,
     quantiles: np.ndarray,
     *,
+    max_bins: int,
     n_trees: int,
     max_depth: int,
     learning_rate: float,
@@ -72,22 +77,24 @@ def fit_boosted_bag(
     """Boost every quantile on every bootstrap, a row of `counts` (b, n) uint8."""
     if X.shape[1] > MAX_COLUMNS:
         raise ValueError(f"X must have at most {MAX_COLUMNS} columns, got {X.shape[1]}.")
-    columns = Columns.from_bins(bins, X)
+    bins = Bins.from_data(X, FINE_BINS)
+    fine = FineColumns.from_bins(bins, X)
     n_members, n_quantiles = len(counts), len(quantiles)
     n_inner = 2**max_depth - 1
     shape = (n_members, n_quantiles, n_trees)
     init = np.empty((n_quantiles, n_members))
     feature = np.empty((*shape, n_inner), np.uint16)
-    threshold = np.empty((*shape, n_inner), np.uint8)
+    threshold = np.empty((*shape, n_inner), np.uint16)
     value = np.empty((*shape, n_inner + 1))
     # Weights are integers, so rounding the limit up changes nothing; an empty child is no child.
     min_weight = max(1, int(np.ceil(min_child_weight)))
-    # A histogram is cleared and scanned as a whole: it pays off once rows outnumber bins.
-    few_rows = max(32, int(columns.offsets[-1]) // X.shape[1])
 
     def fit_one(task: int, stop: np.ndarray) -> None:
         member, level = divmod(task, n_quantiles)
         tau = float(quantiles[level])
+        columns = fine.coarsen(counts[member], max_bins)
+        # A histogram is cleared and scanned as a whole: it pays off once rows outnumber bins.
+        few_rows = max(32, int(columns.offsets[-1]) // X.shape[1])
         sample = Sample.draw(y, counts[member])
         n_slots = max_depth if len(sample.drawn) > few_rows else 0
         _fit_member(
@@ -107,16 +114,81 @@ def fit_boosted_bag(
     return BoostedBag(bins, init, feature, threshold, value)
 
 
-class Columns(NamedTuple):
-    """The training set in bins."""
+class FineColumns(NamedTuple):
+    """The training set in fine bins."""
 
-    binned: np.ndarray  # (n, d) uint8
-    offsets: np.ndarray  # (d + 1,): where the bins of a column start in a histogram
+    binned: np.ndarray  # (n, d) uint16
+    offsets: np.ndarray  # (d + 1,) int64: where the bins of a column start when all lie end to end
 
     @classmethod
-    def from_bins(cls, bins: Bins, X: np.ndarray) -> Columns:
-        # Unsigned numbers spare the kernels the check for an index that counts from the end.
-        return cls(bins.apply(X), bins.offsets.astype(np.uint64))
+    def from_bins(cls, bins: Bins, X: np.ndarray) -> FineColumns:
+        return cls(bins.apply(X, np.uint16), bins.offsets.astype(np.int64))
+
+    def coarsen(self, counts: np.ndarray, max_bins: int) -> Columns:
+        """At most `max_bins` bins per column, holding about equally many draws each."""
+        n_columns = self.binned.shape[1]
+        binned = np.empty(self.binned.shape, np.uint8)
+        offsets = np.zeros(n_columns + 1, np.uint64)
+        last_fine = np.empty((n_columns, max_bins), np.uint16)
+        _coarsen(self, counts, max_bins, binned, offsets, last_fine)
+        return Columns(binned, offsets, last_fine)
+
+
+class Columns(NamedTuple):
+    """What one member sees of the training set."""
+
+    binned: np.ndarray  # (n, d) uint8; of rows that were not drawn undefined
+    # Unsigned numbers spare the kernels the check for an index that counts from the end.
+    offsets: np.ndarray  # (d + 1,) uint64: where the bins of a column start in a histogram
+    last_fine: np.ndarray  # (d, max_bins) uint16: the last fine bin in a bin
+
+
+@kernel
+def _coarsen(fine, counts, max_bins, binned, offsets, last_fine):
+    draws = np.zeros(fine.offsets[-1], np.int64)
+    for row in range(len(counts)):
+        if counts[row] > 0:
+            for column in range(binned.shape[1]):
+                draws[fine.offsets[column] + np.int64(fine.binned[row, column])] += counts[row]
+    coarse_of = np.empty(len(draws), np.uint8)
+    for column in range(binned.shape[1]):
+        here = slice(fine.offsets[column], fine.offsets[column + 1])
+        n_bins = _share_out(draws[here], max_bins, coarse_of[here], last_fine[column])
+        offsets[column + 1] = offsets[column] + np.uint64(n_bins)
+    for row in range(len(counts)):
+        if counts[row] > 0:
+            for column in range(binned.shape[1]):
+                place = fine.offsets[column] + np.int64(fine.binned[row, column])
+                binned[row, column] = coarse_of[place]
+
+
+@loop
+def _share_out(draws, max_bins, coarse_of, last_fine):
+    """Give every fine bin of a column to a coarse one; returns how many of these there are.
+
+    A bin ends with the fine one in which its share of the draws is reached, or, when there are
+    few, with every fine bin that was drawn. Bins that were not drawn are halved between neighbours.
+    """
+    total = draws.sum()
+    every_one = np.count_nonzero(draws) <= max_bins
+    n_bins, so_far = 0, 0
+    full = False
+    last_drawn, start = 0, 0
+    for here in range(len(draws)):
+        if draws[here] == 0:
+            continue
+        if full:
+            last_fine[n_bins] = (last_drawn + here - 1) // 2
+            coarse_of[start : last_fine[n_bins] + 1] = n_bins
+            start = np.int64(last_fine[n_bins]) + 1
+            n_bins += 1
+        last_drawn = here
+        before = so_far * max_bins // total
+        so_far += draws[here]
+        full = every_one or so_far * max_bins // total > before
+    last_fine[n_bins] = len(draws) - 1
+    coarse_of[start:] = n_bins
+    return n_bins + 1
 
 
 class Rule(NamedTuple):
@@ -254,7 +326,7 @@ def _grow_tree(columns, rule, sample, histograms, root, feature, threshold, valu
             _close_leaf(rule, sample, node, value)
             continue
         feature[node.number] = column
-        threshold[node.number] = last_left_bin
+        threshold[node.number] = columns.last_fine[column, last_left_bin]
         middle = node.start + _partition(
             columns.binned, _rows_of(node, sample), sample.spare_rows, column, last_left_bin
         )

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from clearbands.bagging import Bag, fit_clones
-from clearbands.engine.binning import MAX_BINS, Bins
+from clearbands.engine.binning import MAX_BINS
 from clearbands.quantile_models.base import QuantileModel, check_quantiles
 from clearbands.tables import check_count
 
@@ -36,7 +36,8 @@ class BoostedQuantiles(QuantileModel):
     reg_lambda : float
         Added to the number of rows in the score of a split; larger values favour larger children.
     max_bins : int
-        Columns with more distinct values than this, at most 256, are split between bins.
+        Columns with more distinct values than this, at most 256, are split between bins that hold
+        equal shares of a bootstrap.
     backend : {"native", "xgboost"}
         The kernels of this package, or stock XGBoost: equally good and several times slower.
     random_state : int, RandomState or None
@@ -82,11 +83,11 @@ class BoostedQuantiles(QuantileModel):
         from clearbands.engine.boosting import fit_boosted_bag
 
         return fit_boosted_bag(
-            Bins.from_data(X, self.max_bins),
             X,
             y,
             counts,
             check_quantiles(self.quantiles),
+            max_bins=self.max_bins,
             n_trees=self.n_trees,
             max_depth=self.max_depth,
             learning_rate=self.learning_rate,
