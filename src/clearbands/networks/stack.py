@@ -21,9 +21,9 @@ class Standard:
 
     @classmethod
     def of(cls, values: np.ndarray) -> Standard:
-        mean, deviation = values.mean(axis=0), values.std(axis=0)
-        # What rounding leaves of a constant is no spread.
-        return cls(mean, np.where(deviation > 1e-12 * np.abs(mean), deviation, 0.0))
+        is_constant = values.min(axis=0) == values.max(axis=0)
+        mean = np.where(is_constant, values[0], values.mean(axis=0))
+        return cls(mean, np.where(is_constant, 0.0, values.std(axis=0)))
 
     def apply(self, values: np.ndarray) -> np.ndarray:
         divisor = np.where(self.deviation > 0, self.deviation, 1.0)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from clearbands.networks.extra import import_torch
 from clearbands.networks.losses import Loss
@@ -95,7 +96,9 @@ def train(
     size = max(1, ROWS_AT_ONCE // min(plan.batch_size, len(y)))
     groups = [members[start : start + size] for start in range(0, len(members), size)]
     total = len(groups) * plan.max_epochs
-    with torch.enable_grad():
+    # One thread: products this small gain little from more, and where other programs compete for
+    # the cores, threads that wait for each other can make training seventy times slower.
+    with torch.enable_grad(), threadpool_limits(limits=1):
         for i, group in enumerate(groups):
             batch = _Batch(shape, plan, loss, rows, group)
             for epoch in range(plan.max_epochs):

@@ -87,7 +87,7 @@ class NetworkQuantiles(QuantileModel):
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> FittedNetworks:
-        """One network per row of `counts`; torch's own threads serve them all, whatever `n_jobs`.
+        """One network per row of `counts`, all on one thread whatever `n_jobs`.
 
         Other than with trees, counting a row twice is not quite the same as giving it twice: rows
         that do not count decide when training stops.
