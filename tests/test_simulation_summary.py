@@ -138,3 +138,21 @@ def test_missing_rows_are_said(tmp_path, capsys):
     arguments = ["table", "simulations", "--results", str(tmp_path / "none.csv")]
     assert __main__.main(arguments) == 2
     assert "python -m experiments simulate" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("schema", "n_places"),
+    [(results.SPHERE_ROWS, 25), (results.SHIFT_ROWS, 4)],
+    ids=["distance", "shift"],
+)
+def test_rows_that_are_kept_are_whole(schema, n_places):
+    rows = pd.read_parquet(schema.path.with_suffix(".parquet"))
+    assert list(rows.columns) == schema.packed
+    assert not rows.duplicated(schema.key).any()
+    assert set(rows["method"]) == set(COVERAGE)
+    assert (rows.groupby(["noise", "d", "seed"]).size() == 4 * n_places).all()
+    runs = rows.groupby([rows["noise"], rows["d"] > 1])["seed"].nunique()
+    assert runs.nunique() == 1  # the same number in each of the four cases
+    assert len(runs) == 4
+    assert rows["coverage"].between(0, 1).all()
+    assert (rows["width"] > 0).all()
