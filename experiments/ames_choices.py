@@ -153,7 +153,8 @@ class FillCategories(Step):
         return self
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
-        return X.assign(**{name: X[name].fillna(self.fill_[name]) for name in gaps(X)})
+        filled = {name: X[name].fillna(self.fill_[name]) for name in gaps(X[list(self.fill_)])}
+        return X.assign(**filled)
 
 
 class KeepNeighborhoods(Step):
