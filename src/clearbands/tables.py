@@ -41,7 +41,7 @@ def _in_order_of_fit(estimator: Any, X: Any) -> Any:
     """The frame with its columns as `fit` saw them, or an error that names what differs."""
     names = getattr(estimator, "feature_names_in_", None)
     frame = nw.from_native(X, eager_only=True)
-    if names is None:
+    if names is None or frame.columns == list(names):
         return X
     missing = [name for name in names if name not in frame.columns]
     extra = [name for name in frame.columns if name not in set(names)]
