@@ -130,7 +130,7 @@ def test_one_step_is_a_step_of_adam():
         line.weight.copy_(torch.from_numpy(start[:2]))
         line.bias.copy_(torch.from_numpy(start[2:]))
     adam = torch.optim.Adam(line.parameters(), lr=0.01, weight_decay=0.1)
-    rows, target = (torch.from_numpy(Standard.of(v).apply(v)) for v in (X, y))
+    rows, target = (torch.from_numpy(Standard.of(v).apply(v)).float() for v in (X, y))
     torch.nn.functional.mse_loss(line(rows)[:, 0], target + 1).backward()
     torch.nn.utils.clip_grad_norm_(line.parameters(), 0.5)
     adam.step()

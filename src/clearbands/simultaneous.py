@@ -101,7 +101,8 @@ class SimultaneousQuantiles(BaseEstimator):
 
     def predict_widths(self, X: Any) -> np.ndarray:
         """(n, 2, k): distances below and above the median at each level."""
-        curves = dict(zip(self.quantiles_, self.predict_quantiles(X).T, strict=True))
+        found = self.predict_quantiles(X)
+        curves = dict(zip(self.quantiles_, found.T, strict=True))
         ends = [tails(level) for level in check_levels(self.confidence_level)]
         below = np.stack([curves[0.5] - curves[low] for low, _ in ends], axis=1)
         above = np.stack([curves[high] - curves[0.5] for _, high in ends], axis=1)

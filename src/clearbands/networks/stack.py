@@ -27,7 +27,7 @@ class Standard:
 
     def apply(self, values: np.ndarray) -> np.ndarray:
         divisor = np.where(self.deviation > 0, self.deviation, 1.0)
-        return np.where(self.deviation > 0, (values - self.mean) / divisor, 0.0).astype(np.float32)
+        return np.where(self.deviation > 0, (values - self.mean) / divisor, 0.0)
 
     def undo(self, values: np.ndarray) -> np.ndarray:
         return values * self.deviation + self.mean
@@ -102,10 +102,12 @@ class FittedNetworks:
 
     def predict_members(self, X: np.ndarray) -> np.ndarray:
         """(n, outputs, m), crossing where the networks do."""
-        members = list(self.standard_outputs(X))
-        return self.target.undo(np.stack(members, axis=-1).astype(np.float64))
+        return self.target.undo(np.stack(list(self.standard_outputs(X)), axis=-1))
 
     def standard_outputs(self, X: np.ndarray) -> Iterator[np.ndarray]:
-        """Per member (n, outputs), for the standardised target."""
+        """Per member (n, outputs), for the standardised target.
+
+        In double precision, so that a row's prediction does not depend on those beside it.
+        """
         rows = self.inputs.apply(X)
         return (self.stack.forward(member, rows) for member in range(len(self.stack)))

@@ -88,7 +88,11 @@ def train(
         raise ValueError(f"dropout must be at least 0 and below 1, got {shape.dropout!r}.")
     torch = import_torch()
     inputs, target = Standard.of(X), Standard.of(y)
-    rows = _Data(inputs.apply(X), target.apply(y), torch.device(plan.device))
+    rows = _Data(
+        inputs.apply(X).astype(np.float32),
+        target.apply(y).astype(np.float32),
+        torch.device(plan.device),
+    )
     members = [
         _Member.draw(shape, plan, i, drawn, seed)
         for i, (drawn, seed) in enumerate(zip(counts, seeds, strict=True))
