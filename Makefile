@@ -4,7 +4,7 @@ BIN := .venv/bin
 # The networks are tested with this; `make test TORCH=` leaves it out and skips their tests.
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test paper-check benchmark data-folder
+.PHONY: demo test gallery docs paper-check benchmark data-folder
 
 demo: .venv/ready
 	$(BIN)/clearbands demo --out demo-output
@@ -14,6 +14,21 @@ test: .venv/ready .venv/torch-ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q
+
+# The pictures of docs/gallery.md, by the code beside them.
+gallery: .venv/ready
+	$(BIN)/python -m tests.pages docs/gallery.md
+
+# The site, into site/; it needs no server.
+docs: .venv/docs-ready
+	$(BIN)/python -m tests.pages docs/howto/report.md
+	mkdir -p docs/results
+	cp -r experiments/results/figures docs/results
+	$(BIN)/zensical build --strict
+
+.venv/docs-ready: .venv/ready
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
 
 # uv installs in seconds where pip takes minutes; pip is the fallback.
 .venv/ready: pyproject.toml

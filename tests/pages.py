@@ -1,35 +1,71 @@
 """The code on a page, run as a reader would: from top to bottom, in one session.
 
 `python -m tests.pages docs/gallery.md` runs a page in its own folder; what it saves stays there.
+
+Above a block, `<!-- needs NAME -->` names a package that it needs, and `<!-- not run: REASON -->`
+says why nobody can run it here.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-FENCE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(
+    r"(?:^<!-- (?P<note>(?:needs|not run:) .*?) -->\n)?^```(?P<kind>\w*)\n(?P<code>.*?)^```",
+    re.DOTALL | re.MULTILINE,
+)
 
 
-def blocks(page: Path) -> list[str]:
-    """Each block behind as many empty lines as stand before it: errors name lines of the page."""
+@dataclass(frozen=True)
+class Block:
+    code: str
+    page: Path
+    line: int
+    needs: str = ""
+    why_not: str = ""
+
+    def run(self, names: dict[str, Any]) -> None:
+        lines = "\n" * self.line  # so that errors name lines of the page
+        exec(compile(lines + self.code, str(self.page), "exec"), names)
+
+
+def python_blocks(page: Path) -> list[Block]:
+    return _blocks(page, {"python"})
+
+
+def commands(page: Path) -> list[list[str]]:
+    """The arguments of every line that starts the command, in order."""
+    found = []
+    for block in _blocks(page, {"", "sh"}):
+        lines = block.code.replace("\\\n", " ").splitlines()
+        calls = [line.partition("  #")[0] for line in lines if line.startswith("clearbands ")]
+        found += [shlex.split(call)[1:] for call in calls]
+    return found
+
+
+def _blocks(page: Path, kinds: set[str]) -> list[Block]:
     text = page.read_text()
-    return [
-        "\n" * text[: found.start(1)].count("\n") + found.group(1) for found in FENCE.finditer(text)
-    ]
-
-
-def run(page: Path, names: dict[str, Any]) -> None:
-    """Run the blocks in order; `names` are what the page takes for granted."""
-    for block in blocks(page):
-        exec(compile(block, str(page), "exec"), names)
+    found = []
+    for match in FENCE.finditer(text):
+        if match["kind"] in kinds:
+            how, _, what = (match["note"] or "").partition(" ")
+            needs = what if how == "needs" else ""
+            why_not = what.removeprefix("run: ") if how == "not" else ""
+            line = text[: match.start("code")].count("\n")
+            found.append(Block(match["code"], page, line, needs, why_not))
+    return found
 
 
 if __name__ == "__main__":
-    for page in map(Path, sys.argv[1:]):
-        page = page.resolve()
+    for page in [Path(given).resolve() for given in sys.argv[1:]]:
         os.chdir(page.parent)
-        run(page, {})
+        names: dict[str, Any] = {}
+        for block in python_blocks(page):
+            if not block.why_not:
+                block.run(names)
