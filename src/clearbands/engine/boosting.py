@@ -130,7 +130,9 @@ class FineColumns(NamedTuple):
         binned = np.empty(self.binned.shape, np.uint8)
         offsets = np.zeros(n_columns + 1, np.uint64)
         last_fine = np.empty((n_columns, max_bins), np.uint16)
-        _coarsen(self, counts, max_bins, binned, offsets, last_fine)
+        draws = np.zeros(self.offsets[-1], np.int64)
+        coarse_of = np.empty(self.offsets[-1], np.uint8)
+        _coarsen(self, counts, draws, coarse_of, binned, offsets, last_fine)
         return Columns(binned, offsets, last_fine)
 
 
@@ -144,16 +146,14 @@ class Columns(NamedTuple):
 
 
 @kernel
-def _coarsen(fine, counts, max_bins, binned, offsets, last_fine):
-    draws = np.zeros(fine.offsets[-1], np.int64)
+def _coarsen(fine, counts, draws, coarse_of, binned, offsets, last_fine):
     for row in range(len(counts)):
         if counts[row] > 0:
             for column in range(binned.shape[1]):
                 draws[fine.offsets[column] + np.int64(fine.binned[row, column])] += counts[row]
-    coarse_of = np.empty(len(draws), np.uint8)
     for column in range(binned.shape[1]):
-        here = slice(fine.offsets[column], fine.offsets[column + 1])
-        n_bins = _share_out(draws[here], max_bins, coarse_of[here], last_fine[column])
+        start, stop = fine.offsets[column], fine.offsets[column + 1]
+        n_bins = _share_out(draws[start:stop], coarse_of[start:stop], last_fine[column])
         offsets[column + 1] = offsets[column] + np.uint64(n_bins)
     for row in range(len(counts)):
         if counts[row] > 0:
@@ -162,33 +162,41 @@ def _coarsen(fine, counts, max_bins, binned, offsets, last_fine):
                 binned[row, column] = coarse_of[place]
 
 
-@loop
-def _share_out(draws, max_bins, coarse_of, last_fine):
+@helper
+def _share_out(draws, coarse_of, last_fine):
     """Give every fine bin of a column to a coarse one; returns how many of these there are.
 
     A bin ends with the fine one in which its share of the draws is reached, or, when there are
     few, with every fine bin that was drawn. Bins that were not drawn are halved between neighbours.
     """
-    total = draws.sum()
-    every_one = np.count_nonzero(draws) <= max_bins
-    n_bins, so_far = 0, 0
+    max_bins = len(last_fine)
+    total, n_drawn = 0, 0
+    for here in range(len(draws)):
+        total += draws[here]
+        n_drawn += draws[here] > 0
+    n_bins, so_far, last_drawn, start = 0, 0, 0, 0
     full = False
-    last_drawn, start = 0, 0
     for here in range(len(draws)):
         if draws[here] == 0:
             continue
         if full:
-            last_fine[n_bins] = (last_drawn + here - 1) // 2
-            coarse_of[start : last_fine[n_bins] + 1] = n_bins
-            start = np.int64(last_fine[n_bins]) + 1
+            stop = (last_drawn + here - 1) // 2 + 1
+            _close_bin(start, stop, n_bins, coarse_of, last_fine)
+            start = stop
             n_bins += 1
         last_drawn = here
-        before = so_far * max_bins // total
+        shares = so_far * max_bins // total
         so_far += draws[here]
-        full = every_one or so_far * max_bins // total > before
-    last_fine[n_bins] = len(draws) - 1
-    coarse_of[start:] = n_bins
+        full = n_drawn <= max_bins or so_far * max_bins // total > shares
+    _close_bin(start, len(draws), n_bins, coarse_of, last_fine)
     return n_bins + 1
+
+
+@helper
+def _close_bin(start, stop, number, coarse_of, last_fine):
+    last_fine[number] = stop - 1
+    for here in range(start, stop):
+        coarse_of[here] = number
 
 
 class Rule(NamedTuple):
@@ -277,10 +285,16 @@ def _fit_member(
             return
         root = Node(0, max_depth, 0, n_drawn, _start_tree(columns, sample, histograms.root), slot)
         if slot != NO_HISTOGRAM:
-            histograms.slots[slot][:] = histograms.root
+            _copy(histograms.root, histograms.slots[slot])
         _grow_tree(
             columns, rule, sample, histograms, root, feature[tree], threshold[tree], value[tree]
         )
+
+
+@helper
+def _copy(source, target):
+    for place in range(len(source)):
+        target[place] = source[place]
 
 
 @loop
@@ -552,7 +566,7 @@ def _shift_to_quantile(sample, node, tau, learning_rate):
     return shift
 
 
-@helper
+@loop
 def _weighted_quantile(values, weights, size, total, tau):
     """Quantile of the first `size` values, repeated `weights` times, in all `total` times.
 
@@ -625,7 +639,7 @@ def _sorted_three(a, b, c):
     return min(low, c), max(low, min(high, c)), max(high, c)
 
 
-@helper
+@loop
 def _smaller_first(values, weights, start, stop, pivot, or_equal):
     """Move the values below the pivot to the front; returns where the others start and the weight
     of those in front.
