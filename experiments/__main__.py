@@ -23,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     add_authors(commands)
     benchmark.add_commands(commands)
     simulations.add_commands(commands)
-    ames_command.add_command(commands)
+    ames_command.add_commands(commands)
     args = parser.parse_args(arguments)
     try:
         return args.command(args)

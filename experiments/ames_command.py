@@ -1,4 +1,4 @@
-"""The command `ames`. Everything heavy is imported when it runs."""
+"""The commands `ames` and `ames-advice`. Everything heavy is imported when they run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from experiments import datasets, results
 SEED = 777
 
 
-def add_command(commands) -> None:
+def add_commands(commands) -> None:
+    add_study(commands)
+    add_advice(commands)
+
+
+def add_study(commands) -> None:
     help_ = "the Ames case study beside the paper's two tables; goes on where it stopped"
     parser = commands.add_parser("ames", help=help_, description=help_)
     parser.add_argument("--scenarios", nargs="+", help="by default the paper's four")
@@ -38,5 +43,27 @@ def run_study(args: argparse.Namespace) -> int:
     print(f"\n{ames_report.scores(rows)}\n\n{ames_report.factors(rows)}")
     if args.figure is not None:
         ames_report.draw_ratios(rows, args.figure)
+        print(f"\n{args.figure}")
+    return 0
+
+
+def add_advice(commands) -> None:
+    help_ = "the plain ClearRegressor on Ames: what more rows and more features do to its parts"
+    parser = commands.add_parser("ames-advice", help=help_, description=help_)
+    parser.add_argument("--jobs", type=int, default=1, help="fits run at once")
+    parser.add_argument("--results", type=Path, help="file of the rows")
+    parser.add_argument("--figure", type=Path, help="where to draw them")
+    parser.set_defaults(command=check_advice)
+
+
+def check_advice(args: argparse.Namespace) -> int:
+    from experiments import ames_advice
+
+    path = args.results or ames_advice.ROWS.path
+    ames_advice.run(path, n_jobs=args.jobs)
+    rows = results.read(path, ames_advice.ROWS)
+    print(f"\n{ames_advice.table(rows)}")
+    if args.figure is not None:
+        ames_advice.draw(rows, args.figure)
         print(f"\n{args.figure}")
     return 0

@@ -8,7 +8,7 @@ import pytest
 
 from clearbands.split import Rows
 from experiments import __main__ as experiments
-from experiments import ames, ames_data, ames_report, datasets
+from experiments import ames, ames_advice, ames_data, ames_report, datasets
 from experiments.ames_choices import BATHROOMS, PARTS_OF_SUMS, PORCHES, SCALES, Choices
 
 NOMINAL = {
@@ -147,3 +147,32 @@ def test_the_real_houses():
         numbers = fitted.transform(rows.X)
         assert np.isfinite(numbers).all()
         assert numbers.shape[1] == 91
+
+
+def test_what_rows_and_features_do_to_the_parts(monkeypatch, tmp_path, capsys):
+    """The houses' prices depend on two columns; with one of them alone the rest is noise."""
+    houses = ames_data.Houses(*(made_up_houses(n, seed) for seed, n in enumerate((200, 100, 100))))
+    monkeypatch.setattr(ames_data, "load", lambda: houses)
+    features = {"one": ("gr_liv_area",), "two": ("gr_liv_area", "overall_qual")}
+    monkeypatch.setattr(ames_advice, "FEATURES", features)
+    monkeypatch.setattr(ames_advice, "SHARES", (1.0,))
+    monkeypatch.setattr(ames_advice, "SEEDS", (0,))
+    path, picture = tmp_path / "advice.csv", tmp_path / "advice.png"
+    call = ["ames-advice", "--results", str(path), "--figure", str(picture)]
+    assert experiments.main(call) == 0
+    rows = pd.read_csv(path).set_index("features")
+    assert rows.loc["two", "aleatoric"] < rows.loc["one", "aleatoric"] / 2
+    assert rows["coverage"].between(0.75, 1).all()
+    assert picture.stat().st_size > 0
+    assert "| two | 1,126 |" in capsys.readouterr().out
+    assert experiments.main(call) == 0
+    assert "0 fits to go." in capsys.readouterr().out
+
+
+def test_a_column_without_values_in_the_drawn_rows_is_left_out(monkeypatch):
+    train, held_out, test = (made_up_houses(60, seed) for seed in range(3))
+    train.X["pool_qc"] = np.nan
+    held_out.X["pool_qc"] = test.X["pool_qc"] = "Gd"
+    monkeypatch.setattr(ames_advice, "FEATURES", {"two": ("gr_liv_area", "pool_qc")})
+    row = ames_advice.run_one(ames_data.Houses(train, held_out, test), "two", 1.0, 0)
+    assert row["aleatoric"] > 0

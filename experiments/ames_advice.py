@@ -1,0 +1,140 @@
+"""Is the advice right? The plain ClearRegressor on Ames with more and fewer rows and features.
+
+Where the epistemic part dominates, more rows should help; where the aleatoric part does, more
+features. Every combination is fitted, so what each step buys can be read off.
+"""
+
+from __future__ import annotations
+
+import warnings
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+
+from clearbands import ClearRegressor, metrics
+from experiments import ames_data, results
+from experiments.ames import LEVEL, SCENARIOS, Scenario
+
+TWO = SCENARIOS["2 features"].features
+FEATURES = {
+    "2 features": TWO,
+    "10 features": (
+        *TWO,
+        *("neighborhood", "year_built", "total_bsmt_sf", "garage_cars"),
+        *("kitchen_qual", "lot_area", "full_bath", "overall_cond"),
+    ),
+    "all features": None,
+}
+SHARES = (0.2, 0.5, 1.0)
+SEEDS = tuple(range(5))
+KEY = ["features", "share", "seed"]
+COLUMNS = [*KEY, "aleatoric", "epistemic", "ratio", "quantile_loss", "coverage"]
+ROWS = results.Schema("advice", results.FOLDER / "ames_advice.csv", KEY, COLUMNS, packed=COLUMNS)
+
+
+def run(path: Path, *, n_jobs: int = 1) -> None:
+    """Fill the file with the rows that are not there yet."""
+    results.prepare(path, ROWS)
+    done = results.known(path, schema=ROWS)
+    todo = [key for key in product(FEATURES, SHARES, SEEDS) if key not in done]
+    print(f"{len(todo)} fits to go.")
+    houses = ames_data.load() if todo else None
+    tasks = (joblib.delayed(run_one)(houses, *key) for key in todo)
+    for row in joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks):
+        results.append(path, row, schema=ROWS)
+
+
+def run_one(houses: ames_data.Houses, features: str, share: float, seed: int) -> dict[str, Any]:
+    """The mean calibrated parts of the test houses' intervals, in dollars, and their scores."""
+    train = Scenario(FEATURES[features], share).training_rows(houses.train, seed)
+    known = tuple(train.X.columns[train.X.notna().any()])  # few houses may all lack a pool
+    train, held_out, test = (
+        Scenario(known).columns(rows) for rows in (train, houses.validation, houses.test)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # levels that the drawn rows do not have
+        model = ClearRegressor(confidence_level=LEVEL, random_state=seed)
+        model.fit(train.X, train.y, X_cal=held_out.X, y_cal=held_out.y)
+        parts = model.predict_uncertainty(test.X)
+    return {
+        "features": features,
+        "share": share,
+        "seed": seed,
+        "aleatoric": float(parts.aleatoric.sum(axis=1).mean()),
+        "epistemic": float(parts.epistemic.sum(axis=1).mean()),
+        "ratio": float(np.median(parts.ratio)),
+        "quantile_loss": metrics.quantile_loss(test.y, parts.interval, LEVEL),
+        "coverage": metrics.picp(test.y, parts.interval),
+    }
+
+
+def summary(rows: pd.DataFrame) -> pd.DataFrame:
+    """Means over the seeds, and the range of the ratio; features and then rows in rising order."""
+    groups = rows.groupby(["features", "share"])
+    found = groups[["aleatoric", "epistemic", "quantile_loss", "coverage"]].mean()
+    found["lowest"], found["highest"] = groups["ratio"].min(), groups["ratio"].max()
+    return found.reindex([key for key in product(FEATURES, SHARES) if key in found.index])
+
+
+def table(rows: pd.DataFrame) -> str:
+    """Markdown: a line per combination."""
+    header = "features | rows | aleatoric, $ | epistemic, $ | ratio | quantile loss | coverage"
+    lines = [f"| {header} |", f"|---|{6 * '---:|'}"]
+    for (features, share), row in summary(rows).iterrows():
+        lines.append(
+            f"| {features} | {count(share)} | {row['aleatoric']:,.0f} | {row['epistemic']:,.0f} "
+            f"| {ratios(row)} | {row['quantile_loss']:,.0f} | {row['coverage']:.2f} |"
+        )
+    return "\n".join(lines)
+
+
+def ratios(row: pd.Series) -> str:
+    return f"{row['lowest']:.2g} to {row['highest']:.2g}"
+
+
+def count(share: float) -> str:
+    return f"{round(share * ames_data.SIZES['train']):,}"
+
+
+def draw(rows: pd.DataFrame, path: Path) -> None:
+    """A bar per combination, the two parts on top of each other, with the ratios above."""
+    from clearbands.plots import style
+    from experiments import figure
+
+    found = summary(rows)
+    sheet, axes = figure.pyplot().subplots(
+        1, len(FEATURES), figsize=(9, 4.2), sharey=True, layout="constrained"
+    )
+    for axis, features in zip(axes, FEATURES, strict=True):
+        here = found.loc[features]
+        noise, ignorance = here["aleatoric"] / 1000, here["epistemic"] / 1000
+        labels = [count(share) for share in here.index]
+        axis.bar(labels, noise, 0.6, color=style.ALEATORIC, label="Aleatoric (noise)")
+        axis.bar(
+            labels, ignorance, 0.6, noise, color=style.EPISTEMIC, label="Epistemic (too few data)"
+        )
+        for place, (_, row) in enumerate(here.iterrows()):
+            axis.annotate(
+                ratios(row),
+                (place, (row["aleatoric"] + row["epistemic"]) / 1000),
+                xytext=(0, 4),
+                textcoords="offset points",
+                ha="center",
+                fontsize=9,
+                color=style.INK,
+            )
+        axis.set_title(features, loc="left", fontweight="bold", color=style.INK)
+        axis.spines[["top", "right", "left"]].set_visible(False)
+        axis.tick_params(colors=style.MUTED, length=0)
+        axis.grid(axis="y", color=style.GRID, lw=0.8)
+        axis.set_axisbelow(True)
+        axis.margins(y=0.12)
+    words = "training rows; above the bars the smallest and the largest ratio of five seeds"
+    axes[1].set_xlabel(words, color=style.MUTED)
+    axes[0].set_ylabel("mean width of 90 % intervals, thousand dollars", color=style.MUTED)
+    axes[-1].legend(frameon=False, fontsize=9, loc="upper right", labelcolor=style.INK)
+    figure.save(sheet, path, dpi=110)
