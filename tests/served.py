@@ -8,7 +8,13 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from clearbands import BoostedQuantiles, ClearRegressor, PCSEnsemble, ResidualQuantiles
+from clearbands import (
+    BoostedQuantiles,
+    ClearRegressor,
+    LinearQuantiles,
+    PCSEnsemble,
+    ResidualQuantiles,
+)
 
 COLUMNS = ["x", "age", "heated", "sold", "colour"]
 ROW = {"x": 0.5, "age": 40, "heated": True, "sold": "2020-05-01", "colour": "red"}
@@ -43,3 +49,19 @@ def small_model(seed: int = 0) -> ClearRegressor:
     )
     frame = houses(160, seed)
     return model.fit(frame.select(COLUMNS), frame["price"].to_numpy())
+
+
+def linear_model(frame: pl.DataFrame, y: np.ndarray, **options) -> ClearRegressor:
+    """One that is fitted in no time."""
+    linear = LinearQuantiles()
+    parts = PCSEnsemble({"linear": linear}, n_bootstraps=3), ResidualQuantiles(linear, 3)
+    return ClearRegressor(*parts, random_state=0, **options).fit(frame, y)
+
+
+def documented_houses() -> tuple[pl.DataFrame, np.ndarray]:
+    """The houses of docs/serving.md: their columns and prices."""
+    rng = np.random.default_rng(0)
+    area, town = rng.uniform(40, 200, 200), rng.choice(["Basel", "Bern"], 200)
+    noise = rng.normal(size=200) * area / 4
+    frame = pl.DataFrame({"area": area, "rooms": rng.integers(1, 7, 200), "town": town})
+    return frame, 100 + 3 * area + 80 * (town == "Basel") + noise

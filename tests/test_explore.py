@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import clearbands
 from clearbands.commands import app as command
-from tests.served import COLUMNS, ROW, houses, small_model
+from tests.served import COLUMNS, ROW, houses, linear_model, small_model
 
 testclient = pytest.importorskip("fastapi.testclient", reason="the extra `serve` is not installed")
 
@@ -130,14 +130,9 @@ def test_many_rows_are_thinned_out_evenly():
 
 def test_models_without_a_common_level_cannot_be_compared():
     frame = houses(60)
-    linear = clearbands.LinearQuantiles()
-    other = clearbands.ClearRegressor(
-        clearbands.PCSEnsemble({"linear": linear}, n_bootstraps=3),
-        clearbands.ResidualQuantiles(linear, n_bootstraps=3),
-        confidence_level=0.8,
-        encoder=None,
-        random_state=0,
-    ).fit(frame.select("x", "age"), frame["price"].to_numpy())
+    other = linear_model(
+        frame.select("x", "age"), frame["price"].to_numpy(), confidence_level=0.8, encoder=None
+    )
     with pytest.raises(
         ValueError, match=r"no confidence level in common: \[0.9, 0.5\] and \[0.8\]"
     ):

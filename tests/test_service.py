@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,12 +14,14 @@ import sys
 import sysconfig
 import threading
 import time
+from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 from typer.testing import CliRunner
 
 import clearbands
@@ -27,7 +30,7 @@ from clearbands.commands import app as command
 from clearbands.service import Limits, create_app, read_token
 from clearbands.service.limits import Refusal
 from clearbands.service.worker import Worker
-from tests.served import COLUMNS, ROW, houses, small_model
+from tests.served import COLUMNS, ROW, documented_houses, houses, linear_model, small_model
 
 testclient = pytest.importorskip("fastapi.testclient", reason="the extra `serve` is not installed")
 
@@ -145,7 +148,7 @@ def test_missing_values_and_unknown_categories_are_answered(client):
     ],
 )
 def test_a_wrong_value_is_named_by_row_and_column(client, changed, said):
-    body = json.dumps({"rows": [ROW, ROW | changed]})  # httpx would refuse half characters
+    body = json.dumps({"rows": [ROW, ROW | changed]})  # the client would refuse half characters
     answer = client.post("/predict", content=body, headers={"content-type": "application/json"})
     assert answer.status_code == 422
     (error,) = answer.json()["errors"]
@@ -216,7 +219,7 @@ def test_random_bytes_are_never_an_error_of_the_server(client):
     rng = np.random.default_rng(0)
     alphabet = np.frombuffer(b'xage,,,\n\n\r"";129-.e:TZ \xff\x00\xc3\xa9{}[]', np.uint8)
     header = ",".join(COLUMNS).encode() + b"\n"
-    for _ in range(150):
+    for _ in range(60):
         content = rng.choice(alphabet, rng.integers(1, 60)).tobytes()
         for body in (content, header + content):
             assert post_csv(client, body).status_code in (200, 422)
@@ -286,6 +289,16 @@ def test_with_a_token_everything_but_health_asks_for_it():
         assert "401" in paths["/model"]["get"]["responses"]
 
 
+def test_inside_another_app_health_is_open_as_well():
+    from starlette.applications import Starlette
+
+    outer = Starlette()
+    outer.mount("/houses", create_app(small_model(), token="s3cret"))
+    with testclient.TestClient(outer) as client:
+        assert client.get("/houses/health").status_code == 200
+        assert client.get("/houses/model").status_code == 401
+
+
 def test_the_token_comes_from_the_environment_or_a_file(monkeypatch, tmp_path):
     monkeypatch.setenv("SECRET", "abc")
     (tmp_path / "token").write_text("def\n")
@@ -305,12 +318,7 @@ def test_the_token_comes_from_the_environment_or_a_file(monkeypatch, tmp_path):
 
 def test_values_too_large_for_a_linear_model_are_named():
     frame = houses(60)
-    linear = clearbands.LinearQuantiles()
-    model = clearbands.ClearRegressor(
-        clearbands.PCSEnsemble({"linear": linear}, n_bootstraps=3),
-        clearbands.ResidualQuantiles(linear, n_bootstraps=3),
-        random_state=0,
-    ).fit(frame.select("x", "age"), frame["price"].to_numpy())
+    model = linear_model(frame.select("x", "age"), frame["price"].to_numpy())
     with testclient.TestClient(create_app(model)) as client:
         answer = post_rows(client, {"x": 1, "age": 2}, {"x": 1.7e308, "age": -1.7e308})
     assert answer.status_code == 422
@@ -320,14 +328,12 @@ def test_values_too_large_for_a_linear_model_are_named():
 @pytest.mark.filterwarnings("ignore:.*calibration")
 def test_infinite_bounds_are_null():
     frame = houses(24)
-    linear = clearbands.LinearQuantiles()
-    model = clearbands.ClearRegressor(
-        clearbands.PCSEnsemble({"linear": linear}, n_bootstraps=3),
-        clearbands.ResidualQuantiles(linear, n_bootstraps=3),
+    model = linear_model(
+        frame.select("x", "age"),
+        frame["price"].to_numpy(),
         calibration="conformal",
         confidence_level=0.99,
-        random_state=0,
-    ).fit(frame.select("x", "age"), frame["price"].to_numpy())
+    )
     with testclient.TestClient(create_app(model)) as client:
         (prediction,) = post_rows(client, {"x": 1, "age": 2}).json()["predictions"]
         assert np.isfinite(prediction["point"])
@@ -338,13 +344,7 @@ def test_infinite_bounds_are_null():
 
 def test_an_encoder_that_does_not_tell_its_columns_is_served():
     frame = houses(60)
-    linear = clearbands.LinearQuantiles()
-    model = clearbands.ClearRegressor(
-        clearbands.PCSEnsemble({"linear": linear}, n_bootstraps=3),
-        clearbands.ResidualQuantiles(linear, n_bootstraps=3),
-        encoder=None,
-        random_state=0,
-    ).fit(frame.select("x", "age"), frame["price"].to_numpy())
+    model = linear_model(frame.select("x", "age"), frame["price"].to_numpy(), encoder=None)
     with testclient.TestClient(create_app(model)) as client:
         assert client.get("/model").json()["features"][0]["kind"] == "any"
         assert post_rows(client, {"x": 1, "age": 2}).status_code == 200
@@ -453,7 +453,7 @@ def test_fuzzed_from_its_own_description_nothing_breaks():
 
         @given(case=schema["/predict"]["POST"].as_strategy(generation_mode=mode))
         @settings(
-            max_examples=30,
+            max_examples=25,
             phases=[Phase.generate],
             suppress_health_check=list(HealthCheck),
             derandomize=True,
@@ -495,26 +495,78 @@ def test_without_the_extra_one_sentence_says_what_to_install(folder, monkeypatch
     )
 
 
-def test_sigterm_lets_a_request_under_way_finish(folder):
+@contextmanager
+def running(folder):
+    """The service of the documented houses, as users start it: the process and its port."""
+    clearbands.save(linear_model(*documented_houses()), folder / "houses.clear")
     process = subprocess.Popen(
-        [SCRIPT, "serve", str(folder / "model.cb"), "--port", "0"],
+        [SCRIPT, "serve", "houses.clear", "--port", "0"],
+        cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    port = int(re.search(r"http://127\.0\.0\.1:(\d+);", process.stdout.readline())[1])
-    body = json.dumps({"rows": [ROW]}).encode()
+    try:
+        said = process.stdout.readline()
+        while "Application startup complete" not in process.stderr.readline():
+            assert process.poll() is None
+        yield process, int(re.search(r"http://127\.0\.0\.1:(\d+);", said)[1])
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_the_service_works_as_documented_and_finishes_what_is_under_way(tmp_path):
+    documented_houses()[0].head(3).write_csv(tmp_path / "new.csv")
+    with running(tmp_path) as (process, port):
+        check_documented_answers(tmp_path, port)
+        check_a_request_at_the_end(process, port)
+
+
+def check_documented_answers(folder, port):
+    """What docs/serving.md shows is what its commands give."""
+    if shutil.which("curl") is None:
+        return
+    text = (Path(__file__).parent.parent / "docs" / "serving.md").read_text()
+    pairs = re.findall(r"```sh\n(curl [^`]*)```\n\n```(json|csv)\n([^`]*)```", text)
+    assert len(pairs) == 3
+    for asked, kind, shown in pairs:
+        given = subprocess.run(
+            ["bash", "-c", asked.replace(":8000", f":{port}")],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+        )
+        answer, expected = given.stdout, shown
+        if kind == "json":
+            assert round_numbers(json.loads(answer)) == json.loads(expected)
+        else:
+            assert_frame_equal(
+                pl.read_csv(answer.encode()), pl.read_csv(expected.encode()), rel_tol=1e-3
+            )
+
+
+def round_numbers(value):
+    """As the page shows them, to four digits."""
+    if isinstance(value, dict):
+        return {key: round_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [round_numbers(item) for item in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+def check_a_request_at_the_end(process, port):
+    """SIGTERM comes in the middle of it: it is answered, and the service ends well."""
+    body = json.dumps({"rows": [{"area": 100, "rooms": 3, "town": "Bern"}]}).encode()
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
     connection.putrequest("POST", "/predict")
     connection.putheader("Content-Type", "application/json")
     connection.putheader("Content-Length", str(len(body)))
     connection.endheaders(body[:10])
-    while "Application startup complete" not in process.stderr.readline():
-        pass
     time.sleep(0.5)
     process.send_signal(signal.SIGTERM)
     while "Shutting down" not in process.stderr.readline():
-        pass
+        assert process.poll() is None
     connection.send(body[10:])
     answer = connection.getresponse()
     assert answer.status == 200

@@ -64,7 +64,8 @@ class Token:
         self.expected = b"bearer " + token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] not in OPEN_PATHS:
+        path = scope.get("path", "").removeprefix(scope.get("root_path", ""))
+        if scope["type"] == "http" and path not in OPEN_PATHS:
             scheme, _, given = dict(scope["headers"]).get(b"authorization", b"").partition(b" ")
             offered = scheme.lower() + b" " + given.strip()
             if not hmac.compare_digest(offered, self.expected):

@@ -1,0 +1,163 @@
+"""The service under load: requests per second, latency and memory.
+
+`python -m benchmarks.service` fits a model as `clearbands demo` does, starts `clearbands serve` in
+a process of its own, and sends it single rows over several connections that stay open.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.measure import load_average
+
+STATUS = "/proc/{pid}/status"
+PARTS = 5  # of the run, after each of which memory is read
+
+
+@dataclass(frozen=True)
+class Load:
+    requests: int
+    connections: int
+    rows: int  # of one request
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--requests", type=int, default=50_000)
+    parser.add_argument("--connections", type=int, default=8)
+    parser.add_argument("--rows", type=int, default=1, help="of one request")
+    given = parser.parse_args(arguments)
+    load = Load(given.requests, given.connections, given.rows)
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "model.clear"
+        body = make_model(model, load.rows)
+        with serving(model) as (pid, port):
+            run(load, pid, port, body)
+
+
+def make_model(path: Path, n_rows: int) -> bytes:
+    """Save a model of the demo's data; the body of a request with some of its rows."""
+    import polars as pl
+    from sklearn.datasets import load_diabetes
+
+    from clearbands import ClearRegressor, save
+
+    data = load_diabetes(scaled=False)
+    X = pl.DataFrame(dict(zip(data.feature_names, data.data.T, strict=True)))
+    model = ClearRegressor(random_state=0, n_jobs=-1).fit(X, data.target)
+    print(f"The model of the center is {model.epistemic_.leaderboard_[0]['model']}.", flush=True)
+    save(model, path)
+    rows = X.head(n_rows).to_dicts()
+    return json.dumps({"rows": rows}).encode()
+
+
+@contextmanager
+def serving(model: Path) -> Iterator[tuple[int, int]]:
+    """The process id and the port of a service, which must end well after the block."""
+    script = Path(sysconfig.get_path("scripts")) / "clearbands"
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(
+            [script, "serve", model, "--port", "0"], stdout=subprocess.PIPE, stderr=log, text=True
+        )
+        try:
+            found = re.search(r":(\d+);", process.stdout.readline())
+            yield process.pid, int(found[1])
+        finally:
+            process.send_signal(signal.SIGTERM)
+            if process.wait(60) != 0:
+                log.seek(0)
+                sys.exit(f"The service failed: {log.read().decode()[-2000:]}")
+
+
+def run(load: Load, pid: int, port: int, body: bytes) -> None:
+    ask(port, body, 200)  # warms up
+    memory = [resident_mb(pid)]
+    seconds, cpu, latencies = 0.0, cpu_seconds(pid), []
+    for _ in range(PARTS):
+        started = time.perf_counter()
+        latencies += ask_from_all(load, port, body, load.requests // PARTS)
+        seconds += time.perf_counter() - started
+        memory.append(resident_mb(pid))
+        print(f"{len(latencies):,} requests, {memory[-1]:.0f} MB", flush=True)
+    cpu = cpu_seconds(pid) - cpu
+    median, high = 1000 * np.quantile(latencies, [0.5, 0.99])
+    print(
+        "\n| requests | rows each | connections | requests/s | service CPU, ms each "
+        "| median, ms | 99 %, ms | memory before, MB | after, MB | load |"
+        "\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+        f"\n| {len(latencies):,} | {load.rows:,} | {load.connections} "
+        f"| {len(latencies) / seconds:.0f} | {1000 * cpu / len(latencies):.1f} "
+        f"| {median:.1f} | {high:.1f} "
+        f"| {memory[0]:.0f} | {memory[-1]:.0f} | {load_average():.1f} |"
+    )
+
+
+def ask_from_all(load: Load, port: int, body: bytes, count: int) -> list[float]:
+    """Seconds of every request, from connections that ask one after the other."""
+    latencies: list[float] = []
+    failures: list[BaseException] = []
+
+    def work(share: int) -> None:
+        try:
+            latencies.extend(ask(port, body, share))
+        except BaseException as error:  # noqa: BLE001
+            failures.append(error)
+
+    shares = [
+        count // load.connections + (i < count % load.connections) for i in range(load.connections)
+    ]
+    threads = [threading.Thread(target=work, args=(share,)) for share in shares]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+    return latencies
+
+
+def ask(port: int, body: bytes, count: int) -> list[float]:
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    seconds = []
+    for _ in range(count):
+        started = time.perf_counter()
+        connection.request("POST", "/predict", body, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        content = answer.read()
+        seconds.append(time.perf_counter() - started)
+        if answer.status != 200:
+            raise RuntimeError(f"Status {answer.status}: {content[:200]!r}")
+    connection.close()
+    return seconds
+
+
+def resident_mb(pid: int) -> float:
+    found = re.search(r"^VmRSS:\s+(\d+) kB", Path(STATUS.format(pid=pid)).read_text(), re.MULTILINE)
+    return int(found[1]) * 1024 / 1e6
+
+
+def cpu_seconds(pid: int) -> float:
+    """Of all threads of a process, user and system."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    main()
