@@ -161,7 +161,8 @@ def test_what_rows_and_features_do_to_the_parts(monkeypatch, tmp_path, capsys):
     call = ["ames-advice", "--results", str(path), "--figure", str(picture)]
     assert experiments.main(call) == 0
     rows = pd.read_csv(path).set_index("features")
-    assert rows.loc["two", "aleatoric"] < rows.loc["one", "aleatoric"] / 2
+    assert rows.loc["two", "aleatoric"] < rows.loc["one", "aleatoric"]
+    assert rows.loc["two", "quantile_loss"] < rows.loc["one", "quantile_loss"] / 2
     assert rows["coverage"].between(0.75, 1).all()
     assert picture.stat().st_size > 0
     assert "| two | 1,126 |" in capsys.readouterr().out
