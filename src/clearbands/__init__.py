@@ -25,11 +25,16 @@ if TYPE_CHECKING:
     from clearbands.diagnosis import diagnose as diagnose
     from clearbands.encoding import TableEncoder as TableEncoder
     from clearbands.epistemic.deep import DeepEnsemble as DeepEnsemble
+    from clearbands.epistemic.gaussian_process import GaussianProcess as GaussianProcess
+    from clearbands.epistemic.mc_dropout import MCDropout as MCDropout
     from clearbands.epistemic.members import MemberEnsemble as MemberEnsemble
     from clearbands.epistemic.pcs import PCSEnsemble as PCSEnsemble
+    from clearbands.epistemic.virtual import CatBoostVirtualEnsemble as CatBoostVirtualEnsemble
+    from clearbands.gaussian_network import GaussianNetwork as GaussianNetwork
     from clearbands.lambda_loss import LambdaPath as LambdaPath
     from clearbands.lambda_loss import lambda_path as lambda_path
     from clearbands.lambda_search import PAPER_LAMBDAS as PAPER_LAMBDAS
+    from clearbands.ngboost_aleatoric import NGBoostAleatoric as NGBoostAleatoric
     from clearbands.persistence import ModelFileError as ModelFileError
     from clearbands.persistence import load as load
     from clearbands.persistence import save as save
@@ -71,10 +76,15 @@ _HOMES = {
     "PCSEnsemble": "epistemic.pcs",
     "MemberEnsemble": "epistemic.members",
     "DeepEnsemble": "epistemic.deep",
+    "MCDropout": "epistemic.mc_dropout",
+    "GaussianProcess": "epistemic.gaussian_process",
+    "CatBoostVirtualEnsemble": "epistemic.virtual",
     "mean_pool": "pools",
     "quantile_pool": "pools",
     "ResidualQuantiles": "aleatoric",
     "SimultaneousQuantiles": "simultaneous",
+    "GaussianNetwork": "gaussian_network",
+    "NGBoostAleatoric": "ngboost_aleatoric",
     "BoostedQuantiles": "quantile_models.boosting",
     "ForestQuantiles": "quantile_models.forest",
     "ExpectileGAM": "quantile_models.gam",

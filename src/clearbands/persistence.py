@@ -27,6 +27,10 @@ TRUSTED = frozenset(
         "numpy.dtype",
         "quantile_forest._quantile_forest.RandomForestQuantileRegressor",
         "quantile_forest._quantile_forest_fast.QuantileForest",
+        *(
+            f"sklearn.gaussian_process.kernels.{name}"
+            for name in ("ConstantKernel", "Matern", "Product", "RBF", "Sum", "WhiteKernel")
+        ),
         "sklearn.tree._tree.Tree",
         "xgboost.core.Booster",
         "xgboost.sklearn.XGBRegressor",

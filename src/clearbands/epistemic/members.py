@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
 from clearbands.epistemic.base import Ensemble
+from clearbands.networks.modules import is_module, predict_module
 from clearbands.tables import check_any, check_target
 
 
@@ -17,7 +18,7 @@ class MemberEnsemble(Ensemble):
 
     Parameters
     ----------
-    members : list of objects with `predict(X) -> (n,)`, or of such functions
+    members : list of objects with `predict(X) -> (n,)`, of such functions, or of torch modules
     confidence_level : float or list of float
     """
 
@@ -49,10 +50,7 @@ class MemberEnsemble(Ensemble):
 
     def predict_members(self, X: Any) -> np.ndarray:
         X = check_any(self, X, reset=False)
-        predictions = [
-            np.asarray(member.predict(X) if hasattr(member, "predict") else member(X), float)
-            for member in self.members
-        ]
+        predictions = [_predict(member, X) for member in self.members]
         for i, prediction in enumerate(predictions):
             if prediction.shape != predictions[0].shape or prediction.ndim != 1:
                 raise ValueError(
@@ -65,3 +63,9 @@ class MemberEnsemble(Ensemble):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True  # what the members make of it is up to them
         return tags
+
+
+def _predict(member: Any, X: Any) -> np.ndarray:
+    if is_module(member):
+        return predict_module(member, X)
+    return np.asarray(member.predict(X) if hasattr(member, "predict") else member(X), float)

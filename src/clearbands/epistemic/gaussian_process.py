@@ -1,0 +1,117 @@
+"""A Gaussian process: the posterior of the center in closed form."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from clearbands.epistemic.base import predict_in_chunks
+from clearbands.levels import check_levels, normal_distances
+from clearbands.networks.stack import Standard
+from clearbands.tables import check_count, check_numeric, check_target
+
+
+class GaussianProcess(RegressorMixin, BaseEstimator):
+    """An epistemic part without members: mean and deviation of scikit-learn's Gaussian process.
+
+    The widths are those of the function, not of new observations: the noise is estimated with
+    the kernel and taken out again, for it belongs to the aleatoric part. Inputs and target are
+    standardised inside.
+
+    Parameters
+    ----------
+    kernel : kernel of scikit-learn, optional
+        Of the function, without noise. By default a squared exponential with one length scale
+        per column.
+    max_rows : int
+        Rows that are used, drawn at random; time grows with their third power.
+    confidence_level : float or list of float
+    random_state
+        As in scikit-learn.
+
+    Attributes
+    ----------
+    process_ : the fitted GaussianProcessRegressor, for standardised rows
+    noise_ : float, standard deviation of the noise in units of the target
+    """
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        *,
+        max_rows: int = 1000,
+        confidence_level: float | Sequence[float] = 0.9,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.max_rows = max_rows
+        self.confidence_level = confidence_level
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None) -> GaussianProcess:
+        """Learn from X and y; `validation` is not needed: there is nothing to choose between."""
+        from sklearn.gaussian_process import GaussianProcessRegressor
+        from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+
+        check_count(self.max_rows, "max_rows")
+        X, y = check_numeric(self, X, reset=True), check_target(y)
+        check_consistent_length(X, y)
+        rng = check_random_state(self.random_state)
+        if len(y) > self.max_rows:
+            rows = rng.choice(len(y), self.max_rows, replace=False)
+            X, y = X[rows], y[rows]
+        self.inputs_, self.target_ = Standard.of(X), Standard.of(y)
+        signal = self.kernel
+        if signal is None:
+            scales = np.full(X.shape[1], float(np.sqrt(X.shape[1])))
+            signal = ConstantKernel(1.0, (1e-3, 1e3)) * RBF(scales, (1e-2, 1e5))
+        noise = WhiteKernel(0.1, (1e-8, 1e1))
+        self.process_ = GaussianProcessRegressor(
+            clone(signal) + noise, alpha=1e-8, random_state=rng.randint(2**31 - 1)
+        )
+        _fit_quietly(self.process_, self.inputs_.apply(X), self.target_.apply(y))
+        self.noise_ = float(np.sqrt(self._noise_variance) * self.target_.deviation)
+        return self
+
+    @property
+    def _noise_variance(self) -> float:
+        return self.process_.kernel_.k2.noise_level
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n,): the posterior mean."""
+        check_is_fitted(self, "process_")
+        X = check_numeric(self, X, reset=False)
+        mean = predict_in_chunks(self.process_.predict, self.inputs_.apply(X), self._rows)
+        return self.target_.undo(mean)
+
+    def predict_with_widths(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The center (n,) and the epistemic widths (n, 2, k), the same below and above."""
+        check_is_fitted(self, "process_")
+        X = check_numeric(self, X, reset=False)
+        found = predict_in_chunks(self._mean_and_deviation, self.inputs_.apply(X), self._rows)
+        widths = found[:, 1, None] * normal_distances(check_levels(self.confidence_level))
+        widths = widths * self.target_.deviation
+        return self.target_.undo(found[:, 0]), np.repeat(widths[:, None], 2, axis=1)
+
+    @property
+    def _rows(self) -> int:
+        return len(self.process_.X_train_)
+
+    def _mean_and_deviation(self, X: np.ndarray) -> np.ndarray:
+        mean, deviation = self.process_.predict(X, return_std=True)
+        without_noise = np.maximum(deviation**2 - self._noise_variance, 0)
+        return np.stack([mean, np.sqrt(without_noise)], axis=1)
+
+
+def _fit_quietly(process: Any, X: np.ndarray, y: np.ndarray) -> None:
+    """A length scale at its bound, of a column without effect, is no reason to warn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        process.fit(X, y)

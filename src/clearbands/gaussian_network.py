@@ -1,0 +1,117 @@
+"""Aleatoric widths from networks that know how strong normal noise is at x."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from clearbands.bagging import member_seeds
+from clearbands.levels import check_levels, normal_distances
+from clearbands.networks.losses import normal_deviation, normal_likelihood
+from clearbands.networks.rows import check_rows
+from clearbands.networks.shape import Shape, check_hidden
+from clearbands.networks.training import Plan, hold_out_counts, train
+from clearbands.tables import check_count, check_numeric
+
+
+class GaussianNetwork(BaseEstimator):
+    """Networks that give mean and deviation of normal noise, by maximum likelihood.
+
+    The widths are as many deviations, averaged over the networks, as the normal law says: the
+    same below and above. Use `SimultaneousQuantiles` where the noise is skewed. Training needs
+    torch, predicting does not.
+
+    Parameters
+    ----------
+    n_members : int
+        Networks that are averaged.
+    hidden, dropout, learning_rate, weight_decay, batch_size, max_epochs, patience,
+    max_gradient_norm, stopping_size, confidence_level, device, random_state
+        As in `SimultaneousQuantiles`.
+
+    Attributes
+    ----------
+    networks_ : FittedNetworks
+        Weights as arrays; after how many epochs each member was best, and its loss there.
+    """
+
+    def __init__(
+        self,
+        n_members: int = 3,
+        hidden: Sequence[int] = (256, 256, 128),
+        *,
+        dropout: float = 0.2,
+        learning_rate: float = 5e-4,
+        weight_decay: float = 0.0,
+        batch_size: int = 256,
+        max_epochs: int = 3000,
+        patience: int = 200,
+        max_gradient_norm: float = 1.0,
+        stopping_size: float = 0.1,
+        confidence_level: float | Sequence[float] = 0.9,
+        device: str = "cpu",
+        random_state: Any = None,
+    ) -> None:
+        self.n_members = n_members
+        self.hidden = hidden
+        self.dropout = dropout
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.max_gradient_norm = max_gradient_norm
+        self.stopping_size = stopping_size
+        self.confidence_level = confidence_level
+        self.device = device
+        self.random_state = random_state
+
+    def fit(self, X: Any, residual: Any) -> GaussianNetwork:
+        check_count(self.n_members, "n_members")
+        check_levels(self.confidence_level)
+        plan = Plan(
+            self.max_epochs,
+            self.patience,
+            self.batch_size,
+            self.learning_rate,
+            schedules=("cosine",),
+            weight_decay=self.weight_decay,
+            max_gradient_norm=self.max_gradient_norm,
+            device=self.device,
+        )
+        X, residual = check_rows(self, X, residual)
+        shape = Shape(
+            check_hidden(self.hidden),
+            X.shape[1],
+            2,
+            layer_norm=True,
+            negative_slope=0.01,
+            dropout=self.dropout,
+            skip=False,
+        )
+        rng = check_random_state(self.random_state)
+        counts = hold_out_counts(len(residual), self.n_members, self.stopping_size, rng)
+        seeds = member_seeds(rng, self.n_members)
+        self.networks_ = train(
+            shape, plan, normal_likelihood, X, residual, counts, seeds, stage="aleatoric"
+        )
+        return self
+
+    def predict_deviation(self, X: Any) -> np.ndarray:
+        """(n,): the standard deviation of the noise."""
+        check_is_fitted(self, "networks_")
+        X = check_numeric(self, X, reset=False)
+        outputs = self.networks_.standard_outputs(X)
+        deviations = [normal_deviation(output[:, 1]) for output in outputs]
+        return np.mean(deviations, axis=0) * self.networks_.target.deviation
+
+    def predict_widths(self, X: Any) -> np.ndarray:
+        """(n, 2, k): distances below and above at each level."""
+        deviation = self.predict_deviation(X)
+        widths = deviation[:, None] * normal_distances(check_levels(self.confidence_level))
+        return np.repeat(widths[:, None], 2, axis=1)

@@ -1,0 +1,27 @@
+import importlib.util
+
+import numpy as np
+import pytest
+
+from clearbands import NGBoostAleatoric
+from tests.toys import noisy_line
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ngboost") is not None, reason="NGBoost is there")
+def test_without_ngboost_the_error_says_what_to_install():
+    with pytest.raises(ImportError, match="needs NGBoost: pip install ngboost"):
+        NGBoostAleatoric().fit(*noisy_line(30))
+
+
+@pytest.mark.filterwarnings("ignore")  # of its own dependencies
+def test_widths_follow_the_noise():
+    ngboost = pytest.importorskip("ngboost", reason="NGBoost is not installed")
+    X, y = noisy_line(400)
+    model = ngboost.NGBRegressor(n_estimators=60, verbose=False)
+    fitted = NGBoostAleatoric(model, confidence_level=[0.9, 0.5], random_state=0)
+    widths = fitted.fit(X, y - 3 * X[:, 0]).predict_widths(X)
+    assert widths.shape == (400, 2, 2)
+    assert widths[X[:, 1] > 0.2].mean() > 1.5 * widths[X[:, 1] < -0.2].mean()
+    deviation = fitted.model_.pred_dist(X).scale
+    np.testing.assert_allclose(widths[:, 0, 0], 1.6448536 * deviation, rtol=1e-6)
+    np.testing.assert_allclose(widths[:, 1, 1], 0.6744898 * deviation, rtol=1e-6)
