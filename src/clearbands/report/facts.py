@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -49,12 +50,17 @@ class Facts:
     def confidence_level(self) -> float:
         return self.parts.confidence_level
 
-    @property
+    @cached_property
+    def interval(self) -> np.ndarray:
+        """(n, 2)."""
+        return self.parts.interval
+
+    @cached_property
     def inside(self) -> np.ndarray:
         """(n,) booleans."""
-        return covered(self.y, self.parts.interval)
+        return covered(self.y, self.interval)
 
-    @property
+    @cached_property
     def widths(self) -> np.ndarray:
         """(n, 2): aleatoric and epistemic, each below and above together."""
         return np.stack([self.parts.aleatoric.sum(1), self.parts.epistemic.sum(1)], axis=1)
@@ -64,7 +70,7 @@ class Facts:
         """Whether there are widths to speak of."""
         return bool(np.isfinite(self.widths).all())
 
-    @property
+    @cached_property
     def epistemic_shares(self) -> np.ndarray:
         """(n,): between 0 and 1."""
         return epistemic_share(self.parts)

@@ -89,7 +89,7 @@ def bands(facts: Facts, target: str) -> Plot:
     parts, y, inside = facts.parts, facts.y, facts.inside
     order = np.argsort(parts.center, kind="stable")
     order = order[_evenly(len(order), MOST_BARS)]
-    inner, outer = make_interval(parts.center, parts.aleatoric), parts.interval
+    inner, outer = make_interval(parts.center, parts.aleatoric), facts.interval
     scale = Scale.around(outer[order], y[order])
     step = SIZE / len(order)
     at = [round(step * (i + 0.5), 2) for i in range(len(order))]
@@ -209,7 +209,7 @@ def _point_words(kind: str, point: PathPoint, path: LambdaPath) -> str:
 
 
 def _row_words(facts: Facts, row: int) -> str:
-    low, high = facts.parts.interval[row]
+    low, high = facts.interval[row]
     said = [
         f"Row {row + 1:,}",
         f"prediction {number(facts.parts.center[row])}",

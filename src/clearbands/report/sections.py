@@ -331,7 +331,7 @@ def widest(facts: Facts, part: int) -> list[RowWords]:
 
 
 def _row(facts: Facts, row: int, part: int) -> RowWords:
-    low, high = facts.parts.interval[row]
+    low, high = facts.interval[row]
     return RowWords(
         f"{row + 1:,}",
         [c.in_words(c.values[row]) for c in facts.important_columns(MOST_VALUES)],
