@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +10,8 @@ import narwhals.stable.v1 as nw
 import numpy as np
 
 from clearbands.encoding import column_kind, numbers_of, texts_of
+from clearbands.features import value_of
 from clearbands.tables import is_frame
-
-EPOCH = dt.datetime(1970, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -44,8 +42,7 @@ class Column:
         if self.kind == "boolean":
             return "yes" if value else "no"
         if self.kind in ("date", "datetime", "time"):
-            moment = EPOCH + dt.timedelta(seconds=round(value))
-            return _shown(moment, self.kind)
+            return value_of(self.kind, value).replace("T", " ")
         is_whole = value == round(value) and abs(value) < 1e15
         return f"{value:.0f}" if is_whole else f"{value:.5g}"  # years and ids stay what they are
 
@@ -63,9 +60,3 @@ def columns_of(X: Any) -> Iterator[Column]:
             yield Column(str(name), kind, np.array(texts_of(column), dtype=object))
         else:
             yield Column(str(name), kind, numbers_of(column, name))
-
-
-def _shown(moment: dt.datetime, kind: str) -> str:
-    if kind == "time":
-        return moment.time().isoformat()
-    return moment.date().isoformat() if kind == "date" else moment.isoformat(" ")
