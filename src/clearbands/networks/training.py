@@ -217,14 +217,19 @@ class _Batch:
         self.members = members
         self.parameters = self._tensor(np.stack([member.initial for member in members]))
         self.first, self.second = (self.torch.zeros_like(self.parameters) for _ in range(2))
-        self.steps = self.torch.zeros(len(members), 1, device=data.device)
+        self.steps = np.zeros((len(members), 1))
+        self.blocks = self._leaves()
         self.moments = [
             [self._tensor(np.tile(value[:, None], (len(members), 1, 1))) for value in layer]
             for layer in fresh_moments(shape)
         ]
 
     def _tensor(self, array: np.ndarray) -> Any:
-        return self.torch.from_numpy(array).to(self.data.device, copy=True)
+        return self.torch.from_numpy(array).to(self.data.device)
+
+    def _leaves(self) -> list[Any]:
+        """Views of the parameters that gradients are taken of; they change with them."""
+        return [block.detach().requires_grad_() for block in self.shape.views(self.parameters)]
 
     def run_epoch(self, epoch: int) -> None:
         """Train every member on all its rows once, then judge it, and let go who has finished."""
@@ -233,15 +238,14 @@ class _Batch:
             member.rate * SCHEDULES[member.schedule](epoch / plan.max_epochs)
             for member in self.members
         ]
-        rate = self._tensor(np.array(rates, np.float32)[:, None])
         longest = max(len(member.seen) for member in self.members)
         order = np.stack([member.next_order(longest) for member in self.members])
         # Batches of nearly the same size: none is left with a single row.
         for rows in np.array_split(order, math.ceil(longest / plan.batch_size), axis=1):
-            self._step(rows, rate)
+            self._step(rows, np.array(rates)[:, None])
         self._judge(epoch)
 
-    def _step(self, rows: np.ndarray, rate: Any) -> None:
+    def _step(self, rows: np.ndarray, rates: np.ndarray) -> None:
         from clearbands.networks.layers import forward
 
         torch = self.torch
@@ -250,12 +254,11 @@ class _Batch:
         if self.plan.input_noise > 0:
             noise = np.stack([member.noise(*X.shape[1:]) for member in self.members])
             X.add_(self._tensor(noise), alpha=self.plan.input_noise)
-        blocks = [block.detach().requires_grad_() for block in self.shape.views(self.parameters)]
-        output, moments = forward(self.shape, blocks, X, self._kept(rows.shape[1]))
+        output, moments = forward(self.shape, self.blocks, X, self._kept(rows.shape[1]))
         loss = self.loss(output, self.data.y_torch[index]).mean(1).sum()
-        gradients = torch.autograd.grad(loss, blocks)
+        gradients = torch.autograd.grad(loss, self.blocks)
         with torch.no_grad():
-            self._adam(torch.cat([g.flatten(1) for g in gradients], 1), rate)
+            self._adam(torch.cat([g.flatten(1) for g in gradients], 1), rates)
             for running, new in zip(self.moments, moments, strict=True):
                 for kept, value in zip(running, new, strict=True):
                     if not self.shape.layer_norm:
@@ -274,7 +277,7 @@ class _Batch:
             for part, units in zip(kept.split(sizes, dim=1), self.shape.hidden, strict=True)
         ]
 
-    def _adam(self, gradient: Any, rate: Any) -> None:
+    def _adam(self, gradient: Any, rates: np.ndarray) -> None:
         decay1, decay2, epsilon = ADAM
         plan, torch = self.plan, self.torch
         if plan.max_gradient_norm < math.inf:
@@ -282,12 +285,13 @@ class _Batch:
             gradient.mul_((plan.max_gradient_norm / (norm + 1e-6)).clamp_(max=1))
         gradient.add_(self.parameters, alpha=plan.weight_decay)
         self.steps += 1
+        unbias1, unbias2 = (1 - decay**self.steps for decay in (decay1, decay2))
+        rate = self._tensor((rates * np.sqrt(unbias2) / unbias1).astype(np.float32))
+        small = self._tensor((epsilon * np.sqrt(unbias2)).astype(np.float32))
         self.first.lerp_(gradient, 1 - decay1)
         self.second.mul_(decay2).addcmul_(gradient, gradient, value=1 - decay2)
-        unbias1, unbias2 = (1 - decay**self.steps for decay in (decay1, decay2))
-        step = self.second.div(unbias2).sqrt_().add_(epsilon)
-        torch.div(self.first, step, out=step).mul_(rate / unbias1)
-        self.parameters.sub_(step)
+        step = torch.sqrt(self.second, out=gradient).add_(small)
+        self.parameters.sub_(torch.div(self.first, step, out=step).mul_(rate))
 
     def _judge(self, epoch: int) -> None:
         """Remember who got better, stop who has not for long, restart who went astray."""
@@ -337,3 +341,4 @@ class _Batch:
             state[going] for state in (self.parameters, self.first, self.second, self.steps)
         )
         self.moments = [[value[going] for value in layer] for layer in self.moments]
+        self.blocks = self._leaves()
