@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import csv
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,10 +84,10 @@ def run(name: str, seed: int, parameters: dict[str, Any]) -> dict[str, float]:
     return {**scores, "lambda": model.lambda_[0], "cpu_seconds": seconds}
 
 
-def table(rows: pd.DataFrame) -> str:
+def table(rows: pd.DataFrame, order: Sequence[str]) -> str:
     """Change of the mean test quantile loss against the paper's settings, per set and overall."""
     losses = rows.pivot_table(index="setting", columns="dataset", values="quantile_loss")
-    losses = losses.reindex([name for name in settings() if name in losses.index])
+    losses = losses.reindex([name for name in order if name in losses.index])
     change = 100 * (losses / losses.loc[PAPER] - 1)
     seconds = rows.groupby("setting")["cpu_seconds"].sum()
     change.insert(0, "mean", change.mean(axis=1))
@@ -107,22 +108,30 @@ def main() -> None:
     parser.add_argument("--datasets", nargs="+", default=SETS)
     parser.add_argument("--settings", nargs="+", default=list(settings()))
     args = parser.parse_args()
-    RESULTS.parent.mkdir(exist_ok=True)
-    done = pd.read_csv(RESULTS) if RESULTS.exists() else pd.DataFrame(columns=["dataset"])
+    chosen = {name: settings()[name] for name in args.settings}
+    run_missing(chosen, args.datasets, SEEDS, RESULTS)
+    print(table(pd.read_csv(RESULTS), list(settings())))
+
+
+def run_missing(
+    chosen: dict[str, dict[str, Any]], names: Sequence[str], seeds: Sequence[int], path: Path
+) -> None:
+    """Append to the file the rows that it does not have yet."""
+    path.parent.mkdir(exist_ok=True)
+    done = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["dataset"])
     known = {tuple(key) for key in done.reindex(columns=["dataset", "seed", "setting"]).to_numpy()}
-    for seed in SEEDS:
-        for name in args.datasets:
-            for setting in args.settings:
+    for seed in seeds:
+        for name in names:
+            for setting, parameters in chosen.items():
                 if (name, seed, setting) in known:
                     continue
-                scores = run(name, seed, settings()[setting])
-                append({"dataset": name, "seed": seed, "setting": setting, **scores})
-    print(table(pd.read_csv(RESULTS)))
+                scores = run(name, seed, parameters)
+                append({"dataset": name, "seed": seed, "setting": setting, **scores}, path)
 
 
-def append(row: dict[str, Any]) -> None:
-    is_new = not RESULTS.exists()
-    with RESULTS.open("a", newline="") as file:
+def append(row: dict[str, Any], path: Path) -> None:
+    is_new = not path.exists()
+    with path.open("a", newline="") as file:
         writer = csv.DictWriter(file, row)
         if is_new:
             writer.writeheader()
