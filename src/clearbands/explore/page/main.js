@@ -13,7 +13,8 @@ const scene = await (await fetch("start")).json();
 const typical = () => Object.fromEntries(scene.controls.map((c) => [c.name, c.typical]));
 const state = { j: 0, column: scene.controls[0].name, row: typical(), chosen: null, model: 0, answer: null };
 
-const control = () => scene.controls.find((c) => c.name === state.column);
+// Of the answer that is shown: another column may be asked for already.
+const control = () => scene.controls.find((c) => c.name === state.answer.column);
 const showControls = makeControls(scene.controls, moveValue);
 
 async function ask(path, body) {
@@ -36,7 +37,8 @@ async function refresh() {
   try {
     do {
       again = false;
-      state.answer = await ask("along", { row: state.row, column: state.column });
+      const { row, column } = state;
+      state.answer = { row, ...(await ask("along", { row, column })) };
     } while (again);
     $("problem").hidden = true;
     drawBands();
@@ -71,6 +73,9 @@ function heights() {
   return [low - room, high + room];
 }
 
+// A window can be squeezed to nothing for a moment; pictures cannot.
+const roomIn = (holder) => Math.max(240, holder.clientWidth);
+
 function drawBands() {
   const holder = $("bands");
   const several = scene.models.length > 1;
@@ -79,14 +84,14 @@ function drawBands() {
   holder.replaceChildren(...figures);
   const range = heights();
   figures.forEach((figure, m) => {
-    const width = figure.clientWidth;
+    const width = roomIn(figure);
     const { bands, here } = state.answer.models[m];
     figure.append(drawBand({
       control: control(),
       places: state.answer.places,
       bands: bands[state.j],
       here: here[state.j],
-      place: placeOf(control(), state.row[state.column]),
+      place: placeOf(control(), state.answer.row[control().name]),
       heights: range,
       width,
       height: Math.min(430, Math.max(250, width * 0.7)),
@@ -104,7 +109,7 @@ function drawBands() {
 
 function drawRows() {
   const bands = scene.models[state.model].bands[state.j];
-  const size = $("scatter").clientWidth;
+  const size = roomIn($("scatter"));
   $("scatter").replaceChildren(drawScatter({ bands, chosen: state.chosen, size, choose: chooseRow }));
   fillList({ bands, numbers: scene.numbers, truth: scene.truth, order: $("order").value, chosen: state.chosen, choose: chooseRow });
   fillSummary({ models: scene.models, level: scene.levels[state.j], j: state.j, truth: scene.truth });
