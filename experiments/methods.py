@@ -134,7 +134,7 @@ def moved_quantiles(case: Case) -> Result:
 
 PCS, ALEATORIC_R = ("pcs", "pcs and residuals"), ("pcs", "residuals", "pcs and residuals")
 OF_Y, ABC = ("quantiles of y",), ("a", "b", "c")
-ENSEMBLE, DEEP = ("ensemble",), ("deep",)
+ENSEMBLE, NETWORK_QUANTILES, DEEP = ("ensemble",), ("quantile networks",), ("deep",)
 
 clear = by(ClearCalibrator(LEVEL), both)
 pcs = by(FixedRatioCalibrator(LEVEL, ratio=math.inf), both)
@@ -143,7 +143,7 @@ uacqr_s = by(AdditiveCalibrator(LEVEL), spread)
 
 METHODS: dict[str, dict[str, Method]] = {
     "standard": {
-        "CLEAR": Method(clear, ALEATORIC_R + ENSEMBLE + OF_Y, protocol.VARIANTS),
+        "CLEAR": Method(clear, ALEATORIC_R + ENSEMBLE + NETWORK_QUANTILES, protocol.VARIANTS),
         "ALEATORIC": Method(by(AdditiveCalibrator(LEVEL), of_y_and_ones), PCS + OF_Y, ABC),
         "ALEATORIC-R": Method(aleatoric_r, ALEATORIC_R),
         "PCS-EPISTEMIC": Method(pcs, PCS),
@@ -153,9 +153,9 @@ METHODS: dict[str, dict[str, Method]] = {
         "UACQR-S": Method(uacqr_s, OF_Y, ("c",)),
         "UACQR-P": Method(uacqr_p, OF_Y, ("c",)),
         "DE": Method(calibrated_ensemble, ENSEMBLE, DEEP),
-        "SQR": Method(quantiles_as_they_are, OF_Y, DEEP),
+        "SQR": Method(quantiles_as_they_are, NETWORK_QUANTILES, DEEP),
         "DE-conformal": Method(pcs, ENSEMBLE, DEEP),
-        "SQR-conformal": Method(moved_quantiles, OF_Y, DEEP),
+        "SQR-conformal": Method(moved_quantiles, NETWORK_QUANTILES, DEEP),
     },
     "conformalized": {
         "CLEAR-c": Method(clear, ALEATORIC_R),

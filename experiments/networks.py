@@ -28,7 +28,7 @@ def fit_networks(
     started = time.process_time()
     curves = SimultaneousQuantiles(confidence_level=LEVEL, random_state=seed)
     curves.fit(X[train], y[train])
-    seconds["quantiles of y"] = time.process_time() - started
+    seconds["quantile networks"] = time.process_time() - started
     center, epistemic = ensemble.predict_with_widths(X[rows])
     fitted = Fitted(
         y[rows],

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from experiments import protocol, summary
+from experiments import compare, protocol, summary
 
 TITLES = {
     "picp": "PICP, coverage at 95 %",
@@ -52,7 +52,9 @@ def tables(
             yield plain(
                 summary.factors(chosen, setting), f"lambda and gamma1: {where}", f"{stem}-factors"
             )
-            if setting == "standard":
+            if variant == "deep":
+                yield networks_table(chosen, f"Improvement of CLEAR in %: {where}", f"{stem}-gain")
+            elif setting == "standard":
                 found = summary.runtime(chosen)
                 yield plain(found, f"CPU seconds: {where}", f"{stem}-runtime", "{:.1f}".format)
                 if "UACQR-S" in set(chosen["method"]):
@@ -88,6 +90,24 @@ def averages(rows: pd.DataFrame, setting: str, title: str, name: str) -> Table:
         for method, percent, which in summary.average_increases(rows, metric, setting)
     ]
     return Table(name, title, ["metric", "method", "mean increase", "over"], lines)
+
+
+def networks_table(rows: pd.DataFrame, title: str, name: str) -> Table:
+    """Ours, and beside it the same averages of the paper's printed tables over the same sets."""
+    metrics = ("picp", "niw", "nciw", "quantile_loss")
+    ours = {metric: summary.per_set(rows, metric) for metric in metrics}
+    printed = compare.printed_means("deep", "standard")
+    theirs = {
+        metric: printed[metric].loc[table.index, table.columns] for metric, table in ours.items()
+    }
+    found, expected = map(summary.improvement_over_networks, (ours, theirs))
+    cells = [
+        [metric, *(f"{found.at[metric, m]:+.1f} ({expected.at[metric, m]:+.1f})" for m in found)]
+        for metric in metrics
+    ]
+    sets = ", ".join(ours["picp"].index)
+    notes = (*seed_notes(rows), f"In brackets the paper's tables, over the same sets: {sets}.")
+    return Table(name, title, ["metric", *found.columns], cells, notes=notes)
 
 
 def plain(

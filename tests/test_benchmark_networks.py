@@ -1,0 +1,114 @@
+"""The variant `deep` of the benchmark: parts, methods, and tables beside the paper's."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from clearbands import DeepEnsemble, SimultaneousQuantiles
+from experiments import compare, methods, networks, parts, protocol, results, run, summary, table
+from tests.deep import TINY, need_torch
+from tests.toys import noisy_line
+
+NAMES = ["CLEAR", "DE", "SQR", "DE-conformal", "SQR-conformal"]
+
+
+@pytest.fixture
+def small_networks(monkeypatch):
+    need_torch()
+    monkeypatch.setattr(networks, "DeepEnsemble", partial(DeepEnsemble, 3, **TINY))
+    monkeypatch.setattr(
+        networks, "SimultaneousQuantiles", partial(SimultaneousQuantiles, 1, **TINY)
+    )
+
+
+def test_methods_by_the_names_of_the_paper():
+    assert list(methods.of("deep", "standard")) == NAMES
+    assert methods.of("deep", "conformalized") == {}
+
+
+@pytest.mark.filterwarnings("ignore::clearbands.CalibrationWarning")
+def test_the_methods_are_what_their_names_say(small_networks):
+    X, y = noisy_line(200)
+    splits = {s: protocol.split_rows(200, 777, s) for s in protocol.SETTINGS}
+    found = parts.fit_parts("deep", X, y, splits, 777)
+    assert found["standard"] is found["conformalized"]
+    split = splits["standard"]
+    case = run.make_case(X, y, split, found["standard"], 777)
+    by_name = {name: methods.METHODS["standard"][name].run(case) for name in NAMES}
+
+    curves = SimultaneousQuantiles(1, **TINY, confidence_level=0.95, random_state=777)
+    lower, middle, upper = (
+        curves.fit(X[split.train], y[split.train]).predict_quantiles(X[split.test]).T
+    )
+    np.testing.assert_allclose(by_name["SQR"].intervals, np.stack([lower, upper], axis=1))
+    np.testing.assert_allclose(by_name["SQR"].center, middle)
+    # Both bounds of SQR-conformal move by one distance, unless they meet the median.
+    moved = by_name["SQR-conformal"].intervals
+    distance = moved[:, 1] - upper
+    free = (moved[:, 0] < middle) & (moved[:, 1] > middle)
+    np.testing.assert_allclose((lower - moved[:, 0])[free], distance[free], atol=1e-9)
+
+    ensemble = DeepEnsemble(3, **TINY, confidence_level=0.95, random_state=777)
+    center, widths = ensemble.fit(X[split.train], y[split.train]).predict_with_widths(X[split.test])
+    np.testing.assert_allclose(case.test.center, center)
+    stretched = (by_name["DE"].intervals[:, 1] - center) / widths[:, 1, 0]
+    np.testing.assert_allclose(stretched, stretched[0], rtol=1e-6)
+    # Its factor is the least that covers 38 of the 40 calibration rows.
+    rows = case.calibration
+    reach = np.where(rows.y > rows.center, rows.epistemic[:, 1], rows.epistemic[:, 0])
+    needed = np.sort(np.abs(rows.y - rows.center) / reach)
+    assert stretched[0] == pytest.approx(needed[37], rel=1e-6)
+
+
+def test_rows_of_the_variant(small_networks, monkeypatch, tmp_path):
+    X, y = noisy_line(200)
+    pd.DataFrame(X, columns=["a", "b"]).assign(target=y).to_parquet(tmp_path / "tiny.parquet")
+    monkeypatch.setenv("CLEARBANDS_DATA", str(tmp_path))
+    path = tmp_path / "rows.csv"
+    run.run(["tiny"], ["deep"], [777], run.Options(path, settings=("standard",)))
+    rows = results.read(path)
+    assert sorted(rows["method"]) == sorted(NAMES)
+    assert (rows["error"] == "").all()
+    assert (rows["fit_seconds"] > 0).all()
+
+
+def printed_rows():
+    """The paper's own means as if they were rows of ours."""
+    wide = pd.concat(compare.printed_means("deep", "standard"), axis=1).stack(future_stack=True)
+    rows = wide.reset_index()
+    rows = rows.assign(variant="deep", setting="standard", seed=777, error="", gamma1=1.0)
+    rows["lambda"] = 1.0
+    rows["fit_seconds"] = 1.0
+    return rows[rows["dataset"] != "allstate"]
+
+
+def test_the_papers_tables_are_found_and_complete():
+    means = compare.printed_means("deep", "standard")
+    assert set(means) == set(results.METRICS)
+    for found in means.values():
+        assert found.shape == (17, 5)
+        assert found.notna().all().all()
+    found = summary.improvement_over_networks({"quantile_loss": means["quantile_loss"]})
+    # As the paper sums it up, but for the rounding of its tables.
+    expected = {"DE": 23.98, "SQR": 13.66, "DE-conformal": 24.08, "SQR-conformal": 10.12}
+    for method, value in expected.items():
+        assert found.at["quantile_loss", method] == pytest.approx(value, abs=0.4)
+
+
+def test_tables_and_comparison():
+    rows = printed_rows()
+    found = {t.name: t for t in table.tables(rows, ("deep",), ("standard",))}
+    assert {f"deep-standard-{metric}" for metric in results.METRICS} <= set(found)
+    assert found["deep-standard-nciw"].header == ["dataset", *NAMES]
+    gain = found["deep-standard-gain"]
+    for line in gain.cells:  # ours are the paper's here
+        for cell in line[1:]:
+            ours, theirs = cell.rstrip(")").split(" (")
+            assert ours == theirs
+    differences = compare.differences(rows)
+    assert len(differences) == 16 * 5 * 5
+    assert differences["percent"].abs().max() < 1e-9
+    text = "\n".join(compare.report(rows))
+    assert "variant (deep), standard: ours over the paper's printed table" in text
