@@ -50,7 +50,9 @@ class Stack:
     bias: np.ndarray  # (m, outputs)
 
     @classmethod
-    def of(cls, shape: Shape, flat: np.ndarray, moments: list[tuple[np.ndarray, np.ndarray]]):
+    def of(
+        cls, shape: Shape, flat: np.ndarray, moments: list[tuple[np.ndarray, np.ndarray]]
+    ) -> Stack:
         """From flat parameters (m, p) and each layer's mean and variance, (m, units)."""
         blocks = shape.views(flat)
         depth = len(shape.hidden)

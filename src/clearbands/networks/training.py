@@ -74,7 +74,7 @@ def train(
     X: np.ndarray,
     y: np.ndarray,
     counts: np.ndarray,
-    seeds: Sequence[int],
+    seeds: Sequence[int] | np.ndarray,
     *,
     stage: str,
 ) -> FittedNetworks:
@@ -111,19 +111,17 @@ def train(
                 if not batch.members:
                     break
             report(stage, (i + 1) * plan.max_epochs, total)
+    best = [member.best for member in members]
+    moments = [
+        (np.stack([m.moments[i][0] for m in best]), np.stack([m.moments[i][1] for m in best]))
+        for i in range(len(shape.hidden))
+    ]
     return FittedNetworks(
         inputs,
         target,
-        Stack.of(
-            shape,
-            np.stack([member.best.parameters for member in members]),
-            [
-                tuple(map(np.stack, zip(*of_layer, strict=True)))
-                for of_layer in zip(*(member.best.moments for member in members), strict=True)
-            ],
-        ),
-        np.array([member.best.epoch for member in members]),
-        np.array([member.best.loss for member in members]),
+        Stack.of(shape, np.stack([m.parameters for m in best]), moments),
+        np.array([m.epoch for m in best]),
+        np.array([m.loss for m in best]),
     )
 
 
@@ -246,7 +244,7 @@ class _Batch:
         self._judge(epoch)
 
     def _step(self, rows: np.ndarray, rates: np.ndarray) -> None:
-        from clearbands.networks.layers import forward
+        from clearbands.networks.layers import forward  # imports torch
 
         torch = self.torch
         index = self._tensor(rows)
@@ -259,9 +257,9 @@ class _Batch:
         gradients = torch.autograd.grad(loss, self.blocks)
         with torch.no_grad():
             self._adam(torch.cat([g.flatten(1) for g in gradients], 1), rates)
-            for running, new in zip(self.moments, moments, strict=True):
-                for kept, value in zip(running, new, strict=True):
-                    if not self.shape.layer_norm:
+            if not self.shape.layer_norm:
+                for running, new in zip(self.moments, moments, strict=True):
+                    for kept, value in zip(running, new, strict=True):
                         kept.lerp_(value, MOMENTUM)
 
     def _kept(self, n_rows: int) -> list[Any] | None:
@@ -296,7 +294,10 @@ class _Batch:
     def _judge(self, epoch: int) -> None:
         """Remember who got better, stop who has not for long, restart who went astray."""
         parameters = self.parameters.cpu().numpy()
-        moments = [[value.cpu().numpy()[:, :, 0] for value in layer] for layer in self.moments]
+        moments = [
+            (mean.cpu().numpy()[:, :, 0], variance.cpu().numpy()[:, :, 0])
+            for mean, variance in self.moments
+        ]
         stack = Stack.of(self.shape, parameters, moments)
         going = []
         for i, member in enumerate(self.members):
