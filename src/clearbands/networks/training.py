@@ -101,7 +101,7 @@ def train(
     groups = [members[start : start + size] for start in range(0, len(members), size)]
     total = len(groups) * plan.max_epochs
     # One thread: products this small gain little from more, and where other programs compete for
-    # the cores, threads that wait for each other can make training seventy times slower.
+    # the cores, threads that wait for each other make training many times slower.
     with torch.enable_grad(), threadpool_limits(limits=1):
         for i, group in enumerate(groups):
             batch = _Batch(shape, plan, loss, rows, group)
