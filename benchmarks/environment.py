@@ -9,9 +9,9 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / ".venv-authors"
 PINS = Path(__file__).parent / "authors-pins.txt"
-# The package imports torch, though nothing here calls it. The release that it pins brings a GPU
-# runtime of some GB; any build for the CPU does.
-TORCH = ("--extra-index-url", "https://download.pytorch.org/whl/cpu", "torch==2.13.0+cpu")
+# The package imports torch, though nothing here calls it: any build does, and one for the CPU, where
+# pip is set up to find it, spares a GPU runtime of some GB.
+TORCH = "torch==2.13.0"
 
 
 class EnvironmentFailure(Exception):
@@ -27,7 +27,7 @@ def authors_python() -> Path:
     _call(sys.executable, "-m", "venv", str(FOLDER))
     install = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
     _call(*install, "--no-deps", "-r", str(PINS))
-    _call(*install, "--constraint", str(PINS), *TORCH)
+    _call(*install, "--constraint", str(PINS), TORCH)
     _call(str(python), "-c", "import benchmarks.peer")
     ready.touch()
     return python
