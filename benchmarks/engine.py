@@ -224,7 +224,8 @@ def large() -> str:
     rows = []
     for make, n_rows, n_columns, model, b in LARGE:
         cost, model_mb = in_process(large_cost, make, n_rows, n_columns, model, b)
-        binned_mb = n_rows * n_columns / 1e6
+        bytes_per_value = 2 if isinstance(model, BoostedQuantiles) else 1
+        binned_mb = bytes_per_value * n_rows * n_columns / 1e6
         rows.append(
             (
                 f"{n_rows:,} x {n_columns:,}",

@@ -9,8 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / ".venv-authors"
 PINS = Path(__file__).parent / "authors-pins.txt"
-# The package imports torch, though nothing here calls it. Any build does; one for the CPU, where pip
-# is set up to find it, spares a GPU runtime of some GB.
+# The package imports torch, though nothing here calls it. Any build does; one for the CPU, where
+# pip is set up to find it, spares a GPU runtime of some GB.
 TORCH = "torch==2.13.0"
 
 
