@@ -13,16 +13,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
 import clearbands
 from clearbands.commands import app as command
+from clearbands.explore import create_page, make_scene, views
+from clearbands.explore.scene import MAX_ROWS
 from tests.served import COLUMNS, ROW, houses, linear_model, small_model
-
-testclient = pytest.importorskip("fastapi.testclient", reason="the extra `serve` is not installed")
-
-from clearbands.explore import create_page, make_scene, views  # noqa: E402
-from clearbands.explore.scene import MAX_ROWS  # noqa: E402
 
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "clearbands")
 CHROMIUM = shutil.which("chromium")
@@ -40,7 +38,7 @@ def scene():
 
 @pytest.fixture(scope="module")
 def client(scene):
-    with testclient.TestClient(create_page(scene), base_url="http://127.0.0.1:8000") as client:
+    with TestClient(create_page(scene), base_url="http://127.0.0.1:8000") as client:
         yield client
 
 
@@ -139,6 +137,25 @@ def test_models_without_a_common_level_cannot_be_compared():
         make_scene({"a": small_model(), "b": other}, frame)
     # An encoder that does not tell what its columns hold: the table does.
     assert [c.kind for c in make_scene({"b": other}, frame).controls] == ["number", "number"]
+
+
+def test_models_that_differ_about_a_column_cannot_be_compared():
+    frame = houses(60)
+    y = frame["price"].to_numpy()
+    as_text = frame.select(pl.col("age").cast(pl.String))
+    models = {"a": linear_model(frame.select("age"), y), "b": linear_model(as_text, y)}
+    with pytest.raises(ValueError, match=r"what column 'age' holds \(number and text\)"):
+        make_scene(models, frame)
+
+
+def test_long_lists_are_cut_and_show_the_row_all_the_same():
+    frame = pl.DataFrame({"count": [f"c{i:03}" for i in range(120)]})  # a name polars uses itself
+    scene = make_scene({"a": linear_model(frame, np.arange(120.0))}, frame)
+    (control,) = scene.controls
+    assert len(control.choices) == 40
+    assert views.axis(control, "c119")[-1] == "c119"
+    assert views.axis(control, control.choices[0]) == list(control.choices)
+    assert views.axis(control, None) == list(control.choices)
 
 
 def test_the_page_answers_only_to_this_machine(client):

@@ -17,28 +17,31 @@ import time
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 import pytest
+from fastapi.testclient import TestClient
 from polars.testing import assert_frame_equal
+from sklearn.preprocessing import StandardScaler
+from starlette.requests import ClientDisconnect
 from typer.testing import CliRunner
 
 import clearbands
 from clearbands import server
 from clearbands.commands import app as command
+from clearbands.encoding import TableEncoder
 from clearbands.service import Limits, create_app, read_token
-from clearbands.service.limits import Refusal
+from clearbands.service.limits import Refusal, read_body
 from clearbands.service.worker import Worker
 from tests.served import COLUMNS, ROW, documented_houses, houses, linear_model, small_model
-
-testclient = pytest.importorskip("fastapi.testclient", reason="the extra `serve` is not installed")
 
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "clearbands")
 
 
 def client_of(**options):
-    return testclient.TestClient(create_app(small_model(), **options))
+    return TestClient(create_app(small_model(), **options))
 
 
 @pytest.fixture(scope="module")
@@ -294,7 +297,7 @@ def test_inside_another_app_health_is_open_as_well():
 
     outer = Starlette()
     outer.mount("/houses", create_app(small_model(), token="s3cret"))
-    with testclient.TestClient(outer) as client:
+    with TestClient(outer) as client:
         assert client.get("/houses/health").status_code == 200
         assert client.get("/houses/model").status_code == 401
 
@@ -319,7 +322,7 @@ def test_the_token_comes_from_the_environment_or_a_file(monkeypatch, tmp_path):
 def test_values_too_large_for_a_linear_model_are_named():
     frame = houses(60)
     model = linear_model(frame.select("x", "age"), frame["price"].to_numpy())
-    with testclient.TestClient(create_app(model)) as client:
+    with TestClient(create_app(model)) as client:
         answer = post_rows(client, {"x": 1, "age": 2}, {"x": 1.7e308, "age": -1.7e308})
     assert answer.status_code == 422
     assert "row 1" in answer.json()["detail"]
@@ -334,7 +337,7 @@ def test_infinite_bounds_are_null():
         calibration="conformal",
         confidence_level=0.99,
     )
-    with testclient.TestClient(create_app(model)) as client:
+    with TestClient(create_app(model)) as client:
         (prediction,) = post_rows(client, {"x": 1, "age": 2}).json()["predictions"]
         assert np.isfinite(prediction["point"])
         assert prediction["levels"][0]["lower"] is None
@@ -345,12 +348,53 @@ def test_infinite_bounds_are_null():
 def test_an_encoder_that_does_not_tell_its_columns_is_served():
     frame = houses(60)
     model = linear_model(frame.select("x", "age"), frame["price"].to_numpy(), encoder=None)
-    with testclient.TestClient(create_app(model)) as client:
+    with TestClient(create_app(model)) as client:
         assert client.get("/model").json()["features"][0]["kind"] == "any"
         assert post_rows(client, {"x": 1, "age": 2}).status_code == 200
         for x in ("far", None, False):
             answer = post_rows(client, {"x": 1, "age": 2}, {"x": x, "age": 2})
             assert answer.status_code == 422, x
+
+
+def test_a_model_without_a_typical_row_is_served():
+    frame = houses(60)
+    encoder = TableEncoder(numeric=StandardScaler())
+    model = linear_model(frame.select("x"), frame["price"].to_numpy(), encoder=encoder)
+    with TestClient(create_app(model)) as client:
+        assert post_rows(client, {"x": 1}).status_code == 200
+        assert post_rows(client, {"x": None}).status_code == 422
+        assert client.get("/openapi.json").status_code == 200
+
+
+def test_a_client_that_leaves_is_no_error():
+    class Gone:
+        headers: ClassVar = {}
+
+        async def stream(self):
+            yield b"{"
+            raise ClientDisconnect
+
+    async def read():
+        return await read_body(Gone(), Limits(), asyncio.get_running_loop().time() + 5)
+
+    with pytest.raises(Refusal, match="went away"):
+        asyncio.run(read())
+
+
+def test_a_body_that_does_not_come_is_408():
+    class Slow:
+        headers: ClassVar = {}
+
+        async def stream(self):
+            yield b"{"
+            await asyncio.sleep(60)
+
+    async def read():
+        return await read_body(Slow(), Limits(), asyncio.get_running_loop().time() + 0.05)
+
+    with pytest.raises(Refusal, match="did not arrive") as refused:
+        asyncio.run(read())
+    assert refused.value.status == 408
 
 
 class Slow:
@@ -368,7 +412,7 @@ class Slow:
 
 
 def test_a_prediction_that_takes_too_long_is_504():
-    with testclient.TestClient(create_app(Slow(0.4), limits=Limits(seconds=0.1))) as client:
+    with TestClient(create_app(Slow(0.4), limits=Limits(seconds=0.1))) as client:
         answer = post_rows(client, ROW)
         assert answer.status_code == 504
         assert "longer than the 0.1 s allowed" in answer.json()["detail"]
@@ -410,7 +454,7 @@ def test_what_nobody_foresaw_is_logged_without_the_data(caplog):
     model = Broken(0)
     app = create_app(model)
     model.seconds = 1
-    with testclient.TestClient(app) as client, caplog.at_level(logging.INFO, "clearbands"):
+    with TestClient(app) as client, caplog.at_level(logging.INFO, "clearbands"):
         answer = post_rows(client, ROW | {"colour": "secretly red"})
     assert answer.status_code == 500
     (record,) = caplog.records

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +32,11 @@ def features_of(model: Any) -> tuple[Feature, ...]:
         _feature(str(name), kinds.get(name, "any"), medians.get(name), categories.get(name, ()))
         for name in model.feature_names_in_
     )
+
+
+def typical_row(features: Sequence[Feature]) -> dict[str, Any]:
+    """As JSON has it."""
+    return {feature.name: feature.typical for feature in features}
 
 
 def text_columns(model: Any) -> list[str]:

@@ -44,7 +44,7 @@ def create_page(scene: Scene) -> ASGIApp:
     async def along(request: Request) -> Response:
         asked = await _asked(request, scene)
         name = asked.get("column")
-        if name not in {control.name for control in scene.controls}:
+        if name not in [control.name for control in scene.controls]:
             raise Refusal(422, f"There is no column {name!r}.")
         return await _answer(views.along, scene, asked["row"], name)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 1000  # that the page shows; more of them would only make it slow
 MAX_MARKS = 300  # of the data along an axis
+MAX_CHOICES = 40  # in a list
 CHOICES = ("text", "boolean")  # kinds that are chosen from a list
 
 
@@ -81,8 +83,7 @@ def make_scene(
         Candidate(name, model, _kinds_from(features_of(model), frame))
         for name, model in models.items()
     )
-    features = {f.name: f for candidate in candidates for f in candidate.features}
-    controls = tuple(_control(feature, frame) for feature in features.values())
+    controls = tuple(_control(feature, frame) for feature in _all_features(candidates))
     columns = [_json_values(frame[c.name][chosen.tolist()], c.kind) for c in controls]
     names = [control.name for control in controls]
     return Scene(
@@ -94,6 +95,19 @@ def make_scene(
         n_rows=frame.height,
         truth=None if truth is None else tuple(truth[chosen].tolist()),
     )
+
+
+def _all_features(candidates: Sequence[Candidate]) -> list[Feature]:
+    """Each column once, provided that the models agree on what it holds."""
+    features: dict[str, Feature] = {}
+    for feature in (f for candidate in candidates for f in candidate.features):
+        known = features.setdefault(feature.name, feature)
+        if known.kind != feature.kind:
+            raise ValueError(
+                f"The models differ in what column {feature.name!r} holds ({known.kind} and "
+                f"{feature.kind}), so they cannot be shown side by side."
+            )
+    return list(features.values())
 
 
 def _kinds_from(features: Sequence[Feature], frame: pl.DataFrame) -> tuple[Feature, ...]:
@@ -124,10 +138,10 @@ def _control(feature: Feature, frame: pl.DataFrame) -> Control:
     has_gaps = column.null_count() > 0
     present = column.drop_nulls()
     if feature.kind in CHOICES:
-        counts = present.value_counts(sort=True)[feature.name].to_list()
+        frequent = [value for value, _ in Counter(present.to_list()).most_common()]
         known = [False, True] if feature.kind == "boolean" else list(feature.categories)
-        choices = tuple(dict.fromkeys([*known, *counts]))
-        typical = counts[0] if counts else (choices[0] if choices else None)
+        choices = tuple(dict.fromkeys([*known, *frequent]))[:MAX_CHOICES]
+        typical = next(iter([*frequent, *choices]), None)
         return Control(feature.name, feature.kind, typical, has_gaps, choices)
     numbers = numbers_of(nw.from_native(present, series_only=True), feature.name)
     if len(numbers) == 0:
@@ -153,9 +167,9 @@ def _thinned(values: np.ndarray, count: int) -> np.ndarray:
 
 
 def _json_values(column: pl.Series, kind: str) -> list[Any]:
-    if kind in ("date", "datetime", "time"):
+    if column.dtype.is_temporal() and kind != "duration":
         return [None if value is None else value.isoformat() for value in column]
     if kind in CHOICES:
         return column.to_list()
-    numbers = numbers_of(nw.from_native(column, series_only=True), column.name)
-    return [None if np.isnan(number) else number for number in numbers.tolist()]
+    numbers = numbers_of(nw.from_native(column, series_only=True), column.name).tolist()
+    return [None if np.isnan(number) else value_of(kind, number) for number in numbers]

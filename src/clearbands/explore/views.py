@@ -69,7 +69,8 @@ def along(scene: Scene, row: Mapping[str, Any], name: str) -> dict[str, Any]:
 def axis(control: Control, value: Any) -> list[Any]:
     """Where to look: all choices, or points across the data and as far as the present value."""
     if control.kind in CHOICES:
-        return list(control.choices)
+        own = [] if value is None or value in control.choices else [value]
+        return [*control.choices, *own]
     low, high = control.low, control.high
     if isinstance(value, int | float):
         low, high = min(low, value), max(high, value)

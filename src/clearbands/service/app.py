@@ -17,7 +17,6 @@ from clearbands.features import features_of
 from clearbands.service.answers import Health, ModelInfo, Predictions
 from clearbands.service.description import (
     describe_model,
-    example_csv,
     predict_answers,
     refusals,
     request_body,
@@ -49,10 +48,7 @@ def create_app(
     scorer, worker = Scorer(model, features, limits), Worker(limits)
     info = describe_model(model, features, limits, name, versions or {})
 
-    example = None
-    if all(feature.kind != "any" for feature in features):  # compiles the kernels as well
-        answer = scorer.answer(example_csv(features).encode(), CSV, JSON)
-        example = json.loads(answer.content)
+    example = scorer.example()  # compiles the kernels as well
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clearbands import __version__
-from clearbands.features import Feature
+from clearbands.features import Feature, typical_row
 from clearbands.service.answers import (
     FeatureInfo,
     LevelInfo,
@@ -110,11 +110,15 @@ def request_body(features: Sequence[Feature], limits: Limits) -> dict[str, Any]:
         "properties": {"rows": rows},
         "additionalProperties": False,
     }
+    import polars as pl
+
+    typical = typical_row(features)
+    table = pl.DataFrame([typical]).write_csv()
     return {
         "required": True,
         "content": {
-            "application/json": {"schema": body, "example": {"rows": [_typical_row(features)]}},
-            "text/csv": {"schema": {"type": "string"}, "example": example_csv(features)},
+            "application/json": {"schema": body, "example": {"rows": [typical]}},
+            "text/csv": {"schema": {"type": "string"}, "example": table},
         },
     }
 
@@ -130,14 +134,3 @@ def predict_answers(example: Any) -> dict[int | str, dict[str, Any]]:
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": Problem, "description": REFUSALS[status]} for status in statuses}
-
-
-def example_csv(features: Sequence[Feature]) -> str:
-    """A table of one typical row."""
-    import polars as pl
-
-    return pl.DataFrame([_typical_row(features)]).write_csv()
-
-
-def _typical_row(features: Sequence[Feature]) -> dict[str, Any]:
-    return {feature.name: feature.typical for feature in features}

@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from starlette.requests import ClientDisconnect
+
 from clearbands.tables import check_count
 
 if TYPE_CHECKING:
@@ -77,6 +79,8 @@ async def read_body(request: Request, limits: Limits, until: float) -> bytes:
                 body += chunk
                 if len(body) > limits.bytes:
                     raise too_long
+    except ClientDisconnect as error:
+        raise Refusal(400, "The client went away before the body was there.") from error
     except TimeoutError as error:
         raise Refusal(408, f"The body did not arrive within {limits.seconds:g} s.") from error
     return bytes(body)

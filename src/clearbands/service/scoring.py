@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearbands.features import Feature
+from clearbands.features import Feature, typical_row
 from clearbands.predictions import table_of
 from clearbands.service.answers import as_json
 from clearbands.service.limits import Limits, Refusal
@@ -43,6 +44,14 @@ class Scorer:
         levels = predict_rows(self.model, rows)
         content = table_of(levels).write_csv().encode() if wanted == CSV else as_json(levels)
         return Answer(content, wanted, rows.height)
+
+    def example(self) -> Any:
+        """The answer to a typical row, or None where it takes more to know one."""
+        body = json.dumps({"rows": [typical_row(self.features)]}).encode()
+        try:
+            return json.loads(self.answer(body, JSON, JSON).content)
+        except Refusal:
+            return None
 
 
 def predict_rows(model: ClearRegressor, rows: pl.DataFrame) -> tuple[Uncertainty, ...]:
