@@ -77,7 +77,8 @@ def draw_ratios(rows: pd.DataFrame, path: Path) -> None:
             axis.annotate(
                 "no aleatoric part" if math.isinf(value) else text,
                 (place, height[place]),
-                xytext=(6, 5),
+                xytext=(-4, 7),
+                ha="right",
                 textcoords="offset points",
                 fontsize="small",
                 color=color,
