@@ -26,8 +26,6 @@ REASONS = {
     "covered, we do not",
     ("computer", "PCS-EPISTEMIC", None): "members agree to the last digit on many rows, so that a "
     "few huge factors decide",
-    (None, "ALEATORIC", "nciw"): "its widths shrink to zero on one side of some rows; the paper "
-    "counts points beyond as covered, we do not",
     (None, "gamma1=1", None): "the paper's lambda may be negative, ours is at least 0",
     (None, "UACQR-P", None): "order statistics of few members; infinite on some seeds",
 }
