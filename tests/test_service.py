@@ -530,6 +530,14 @@ def test_bad_settings_are_refused_before_the_service_starts(folder):
             assert result.stderr.startswith(f"Error: {said}")
 
 
+def test_connections_do_not_wait_to_fill_packets():
+    with server.listen("127.0.0.1", 0) as listener:
+        with socket.create_connection(listener.getsockname()):
+            connection, _ = listener.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 def test_without_the_extra_one_sentence_says_what_to_install(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     result = CliRunner().invoke(command, ["serve", str(folder / "model.cb")])
