@@ -14,7 +14,7 @@ from clearbands.bagging import member_seeds
 from clearbands.levels import check_levels, normal_distances
 from clearbands.networks.losses import normal_deviation, normal_likelihood
 from clearbands.networks.rows import check_rows
-from clearbands.networks.shape import Shape, check_hidden
+from clearbands.networks.shape import Shape
 from clearbands.networks.training import Plan, hold_out_counts, train
 from clearbands.tables import check_count, check_numeric
 
@@ -85,15 +85,7 @@ class GaussianNetwork(BaseEstimator):
             device=self.device,
         )
         X, residual = check_rows(self, X, residual)
-        shape = Shape(
-            check_hidden(self.hidden),
-            X.shape[1],
-            2,
-            layer_norm=True,
-            negative_slope=0.01,
-            dropout=self.dropout,
-            skip=False,
-        )
+        shape = Shape.of_noise(self.hidden, X.shape[1], 2, self.dropout)
         rng = check_random_state(self.random_state)
         counts = hold_out_counts(len(residual), self.n_members, self.stopping_size, rng)
         seeds = member_seeds(rng, self.n_members)

@@ -69,3 +69,11 @@ def row_chunks(n: int, members: int = 128) -> list[np.ndarray]:
     """The row numbers 0 .. n - 1 in pieces for which all members' predictions can be held."""
     size = max(1, PREDICTIONS_AT_ONCE // members)
     return [np.arange(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def median_of_unseen(members: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """(n,): the median over the members, (n, m), that did not see the row; NaN if all did."""
+    center = np.full(len(members), np.nan)
+    some = ~seen.all(axis=1)
+    center[some] = np.nanmedian(np.where(seen, np.nan, members)[some], axis=1)
+    return center

@@ -10,12 +10,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bagging import Bootstraps, member_seeds
-from clearbands.epistemic.base import Ensemble, predict_in_chunks
-from clearbands.epistemic.pcs import _median_of_unseen
+from clearbands.epistemic.base import Ensemble, median_of_unseen, predict_in_chunks
 from clearbands.levels import check_levels, normal_distances
 from clearbands.networks.losses import squared_error
 from clearbands.networks.rows import check_rows
-from clearbands.networks.shape import Shape, check_hidden
+from clearbands.networks.shape import Shape
 from clearbands.networks.training import Plan, train
 from clearbands.tables import check_count, check_numeric
 
@@ -111,15 +110,7 @@ class DeepEnsemble(Ensemble):
             device=self.device,
         )
         X, y = check_rows(self, X, y)
-        shape = Shape(
-            check_hidden(self.hidden),
-            X.shape[1],
-            1,
-            layer_norm=False,
-            negative_slope=0.0,
-            dropout=self.dropout,
-            skip=True,
-        )
+        shape = Shape.of_centers(self.hidden, X.shape[1], self.dropout)
         rng = check_random_state(self.random_state)
         self.bootstraps_ = Bootstraps.draw(len(y), self.n_members, rng)
         self.networks_ = train(
@@ -150,4 +141,4 @@ class DeepEnsemble(Ensemble):
 
         X are the rows given to `fit`, in their order. NaN where every member saw the row.
         """
-        return _median_of_unseen(self.predict_members(X), self.bootstraps_.counts.T > 0)
+        return median_of_unseen(self.predict_members(X), self.bootstraps_.counts.T > 0)

@@ -13,7 +13,7 @@ from clearbands.bagging import member_seeds
 from clearbands.epistemic.base import Ensemble
 from clearbands.networks.losses import squared_error
 from clearbands.networks.rows import check_rows
-from clearbands.networks.shape import Shape, check_hidden
+from clearbands.networks.shape import Shape
 from clearbands.networks.training import Plan, hold_out_counts, train
 from clearbands.tables import check_count, check_numeric
 
@@ -91,15 +91,7 @@ class MCDropout(Ensemble):
             device=self.device,
         )
         X, y = check_rows(self, X, y)
-        shape = Shape(
-            check_hidden(self.hidden),
-            X.shape[1],
-            1,
-            layer_norm=False,
-            negative_slope=0.0,
-            dropout=self.dropout,
-            skip=True,
-        )
+        shape = Shape.of_centers(self.hidden, X.shape[1], self.dropout)
         rng = check_random_state(self.random_state)
         counts = hold_out_counts(len(y), 1, self.stopping_size, rng)
         seeds = member_seeds(rng, 1)

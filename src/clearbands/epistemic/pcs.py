@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from clearbands.bagging import Bag, Bootstraps, fit_bag, seed_missing
-from clearbands.epistemic.base import Ensemble, row_chunks
+from clearbands.epistemic.base import Ensemble, median_of_unseen, row_chunks
 from clearbands.epistemic.versions import Version, VersionBags
 from clearbands.pools import default_pool
 from clearbands.progress import report
@@ -190,21 +190,13 @@ class PCSEnsemble(Ensemble):
         check_consistent_length(X, drawn.T)
         return np.concatenate(
             [
-                _median_of_unseen(
+                median_of_unseen(
                     self.predict_members(_safe_indexing(X, rows)),
                     np.tile(drawn[:, rows].T > 0, sum(len(bags.bags) for bags in self.bags_)),
                 )
                 for rows in row_chunks(drawn.shape[1])
             ]
         )
-
-
-def _median_of_unseen(members: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """(n,): the median over the members, (n, m), that did not see the row; NaN if all did."""
-    center = np.full(len(members), np.nan)
-    some = ~seen.all(axis=1)
-    center[some] = np.nanmedian(np.where(seen, np.nan, members)[some], axis=1)
-    return center
 
 
 def _by_version(candidates: list[Candidate]) -> list[list[Candidate]]:

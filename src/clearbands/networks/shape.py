@@ -27,6 +27,34 @@ class Shape:
     dropout: float
     skip: bool
 
+    @classmethod
+    def of_centers(cls, hidden: Sequence[int], n_inputs: int, dropout: float) -> Shape:
+        """Batch normalisation, ReLU and skip connections, to one output: the paper's ensembles."""
+        return cls(
+            check_hidden(hidden),
+            n_inputs,
+            1,
+            layer_norm=False,
+            negative_slope=0.0,
+            dropout=dropout,
+            skip=True,
+        )
+
+    @classmethod
+    def of_noise(
+        cls, hidden: Sequence[int], n_inputs: int, n_outputs: int, dropout: float
+    ) -> Shape:
+        """Layer normalisation and leaky ReLU: the paper's simultaneous quantiles."""
+        return cls(
+            check_hidden(hidden),
+            n_inputs,
+            n_outputs,
+            layer_norm=True,
+            negative_slope=0.01,
+            dropout=dropout,
+            skip=False,
+        )
+
     @property
     def widths(self) -> tuple[int, ...]:
         """Of the input and the hidden layers."""

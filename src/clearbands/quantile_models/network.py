@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from clearbands.bagging import member_seeds
 from clearbands.networks.losses import pinball
-from clearbands.networks.shape import Shape, check_hidden
+from clearbands.networks.shape import Shape
 from clearbands.networks.stack import FittedNetworks
 from clearbands.networks.training import Plan, hold_out_counts, train
 from clearbands.quantile_models.base import QuantileModel
@@ -92,15 +92,7 @@ class NetworkQuantiles(QuantileModel):
         Other than with trees, counting a row twice is not quite the same as giving it twice: rows
         that do not count decide when training stops.
         """
-        shape = Shape(
-            check_hidden(self.hidden),
-            X.shape[1],
-            len(self.quantiles),
-            layer_norm=True,
-            negative_slope=0.01,
-            dropout=self.dropout,
-            skip=False,
-        )
+        shape = Shape.of_noise(self.hidden, X.shape[1], len(self.quantiles), self.dropout)
         plan = Plan(
             self.max_epochs,
             self.patience,
