@@ -61,7 +61,8 @@ class ForestBag:
                     *self._forest(member),
                     self.targets,
                     self.quantiles,
-                    predicted[block, :, member],
+                    predicted[block],
+                    member,
                 )
         return predicted
 
@@ -245,14 +246,16 @@ def _join(arrays: list[np.ndarray]) -> np.ndarray:
 
 
 @kernel
-def _predict_forest(binned, nodes, roots, kept, targets, quantiles, predicted):
+def _predict_forest(binned, nodes, roots, kept, targets, quantiles, predicted, member):
+    """Fill `predicted[:, :, member]`; a slice of it might have either of two layouts, and the
+    kernel would be compiled for both."""
     found = np.empty((ROWS_PER_WALK, len(roots) * kept.shape[1]), np.int32)
     for first in range(0, len(binned), ROWS_PER_WALK):
         n_rows = min(ROWS_PER_WALK, len(binned) - first)
         for tree in range(len(roots)):
             _walk_tree(binned, first, n_rows, nodes, roots[tree], kept, found, tree)
         for row in range(n_rows):
-            _take_quantiles(found[row], targets, quantiles, predicted[first + row])
+            _take_quantiles(found[row], targets, quantiles, predicted[first + row, :, member])
 
 
 @helper
