@@ -80,6 +80,10 @@ def ones_and_epistemic(rows: Fitted) -> tuple[np.ndarray, ...]:
     return rows.center, np.ones_like(rows.epistemic), rows.epistemic
 
 
+def with_gaussian(rows: Fitted) -> tuple[np.ndarray, ...]:
+    return rows.center, rows.aleatoric, rows.gaussian
+
+
 def spread(rows: Fitted) -> tuple[np.ndarray, ...]:
     return spread_components(rows.members_of_y, [LEVEL])
 
@@ -114,12 +118,17 @@ def quantiles_and_ones(rows: Fitted) -> tuple[np.ndarray, ...]:
     return middle, widths, np.ones_like(widths)
 
 
-def calibrated_ensemble(case: Case) -> Result:
-    """The least factor that covers the share of the calibration rows; no n + 1."""
-    y, center, epistemic = case.calibration.y, case.calibration.center, case.calibration.epistemic
-    scores = ratio_scores(np.abs(y - center), on_side_of(y, center, epistemic))
-    factor = order_statistic(scores, coverage_rank(len(y), LEVEL))
-    return Result(make_interval(case.test.center, factor * case.test.epistemic), math.inf, 0.0)
+def least_factor(widths: Callable[[Fitted], tuple[np.ndarray, ...]]) -> Callable:
+    """Of the epistemic widths: the least that covers the share of the rows; no n + 1."""
+
+    def run(case: Case) -> Result:
+        y, (center, _, epistemic) = case.calibration.y, widths(case.calibration)
+        scores = ratio_scores(np.abs(y - center), on_side_of(y, center, epistemic))
+        factor = order_statistic(scores, coverage_rank(len(y), LEVEL))
+        center, _, epistemic = widths(case.test)
+        return Result(make_interval(center, factor * epistemic), math.inf, 0.0)
+
+    return run
 
 
 def quantiles_as_they_are(case: Case) -> Result:
@@ -135,15 +144,18 @@ def moved_quantiles(case: Case) -> Result:
 PCS, ALEATORIC_R = ("pcs", "pcs and residuals"), ("pcs", "residuals", "pcs and residuals")
 OF_Y, ABC = ("quantiles of y",), ("a", "b", "c")
 ENSEMBLE, NETWORK_QUANTILES, DEEP = ("ensemble",), ("quantile networks",), ("deep",)
+NETWORKS = ENSEMBLE + NETWORK_QUANTILES
 
 clear = by(ClearCalibrator(LEVEL), both)
+clear_gaussian = by(ClearCalibrator(LEVEL), with_gaussian)
 pcs = by(FixedRatioCalibrator(LEVEL, ratio=math.inf), both)
+gaussian_conformal = by(FixedRatioCalibrator(LEVEL, ratio=math.inf), with_gaussian)
 aleatoric_r = by(AdditiveCalibrator(LEVEL), residuals_and_ones)
 uacqr_s = by(AdditiveCalibrator(LEVEL), spread)
 
 METHODS: dict[str, dict[str, Method]] = {
     "standard": {
-        "CLEAR": Method(clear, ALEATORIC_R + ENSEMBLE + NETWORK_QUANTILES, protocol.VARIANTS),
+        "CLEAR": Method(clear, ALEATORIC_R + NETWORKS, protocol.VARIANTS),
         "ALEATORIC": Method(by(AdditiveCalibrator(LEVEL), of_y_and_ones), PCS + OF_Y, ABC),
         "ALEATORIC-R": Method(aleatoric_r, ALEATORIC_R),
         "PCS-EPISTEMIC": Method(pcs, PCS),
@@ -152,10 +164,13 @@ METHODS: dict[str, dict[str, Method]] = {
         "lambda=1": Method(by(FixedRatioCalibrator(LEVEL, ratio=1), both), ALEATORIC_R),
         "UACQR-S": Method(uacqr_s, OF_Y, ("c",)),
         "UACQR-P": Method(uacqr_p, OF_Y, ("c",)),
-        "DE": Method(calibrated_ensemble, ENSEMBLE, DEEP),
+        "DE": Method(least_factor(both), ENSEMBLE, DEEP),
         "SQR": Method(quantiles_as_they_are, NETWORK_QUANTILES, DEEP),
         "DE-conformal": Method(pcs, ENSEMBLE, DEEP),
         "SQR-conformal": Method(moved_quantiles, NETWORK_QUANTILES, DEEP),
+        "CLEAR-gaussian": Method(clear_gaussian, NETWORKS, DEEP),
+        "DE-gaussian": Method(least_factor(with_gaussian), ENSEMBLE, DEEP),
+        "DE-gaussian-conformal": Method(gaussian_conformal, ENSEMBLE, DEEP),
     },
     "conformalized": {
         "CLEAR-c": Method(clear, ALEATORIC_R),

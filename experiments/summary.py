@@ -37,6 +37,9 @@ ORDER = (
     "SQR",
     "DE-conformal",
     "SQR-conformal",
+    "CLEAR-gaussian",
+    "DE-gaussian",
+    "DE-gaussian-conformal",
 )
 LEFT_OUT = {
     ("a", "quantile_loss", "PCS-EPISTEMIC"): "computer",

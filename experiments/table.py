@@ -95,8 +95,9 @@ def averages(rows: pd.DataFrame, setting: str, title: str, name: str) -> Table:
 def networks_table(rows: pd.DataFrame, title: str, name: str) -> Table:
     """Ours, and beside it the same averages of the paper's printed tables over the same sets."""
     metrics = ("picp", "niw", "nciw", "quantile_loss")
-    ours = {metric: summary.per_set(rows, metric) for metric in metrics}
     printed = compare.printed_means("deep", "standard")
+    rows = rows[rows["method"].isin(printed["picp"].columns)]
+    ours = {metric: summary.per_set(rows, metric) for metric in metrics}
     theirs = {
         metric: printed[metric].loc[table.index, table.columns] for metric, table in ours.items()
     }

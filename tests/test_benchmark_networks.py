@@ -12,6 +12,7 @@ from tests.deep import TINY, need_torch
 from tests.toys import noisy_line
 
 NAMES = ["CLEAR", "DE", "SQR", "DE-conformal", "SQR-conformal"]
+WITH_DEVIATIONS = ["CLEAR-gaussian", "DE-gaussian", "DE-gaussian-conformal"]
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def small_networks(monkeypatch):
 
 
 def test_methods_by_the_names_of_the_paper():
-    assert list(methods.of("deep", "standard")) == NAMES
+    assert list(methods.of("deep", "standard")) == NAMES + WITH_DEVIATIONS
     assert methods.of("deep", "conformalized") == {}
 
 
@@ -36,7 +37,7 @@ def test_the_methods_are_what_their_names_say(small_networks):
     assert found["standard"] is found["conformalized"]
     split = splits["standard"]
     case = run.make_case(X, y, split, found["standard"], 777)
-    by_name = {name: methods.METHODS["standard"][name].run(case) for name in NAMES}
+    by_name = {name: m.run(case) for name, m in methods.of("deep", "standard").items()}
 
     curves = SimultaneousQuantiles(1, **TINY, confidence_level=0.95, random_state=777)
     lower, middle, upper = (
@@ -61,6 +62,13 @@ def test_the_methods_are_what_their_names_say(small_networks):
     needed = np.sort(np.abs(rows.y - rows.center) / reach)
     assert stretched[0] == pytest.approx(needed[37], rel=1e-6)
 
+    deviations = ensemble.predict_members(X[split.test]).std(axis=1, ddof=1)
+    for name in ("DE-gaussian", "DE-gaussian-conformal"):
+        lower, upper = by_name[name].intervals.T
+        np.testing.assert_allclose(upper - center, center - lower)
+        factors = (upper - center) / deviations
+        np.testing.assert_allclose(factors, factors[0])
+
 
 def test_rows_of_the_variant(small_networks, monkeypatch, tmp_path):
     X, y = noisy_line(200)
@@ -69,7 +77,7 @@ def test_rows_of_the_variant(small_networks, monkeypatch, tmp_path):
     path = tmp_path / "rows.csv"
     run.run(["tiny"], ["deep"], [777], run.Options(path, settings=("standard",)))
     rows = results.read(path)
-    assert sorted(rows["method"]) == sorted(NAMES)
+    assert sorted(rows["method"]) == sorted(NAMES + WITH_DEVIATIONS)
     assert (rows["error"] == "").all()
     assert (rows["fit_seconds"] > 0).all()
 

@@ -31,28 +31,47 @@ class _NormalisedActivation(torch.autograd.Function):
         active = leaky_relu_((normal * scale).add_(shift), slope)
         if kept is not None:
             active.mul_(kept)
-        ctx.save_for_backward(normal, inverse, scale, active, kept)
+        # Over the rows torch has the derivative, which takes what went in; ours what came out.
+        ctx.save_for_backward(z if axis == ROWS else normal, mean, inverse, scale, active, kept)
         ctx.axis, ctx.slope = axis, slope
         ctx.mark_non_differentiable(mean, variance)
         return active, mean, variance
 
     @staticmethod
     def backward(ctx: Any, gradient: Any, *_: Any):
-        normal, inverse, scale, active, kept = ctx.saved_tensors
+        seen, mean, inverse, scale, active, kept = ctx.saved_tensors
         # Where a unit was dropped `active` is 0, and so is the gradient by `kept`.
         g = torch.ops.aten.leaky_relu_backward(gradient, active, ctx.slope, True)
         if kept is not None:
             g.mul_(kept)
-        along = g * normal
-        of_shift, of_scale = g.sum(ROWS, keepdim=True), along.sum(ROWS, keepdim=True)
-        if ctx.axis == ROWS:  # the scale is the same for all that was normalised together
-            n = g.shape[ROWS]
-            g.sub_(of_shift / n).addcmul_(normal, of_scale / -n).mul_(scale * inverse)
-        else:
-            weights = scale.transpose(UNITS, ROWS) / g.shape[UNITS]
-            means = torch.bmm(weights, g), torch.bmm(weights, along)
-            g.mul_(scale).sub_(means[0]).addcmul_(normal, means[1], value=-1).mul_(inverse)
-        return g, of_scale, of_shift, None, None, None
+        over = _over_rows if ctx.axis == ROWS else _over_units
+        return *over(g, seen, mean, inverse, scale), None, None, None
+
+
+def _over_rows(g: Any, z: Any, mean: Any, inverse: Any, scale: Any) -> tuple[Any, Any, Any]:
+    """Batch normalisation, every unit of every member a channel of its own."""
+    found = torch.ops.aten.native_batch_norm_backward(
+        *(value.reshape(1, -1, value.shape[ROWS]) for value in (g, z)),
+        scale.reshape(-1),
+        None,
+        None,
+        mean.reshape(-1),
+        inverse.reshape(-1),
+        True,
+        EPSILON,
+        [True, True, True],
+    )
+    return tuple(part.view(like.shape) for part, like in zip(found, (g, scale, scale), strict=True))
+
+
+def _over_units(g: Any, normal: Any, _mean: Any, inverse: Any, scale: Any) -> tuple[Any, Any, Any]:
+    """Layer normalisation."""
+    along = g * normal
+    of_shift, of_scale = g.sum(ROWS, keepdim=True), along.sum(ROWS, keepdim=True)
+    weights = scale.transpose(UNITS, ROWS) / g.shape[UNITS]
+    means = torch.bmm(weights, g), torch.bmm(weights, along)
+    g.mul_(scale).sub_(means[0]).addcmul_(normal, means[1], value=-1).mul_(inverse)
+    return g, of_scale, of_shift
 
 
 def forward(

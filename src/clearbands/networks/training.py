@@ -268,11 +268,14 @@ class _Batch:
         if dropped == 0:
             return None
         sizes = [units * n_rows for units in self.shape.hidden]
-        words = np.stack([member.words(sum(sizes)) for member in self.members])
-        kept = self._tensor(words >= dropped).to(self.torch.float32).mul_(2**16 / (2**16 - dropped))
+        kept = np.empty((len(self.members), sum(sizes)), np.float32)
+        factor = np.float32(2**16 / (2**16 - dropped))
+        for own, member in zip(kept, self.members, strict=True):
+            np.multiply(member.words(len(own)) >= dropped, factor, out=own)
+        parts = self._tensor(kept).split(sizes, dim=1)
         return [
             part.reshape(len(self.members), units, n_rows)
-            for part, units in zip(kept.split(sizes, dim=1), self.shape.hidden, strict=True)
+            for part, units in zip(parts, self.shape.hidden, strict=True)
         ]
 
     def _adam(self, gradient: Any, rates: np.ndarray) -> None:
