@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 
 from clearbands.bagging import Bootstraps, member_seeds, sorted_quantiles
 from clearbands.engine.binning import Bins
@@ -22,6 +23,8 @@ from clearbands.engine.forest_tree import Columns, Growth, Nodes, Workspace, gro
 
 QUANTILES = np.array([0.05, 0.5, 0.95])
 
+grow_tree_from_python = njit(grow_tree.py_func)
+
 
 def grow(X, y, weights, *, leaf_weight, dense_weight=None, max_bins=256):
     """One tree as (Nodes, rows per leaf), on rows with the given weights."""
@@ -34,7 +37,7 @@ def grow(X, y, weights, *, leaf_weight, dense_weight=None, max_bins=256):
     workspace = Workspace.for_weight(columns, growth, weight)
     workspace.packed[:] = weights * drawn_once
     nodes = Nodes.empty(2 * len(workspace.leaf_rows))
-    n_leaves = grow_tree(columns, growth, workspace, nodes, 0, 0)
+    n_leaves = grow_tree_from_python(columns, growth, workspace, nodes, 0, 0)
     leaves = [np.sort(workspace.rows[start:stop]) for start, stop in workspace.leaf_rows[:n_leaves]]
     assert not workspace.sparse.any()
     assert not workspace.occupied.any()
@@ -193,16 +196,15 @@ def test_least_leaf_weight():
 def test_random_numbers_are_splitmix64_and_uniform():
     state = np.array([1234567], np.uint64)
     # The published first output of splitmix64 for this seed is 6457827717110365317.
-    assert random_unit(state) == (6457827717110365317 >> 11) / 2**53
-    drawn = np.bincount([random_below(state, 7) for _ in range(70_000)], minlength=7)
+    assert njit(random_unit.py_func)(state) == (6457827717110365317 >> 11) / 2**53
+    below = njit(random_below.py_func)
+    drawn = np.bincount([below(state, 7) for _ in range(70_000)], minlength=7)
     assert len(drawn) == 7
     assert np.abs(drawn - 10_000).max() < 500
 
 
 @pytest.mark.parametrize("place", [0, 1, 31, 63])
 def test_lowest_bit(place):
-    from numba import njit
-
     lowest = njit(lambda word: lowest_bit(word))
     assert lowest(np.uint64(1 << place | 1 << 63)) == place
 

@@ -35,6 +35,7 @@ MIN_GAIN = 1e-6
 TIE = 1 + 1e-12  # scores closer than this are equal, and the first split wins on every machine
 HALF = 32
 LOW_HALF = 2**HALF - 1
+ZERO, ONE = np.int64(0), np.int64(1)  # numba compiles a function once more for literal numbers
 NO_SPLIT = -1
 NO_HISTOGRAM = -1
 ROWS_PER_BLOCK = 256
@@ -46,16 +47,18 @@ class BoostedBag:
     """Complete binary trees: the children of node k are 2k + 1 and 2k + 2, then come the leaves."""
 
     bins: Bins  # fine ones
+    unit: float  # of init and value: a power of two, so that neither large nor small y are rounded
     init: np.ndarray  # (q, b): what a member predicts before its first tree
     feature: np.ndarray  # (b, q, trees, inner nodes) uint16: the column a node looks at
     threshold: np.ndarray  # (b, q, trees, inner nodes) uint16: the last bin that goes left
-    value: np.ndarray  # (b, q, trees, leaves): what a leaf adds to the prediction
+    value: np.ndarray  # (b, q, trees, leaves) float32: what a leaf adds to the prediction
 
     def predict_members(self, X: np.ndarray) -> np.ndarray:
         """(n, q, b): for every row and quantile the predictions of all members."""
         members = np.empty((len(X), *self.init.shape))
         binned = self.bins.apply(X, np.uint16)
         _predict_members(binned, self.init, self.feature, self.threshold, self.value, members)
+        members *= self.unit
         return members
 
 
@@ -77,6 +80,8 @@ def fit_boosted_bag(
     """Boost every quantile on every bootstrap, a row of `counts` (b, n) uint8."""
     if X.shape[1] > MAX_COLUMNS:
         raise ValueError(f"X must have at most {MAX_COLUMNS} columns, got {X.shape[1]}.")
+    unit = 2.0 ** (np.frexp(np.abs(y).max())[1] - 1.0)
+    y = y / unit
     bins = Bins.from_data(X, FINE_BINS)
     fine = FineColumns.from_bins(bins, X)
     n_members, n_quantiles = len(counts), len(quantiles)
@@ -85,7 +90,7 @@ def fit_boosted_bag(
     init = np.empty((n_quantiles, n_members))
     feature = np.empty((*shape, n_inner), np.uint16)
     threshold = np.empty((*shape, n_inner), np.uint16)
-    value = np.empty((*shape, n_inner + 1))
+    value = np.empty((*shape, n_inner + 1), np.float32)
     # Weights are integers, so rounding the limit up changes nothing; an empty child is no child.
     min_weight = max(1, int(np.ceil(min_child_weight)))
 
@@ -111,7 +116,7 @@ def fit_boosted_bag(
         )
 
     run_threads(fit_one, n_members * n_quantiles, n_jobs=n_jobs, stage=stage)
-    return BoostedBag(bins, init, feature, threshold, value)
+    return BoostedBag(bins, unit, init, feature, threshold, value)
 
 
 class FineColumns(NamedTuple):
@@ -174,7 +179,7 @@ def _share_out(draws, coarse_of, last_fine):
     for here in range(len(draws)):
         total += draws[here]
         n_drawn += draws[here] > 0
-    n_bins, so_far, last_drawn, start = 0, 0, 0, 0
+    n_bins, so_far, last_drawn, start = ZERO, ZERO, ZERO, ZERO
     full = False
     for here in range(len(draws)):
         if draws[here] == 0:
@@ -279,7 +284,8 @@ def _fit_member(
     n_drawn = len(sample.drawn)
     slot = 0 if n_drawn > rule.few_rows else NO_HISTOGRAM
     root = Node(0, max_depth, 0, n_drawn, _start_tree(columns, sample, histograms.root), slot)
-    init[0] = _shift_to_quantile(sample, root, rule.tau, 1.0)
+    init[0] = _quantile_of_residuals(sample, root, rule.tau)
+    _shift_residuals(sample, root, init[0])
     for tree in range(len(feature)):
         if stop[0] != 0:
             return
@@ -331,7 +337,7 @@ def _grow_tree(columns, rule, sample, histograms, root, feature, threshold, valu
     looked at first and works in the slots above: one slot per level is enough."""
     feature[:] = 0
     threshold[:] = ALWAYS_LEFT
-    n_pending = _push(histograms.pending, 0, root)
+    n_pending = _push(histograms.pending, ZERO, root)
     while n_pending > 0:
         n_pending -= 1
         node = _read(histograms.pending, n_pending)
@@ -543,7 +549,9 @@ def _with_slot(node, slot):
 
 @helper
 def _close_leaf(rule, sample, node, value):
-    shift = _shift_to_quantile(sample, node, rule.tau, rule.learning_rate)
+    # Rounded first, so that the residuals are exactly those of the tree as it is kept.
+    shift = np.float32(rule.learning_rate * _quantile_of_residuals(sample, node, rule.tau))
+    _shift_residuals(sample, node, shift)
     # The tree is complete: a leaf above the last level stands for all leaves below it.
     width = 1 << node.levels_left
     first = (node.number + 1) * width - len(value)
@@ -552,18 +560,20 @@ def _close_leaf(rule, sample, node, value):
 
 
 @helper
-def _shift_to_quantile(sample, node, tau, learning_rate):
-    """Move the rows of the node part of the way to the quantile of their residuals."""
+def _quantile_of_residuals(sample, node, tau):
     for i in range(_size(node)):
         row = sample.rows[node.start + i]
         sample.leaf_residuals[i] = sample.residual[row]
         sample.leaf_weights[i] = sample.counts[row]
-    shift = learning_rate * _weighted_quantile(
+    return _weighted_quantile(
         sample.leaf_residuals, sample.leaf_weights, _size(node), _weight(node.pair), tau
     )
+
+
+@helper
+def _shift_residuals(sample, node, shift):
     for i in range(node.start, node.stop):
         sample.residual[sample.rows[i]] -= shift
-    return shift
 
 
 @loop
@@ -597,12 +607,12 @@ def _value_after(values, weights, size, low, rank):
 @helper
 def _select(values, weights, size, total, rank):
     """The value at `rank` (from 0) of the sorted values, each repeated `weights` times."""
-    start, stop = 0, size
+    start, stop = ZERO, size
     while stop - start > FEW_VALUES:
         pivot = _guess(values, start, stop, rank / total)
-        middle, weight = _smaller_first(values, weights, start, stop, pivot, False)
+        middle, weight = _smaller_first(values, weights, start, stop, pivot, ZERO)
         if middle == start:  # nothing is smaller than the pivot: part it from the larger ones
-            middle, weight = _smaller_first(values, weights, start, stop, pivot, True)
+            middle, weight = _smaller_first(values, weights, start, stop, pivot, ONE)
             if rank < weight:
                 return pivot
         if rank < weight:
@@ -650,7 +660,7 @@ def _smaller_first(values, weights, start, stop, pivot, or_equal):
     weight = np.int64(0)
     for i in range(start, stop):
         value, count = values[i], weights[i]
-        goes_first = np.int64((value < pivot) | (or_equal & (value == pivot)))
+        goes_first = np.int64((value < pivot) | (or_equal & np.int64(value == pivot)))
         values[i], weights[i] = values[middle], weights[middle]
         values[middle], weights[middle] = value, count
         middle += goes_first
@@ -687,8 +697,12 @@ def _floor_log2(number):
 
 @kernel
 def _predict_members(binned, init, feature, threshold, value, members):
-    """Fill `members` (n, q, b), block by block, so that rows and tree stay in the cache."""
-    n_bootstraps, n_quantiles, n_trees, n_leaves = value.shape
+    """Fill `members` (n, q, b), block by block, so that rows and tree stay in the cache.
+
+    Four walks down a tree go side by side: the memory that one waits for, the others use. They are
+    four rows in one tree, or, where there are too few rows, one row in four trees.
+    """
+    n_bootstraps, n_quantiles, _, n_leaves = value.shape
     depth = _floor_log2(n_leaves)
     prediction = np.empty(ROWS_PER_BLOCK)
     for start in range(0, len(binned), ROWS_PER_BLOCK):
@@ -696,44 +710,57 @@ def _predict_members(binned, init, feature, threshold, value, members):
         for member in range(n_bootstraps):
             for level in range(n_quantiles):
                 prediction[:] = init[level, member]
-                for tree in range(n_trees):
-                    _add_tree(
-                        block,
-                        depth,
-                        feature[member, level, tree],
-                        threshold[member, level, tree],
-                        value[member, level, tree],
-                        prediction,
-                    )
+                own = (feature[member, level], threshold[member, level], value[member, level])
+                if len(block) < 4:
+                    _add_trees_by_four(block, depth, own, prediction)
+                else:
+                    _add_rows_by_four(block, depth, own, prediction)
                 for i in range(len(block)):
                     members[start + i, level, member] = prediction[i]
 
 
 @helper
-def _add_tree(block, depth, feature, threshold, value, prediction):
-    """Four rows go down side by side: the memory that one waits for, the others use."""
-    first_leaf = np.uint64(len(feature))
-    n_rows = len(block)
-    n_fours = n_rows - n_rows % 4
-    for i in range(0, n_fours, 4):
-        a = b = c = d = np.uint64(0)
-        for _ in range(depth):
-            a = _child(block, i, feature, threshold, a)
-            b = _child(block, i + 1, feature, threshold, b)
-            c = _child(block, i + 2, feature, threshold, c)
-            d = _child(block, i + 3, feature, threshold, d)
-        prediction[i] += value[a - first_leaf]
-        prediction[i + 1] += value[b - first_leaf]
-        prediction[i + 2] += value[c - first_leaf]
-        prediction[i + 3] += value[d - first_leaf]
-    for i in range(n_fours, n_rows):
-        node = np.uint64(0)
-        for _ in range(depth):
-            node = _child(block, i, feature, threshold, node)
-        prediction[i] += value[node - first_leaf]
+def _add_rows_by_four(block, depth, trees, prediction):
+    feature, threshold, value = trees
+    last, first_leaf = len(block) - 1, np.uint64(feature.shape[1])
+    for tree in range(len(feature)):
+        # Past the end the last row walks again, to places of `prediction` that nobody reads.
+        for i in range(0, len(block), 4):
+            a = b = c = d = np.uint64(0)
+            for _ in range(depth):
+                a = _child(block[i], feature[tree], threshold[tree], a)
+                b = _child(block[min(i + 1, last)], feature[tree], threshold[tree], b)
+                c = _child(block[min(i + 2, last)], feature[tree], threshold[tree], c)
+                d = _child(block[min(i + 3, last)], feature[tree], threshold[tree], d)
+            prediction[i] += value[tree, a - first_leaf]
+            prediction[i + 1] += value[tree, b - first_leaf]
+            prediction[i + 2] += value[tree, c - first_leaf]
+            prediction[i + 3] += value[tree, d - first_leaf]
 
 
 @helper
-def _child(block, i, feature, threshold, node):
-    goes_right = np.uint64(block[i, feature[node]] > threshold[node])
+def _add_trees_by_four(block, depth, trees, prediction):
+    feature, threshold, value = trees
+    last, first_leaf = len(feature) - 1, np.uint64(feature.shape[1])
+    for i in range(len(block)):
+        for tree in range(0, len(feature), 4):
+            second, third, fourth = min(tree + 1, last), min(tree + 2, last), min(tree + 3, last)
+            a = b = c = d = np.uint64(0)
+            for _ in range(depth):
+                a = _child(block[i], feature[tree], threshold[tree], a)
+                b = _child(block[i], feature[second], threshold[second], b)
+                c = _child(block[i], feature[third], threshold[third], c)
+                d = _child(block[i], feature[fourth], threshold[fourth], d)
+            prediction[i] += value[tree, a - first_leaf]
+            if tree + 1 <= last:
+                prediction[i] += value[second, b - first_leaf]
+            if tree + 2 <= last:
+                prediction[i] += value[third, c - first_leaf]
+            if tree + 3 <= last:
+                prediction[i] += value[fourth, d - first_leaf]
+
+
+@helper
+def _child(row, feature, threshold, node):
+    goes_right = np.uint64(row[feature[node]] > threshold[node])
     return np.uint64(2) * node + np.uint64(1) + goes_right
