@@ -74,6 +74,17 @@ def test_a_control_for_every_column_with_the_range_of_the_data(scene):
     assert re.fullmatch(r"202\d-\d\d-\d\d", controls["sold"].typical)
 
 
+def test_the_page_starts_from_a_real_row_along_the_column_that_tells_most():
+    middle = {"size": 50.0, "other": 3.0, "fence": None}
+    rows = [{"size": float(i), "other": 3.0 + (i % 2) * 2, "fence": "wood"} for i in range(40)]
+    frame = pl.DataFrame([*rows, middle, *({**middle, "size": 90.0 + i} for i in range(40))])
+    model = linear_model(frame, 2.0 * frame["size"].to_numpy())
+    scene = make_scene({"a": model}, frame)
+    assert [control.typical for control in scene.controls] == [50.0, 3.0, None]  # most have none
+    assert scene.rows[scene.first] == middle
+    assert views.overview(scene)["column"] == "size"
+
+
 def test_the_bands_are_those_of_the_model(scene):
     frame = houses(60, seed=1).select(COLUMNS)
     for number, model in enumerate((small_model(), small_model(1))):
@@ -121,7 +132,7 @@ def test_many_rows_are_thinned_out_evenly():
     frame = pl.concat([houses(60, seed=1)] * 20)
     scene = make_scene({"a": small_model()}, frame)
     assert (len(scene.rows), scene.n_rows) == (MAX_ROWS, 1200)
-    assert (scene.numbers[0], scene.numbers[-1]) == (0, 1199)
+    assert (scene.numbers[0], scene.numbers[-1]) == (1, 1200)
     assert max(np.diff(scene.numbers)) == 2
     assert scene.rows[-1]["x"] == frame["x"][-1]
 
@@ -350,7 +361,7 @@ def test_a_chosen_row_is_explained(page, scene):
     )
     widest = int(np.argmax(widths))
     said = page.inner_text("#why")
-    assert f"Row {widest}" in said
+    assert f"Row {widest + 1}" in said
     assert "wider than 98 % of the rows here" in said
     assert page.inner_text("#row-name") == f"Row {widest}"
     value = page.locator("input[type=number][aria-label='x, exactly']").input_value()

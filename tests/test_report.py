@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 import warnings
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -187,7 +188,24 @@ def test_many_rows_are_thinned_and_the_page_says_so(model, monkeypatch):
     assert len(spots(html, "rows")) == 40
     text = Page(html).text
     assert "Shown are 30 of 90 rows, evenly spaced by prediction." in text
-    assert "Shown are 40 of 90 rows." in text
+    assert "Shown are 40 of 90 rows; the widest are listed below." in text
+
+
+def test_a_row_far_wider_than_all_others_does_not_set_the_scale(facts):
+    epistemic = facts.parts.epistemic.copy()
+    epistemic[7] *= 1000
+    wide = replace(facts, parts=replace(facts.parts, epistemic=epistemic))
+    usual, shown = figures.parts_of_rows(facts), figures.parts_of_rows(wide)
+    assert len(shown.spots) < len(usual.spots) == 120
+    assert not any(words.startswith("Row 8\n") for _, _, words in shown.spots)
+    assert shown.y_range[1] <= usual.y_range[1]
+
+
+def test_the_axis_of_coverage_is_not_stretched_by_a_few_rows(facts):
+    found = [w for cells in sections.whiskers(facts).values() for w in cells]
+    assert all(0 <= w.low <= w.at <= w.high <= 100 for w in found)
+    large = [w for w in found if w.n >= sections.MANY_ROWS]
+    assert 0 < min(w.low for w in large) < 40
 
 
 def test_widths_along_features_are_means_of_the_rows(facts):

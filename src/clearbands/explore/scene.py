@@ -46,7 +46,7 @@ class Control:
 
     name: str
     kind: str
-    typical: Any  # median, or the most frequent
+    typical: Any  # median; of choices the most frequent, which may be that there is none
     has_gaps: bool
     choices: tuple[Any, ...] = ()  # of text and booleans
     low: float = 0.0  # of the others, as numbers
@@ -63,7 +63,8 @@ class Scene:
     controls: tuple[Control, ...]
     levels: tuple[float, ...]
     rows: tuple[dict[str, Any], ...]  # as JSON has them
-    numbers: tuple[int, ...]  # of these rows in the table, from 0
+    numbers: tuple[int, ...]  # of these rows in the table, from 1
+    first: int  # among these rows, the one to start from
     n_rows: int  # of the table
     truth: tuple[float, ...] | None
 
@@ -86,12 +87,14 @@ def make_scene(
     controls = tuple(_control(feature, frame) for feature in _all_features(candidates))
     columns = [_json_values(frame[c.name][chosen.tolist()], c.kind) for c in controls]
     names = [control.name for control in controls]
+    rows = tuple(dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
     return Scene(
         candidates=candidates,
         controls=controls,
         levels=_common_levels(candidates),
-        rows=tuple(dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)),
-        numbers=tuple(chosen.tolist()),
+        rows=rows,
+        numbers=tuple((chosen + 1).tolist()),
+        first=_most_typical(rows, controls),
         n_rows=frame.height,
         truth=None if truth is None else tuple(truth[chosen].tolist()),
     )
@@ -142,6 +145,8 @@ def _control(feature: Feature, frame: pl.DataFrame) -> Control:
         known = [False, True] if feature.kind == "boolean" else list(feature.categories)
         choices = tuple(dict.fromkeys([*known, *frequent]))[:MAX_CHOICES]
         typical = next(iter([*frequent, *choices]), None)
+        if column.null_count() > len(present) / 2:
+            typical = None
         return Control(feature.name, feature.kind, typical, has_gaps, choices)
     numbers = numbers_of(nw.from_native(present, series_only=True), feature.name)
     if len(numbers) == 0:
@@ -159,6 +164,26 @@ def _control(feature: Feature, frame: pl.DataFrame) -> Control:
         is_whole=column.dtype.is_integer(),
         marks=tuple(_thinned(np.sort(numbers), MAX_MARKS).tolist()),
     )
+
+
+def _most_typical(rows: Sequence[Mapping[str, Any]], controls: Sequence[Control]) -> int:
+    """The row closest to the middle of all columns.
+
+    It is a real one: a row of medians may be one that never occurs, such as a house whose floors
+    do not add up, and no model knows much about it.
+    """
+    distance = np.zeros(len(rows))
+    for control in controls:
+        values = [row[control.name] for row in rows]
+        if control.kind in CHOICES:
+            distance += [value != control.typical for value in values]
+        else:
+            # Moments are texts that sort as they follow each other; what is missing comes first.
+            keys = [(value is not None, value if value is not None else 0) for value in values]
+            ranks = {key: i for i, key in enumerate(sorted(set(keys)))}
+            places = np.array([ranks[key] for key in keys]) / max(1, len(ranks) - 1)
+            distance += 2 * np.abs(places - np.median(places))
+    return int(distance.argmin())
 
 
 def _thinned(values: np.ndarray, count: int) -> np.ndarray:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 from clearbands.explore.scene import CHOICES, Candidate, Control, Scene
 from clearbands.features import value_of
@@ -18,23 +19,40 @@ POINTS = 72  # along an axis: enough for the eye, few enough to follow a slider
 
 def overview(scene: Scene) -> dict[str, Any]:
     """All that the page needs to start."""
+    models: list[dict[str, Any]] = [
+        {
+            "name": candidate.name,
+            "guarantee": candidate.model.guarantee_,
+            "columns": [feature.name for feature in candidate.features],
+            "bands": bands(candidate, scene.levels, scene.rows),
+        }
+        for candidate in scene.candidates
+    ]
     return {
-        "models": [
-            {
-                "name": candidate.name,
-                "guarantee": candidate.model.guarantee_,
-                "columns": [feature.name for feature in candidate.features],
-                "bands": bands(candidate, scene.levels, scene.rows),
-            }
-            for candidate in scene.candidates
-        ],
+        "models": models,
         "levels": list(scene.levels),
         "controls": [vars(control) for control in scene.controls],
         "rows": list(scene.rows),
         "numbers": list(scene.numbers),
+        "first": scene.first,
+        "column": telling_column(scene, models[0]["bands"][0]["center"]),
         "n_rows": scene.n_rows,
         "truth": None if scene.truth is None else list(scene.truth),
     }
+
+
+def telling_column(scene: Scene, center: Sequence[float]) -> str:
+    """The column that the predictions rise or fall with most, by ranks; of numbers if there are."""
+    found = {}
+    for control in scene.controls:
+        values = np.array([row[control.name] for row in scene.rows], dtype=object)
+        numbers = np.array([isinstance(value, int | float) for value in values])
+        if control.kind in CHOICES or len(set(values[numbers])) < 2:
+            continue
+        ranks = rankdata(values[numbers].astype(float)), rankdata(np.asarray(center)[numbers])
+        found[control.name] = abs(np.corrcoef(*ranks)[0, 1]) * np.sqrt(numbers.mean())
+    found = {name: value for name, value in found.items() if np.isfinite(value)}
+    return max(found, key=found.__getitem__) if found else scene.controls[0].name
 
 
 def bands(

@@ -127,10 +127,15 @@ def bands(facts: Facts, target: str) -> Plot:
 
 
 def parts_of_rows(facts: Facts) -> Plot:
-    """Every row by its aleatoric and its epistemic width, with the line where they are equal."""
+    """Every row by its aleatoric and its epistemic width, with the line where they are equal.
+
+    A few rows far wider than all others are left out: they would press the rest into a corner.
+    """
     widths = facts.widths
+    frame = np.array([_common_largest(w) for w in widths.T])
     rows = _evenly(len(widths), MOST_DOTS)
-    x, y = (Scale(0.0, 1.04 * float(w.max()) or 1.0) for w in widths.T)
+    rows = rows[(widths[rows] <= frame).all(axis=1)]
+    x, y = (Scale(0.0, 1.04 * end or 1.0) for end in frame.tolist())
     end = min(x.high, y.high)
     marks = [Mark("equal", _line([(x(0), y.down(0)), (x(end), y.down(end))]))]
     for kind, which in (("dot noise", facts.parts.ratio <= 1), ("square", facts.parts.ratio > 1)):
@@ -218,6 +223,12 @@ def _row_words(facts: Facts, row: int) -> str:
         f"{percent(facts.epistemic_shares[row])} of the width epistemic",
     ]
     return "\n".join(said)
+
+
+def _common_largest(values: np.ndarray) -> float:
+    """The largest value, or that of the lowest 99 % if it is less than half as large."""
+    largest, common = float(values.max()), float(np.quantile(values, 0.99, method="lower"))
+    return common if 2 * common < largest else largest
 
 
 def _evenly(n: int, most: int) -> np.ndarray:

@@ -23,6 +23,8 @@ MOST_ROWS = 8
 MOST_VALUES = 4
 MOST_TABLES = 10
 
+MANY_ROWS = 50  # of a part of the rows whose interval the axis of coverage must hold
+
 
 @dataclass(frozen=True)
 class Whisker:
@@ -190,8 +192,10 @@ def one_whisker(cell: Cell, confidence_level: float) -> Whisker:
 
 
 def _track(cells: Sequence[Cell], confidence_level: float) -> tuple[float, float]:
-    """The ends of an axis that holds all intervals and the level."""
-    lowest = min([confidence_level, *(cell.low for cell in cells)])
+    """The ends of an axis that holds the level and the intervals, but those of a few rows: they
+    reach far, and all others would be dots at the end of a long line."""
+    lows = [cell.low for cell in cells if cell.n >= MANY_ROWS] or [cell.low for cell in cells]
+    lowest = min(confidence_level, *lows)
     return max(0.0, np.floor(20 * (lowest - 0.02)) / 20), 1.0
 
 
@@ -199,7 +203,7 @@ def _whisker(
     cell: Cell, confidence_level: float, scale: tuple[float, float], is_off: bool
 ) -> Whisker:
     def place(share: float) -> float:
-        return round(100 * (share - scale[0]) / (scale[1] - scale[0]), 2)
+        return max(0.0, round(100 * (share - scale[0]) / (scale[1] - scale[0]), 2))
 
     return Whisker(
         _label(cell),

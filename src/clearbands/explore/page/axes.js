@@ -30,6 +30,11 @@ export function frame(width, height, label) {
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, height, role: "img", "aria-label": label });
 }
 
+// Room to the left for the longest label of the heights.
+export function roomForHeights([low, high]) {
+  return 16 + 7 * Math.max(5, ...ticks(low, high).map((tick) => show(tick).length));
+}
+
 export function drawHeights(picture, y, [low, high], left, right) {
   for (const tick of ticks(low, high)) {
     picture.append(

@@ -1,15 +1,15 @@
 // The band of a row along one column: the center, the noise next to it, the ignorance beyond.
 
 import { svg } from "./dom.js";
-import { drawHeights, drawPlaces, frame, scale } from "./axes.js";
+import { drawHeights, drawPlaces, frame, roomForHeights, scale } from "./axes.js";
 import { isChoice, show } from "./values.js";
 
-const MARGIN = { top: 14, right: 14, bottom: 40, left: 58 };
+const MARGIN = { top: 14, right: 14, bottom: 40 };
 
 // `places` are where `bands` was computed; `here` is the band of the row itself, at `place`.
 export function drawBand({ control, places, bands, here, place, heights, width, height, choose }) {
   const picture = frame(width, height, `Band along ${control.name}`);
-  const left = MARGIN.left;
+  const left = roomForHeights(heights);
   const right = width - MARGIN.right;
   const bottom = height - MARGIN.bottom;
   const y = scale(heights, [bottom, MARGIN.top]);

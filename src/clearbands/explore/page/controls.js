@@ -15,9 +15,19 @@ export function makeControls(controls, changed) {
   return (row, active) => {
     for (const [name, parts] of made) {
       parts.show(row[name]);
+      const isNew = name === active && !parts.element.classList.contains("active");
       parts.element.classList.toggle("active", name === active);
+      if (isNew) bringIntoSight(parts.element);
     }
   };
+}
+
+// Within the list alone: the page itself stays where it is.
+function bringIntoSight(element) {
+  const list = $("sliders");
+  const top = element.offsetTop - list.offsetTop;
+  const isInSight = top >= list.scrollTop && top + element.offsetHeight <= list.scrollTop + list.clientHeight;
+  if (!isInSight) list.scrollTop = top;
 }
 
 function choiceOf(control, changed) {

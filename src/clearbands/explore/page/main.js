@@ -10,8 +10,8 @@ import { makeUpload } from "./upload.js";
 import { explain } from "./why.js";
 
 const scene = await (await fetch("start")).json();
-const typical = () => Object.fromEntries(scene.controls.map((c) => [c.name, c.typical]));
-const state = { j: 0, column: scene.controls[0].name, row: typical(), chosen: null, model: 0, answer: null };
+const typical = () => ({ ...scene.rows[scene.first] });
+const state = { j: 0, column: scene.column, row: typical(), chosen: null, model: 0, answer: null };
 
 // Of the answer that is shown: another column may be asked for already.
 const control = () => scene.controls.find((c) => c.name === state.answer.column);
@@ -170,6 +170,7 @@ function start() {
     $("levels").append(html("label", {}, input, levelName(level)));
   });
   $("column").append(...scene.controls.map((c) => html("option", { value: c.name }, c.name)));
+  $("column").value = scene.column;
   $("column").addEventListener("change", () => {
     state.column = $("column").value;
     refresh();

@@ -1,10 +1,10 @@
 // The rows of the table: a picture of their two uncertainties, a list, a summary.
 
 import { $, html, svg } from "./dom.js";
-import { drawHeights, frame, scale, ticks } from "./axes.js";
+import { drawHeights, frame, roomForHeights, scale, spread, ticks } from "./axes.js";
 import { levelName, percent, show } from "./values.js";
 
-const MARGIN = { top: 26, right: 14, bottom: 46, left: 58 };
+const MARGIN = { top: 26, right: 14, bottom: 46 };
 const LISTED = 200;
 const REACH = 24; // pixels from a point at which a click still means it
 
@@ -13,41 +13,50 @@ const width = (bands, i) => {
   return a == null || e == null ? Infinity : a + e;
 };
 
+// To the largest value, or where a few are far larger than all others, to what holds 99 % of them.
+function reach(values) {
+  const [, common] = spread(values, 0.01);
+  const largest = Math.max(...values);
+  return 1.05 * (2 * common < largest ? common : largest) || 1;
+}
+
 export function drawScatter({ bands, chosen, size, choose }) {
   const finite = bands.center.map((_, i) => i).filter((i) => Number.isFinite(width(bands, i)));
   if (finite.length === 0) return html("p", {}, "All intervals are infinite at this level.");
-  const far = (name) => 1.05 * Math.max(...finite.map((i) => bands[name][i])) || 1;
-  const [across, up] = [far("aleatoric"), far("epistemic")];
+  const [across, up] = ["aleatoric", "epistemic"].map((name) => reach(finite.map((i) => bands[name][i])));
+  const left = roomForHeights([0, up]);
   const height = Math.min(400, Math.max(260, size * 0.7));
   const picture = frame(size, height, "Ignorance against noise, a point for every row");
   const [right, bottom] = [size - MARGIN.right, height - MARGIN.bottom];
-  const x = scale([0, across], [MARGIN.left, right]);
+  const x = scale([0, across], [left, right]);
   const y = scale([0, up], [bottom, MARGIN.top]);
-  drawHeights(picture, y, [0, up], MARGIN.left, right);
+  drawHeights(picture, y, [0, up], left, right);
   for (const tick of ticks(0, across, Math.max(2, Math.floor(size / 110)))) {
     picture.append(svg("text", { x: x(tick), y: bottom + 18, "text-anchor": "middle" }, show(tick)));
   }
   const end = Math.min(across, up);
+  const placeOf = (i) => [x(Math.min(across, bands.aleatoric[i])), y(Math.min(up, bands.epistemic[i]))];
+  const beyond = finite.some((i) => bands.aleatoric[i] > across || bands.epistemic[i] > up);
   picture.append(
     svg("line", { class: "here", x1: x(0), y1: y(0), x2: x(end), y2: y(end) }),
     svg("text", { x: 4, y: 12 }, "↑ Width by ignorance"),
     svg("text", { x: right, y: bottom + 38, "text-anchor": "end" }, "Dashed: both alike. Width by noise →"),
+    ...(beyond ? [svg("text", { x: right, y: 12, "text-anchor": "end" }, size < 480 ? "edge: further out" : "Points on the edge lie beyond it")] : []),
   );
   for (const i of finite) {
     const name = bands.epistemic[i] > bands.aleatoric[i] ? "epistemic" : "aleatoric";
-    picture.append(
-      svg("circle", { class: `point ${name}`, cx: x(bands.aleatoric[i]), cy: y(bands.epistemic[i]), r: 5, "data-row": i }),
-    );
+    const [cx, cy] = placeOf(i);
+    picture.append(svg("circle", { class: `point ${name}`, cx, cy, r: 5, "data-row": i }));
   }
   if (finite.includes(chosen)) {
-    const [cx, cy] = [x(bands.aleatoric[chosen]), y(bands.epistemic[chosen])];
+    const [cx, cy] = placeOf(chosen);
     picture.append(svg("circle", { class: "chosen", cx, cy, r: 8 }));
   }
   picture.addEventListener("click", (event) => {
     const box = picture.getBoundingClientRect();
     const zoom = size / box.width;
     const [px, py] = [(event.clientX - box.left) * zoom, (event.clientY - box.top) * zoom];
-    const distance = (i) => Math.hypot(x(bands.aleatoric[i]) - px, y(bands.epistemic[i]) - py);
+    const distance = (i) => Math.hypot(placeOf(i)[0] - px, placeOf(i)[1] - py);
     const nearest = finite.reduce((a, b) => (distance(b) < distance(a) ? b : a));
     if (distance(nearest) <= REACH) choose(nearest);
   });
