@@ -9,7 +9,7 @@ TORCH ?= torch==2.13.0
 demo: .venv/ready
 	$(BIN)/clearbands demo --out demo-output
 
-test: .venv/ready .venv/torch-ready
+test: .venv/ready .venv/torch-ready .venv/docs-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

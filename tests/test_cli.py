@@ -22,8 +22,9 @@ from polars.testing import assert_frame_equal
 from typer.testing import CliRunner
 
 import clearbands
-from clearbands import cli, files, metrics
+from clearbands import cli, files, metrics, variants
 from clearbands.commands import app
+from tests.deep import TINY, need_torch
 
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "clearbands")
 FEATURES = ["x", "age", "colour"]
@@ -124,6 +125,35 @@ def test_presets_calibration_seed_and_jobs_reach_the_model(folder, one_level, tm
     conformal = clearbands.load(out)
     assert (conformal.random_state, conformal.n_jobs) == (7, 1)
     assert conformal.levels_.tolist() == [0.5]
+
+
+def test_networks_from_fit_to_report(folder, tmp_path, monkeypatch):
+    need_torch()
+    networks = variants.variant_deep
+
+    def small_networks(**parameters):
+        small = {f"{part}__{k}": v for part in ("epistemic", "aleatoric") for k, v in TINY.items()}
+        return networks(**parameters).set_params(**small)
+
+    monkeypatch.setattr(variants, "variant_deep", small_networks)
+    out, page = tmp_path / "deep.cb", tmp_path / "report.html"
+    result = run(
+        "fit", folder / "train.csv", "--target", "price", "--out", out, "--preset", "deep",
+        "--report", page,
+    )  # fmt: skip
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert isinstance(clearbands.load(out).epistemic_, clearbands.DeepEnsemble)
+    assert "--preset=deep" in page.read_text()
+    assert run("evaluate", out, folder / "test.csv", "--target", "price").exit_code == 0
+
+
+def test_networks_without_torch_are_refused_before_any_work(folder, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    result = run(
+        "fit", folder / "train.csv", "--target", "price", "--out", tmp_path / "deep.cb",
+        "--preset", "deep",
+    )  # fmt: skip
+    assert_fails(result, 'needs torch: pip install "clearbands[deep]"')
 
 
 def test_predict_writes_what_python_predicts(folder, model, tmp_path):

@@ -60,6 +60,7 @@ class Preset(StrEnum):
     a = "a"
     b = "b"
     c = "c"
+    deep = "deep"
 
 
 class Calibration(StrEnum):
@@ -137,7 +138,7 @@ def fit(
         typer.Option("--level", metavar="LEVEL", help="Confidence level; repeat for several."),
     ] = [0.9],  # noqa: B006
     preset: Annotated[
-        Preset, typer.Option("--preset", help="a, b and c are the variants of the paper.")
+        Preset, typer.Option("--preset", help="a, b, c and deep are the variants of the paper.")
     ] = Preset.default,
     calibration: Annotated[
         Calibration,
@@ -165,11 +166,14 @@ def fit(
 ) -> None:
     """Learn intervals for one column of a table from all the others."""
     from clearbands.levels import check_levels
+    from clearbands.networks.extra import import_torch
 
     levels = check_levels(level)
     files.check_output(out, inputs=[data])
     if report is not None:
         _check_report(report, out, inputs=[data])
+    if preset == Preset.deep:
+        import_torch()
     frame = files.read_table(data)
     y = files.take_target(frame, target, data)
     X = files.drop_target(frame, target, data)
@@ -449,6 +453,7 @@ def _make_model(preset: Preset, **parameters: Any) -> ClearRegressor:
         Preset.a: variants.variant_a,
         Preset.b: variants.variant_b,
         Preset.c: variants.variant_c,
+        Preset.deep: variants.variant_deep,
     }
     return makers[preset](**parameters)
 
