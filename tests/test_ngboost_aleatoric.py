@@ -2,9 +2,12 @@ import importlib.util
 
 import numpy as np
 import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clearbands import NGBoostAleatoric
 from tests.toys import noisy_line
+
+NEEDED = "NGBoost is not installed"
 
 
 @pytest.mark.skipif(importlib.util.find_spec("ngboost") is not None, reason="NGBoost is there")
@@ -15,7 +18,7 @@ def test_without_ngboost_the_error_says_what_to_install():
 
 @pytest.mark.filterwarnings("ignore")  # of its own dependencies
 def test_widths_follow_the_noise():
-    ngboost = pytest.importorskip("ngboost", reason="NGBoost is not installed")
+    ngboost = pytest.importorskip("ngboost", reason=NEEDED)
     X, y = noisy_line(400)
     model = ngboost.NGBRegressor(n_estimators=60, verbose=False)
     fitted = NGBoostAleatoric(model, confidence_level=[0.9, 0.5], random_state=0)
@@ -25,3 +28,16 @@ def test_widths_follow_the_noise():
     deviation = fitted.model_.pred_dist(X).scale
     np.testing.assert_allclose(widths[:, 0, 0], 1.6448536 * deviation, rtol=1e-6)
     np.testing.assert_allclose(widths[:, 1, 1], 0.6744898 * deviation, rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(
+    [NGBoostAleatoric()],
+    expected_failed_checks=lambda _: {
+        "check_fit_score_takes_y": "what it takes are residuals, and so they are called"
+    },
+)
+def test_estimator_checks(estimator, check):
+    ngboost = pytest.importorskip("ngboost", reason=NEEDED)
+    estimator.set_params(model=ngboost.NGBRegressor(n_estimators=5, verbose=False))
+    check(estimator)

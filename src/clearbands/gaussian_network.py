@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from clearbands.bagging import member_seeds
 from clearbands.levels import check_levels, normal_distances
 from clearbands.networks.losses import normal_deviation, normal_likelihood
-from clearbands.networks.rows import check_rows
 from clearbands.networks.shape import Shape
 from clearbands.networks.training import Plan, hold_out_counts, train
-from clearbands.tables import check_count, check_numeric
+from clearbands.tables import check_count, check_numeric, check_rows
 
 
 class GaussianNetwork(BaseEstimator):

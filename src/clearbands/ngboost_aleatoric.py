@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bagging import seed_missing
 from clearbands.levels import check_levels, tails
-from clearbands.tables import check_numeric, check_target
+from clearbands.tables import check_numeric, check_rows
 
 
 class NGBoostAleatoric(BaseEstimator):
@@ -42,8 +42,7 @@ class NGBoostAleatoric(BaseEstimator):
 
     def fit(self, X: Any, residual: Any) -> NGBoostAleatoric:
         check_levels(self.confidence_level)
-        X, residual = check_numeric(self, X, reset=True), check_target(residual)
-        check_consistent_length(X, residual)
+        X, residual = check_rows(self, X, residual)
         model = _default_ngboost() if self.model is None else clone(self.model)
         self.model_ = seed_missing(model, check_random_state(self.random_state)).fit(X, residual)
         return self

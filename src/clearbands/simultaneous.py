@@ -11,10 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearbands.epistemic.base import predict_in_chunks
 from clearbands.levels import check_levels, curve_levels, tails
-from clearbands.networks.rows import check_rows
 from clearbands.quantile_models.base import check_quantiles
 from clearbands.quantile_models.network import NetworkQuantiles
-from clearbands.tables import check_count, check_numeric
+from clearbands.tables import check_count, check_numeric, check_rows
 
 
 class SimultaneousQuantiles(BaseEstimator):

@@ -7,7 +7,7 @@ from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from sklearn.utils.validation import _check_y, validate_data
+from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
 
 
 def is_frame(X: Any) -> bool:
@@ -80,3 +80,13 @@ def check_share(value: Any, name: str) -> None:
     """Raise unless `value` lies strictly between 0 and 1."""
     if not 0 < value < 1:
         raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}.")
+
+
+def check_rows(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """X and y as finite floats, for models that cannot be trained on a single row."""
+    X, y = check_numeric(estimator, X, reset=True), check_target(y)
+    check_consistent_length(X, y)
+    if len(y) < 2:
+        name = type(estimator).__name__
+        raise ValueError(f"{name} cannot be trained with n_samples=1: give at least 2 rows.")
+    return X, y

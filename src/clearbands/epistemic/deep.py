@@ -13,10 +13,9 @@ from clearbands.bagging import Bootstraps, member_seeds
 from clearbands.epistemic.base import Ensemble, median_of_unseen, predict_in_chunks
 from clearbands.levels import check_levels, normal_distances
 from clearbands.networks.losses import squared_error
-from clearbands.networks.rows import check_rows
 from clearbands.networks.shape import Shape
 from clearbands.networks.training import Plan, train
-from clearbands.tables import check_count, check_numeric
+from clearbands.tables import check_count, check_numeric, check_rows
 
 SPEEDS = (1.0, 0.7, 1.4, 0.5, 2.0)  # factors of the learning rate, taken in turns
 SCHEDULES = ("constant", "cosine", "exponential")
