@@ -80,8 +80,8 @@ def ones_and_epistemic(rows: Fitted) -> tuple[np.ndarray, ...]:
     return rows.center, np.ones_like(rows.epistemic), rows.epistemic
 
 
-def with_gaussian(rows: Fitted) -> tuple[np.ndarray, ...]:
-    return rows.center, rows.aleatoric, rows.gaussian
+def with_quantiles(rows: Fitted) -> tuple[np.ndarray, ...]:
+    return rows.center, rows.aleatoric, rows.from_quantiles
 
 
 def spread(rows: Fitted) -> tuple[np.ndarray, ...]:
@@ -147,9 +147,9 @@ ENSEMBLE, NETWORK_QUANTILES, DEEP = ("ensemble",), ("quantile networks",), ("dee
 NETWORKS = ENSEMBLE + NETWORK_QUANTILES
 
 clear = by(ClearCalibrator(LEVEL), both)
-clear_gaussian = by(ClearCalibrator(LEVEL), with_gaussian)
+clear_quantiles = by(ClearCalibrator(LEVEL), with_quantiles)
 pcs = by(FixedRatioCalibrator(LEVEL, ratio=math.inf), both)
-gaussian_conformal = by(FixedRatioCalibrator(LEVEL, ratio=math.inf), with_gaussian)
+quantiles_conformal = by(FixedRatioCalibrator(LEVEL, ratio=math.inf), with_quantiles)
 aleatoric_r = by(AdditiveCalibrator(LEVEL), residuals_and_ones)
 uacqr_s = by(AdditiveCalibrator(LEVEL), spread)
 
@@ -168,9 +168,9 @@ METHODS: dict[str, dict[str, Method]] = {
         "SQR": Method(quantiles_as_they_are, NETWORK_QUANTILES, DEEP),
         "DE-conformal": Method(pcs, ENSEMBLE, DEEP),
         "SQR-conformal": Method(moved_quantiles, NETWORK_QUANTILES, DEEP),
-        "CLEAR-gaussian": Method(clear_gaussian, NETWORKS, DEEP),
-        "DE-gaussian": Method(least_factor(with_gaussian), ENSEMBLE, DEEP),
-        "DE-gaussian-conformal": Method(gaussian_conformal, ENSEMBLE, DEEP),
+        "CLEAR-quantiles": Method(clear_quantiles, NETWORKS, DEEP),
+        "DE-quantiles": Method(least_factor(with_quantiles), ENSEMBLE, DEEP),
+        "DE-quantiles-conformal": Method(quantiles_conformal, ENSEMBLE, DEEP),
     },
     "conformalized": {
         "CLEAR-c": Method(clear, ALEATORIC_R),

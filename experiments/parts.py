@@ -35,7 +35,7 @@ class Fitted(NamedTuple):
     aleatoric: np.ndarray | None = None  # of the residuals
     aleatoric_of_y: np.ndarray | None = None
     members_of_y: np.ndarray | None = None  # (n, 3, B): every bootstrap's quantiles of y
-    gaussian: np.ndarray | None = None  # epistemic, from the standard deviation of the members
+    from_quantiles: np.ndarray | None = None  # epistemic, where the usual is from a deviation
 
     def take(self, rows: np.ndarray) -> Fitted:
         return Fitted(*(None if part is None else part[rows] for part in self))

@@ -37,9 +37,9 @@ ORDER = (
     "SQR",
     "DE-conformal",
     "SQR-conformal",
-    "CLEAR-gaussian",
-    "DE-gaussian",
-    "DE-gaussian-conformal",
+    "CLEAR-quantiles",
+    "DE-quantiles",
+    "DE-quantiles-conformal",
 )
 LEFT_OUT = {
     ("a", "quantile_loss", "PCS-EPISTEMIC"): "computer",

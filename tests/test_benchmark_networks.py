@@ -12,7 +12,7 @@ from tests.deep import TINY, need_torch
 from tests.toys import noisy_line
 
 NAMES = ["CLEAR", "DE", "SQR", "DE-conformal", "SQR-conformal"]
-WITH_DEVIATIONS = ["CLEAR-gaussian", "DE-gaussian", "DE-gaussian-conformal"]
+WITH_QUANTILES = ["CLEAR-quantiles", "DE-quantiles", "DE-quantiles-conformal"]
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def small_networks(monkeypatch):
 
 
 def test_methods_by_the_names_of_the_paper():
-    assert list(methods.of("deep", "standard")) == NAMES + WITH_DEVIATIONS
+    assert list(methods.of("deep", "standard")) == NAMES + WITH_QUANTILES
     assert methods.of("deep", "conformalized") == {}
 
 
@@ -54,20 +54,19 @@ def test_the_methods_are_what_their_names_say(small_networks):
     ensemble = DeepEnsemble(3, **TINY, confidence_level=0.95, random_state=777)
     center, widths = ensemble.fit(X[split.train], y[split.train]).predict_with_widths(X[split.test])
     np.testing.assert_allclose(case.test.center, center)
-    stretched = (by_name["DE"].intervals[:, 1] - center) / widths[:, 1, 0]
-    np.testing.assert_allclose(stretched, stretched[0], rtol=1e-6)
-    # Its factor is the least that covers 38 of the 40 calibration rows.
-    rows = case.calibration
-    reach = np.where(rows.y > rows.center, rows.epistemic[:, 1], rows.epistemic[:, 0])
-    needed = np.sort(np.abs(rows.y - rows.center) / reach)
-    assert stretched[0] == pytest.approx(needed[37], rel=1e-6)
-
     deviations = ensemble.predict_members(X[split.test]).std(axis=1, ddof=1)
-    for name in ("DE-gaussian", "DE-gaussian-conformal"):
+    for name in ("DE", "DE-conformal"):
         lower, upper = by_name[name].intervals.T
         np.testing.assert_allclose(upper - center, center - lower)
         factors = (upper - center) / deviations
         np.testing.assert_allclose(factors, factors[0])
+    stretched = (by_name["DE-quantiles"].intervals[:, 1] - center) / widths[:, 1, 0]
+    np.testing.assert_allclose(stretched, stretched[0], rtol=1e-6)
+    # Its factor is the least that covers 38 of the 40 calibration rows.
+    rows = case.calibration
+    reach = np.where(rows.y > rows.center, rows.from_quantiles[:, 1], rows.from_quantiles[:, 0])
+    needed = np.sort(np.abs(rows.y - rows.center) / reach)
+    assert stretched[0] == pytest.approx(needed[37], rel=1e-6)
 
 
 def test_rows_of_the_variant(small_networks, monkeypatch, tmp_path):
@@ -77,7 +76,7 @@ def test_rows_of_the_variant(small_networks, monkeypatch, tmp_path):
     path = tmp_path / "rows.csv"
     run.run(["tiny"], ["deep"], [777], run.Options(path, settings=("standard",)))
     rows = results.read(path)
-    assert sorted(rows["method"]) == sorted(NAMES + WITH_DEVIATIONS)
+    assert sorted(rows["method"]) == sorted(NAMES + WITH_QUANTILES)
     assert (rows["error"] == "").all()
     assert (rows["fit_seconds"] > 0).all()
 

@@ -36,15 +36,16 @@ def variant_c(*, stock: bool = False, **parameters: Any) -> ClearRegressor:
 def variant_deep(**parameters: Any) -> ClearRegressor:
     """Networks: a deep ensemble around the center, and simultaneous quantiles of the target.
 
-    As in the paper the quantile networks learn y itself: `residuals="target"`. The parameters are
-    those of `ClearRegressor`. Training needs torch.
+    As the paper says the quantile networks learn y itself: `residuals="target"`. The ensemble is
+    as wide as the standard deviation of its members, which is what the paper's numbers show. The
+    parameters are those of `ClearRegressor`. Training needs torch.
     """
     from clearbands.epistemic.deep import DeepEnsemble
     from clearbands.simultaneous import SimultaneousQuantiles
 
     return ClearRegressor(
         **{
-            "epistemic": DeepEnsemble(),
+            "epistemic": DeepEnsemble(spread="gaussian"),
             "aleatoric": SimultaneousQuantiles(),
             "residuals": "target",
             **parameters,
