@@ -14,7 +14,7 @@ from clearbands import (
     ResidualQuantiles,
     TableEncoder,
 )
-from clearbands.aleatoric import quantile_counterpart
+from clearbands.aleatoric import MANY_ROWS, quantile_counterpart
 from clearbands.quantile_models.base import QuantileModel
 from tests.toys import noisy_line
 
@@ -111,6 +111,13 @@ def test_bad_input():
         ResidualQuantiles().predict_widths(X)
     with pytest.raises(ValueError, match="NaN"):
         ResidualQuantiles().fit(X, np.full(len(y), np.nan))
+
+
+@pytest.mark.parametrize(("n", "depth"), [(MANY_ROWS - 1, 3), (MANY_ROWS, 6)])
+def test_many_rows_bear_deeper_trees(n, depth):
+    X = np.linspace(0, 1, n)[:, None]
+    fitted = ResidualQuantiles(n_bootstraps=1, random_state=0).fit(X, np.sin(50 * X[:, 0]))
+    assert fitted.bag_.value.shape[-1] == 2**depth
 
 
 @parametrize_with_checks(

@@ -18,6 +18,8 @@ from clearbands.quantile_models.boosting import BoostedQuantiles
 from clearbands.quantile_models.forest import ForestQuantiles
 from clearbands.tables import check_any, check_count, check_numeric, check_target
 
+MANY_ROWS = 5000  # training rows
+
 
 class ResidualQuantiles(BaseEstimator):
     """The contract of an aleatoric part, met with any quantile model.
@@ -31,8 +33,8 @@ class ResidualQuantiles(BaseEstimator):
     Parameters
     ----------
     model : quantile model, optional
-        Anything with `quantiles` as a parameter and `predict_quantiles`. Left open it is shallow
-        boosting, but inside `ClearRegressor` the type of model that won the center.
+        Anything with `quantiles` as a parameter and `predict_quantiles`. Left open it is boosting
+        with shallow trees, but inside `ClearRegressor` the type of model that won the center.
     n_bootstraps : int
     preprocessing : transformer, optional
         Turns X into numbers, where the encoder of `ClearRegressor` is None and X is a table.
@@ -67,7 +69,7 @@ class ResidualQuantiles(BaseEstimator):
             self.preprocessing_ = clone(self.preprocessing).fit(X, residual)
         rng = check_random_state(self.random_state)
         self.quantiles_ = list(curve_levels(levels))
-        model = shallow_boosting() if self.model is None else clone(self.model)
+        model = residual_boosting(len(residual)) if self.model is None else clone(self.model)
         if "quantiles" not in model.get_params():
             raise TypeError(
                 f"{type(model).__name__} has no parameter `quantiles`; the aleatoric part needs a "
@@ -110,14 +112,18 @@ class ResidualQuantiles(BaseEstimator):
         return np.stack([np.stack(below, axis=1), np.stack(above, axis=1)], axis=1)
 
 
-def shallow_boosting() -> BoostedQuantiles:
-    """Trees too shallow to fit the residuals' noise: see docs/defaults.md for the comparison."""
-    return BoostedQuantiles(n_trees=100, max_depth=3, learning_rate=0.1)
+def residual_boosting(n_rows: int) -> BoostedQuantiles:
+    """Trees too shallow to fit the noise of their rows; many rows bear deeper ones.
+
+    docs/defaults.md has the comparison.
+    """
+    depth = 3 if n_rows < MANY_ROWS else 6
+    return BoostedQuantiles(n_trees=100, max_depth=depth, learning_rate=0.1)
 
 
-def default_aleatoric() -> ResidualQuantiles:
+def default_aleatoric(n_rows: int) -> ResidualQuantiles:
     """What ClearRegressor takes when it is told nothing."""
-    return ResidualQuantiles(shallow_boosting(), n_bootstraps=25)
+    return ResidualQuantiles(residual_boosting(n_rows), n_bootstraps=25)
 
 
 def quantile_counterpart(model: Any) -> Any:

@@ -39,7 +39,8 @@ class ClearRegressor(IntervalRegressor):
         the contract. By default a `PCSEnsemble`.
     aleatoric : optional
         Gives the aleatoric widths from the residuals; see `ResidualQuantiles` for the contract.
-        By default shallow boosted trees; `ResidualQuantiles()` takes the type of model that won.
+        By default boosted trees, which are shallow below 5,000 training rows;
+        `ResidualQuantiles()` takes the type of model that won.
     calibrator : optional
         `ClearCalibrator` by default, or one of its siblings.
     confidence_level : float or list of float
@@ -117,7 +118,7 @@ class ClearRegressor(IntervalRegressor):
 
             self.epistemic_ = self._part(self.epistemic, PCSEnsemble(), levels, rng)
             self.epistemic_.fit(train.X, train.y, validation=(validation.X, validation.y))
-            aleatoric = self._part(self.aleatoric, default_aleatoric(), levels, rng)
+            aleatoric = self._part(self.aleatoric, default_aleatoric(len(train.y)), levels, rng)
             self.aleatoric_ = match_quantile_model(aleatoric, self.epistemic_)
             self.aleatoric_.fit(*self._residuals(train))
 
