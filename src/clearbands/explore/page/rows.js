@@ -32,7 +32,8 @@ export function drawScatter({ bands, chosen, size, choose }) {
   const y = scale([0, up], [bottom, MARGIN.top]);
   drawHeights(picture, y, [0, up], left, right);
   for (const tick of ticks(0, across, Math.max(2, Math.floor(size / 110)))) {
-    picture.append(svg("text", { x: x(tick), y: bottom + 18, "text-anchor": "middle" }, show(tick)));
+    const anchor = x(tick) > right - 16 ? "end" : "middle";
+    picture.append(svg("text", { x: x(tick), y: bottom + 18, "text-anchor": anchor }, show(tick)));
   }
   const end = Math.min(across, up);
   const placeOf = (i) => [x(Math.min(across, bands.aleatoric[i])), y(Math.min(up, bands.epistemic[i]))];
