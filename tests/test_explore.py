@@ -363,7 +363,7 @@ def test_a_chosen_row_is_explained(page, scene):
     said = page.inner_text("#why")
     assert f"Row {widest + 1}" in said
     assert "wider than 98 % of the rows here" in said
-    assert page.inner_text("#row-name") == f"Row {widest}"
+    assert page.inner_text("#row-name") == f"Row {widest + 1}"
     value = page.locator("input[type=number][aria-label='x, exactly']").input_value()
     assert float(value) == pytest.approx(scene.rows[widest]["x"], rel=1e-4)
     page.click("#reset")

@@ -79,7 +79,6 @@ const roomIn = (holder) => Math.max(240, holder.clientWidth);
 function drawBands() {
   const holder = $("bands");
   const several = scene.models.length > 1;
-  $("view").classList.toggle("two", several);
   const figures = scene.models.map((model) => html("figure", {}, ...(several ? [html("figcaption", {}, model.name)] : [])));
   holder.replaceChildren(...figures);
   const range = heights();
