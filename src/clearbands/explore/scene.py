@@ -141,13 +141,11 @@ def _control(feature: Feature, frame: pl.DataFrame) -> Control:
     has_gaps = column.null_count() > 0
     present = column.drop_nulls()
     if feature.kind in CHOICES:
-        frequent = [value for value, _ in Counter(present.to_list()).most_common()]
+        frequent = [value for value, _ in Counter(column.to_list()).most_common()]
         known = [False, True] if feature.kind == "boolean" else list(feature.categories)
-        choices = tuple(dict.fromkeys([*known, *frequent]))[:MAX_CHOICES]
-        typical = next(iter([*frequent, *choices]), None)
-        if column.null_count() > len(present) / 2:
-            typical = None
-        return Control(feature.name, feature.kind, typical, has_gaps, choices)
+        there = [value for value in frequent if value is not None]
+        choices = tuple(dict.fromkeys([*known, *there]))[:MAX_CHOICES]
+        return Control(feature.name, feature.kind, frequent[0], has_gaps, choices)
     numbers = numbers_of(nw.from_native(present, series_only=True), feature.name)
     if len(numbers) == 0:
         raise ValueError(
