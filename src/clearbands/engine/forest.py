@@ -23,13 +23,13 @@ from clearbands.engine.forest_tree import (
     grow_tree,
     max_leaves,
 )
-from clearbands.engine.selection import kth_smallest
 from clearbands.engine.threads import run_threads
 
 MAX_COLUMNS = 1 << 16  # a node names its column in two bytes
 MAX_TARGET_BITS = 40  # more would only be rounding errors of y
 MIN_TARGET_BITS = 8
 ROWS_AT_ONCE = 1 << 14  # rows binned or looked up at once
+PLACES_AT_ONCE = 1 << 21  # of kept targets, gathered for some rows from all members
 ROWS_PER_WALK = 128  # of these, rows that go down a tree while it is in the cache
 
 
@@ -50,21 +50,26 @@ class ForestBag:
 
     def predict_members(self, X: np.ndarray) -> np.ndarray:
         """(n, q, b): the quantiles of every row in every forest."""
-        n_members = len(self.roots)
+        n_members, per_row = len(self.roots), self.roots.shape[1] * self.kept.shape[1]
         predicted = np.empty((len(X), len(self.quantiles), n_members))
-        for first in range(0, len(X), ROWS_AT_ONCE):
-            block = slice(first, first + ROWS_AT_ONCE)
+        size = min(ROWS_AT_ONCE, max(1, PLACES_AT_ONCE // (n_members * per_row)))
+        places = np.empty((min(size, len(X)), n_members, per_row), np.int32)
+        for first in range(0, len(X), size):
+            block = slice(first, first + size)
             binned = self.bins.apply(X[block])
             for member in range(n_members):
-                _predict_forest(
-                    binned,
-                    *self._forest(member),
-                    self.targets,
-                    self.quantiles,
-                    predicted[block],
-                    member,
-                )
+                _walk_forest(binned, *self._forest(member), places, member)
+            predicted[block] = self._quantiles(places[: len(binned)])
         return predicted
+
+    def _quantiles(self, places: np.ndarray) -> np.ndarray:
+        """(n, q, b) from (n, b, .): linear between order statistics, as np.quantile."""
+        position = self.quantiles * (places.shape[2] - 1)
+        below = position.astype(int)
+        above = np.minimum(below + 1, places.shape[2] - 1)
+        ordered = np.partition(places, np.union1d(below, above), axis=2)
+        low, high = (self.targets[ordered[:, :, at]] for at in (below, above))
+        return (low + (position - below) * (high - low)).transpose(0, 2, 1)
 
     def _forest(self, member: int) -> tuple[Nodes, np.ndarray, np.ndarray]:
         nodes = slice(*self.node_starts[member : member + 2])
@@ -246,45 +251,22 @@ def _join(arrays: list[np.ndarray]) -> np.ndarray:
 
 
 @kernel
-def _predict_forest(binned, nodes, roots, kept, targets, quantiles, predicted, member):
-    """Fill `predicted[:, :, member]`; a slice of it might have either of two layouts, and the
-    kernel would be compiled for both."""
-    found = np.empty((ROWS_PER_WALK, len(roots) * kept.shape[1]), np.int32)
+def _walk_forest(binned, nodes, roots, kept, places, member):
+    """Copy to `places[:, member]` what is kept in the leaves that the rows fall into."""
     for first in range(0, len(binned), ROWS_PER_WALK):
         n_rows = min(ROWS_PER_WALK, len(binned) - first)
         for tree in range(len(roots)):
-            _walk_tree(binned, first, n_rows, nodes, roots[tree], kept, found, tree)
-        for row in range(n_rows):
-            _take_quantiles(found[row], targets, quantiles, predicted[first + row, :, member])
+            _walk_tree(binned, first, n_rows, nodes, roots[tree], kept, places, member, tree)
 
 
 @helper
-def _walk_tree(binned, first, n_rows, nodes, root, kept, found, tree):
-    """Send n_rows rows down a tree and copy what is kept in their leaves to `found`."""
+def _walk_tree(binned, first, n_rows, nodes, root, kept, places, member, tree):
     feature, threshold, child = nodes
     per_leaf = kept.shape[1]
-    for row in range(n_rows):
+    for row in range(first, first + n_rows):
         node = root
         while child[node] > 0:
-            node = child[node] + (binned[first + row, feature[node]] > threshold[node])
+            node = child[node] + (binned[row, feature[node]] > threshold[node])
         leaf = -1 - child[node]
         for sample in range(per_leaf):
-            found[row, tree * per_leaf + sample] = kept[leaf, sample]
-
-
-@helper
-def _take_quantiles(found, targets, quantiles, predicted):
-    """Linear interpolation between order statistics, as np.quantile; reorders `found`."""
-    size = len(found)
-    settled = np.int64(0)  # quantiles rise, so what lies before the last one stays before the next
-    for i in range(len(quantiles)):
-        position = quantiles[i] * (size - 1)
-        below = np.int64(position)
-        place = kth_smallest(found[settled:], size - settled, below - settled)
-        settled = below
-        predicted[i] = targets[place]
-        if position > below:
-            next_place = found[below + 1]
-            for j in range(below + 2, size):
-                next_place = min(next_place, found[j])
-            predicted[i] += (position - below) * (targets[next_place] - targets[place])
+            places[row, member, tree * per_leaf + sample] = kept[leaf, sample]
