@@ -75,7 +75,7 @@ class Work:
             self._train([member])
 
     def _train(self, members) -> None:
-        shape = Shape(HIDDEN, self.X.shape[1], 1, False, 0.0, DROPOUT, True)
+        shape = Shape.of_centers(HIDDEN, self.X.shape[1], DROPOUT)
         plan = Plan(self.epochs, self.epochs, BATCH, RATE, weight_decay=DECAY, input_noise=NOISE)
         counts = self.counts[list(members)]
         train(shape, plan, squared_error, self.X, self.y, counts, list(members), stage="benchmark")

@@ -37,8 +37,6 @@ LARGE_SETS = ("kin8nm", "computer", "powerplant", "sulfur", "miami_housing", "ca
 RESULTS = Path(__file__).parent / "results" / "defaults.csv"
 LARGE_RESULTS = RESULTS.with_name("defaults_large.csv")
 PAPER = "paper's variant (a)"
-
-
 SHALLOW, DEEPER = "shallow aleatoric, 400 rounds", "deeper aleatoric, 400 rounds"
 
 

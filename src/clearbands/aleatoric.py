@@ -18,7 +18,7 @@ from clearbands.quantile_models.boosting import BoostedQuantiles
 from clearbands.quantile_models.forest import ForestQuantiles
 from clearbands.tables import check_any, check_count, check_numeric, check_target
 
-MANY_ROWS = 5000  # training rows
+MANY_ROWS = 5000  # training rows from which on trees may be deeper
 
 
 class ResidualQuantiles(BaseEstimator):

@@ -114,7 +114,7 @@ def member_seeds(random_state: Any, n_members: int) -> np.ndarray:
     return check_random_state(random_state).randint(MAX_SEED, size=n_members).astype(np.int64)
 
 
-def sorted_quantiles(values: np.ndarray, levels: Sequence[float]) -> np.ndarray:
+def sorted_quantiles(values: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:
     """Quantiles along the last axis by linear interpolation, (..., len(levels)).
 
     The same numbers as np.quantile; one sort serves all levels and is many times faster

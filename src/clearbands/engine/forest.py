@@ -12,6 +12,7 @@ from math import e
 
 import numpy as np
 
+from clearbands.bagging import sorted_quantiles
 from clearbands.engine.binning import Bins
 from clearbands.engine.bits import random_below, random_unit
 from clearbands.engine.compiled import helper, kernel
@@ -29,7 +30,7 @@ MAX_COLUMNS = 1 << 16  # a node names its column in two bytes
 MAX_TARGET_BITS = 40  # more would only be rounding errors of y
 MIN_TARGET_BITS = 8
 ROWS_AT_ONCE = 1 << 14  # rows binned or looked up at once
-PLACES_AT_ONCE = 1 << 21  # of kept targets, gathered for some rows from all members
+PLACES_AT_ONCE = 1 << 20  # of kept targets, gathered for some rows from all members
 ROWS_PER_WALK = 128  # of these, rows that go down a tree while it is in the cache
 
 
@@ -59,17 +60,9 @@ class ForestBag:
             binned = self.bins.apply(X[block])
             for member in range(n_members):
                 _walk_forest(binned, *self._forest(member), places, member)
-            predicted[block] = self._quantiles(places[: len(binned)])
+            found = sorted_quantiles(self.targets[places[: len(binned)]], self.quantiles)
+            predicted[block] = found.transpose(0, 2, 1)
         return predicted
-
-    def _quantiles(self, places: np.ndarray) -> np.ndarray:
-        """(n, q, b) from (n, b, .): linear between order statistics, as np.quantile."""
-        position = self.quantiles * (places.shape[2] - 1)
-        below = position.astype(int)
-        above = np.minimum(below + 1, places.shape[2] - 1)
-        ordered = np.partition(places, np.union1d(below, above), axis=2)
-        low, high = (self.targets[ordered[:, :, at]] for at in (below, above))
-        return (low + (position - below) * (high - low)).transpose(0, 2, 1)
 
     def _forest(self, member: int) -> tuple[Nodes, np.ndarray, np.ndarray]:
         nodes = slice(*self.node_starts[member : member + 2])

@@ -177,10 +177,10 @@ def _most_typical(rows: Sequence[Mapping[str, Any]], controls: Sequence[Control]
             distance += [value != control.typical for value in values]
         else:
             # Moments are texts that sort as they follow each other; what is missing comes first.
-            keys = [(value is not None, value if value is not None else 0) for value in values]
-            ranks = {key: i for i, key in enumerate(sorted(set(keys)))}
-            places = np.array([ranks[key] for key in keys]) / max(1, len(ranks) - 1)
-            distance += 2 * np.abs(places - np.median(places))
+            missing = "" if isinstance(control.typical, str) else -np.inf
+            present = [missing if value is None else value for value in values]
+            ranks = np.unique(present, return_inverse=True)[1]
+            distance += 2 * np.abs(ranks - np.median(ranks)) / max(1, ranks.max())
     return int(distance.argmin())
 
 
