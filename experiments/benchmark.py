@@ -158,6 +158,7 @@ def add_table(commands) -> None:
     add_rows_options(parser)
     parser.add_argument("--format", default="markdown", choices=["markdown", "latex", "csv"])
     parser.add_argument("--out", type=Path, help="a folder for one file per table")
+    parser.add_argument("--across", action="store_true", help="variants beside each other instead")
     parser.set_defaults(command=show_tables)
 
 
@@ -166,6 +167,8 @@ def show_tables(args: argparse.Namespace) -> int:
 
     if args.of == "simulations":
         found = simulations.tables(args.results)
+    elif args.across:
+        found = table.tables_across(read_rows(args), tuple(args.settings))
     else:
         found = table.tables(read_rows(args), tuple(args.variants), tuple(args.settings))
     table.write(found, args.format, args.out)

@@ -153,5 +153,25 @@ def improvement_over_networks(means: Mapping[str, pd.DataFrame]) -> pd.DataFrame
     return pd.DataFrame(lines).T
 
 
+def against_variant_a(rows: pd.DataFrame) -> pd.DataFrame:
+    """Percent by which CLEAR's quantile loss exceeds variant (a)'s on the seeds that both have."""
+    rows = rows[(rows["error"] == "") & (rows["setting"] == "standard")]
+    losses = rows[rows["method"] == "CLEAR"].pivot_table(
+        index=["dataset", "seed"], columns="variant", values="quantile_loss"
+    )
+    columns = {}
+    for variant in losses.columns.drop("a"):
+        means = losses[["a", variant]].dropna().groupby("dataset").mean()
+        columns[variant] = 100 * (means[variant] / means["a"] - 1)
+    return pd.DataFrame(columns)
+
+
+def mean_coverage(rows: pd.DataFrame, setting: str) -> pd.DataFrame:
+    """By variant and method, over the sets; each set is the mean of its seeds."""
+    rows = rows[(rows["error"] == "") & (rows["setting"] == setting)]
+    by_set = rows.groupby(["variant", "method", "dataset"])["picp"].mean()
+    return by_set.groupby(["variant", "method"]).mean().unstack()
+
+
 def seeds_per_set(rows: pd.DataFrame) -> pd.Series:
     return rows.groupby("dataset")["seed"].nunique()

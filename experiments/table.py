@@ -63,6 +63,20 @@ def tables(
                     yield plain(found, title, f"{stem}-uacqr", str)
 
 
+def tables_across(rows: pd.DataFrame, settings: tuple[str, ...]) -> Iterator[Table]:
+    """Variants beside each other."""
+    if "standard" in settings and "a" in set(rows["variant"]):
+        found = summary.against_variant_a(rows)
+        found = pd.concat([found, found.agg(["mean", "median"])])
+        title = "Quantile loss of CLEAR against variant (a) on the same seeds, %"
+        yield plain(found, title, "variants", "{:+.1f}".format)
+    for setting in settings:
+        found = summary.mean_coverage(rows, setting)
+        if not found.empty:
+            title = f"Mean coverage over the sets: {setting}"
+            yield plain(found, title, f"coverage-{setting}", "{:.4f}".format, "variant")
+
+
 def metric_table(rows: pd.DataFrame, metric: str, title: str, name: str) -> Table:
     """Mean ± standard deviation over the seeds; the two smallest marked, except for coverage."""
     means, deviations = summary.per_set(rows, metric), summary.per_set(rows, metric, "std")
@@ -112,11 +126,18 @@ def networks_table(rows: pd.DataFrame, title: str, name: str) -> Table:
 
 
 def plain(
-    frame: pd.DataFrame, title: str, name: str, show: Callable[..., str] | None = None
+    frame: pd.DataFrame,
+    title: str,
+    name: str,
+    show: Callable[..., str] | None = None,
+    index: str = "dataset",
 ) -> Table:
     show = show or number
-    cells = [[str(label), *(show(value) for value in line)] for label, *line in frame.itertuples()]
-    return Table(name, title, ["dataset", *map(str, frame.columns)], cells)
+    cells = [
+        [str(label), *("" if pd.isna(value) else show(value) for value in line)]
+        for label, *line in frame.itertuples()
+    ]
+    return Table(name, title, [index, *map(str, frame.columns)], cells)
 
 
 def seed_notes(rows: pd.DataFrame) -> tuple[str, ...]:

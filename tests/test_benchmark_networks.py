@@ -119,3 +119,15 @@ def test_tables_and_comparison():
     assert differences["percent"].abs().max() < 1e-9
     text = "\n".join(compare.report(rows))
     assert "variant (deep), standard: ours over the paper's printed table" in text
+
+
+def test_variants_are_compared_on_the_seeds_that_both_have():
+    shared = {"setting": "standard", "dataset": "x", "method": "CLEAR", "picp": 0.9, "error": ""}
+    losses = [("a", 777, 2.0), ("a", 778, 4.0), ("deep", 777, 3.0), ("deep", 779, 90.0)]
+    rows = pd.DataFrame(
+        [{**shared, "variant": v, "seed": s, "quantile_loss": loss} for v, s, loss in losses]
+    )
+    first, coverage = table.tables_across(rows, ("standard", "conformalized"))
+    assert first.header == ["dataset", "deep"]
+    assert first.cells == [["x", "+50.0"], ["mean", "+50.0"], ["median", "+50.0"]]
+    assert coverage.cells == [["a", "0.9000"], ["deep", "0.9000"]]
