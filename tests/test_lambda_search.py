@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clearbands.engine import directions
 from clearbands.lambda_search import (
     PAPER_LAMBDAS,
     CalibrationRows,
@@ -91,6 +92,38 @@ def test_thousands_of_equal_rows_do_not_stop_the_search():
     k = 18_001
     lambda_ = search_exactly(rows, k, 0.1)
     assert np.sum(rows.factors(lambda_, k)) == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize("noise", [1e-3, 1e-7, 1e-9, 1e-11, 1e-13])
+def test_nearly_equal_rows_do_not_stop_the_search(noise):
+    """Whole numbers and widths that are constant but for rounding: lines cross, hardly apart."""
+    rng = np.random.default_rng(0)
+    n, k = 50, 45
+    y = rng.integers(1, 6, n) * (1 + noise * rng.random(n))
+    aleatoric, epistemic = 1 + noise * rng.random((2, n, 2))
+    rows = CalibrationRows.from_widths(y, np.zeros(n), aleatoric, epistemic)
+    found = loss(rows, search_exactly(rows, k, 0.1), k, 0.1)
+    best = min(loss(rows, lambda_, k, 0.1) for lambda_ in every_crossing(rows))
+    assert found <= best * (1 + 1e-11)
+
+
+@pytest.mark.parametrize("k", [60, 180])
+def test_distances_of_all_sizes(k):
+    """The nearest rows are as good as reached, and must not swamp the others."""
+    y, center, aleatoric, epistemic = calibration_set(n=200)
+    offset = np.where(np.arange(200) < 80, 10.0 ** np.arange(-320, -120), y - center)
+    rows = CalibrationRows.from_widths(offset, np.zeros(200), aleatoric, epistemic)
+    found = loss(rows, search_exactly(rows, k, 0.1), k, 0.1)
+    grid = loss(rows, search_grid(rows, k, 0.1, PAPER_LAMBDAS), k, 0.1)
+    assert found <= grid
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_search_that_runs_out_of_room_starts_again(monkeypatch, seed):
+    rows = CalibrationRows.from_widths(*calibration_set(n=300, seed=seed))
+    roomy = search_exactly(rows, 270, 0.1)
+    monkeypatch.setattr(directions, "ROOM_PER_ROW", 1)
+    assert search_exactly(rows, 270, 0.1) == pytest.approx(roomy, rel=1e-9)
 
 
 @pytest.mark.parametrize("n", [50, 3000])

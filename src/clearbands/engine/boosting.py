@@ -24,7 +24,8 @@ import numpy as np
 
 from clearbands.engine.binning import MAX_BINS, Bins
 from clearbands.engine.bits import lowest_bit
-from clearbands.engine.compiled import helper, kernel, loop
+from clearbands.engine.compiled import helper, kernel, loop, part
+from clearbands.engine.selection import weighted_quantile
 from clearbands.engine.threads import run_threads
 
 MAX_COLUMNS = 2**16 - 1
@@ -35,11 +36,10 @@ MIN_GAIN = 1e-6
 TIE = 1 + 1e-12  # scores closer than this are equal, and the first split wins on every machine
 HALF = 32
 LOW_HALF = 2**HALF - 1
-ZERO, ONE = np.int64(0), np.int64(1)  # numba compiles a function once more for literal numbers
+ZERO = np.int64(0)  # numba compiles a function once more for literal numbers
 NO_SPLIT = -1
 NO_HISTOGRAM = -1
 ROWS_PER_BLOCK = 256
-FEW_VALUES = 16  # which an insertion sort orders fastest
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,9 @@ class BoostedBag:
         """(n, q, b): for every row and quantile the predictions of all members."""
         members = np.empty((len(X), *self.init.shape))
         binned = self.bins.apply(X, np.uint16)
-        _predict_members(binned, self.init, self.feature, self.threshold, self.value, members)
+        depth = int(self.value.shape[-1]).bit_length() - 1
+        trees = self.feature, self.threshold, self.value
+        _predict_members(binned, self.init, *trees, depth, np.empty(ROWS_PER_BLOCK), members)
         members *= self.unit
         return members
 
@@ -331,7 +333,7 @@ def _add_row(bins, offsets, pair, histogram):
         histogram[offsets[column] + np.uint64(bins[column])] += pair
 
 
-@helper
+@part
 def _grow_tree(columns, rule, sample, histograms, root, feature, threshold, value):
     """Split depth first. The histogram of a waiting node stays in its slot, the smaller child is
     looked at first and works in the slots above: one slot per level is enough."""
@@ -565,7 +567,7 @@ def _quantile_of_residuals(sample, node, tau):
         row = sample.rows[node.start + i]
         sample.leaf_residuals[i] = sample.residual[row]
         sample.leaf_weights[i] = sample.counts[row]
-    return _weighted_quantile(
+    return weighted_quantile(
         sample.leaf_residuals, sample.leaf_weights, _size(node), _weight(node.pair), tau
     )
 
@@ -576,135 +578,14 @@ def _shift_residuals(sample, node, shift):
         sample.residual[sample.rows[i]] -= shift
 
 
-@loop
-def _weighted_quantile(values, weights, size, total, tau):
-    """Quantile of the first `size` values, repeated `weights` times, in all `total` times.
-
-    It lies at position tau (total + 1) among the sorted values, interpolated. Reorders both arrays.
-    """
-    position = min(max(tau * (total + 1) - 1, 0.0), total - 1.0)
-    rank = np.int64(position)
-    low = _select(values, weights, size, total, rank)
-    fraction = position - rank
-    if fraction == 0:
-        return low
-    return low + fraction * (_value_after(values, weights, size, low, rank) - low)
-
-
-@helper
-def _value_after(values, weights, size, low, rank):
-    """The value at rank + 1, if the one at `rank` is `low`."""
-    weight_up_to_low = 0
-    next_larger = np.inf
-    for i in range(size):
-        if values[i] <= low:
-            weight_up_to_low += np.int64(weights[i])
-        elif values[i] < next_larger:
-            next_larger = values[i]
-    return low if weight_up_to_low > rank + 1 else next_larger
-
-
-@helper
-def _select(values, weights, size, total, rank):
-    """The value at `rank` (from 0) of the sorted values, each repeated `weights` times."""
-    start, stop = ZERO, size
-    while stop - start > FEW_VALUES:
-        pivot = _guess(values, start, stop, rank / total)
-        middle, weight = _smaller_first(values, weights, start, stop, pivot, ZERO)
-        if middle == start:  # nothing is smaller than the pivot: part it from the larger ones
-            middle, weight = _smaller_first(values, weights, start, stop, pivot, ONE)
-            if rank < weight:
-                return pivot
-        if rank < weight:
-            stop, total = middle, weight
-        else:
-            start, total, rank = middle, total - weight, rank - weight
-    return _select_from_few(values, weights, start, stop, rank)
-
-
-@helper
-def _guess(values, start, stop, share):
-    """A value that about `share` of values[start:stop] lie below, judged by nine of them.
-
-    It errs towards the middle, so that what is sought most likely lies in the smaller part.
-    """
-    step = (stop - start) // 9
-    a, b, c = _sorted_three(values[start], values[start + step], values[start + 2 * step])
-    d, e, f = _sorted_three(
-        values[start + 3 * step], values[start + 4 * step], values[start + 5 * step]
-    )
-    g, h, i = _sorted_three(
-        values[start + 6 * step], values[start + 7 * step], values[start + 8 * step]
-    )
-    if share < 0.2:
-        return _sorted_three(a, d, g)[1]
-    if share > 0.8:
-        return _sorted_three(c, f, i)[1]
-    return _sorted_three(b, e, h)[1]
-
-
-@helper
-def _sorted_three(a, b, c):
-    low, high = min(a, b), max(a, b)
-    return min(low, c), max(low, min(high, c)), max(high, c)
-
-
-@loop
-def _smaller_first(values, weights, start, stop, pivot, or_equal):
-    """Move the values below the pivot to the front; returns where the others start and the weight
-    of those in front.
-
-    Every value is swapped and none compared by a jump: which side it falls on cannot be foreseen.
-    """
-    middle = start
-    weight = np.int64(0)
-    for i in range(start, stop):
-        value, count = values[i], weights[i]
-        goes_first = np.int64((value < pivot) | (or_equal & np.int64(value == pivot)))
-        values[i], weights[i] = values[middle], weights[middle]
-        values[middle], weights[middle] = value, count
-        middle += goes_first
-        weight += goes_first * np.int64(count)
-    return middle, weight
-
-
-@helper
-def _select_from_few(values, weights, start, stop, rank):
-    """Insertion sort, then count up to the rank."""
-    for i in range(start + 1, stop):
-        value, weight = values[i], weights[i]
-        hole = i
-        while hole > start and values[hole - 1] > value:
-            values[hole], weights[hole] = values[hole - 1], weights[hole - 1]
-            hole -= 1
-        values[hole], weights[hole] = value, weight
-    last = start
-    seen = np.int64(weights[start])
-    while seen <= rank:
-        last += 1
-        seen += np.int64(weights[last])
-    return values[last]
-
-
-@helper
-def _floor_log2(number):
-    log = 0
-    while number > 1:
-        number >>= 1
-        log += 1
-    return log
-
-
 @kernel
-def _predict_members(binned, init, feature, threshold, value, members):
+def _predict_members(binned, init, feature, threshold, value, depth, prediction, members):
     """Fill `members` (n, q, b), block by block, so that rows and tree stay in the cache.
 
     Four walks down a tree go side by side: the memory that one waits for, the others use. They are
     four rows in one tree, or, where there are too few rows, one row in four trees.
     """
-    n_bootstraps, n_quantiles, _, n_leaves = value.shape
-    depth = _floor_log2(n_leaves)
-    prediction = np.empty(ROWS_PER_BLOCK)
+    n_bootstraps, n_quantiles = value.shape[:2]
     for start in range(0, len(binned), ROWS_PER_BLOCK):
         block = binned[start : start + ROWS_PER_BLOCK]
         for member in range(n_bootstraps):
@@ -728,10 +609,10 @@ def _add_rows_by_four(block, depth, trees, prediction):
         for i in range(0, len(block), 4):
             a = b = c = d = np.uint64(0)
             for _ in range(depth):
-                a = _child(block[i], feature[tree], threshold[tree], a)
-                b = _child(block[min(i + 1, last)], feature[tree], threshold[tree], b)
-                c = _child(block[min(i + 2, last)], feature[tree], threshold[tree], c)
-                d = _child(block[min(i + 3, last)], feature[tree], threshold[tree], d)
+                a = _child(block, i, feature, threshold, tree, a)
+                b = _child(block, min(i + 1, last), feature, threshold, tree, b)
+                c = _child(block, min(i + 2, last), feature, threshold, tree, c)
+                d = _child(block, min(i + 3, last), feature, threshold, tree, d)
             prediction[i] += value[tree, a - first_leaf]
             prediction[i + 1] += value[tree, b - first_leaf]
             prediction[i + 2] += value[tree, c - first_leaf]
@@ -747,10 +628,10 @@ def _add_trees_by_four(block, depth, trees, prediction):
             second, third, fourth = min(tree + 1, last), min(tree + 2, last), min(tree + 3, last)
             a = b = c = d = np.uint64(0)
             for _ in range(depth):
-                a = _child(block[i], feature[tree], threshold[tree], a)
-                b = _child(block[i], feature[second], threshold[second], b)
-                c = _child(block[i], feature[third], threshold[third], c)
-                d = _child(block[i], feature[fourth], threshold[fourth], d)
+                a = _child(block, i, feature, threshold, tree, a)
+                b = _child(block, i, feature, threshold, second, b)
+                c = _child(block, i, feature, threshold, third, c)
+                d = _child(block, i, feature, threshold, fourth, d)
             prediction[i] += value[tree, a - first_leaf]
             if tree + 1 <= last:
                 prediction[i] += value[second, b - first_leaf]
@@ -761,6 +642,6 @@ def _add_trees_by_four(block, depth, trees, prediction):
 
 
 @helper
-def _child(row, feature, threshold, node):
-    goes_right = np.uint64(row[feature[node]] > threshold[node])
+def _child(block, row, feature, threshold, tree, node):
+    goes_right = np.uint64(block[row, feature[tree, node]] > threshold[tree, node])
     return np.uint64(2) * node + np.uint64(1) + goes_right

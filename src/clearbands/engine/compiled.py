@@ -20,3 +20,7 @@ it takes cost nothing. A way in of its own would double the time to compile."""
 loop = njit(**_inside)
 """The same, but called: an inner loop that keeps the few arrays it takes in registers, or a long
 function that stands in several places and should be compiled once."""
+
+part = njit(inline="always", **_inside)
+"""A long stretch of the one kernel that calls it, compiled as if it stood there: as a helper, all
+that it calls would be compiled once more. For short ones the inlining takes longer than that."""

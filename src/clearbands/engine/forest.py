@@ -246,20 +246,14 @@ def _join(arrays: list[np.ndarray]) -> np.ndarray:
 @kernel
 def _walk_forest(binned, nodes, roots, kept, places, member):
     """Copy to `places[:, member]` what is kept in the leaves that the rows fall into."""
-    for first in range(0, len(binned), ROWS_PER_WALK):
-        n_rows = min(ROWS_PER_WALK, len(binned) - first)
-        for tree in range(len(roots)):
-            _walk_tree(binned, first, n_rows, nodes, roots[tree], kept, places, member, tree)
-
-
-@helper
-def _walk_tree(binned, first, n_rows, nodes, root, kept, places, member, tree):
     feature, threshold, child = nodes
     per_leaf = kept.shape[1]
-    for row in range(first, first + n_rows):
-        node = root
-        while child[node] > 0:
-            node = child[node] + (binned[row, feature[node]] > threshold[node])
-        leaf = -1 - child[node]
-        for sample in range(per_leaf):
-            places[row, member, tree * per_leaf + sample] = kept[leaf, sample]
+    for first in range(0, len(binned), ROWS_PER_WALK):
+        for tree in range(len(roots)):
+            for row in range(first, min(first + ROWS_PER_WALK, len(binned))):
+                node = roots[tree]
+                while child[node] > 0:
+                    node = child[node] + (binned[row, feature[node]] > threshold[node])
+                leaf = -1 - child[node]
+                for sample in range(per_leaf):
+                    places[row, member, tree * per_leaf + sample] = kept[leaf, sample]

@@ -21,7 +21,7 @@ import numpy as np
 
 from clearbands.engine.binning import Bins
 from clearbands.engine.bits import lowest_bit
-from clearbands.engine.compiled import helper, loop
+from clearbands.engine.compiled import helper, part
 
 BITS_PER_WORD = 64
 # The lighter child is grown first, so every pending node weighs at most half of the one before.
@@ -114,7 +114,7 @@ def max_leaves(weight: int, leaf_weight: int) -> int:
     return max(1, weight // leaf_weight)
 
 
-@loop
+@part
 def grow_tree(columns, growth, workspace, nodes, root, first_leaf):
     """Grow a tree on the rows whose `workspace.packed` is not zero; returns the number of leaves.
 

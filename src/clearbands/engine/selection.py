@@ -1,46 +1,120 @@
-"""Order statistics inside kernels: np.partition compiles slowly and copies its input."""
+"""Order statistics inside kernels: np.partition compiles slowly and knows no weights."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from clearbands.engine.compiled import helper, loop
 
-SHORT = 16  # below this an insertion sort is faster than another partition
+FEW_VALUES = 16  # which an insertion sort orders fastest
+ZERO, ONE = np.int64(0), np.int64(1)  # numba compiles a function once more for literal numbers
 
 
 @loop
-def kth_smallest(values, size, k):
-    """The k-th smallest (k from 0) of values[:size], which are reordered. No NaN."""
-    low, high = 0, size - 1
-    while high - low >= SHORT:
-        pivot = _median_of_three(values[low], values[(low + high) // 2], values[high])
-        left, right = low, high
-        while left <= right:
-            while values[left] < pivot:
-                left += 1
-            while values[right] > pivot:
-                right -= 1
-            if left <= right:
-                values[left], values[right] = values[right], values[left]
-                left += 1
-                right -= 1
-        if k <= right:
-            high = right
-        elif k >= left:
-            low = left
-        else:
-            return values[k]
-    for i in range(low + 1, high + 1):
-        value = values[i]
-        j = i - 1
-        while j >= low and values[j] > value:
-            values[j + 1] = values[j]
-            j -= 1
-        values[j + 1] = value
-    return values[k]
+def weighted_quantile(values, weights, size, total, tau):
+    """Quantile of the first `size` values, repeated `weights` times, in all `total` times.
+
+    It lies at position tau (total + 1) among the sorted values, interpolated. Reorders both arrays.
+    """
+    position = min(max(tau * (total + 1) - 1, 0.0), total - 1.0)
+    rank = np.int64(position)
+    low = select(values, weights, size, total, rank)
+    fraction = position - rank
+    if fraction == 0:
+        return low
+    return low + fraction * (_value_after(values, weights, size, low, rank) - low)
 
 
 @helper
-def _median_of_three(a, b, c):
-    if a < b:
-        return b if b < c else max(a, c)
-    return a if a < c else max(b, c)
+def _value_after(values, weights, size, low, rank):
+    """The value at rank + 1, if the one at `rank` is `low`."""
+    weight_up_to_low = ZERO
+    next_larger = np.inf
+    for i in range(size):
+        if values[i] <= low:
+            weight_up_to_low += np.int64(weights[i])
+        elif values[i] < next_larger:
+            next_larger = values[i]
+    return low if weight_up_to_low > rank + 1 else next_larger
+
+
+@loop
+def select(values, weights, size, total, rank):
+    """The value at `rank` (from 0) of the sorted values, each repeated `weights` times."""
+    start, stop = ZERO, size
+    while stop - start > FEW_VALUES:
+        pivot = _guess(values, start, stop, rank / total)
+        middle, weight = _smaller_first(values, weights, start, stop, pivot, ZERO)
+        if middle == start:  # nothing is smaller than the pivot: part it from the larger ones
+            middle, weight = _smaller_first(values, weights, start, stop, pivot, ONE)
+            if rank < weight:
+                return pivot
+        if rank < weight:
+            stop, total = middle, weight
+        else:
+            start, total, rank = middle, total - weight, rank - weight
+    return _select_from_few(values, weights, start, stop, rank)
+
+
+@helper
+def _guess(values, start, stop, share):
+    """A value that about `share` of values[start:stop] lie below, judged by nine of them.
+
+    It errs towards the middle, so that what is sought most likely lies in the smaller part.
+    """
+    step = (stop - start) // 9
+    a, b, c = _sorted_three(values[start], values[start + step], values[start + 2 * step])
+    d, e, f = _sorted_three(
+        values[start + 3 * step], values[start + 4 * step], values[start + 5 * step]
+    )
+    g, h, i = _sorted_three(
+        values[start + 6 * step], values[start + 7 * step], values[start + 8 * step]
+    )
+    if share < 0.2:
+        return _sorted_three(a, d, g)[1]
+    if share > 0.8:
+        return _sorted_three(c, f, i)[1]
+    return _sorted_three(b, e, h)[1]
+
+
+@helper
+def _sorted_three(a, b, c):
+    low, high = min(a, b), max(a, b)
+    return min(low, c), max(low, min(high, c)), max(high, c)
+
+
+@loop
+def _smaller_first(values, weights, start, stop, pivot, or_equal):
+    """Move the values below the pivot to the front; returns where the others start and the weight
+    of those in front.
+
+    Every value is swapped and none compared by a jump: which side it falls on cannot be foreseen.
+    """
+    middle = start
+    weight = np.int64(0)
+    for i in range(start, stop):
+        value, count = values[i], weights[i]
+        goes_first = np.int64((value < pivot) | (or_equal & np.int64(value == pivot)))
+        values[i], weights[i] = values[middle], weights[middle]
+        values[middle], weights[middle] = value, count
+        middle += goes_first
+        weight += goes_first * np.int64(count)
+    return middle, weight
+
+
+@helper
+def _select_from_few(values, weights, start, stop, rank):
+    """Insertion sort, then count up to the rank."""
+    for i in range(start + 1, stop):
+        value, weight = values[i], weights[i]
+        hole = i
+        while hole > start and values[hole - 1] > value:
+            values[hole], weights[hole] = values[hole - 1], weights[hole - 1]
+            hole -= 1
+        values[hole], weights[hole] = value, weight
+    last = start
+    seen = np.int64(weights[start])
+    while seen <= rank:
+        last += 1
+        seen += np.int64(weights[last])
+    return values[last]
