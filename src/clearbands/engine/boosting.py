@@ -553,7 +553,7 @@ def _with_slot(node, slot):
 def _close_leaf(rule, sample, node, value):
     # Rounded first, so that the residuals are exactly those of the tree as it is kept.
     shift = np.float32(rule.learning_rate * _quantile_of_residuals(sample, node, rule.tau))
-    _shift_residuals(sample, node, shift)
+    _shift_residuals(sample, node, np.float64(shift))
     # The tree is complete: a leaf above the last level stands for all leaves below it.
     width = 1 << node.levels_left
     first = (node.number + 1) * width - len(value)
@@ -605,14 +605,15 @@ def _add_rows_by_four(block, depth, trees, prediction):
     feature, threshold, value = trees
     last, first_leaf = len(block) - 1, np.uint64(feature.shape[1])
     for tree in range(len(feature)):
+        columns, bins = feature[tree], threshold[tree]
         # Past the end the last row walks again, to places of `prediction` that nobody reads.
         for i in range(0, len(block), 4):
             a = b = c = d = np.uint64(0)
             for _ in range(depth):
-                a = _child(block, i, feature, threshold, tree, a)
-                b = _child(block, min(i + 1, last), feature, threshold, tree, b)
-                c = _child(block, min(i + 2, last), feature, threshold, tree, c)
-                d = _child(block, min(i + 3, last), feature, threshold, tree, d)
+                a = _child(block[i], columns, bins, a)
+                b = _child(block[min(i + 1, last)], columns, bins, b)
+                c = _child(block[min(i + 2, last)], columns, bins, c)
+                d = _child(block[min(i + 3, last)], columns, bins, d)
             prediction[i] += value[tree, a - first_leaf]
             prediction[i + 1] += value[tree, b - first_leaf]
             prediction[i + 2] += value[tree, c - first_leaf]
@@ -624,14 +625,15 @@ def _add_trees_by_four(block, depth, trees, prediction):
     feature, threshold, value = trees
     last, first_leaf = len(feature) - 1, np.uint64(feature.shape[1])
     for i in range(len(block)):
+        row = block[i]
         for tree in range(0, len(feature), 4):
             second, third, fourth = min(tree + 1, last), min(tree + 2, last), min(tree + 3, last)
             a = b = c = d = np.uint64(0)
             for _ in range(depth):
-                a = _child(block, i, feature, threshold, tree, a)
-                b = _child(block, i, feature, threshold, second, b)
-                c = _child(block, i, feature, threshold, third, c)
-                d = _child(block, i, feature, threshold, fourth, d)
+                a = _child(row, feature[tree], threshold[tree], a)
+                b = _child(row, feature[second], threshold[second], b)
+                c = _child(row, feature[third], threshold[third], c)
+                d = _child(row, feature[fourth], threshold[fourth], d)
             prediction[i] += value[tree, a - first_leaf]
             if tree + 1 <= last:
                 prediction[i] += value[second, b - first_leaf]
@@ -642,6 +644,6 @@ def _add_trees_by_four(block, depth, trees, prediction):
 
 
 @helper
-def _child(block, row, feature, threshold, tree, node):
-    goes_right = np.uint64(block[row, feature[tree, node]] > threshold[tree, node])
+def _child(row, columns, bins, node):
+    goes_right = np.uint64(row[columns[node]] > bins[node])
     return np.uint64(2) * node + np.uint64(1) + goes_right
