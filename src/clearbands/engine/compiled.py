@@ -7,8 +7,8 @@ from typing import Any
 from numba import njit
 
 # numba's stubs do not know the options that leave out the ways in from Python and C.
-_everywhere: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-_inside: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_everywhere}
+_everywhere: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+_inside: dict[str, Any] = {"no_cpython_wrapper": True, **_everywhere}
 
 kernel = njit(cache=True, **_everywhere)
 """A function that Python calls. It releases the GIL, so kernels run on threads side by side."""
