@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearbands.engine.binning import Bins
-from clearbands.engine.boosting import ALWAYS_LEFT, MAX_COLUMNS, FineColumns, fit_boosted_bag
+from clearbands.engine.boosting import MAX_COLUMNS, fit_boosted_bag
+from clearbands.engine.boosting_columns import FineColumns
+from clearbands.engine.boosting_tree import ALWAYS_LEFT
 
 DEFAULTS = {
     "max_bins": 256,

@@ -160,6 +160,13 @@ def test_rows_that_every_member_saw_have_no_out_of_bag_center():
     np.testing.assert_array_equal(np.isnan(fitted.predict_out_of_bag(X)), seen)
 
 
+def test_out_of_bag_wants_the_rows_of_fit():
+    X, y = noisy_line(40)
+    fitted = PCSEnsemble([LinearRegression()], n_bootstraps=2, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="the 40 rows given to fit, in their order; got 39 rows"):
+        fitted.predict_out_of_bag(X[:-1])
+
+
 @pytest.mark.parametrize(
     "model", [LinearQuantiles(), BoostedQuantiles(n_trees=5), ForestQuantiles(n_trees=5)]
 )

@@ -321,7 +321,7 @@ def test_bad_parameters(parameters, message):
     ("change", "message"),
     [
         (lambda X, y: (X, with_nan(y)), "contains NaN"),
-        (lambda X, y: (X, y[:-1]), "inconsistent numbers of samples"),
+        (lambda X, y: (X, y[:-1]), "rows and y has .* values: give one for every row"),
         (lambda X, y: (X, y.astype(str)), "y must be numbers, but it holds text such as"),
         (lambda X, y: (X[:1], y[:1]), "cannot be held out of n_samples=1"),
         (lambda X, y: (np.where(X > 0.9, np.inf, X), y), "infinity"),

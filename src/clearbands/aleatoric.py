@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bagging import Bootstraps, fit_bag, seed_missing
 from clearbands.epistemic.base import predict_in_chunks
@@ -63,8 +63,8 @@ class ResidualQuantiles(BaseEstimator):
     def fit(self, X: Any, residual: Any) -> ResidualQuantiles:
         check_count(self.n_bootstraps, "n_bootstraps")
         levels = check_levels(self.confidence_level)
-        X, residual = self._check_X(X, reset=True), check_target(residual)
-        check_consistent_length(X, residual)
+        X = self._check_X(X, reset=True)
+        residual = check_target(residual, X)
         if self.preprocessing is not None:
             self.preprocessing_ = clone(self.preprocessing).fit(X, residual)
         rng = check_random_state(self.random_state)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from clearbands.aleatoric import quantile_counterpart
 from clearbands.bagging import seed_missing
@@ -109,6 +109,5 @@ class _AsItIs(BaseEstimator):
 
 
 def _check_rows(estimator: Any, X: Any, y: Any, *, reset: bool) -> Rows:
-    X, y = check_any(estimator, X, reset=reset), check_target(y)
-    check_consistent_length(X, y)
-    return Rows(X, y)
+    X = check_any(estimator, X, reset=reset)
+    return Rows(X, check_target(y, X))

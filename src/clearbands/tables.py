@@ -7,7 +7,7 @@ from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
+from sklearn.utils.validation import _check_y, validate_data
 
 
 def is_frame(X: Any) -> bool:
@@ -55,8 +55,8 @@ def _in_order_of_fit(estimator: Any, X: Any) -> Any:
     return frame.select(*names).to_native()
 
 
-def check_target(y: Any) -> np.ndarray:
-    """y as finite floats (n,), or an error that says what is wrong with it."""
+def check_target(y: Any, X: Any = None) -> np.ndarray:
+    """y as finite floats, one per row of X, or an error that says what is wrong with it."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     values = np.asarray(y)
@@ -64,7 +64,12 @@ def check_target(y: Any) -> np.ndarray:
         text = next((str(v) for v in values.ravel() if isinstance(v, str)), None)
         if text is not None:
             raise ValueError(f"y must be numbers, but it holds text such as {text!r}.")
-    return np.asarray(_check_y(y, y_numeric=True), np.float64)
+    target = np.asarray(_check_y(y, y_numeric=True), np.float64)
+    if X is not None and len(X) != len(target):
+        raise ValueError(
+            f"X has {len(X):,} rows and y has {len(target):,} values: give one for every row."
+        )
+    return target
 
 
 def check_count(value: Any, name: str, smallest: int = 1, largest: int | None = None) -> None:
@@ -84,8 +89,8 @@ def check_share(value: Any, name: str) -> None:
 
 def check_rows(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """X and y as finite floats, for models that cannot be trained on a single row."""
-    X, y = check_numeric(estimator, X, reset=True), check_target(y)
-    check_consistent_length(X, y)
+    X = check_numeric(estimator, X, reset=True)
+    y = check_target(y, X)
     if len(y) < 2:
         name = type(estimator).__name__
         raise ValueError(f"{name} cannot be trained with n_samples=1: give at least 2 rows.")

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from clearbands.epistemic.base import predict_in_chunks
 from clearbands.levels import check_levels, normal_distances
@@ -61,8 +61,8 @@ class GaussianProcess(RegressorMixin, BaseEstimator):
         from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
         check_count(self.max_rows, "max_rows")
-        X, y = check_numeric(self, X, reset=True), check_target(y)
-        check_consistent_length(X, y)
+        X = check_numeric(self, X, reset=True)
+        y = check_target(y, X)
         rng = check_random_state(self.random_state)
         if len(y) > self.max_rows:
             rows = rng.choice(len(y), self.max_rows, replace=False)

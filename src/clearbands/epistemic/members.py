@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length
 
 from clearbands.epistemic.base import Ensemble
 from clearbands.networks.modules import is_module, predict_module
@@ -45,7 +44,7 @@ class MemberEnsemble(Ensemble):
             )
         X = check_any(self, X, reset=True)
         if y is not None:
-            check_consistent_length(X, check_target(y))
+            check_target(y, X)
         return self
 
     def predict_members(self, X: Any) -> np.ndarray:

@@ -10,7 +10,7 @@ import joblib
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bagging import Bag, Bootstraps, fit_bag, seed_missing
 from clearbands.epistemic.base import Ensemble, median_of_unseen, row_chunks
@@ -92,16 +92,13 @@ class PCSEnsemble(Ensemble):
         check_count(self.n_bootstraps, "n_bootstraps")
         _check_top_k(self.top_k)
         check_share(self.validation_size, "validation_size")
-        X, y = self._check_X(X, reset=True), check_target(y)
-        check_consistent_length(X, y)
-        train = Rows(X, y)
+        X = self._check_X(X, reset=True)
+        train = Rows(X, check_target(y, X))
         rng = check_random_state(self.random_state)
         candidates = self._candidates(rng)
         if validation is not None:
-            validation_rows = Rows(
-                self._check_X(validation[0], reset=False), check_target(validation[1])
-            )
-            self._compete(candidates, train, validation_rows)
+            held_out = self._check_X(validation[0], reset=False)
+            self._compete(candidates, train, Rows(held_out, check_target(validation[1], held_out)))
         elif len(candidates) > max(self.top_k, 1):
             self._compete(candidates, *hold_out(train, self.validation_size, rng))
         else:
@@ -187,7 +184,11 @@ class PCSEnsemble(Ensemble):
         check_is_fitted(self, "bags_")
         X = self._check_X(X, reset=False)
         drawn = self.bootstraps_.counts
-        check_consistent_length(X, drawn.T)
+        if len(X) != drawn.shape[1]:
+            raise ValueError(
+                f"X must be the {drawn.shape[1]:,} rows given to fit, in their order; "
+                f"got {len(X):,} rows."
+            )
         return np.concatenate(
             [
                 median_of_unseen(

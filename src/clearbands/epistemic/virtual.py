@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length
 
 from clearbands.epistemic.base import Ensemble
 from clearbands.tables import check_any, check_count, check_target
@@ -59,7 +58,7 @@ class CatBoostVirtualEnsemble(Ensemble):
             raise ValueError("The CatBoost model is not fitted: fit it before it is given here.")
         X = check_any(self, X, reset=True)
         if y is not None:
-            check_consistent_length(X, check_target(y))
+            check_target(y, X)
         return self
 
     def predict_members(self, X: Any) -> np.ndarray:

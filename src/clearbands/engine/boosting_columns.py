@@ -1,0 +1,104 @@
+"""The columns of boosting, binned twice.
+
+Fine bins, in two bytes, are made once and are what trees know at prediction. From them every member
+makes at most 256 coarse ones, in one byte, that hold equal shares of its own bootstrap. With the
+same cuts in all members their errors of rounding would be the same, too, and would not average out.
+"""
+# numba types the kernels, by rules of its own.
+# mypy: no-check-untyped-defs
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from clearbands.engine.binning import Bins
+from clearbands.engine.compiled import helper, kernel
+
+ZERO = np.int64(0)  # numba compiles a function once more for literal numbers
+
+
+class FineColumns(NamedTuple):
+    """The training set in fine bins."""
+
+    binned: np.ndarray  # (n, d) uint16
+    offsets: np.ndarray  # (d + 1,) int64: where the bins of a column start when all lie end to end
+
+    @classmethod
+    def from_bins(cls, bins: Bins, X: np.ndarray) -> FineColumns:
+        return cls(bins.apply(X, np.uint16), bins.offsets.astype(np.int64))
+
+    def coarsen(self, counts: np.ndarray, max_bins: int) -> Columns:
+        """At most `max_bins` bins per column, holding about equally many draws each."""
+        n_columns = self.binned.shape[1]
+        binned = np.empty(self.binned.shape, np.uint8)
+        offsets = np.zeros(n_columns + 1, np.uint64)
+        last_fine = np.empty((n_columns, max_bins), np.uint16)
+        draws = np.zeros(self.offsets[-1], np.int64)
+        coarse_of = np.empty(self.offsets[-1], np.uint8)
+        _coarsen(self, counts, draws, coarse_of, binned, offsets, last_fine)
+        return Columns(binned, offsets, last_fine)
+
+
+class Columns(NamedTuple):
+    """What one member sees of the training set."""
+
+    binned: np.ndarray  # (n, d) uint8; of rows that were not drawn undefined
+    # Unsigned numbers spare the kernels the check for an index that counts from the end.
+    offsets: np.ndarray  # (d + 1,) uint64: where the bins of a column start in a histogram
+    last_fine: np.ndarray  # (d, max_bins) uint16: the last fine bin in a bin
+
+
+@kernel
+def _coarsen(fine, counts, draws, coarse_of, binned, offsets, last_fine):
+    for row in range(len(counts)):
+        if counts[row] > 0:
+            for column in range(binned.shape[1]):
+                draws[fine.offsets[column] + np.int64(fine.binned[row, column])] += counts[row]
+    for column in range(binned.shape[1]):
+        start, stop = fine.offsets[column], fine.offsets[column + 1]
+        n_bins = _share_out(draws[start:stop], coarse_of[start:stop], last_fine[column])
+        offsets[column + 1] = offsets[column] + np.uint64(n_bins)
+    for row in range(len(counts)):
+        if counts[row] > 0:
+            for column in range(binned.shape[1]):
+                place = fine.offsets[column] + np.int64(fine.binned[row, column])
+                binned[row, column] = coarse_of[place]
+
+
+@helper
+def _share_out(draws, coarse_of, last_fine):
+    """Give every fine bin of a column to a coarse one; returns how many of these there are.
+
+    A bin ends with the fine one in which its share of the draws is reached, or, when there are
+    few, with every fine bin that was drawn. Bins that were not drawn are halved between neighbours.
+    """
+    max_bins = len(last_fine)
+    total, n_drawn = 0, 0
+    for here in range(len(draws)):
+        total += draws[here]
+        n_drawn += draws[here] > 0
+    n_bins, so_far, last_drawn, start = ZERO, ZERO, ZERO, ZERO
+    full = False
+    for here in range(len(draws)):
+        if draws[here] == 0:
+            continue
+        if full:
+            stop = (last_drawn + here - 1) // 2 + 1
+            _close_bin(start, stop, n_bins, coarse_of, last_fine)
+            start = stop
+            n_bins += 1
+        last_drawn = here
+        shares = so_far * max_bins // total
+        so_far += draws[here]
+        full = n_drawn <= max_bins or so_far * max_bins // total > shares
+    _close_bin(start, len(draws), n_bins, coarse_of, last_fine)
+    return n_bins + 1
+
+
+@helper
+def _close_bin(start, stop, number, coarse_of, last_fine):
+    last_fine[number] = stop - 1
+    for here in range(start, stop):
+        coarse_of[here] = number
