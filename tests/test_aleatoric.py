@@ -14,7 +14,7 @@ from clearbands import (
     ResidualQuantiles,
     TableEncoder,
 )
-from clearbands.aleatoric import MANY_ROWS, quantile_counterpart
+from clearbands.aleatoric import FOREST_ROWS, default_aleatoric, quantile_counterpart
 from clearbands.quantile_models.base import QuantileModel
 from tests.toys import noisy_line
 
@@ -113,11 +113,17 @@ def test_bad_input():
         ResidualQuantiles().fit(X, np.full(len(y), np.nan))
 
 
-@pytest.mark.parametrize(("n", "depth"), [(MANY_ROWS - 1, 3), (MANY_ROWS, 6)])
+@pytest.mark.parametrize(("n", "depth"), [(FOREST_ROWS[0] - 1, 3), (FOREST_ROWS[0], 6)])
 def test_many_rows_bear_deeper_trees(n, depth):
     X = np.linspace(0, 1, n)[:, None]
     fitted = ResidualQuantiles(n_bootstraps=1, random_state=0).fit(X, np.sin(50 * X[:, 0]))
     assert fitted.bag_.value.shape[-1] == 2**depth
+
+
+def test_the_default_grows_with_the_rows_and_stays_of_bounded_size():
+    fewest, most = FOREST_ROWS
+    kinds = [type(default_aleatoric(n).model) for n in (fewest - 1, fewest, most, most + 1)]
+    assert kinds == [BoostedQuantiles, ForestQuantiles, ForestQuantiles, BoostedQuantiles]
 
 
 @parametrize_with_checks(

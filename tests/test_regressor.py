@@ -22,8 +22,10 @@ from clearbands import (
     FixedRatioCalibrator,
     ForestQuantiles,
     LinearQuantiles,
+    MemberEnsemble,
     PCSEnsemble,
     ResidualQuantiles,
+    TableEncoder,
     variant_a,
     variant_b,
     variant_c,
@@ -169,6 +171,71 @@ def test_out_of_bag_residuals_need_bootstraps():
     model = linear_clear(residuals="out-of-bag").set_params(epistemic__n_bootstraps=1)
     with pytest.raises(ValueError, match="need more bootstraps"):
         model.fit(*noisy_line())
+
+
+class SeenFeatures(ResidualQuantiles):
+    """Lines that remember what they were shown."""
+
+    def __init__(self, confidence_level=0.9, n_jobs=None, random_state=None):
+        super().__init__(
+            LinearQuantiles(),
+            n_bootstraps=2,
+            confidence_level=confidence_level,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+
+    def fit(self, X, residual):
+        self.shown_in_fit = X
+        return super().fit(X, residual)
+
+    def predict_widths(self, X):
+        self.shown = X
+        return super().predict_widths(X)
+
+
+def test_the_aleatoric_part_sees_the_center_as_of_new_rows():
+    """Of training rows the out-of-bag center, or the plain one of rows that all members saw."""
+    X, y = noisy_line(60)
+    model = linear_clear(aleatoric=SeenFeatures(), show_center=True)
+    model.set_params(epistemic__n_bootstraps=4).fit(X, y, X_cal=X, y_cal=y)
+    shown = model.aleatoric_.shown_in_fit
+    unseen, center = model.epistemic_.predict_out_of_bag(X), model.epistemic_.predict(X)
+    np.testing.assert_array_equal(shown[:, :-1], X)
+    np.testing.assert_array_equal(shown[:, -1], np.where(np.isnan(unseen), center, unseen))
+    assert 0 < np.isnan(unseen).sum() < 60
+    model.predict_interval(X)
+    np.testing.assert_array_equal(model.aleatoric_.shown[:, -1], center)
+
+
+def test_members_that_are_given_have_no_unseen_rows():
+    X, y = noisy_line(60)
+    members = MemberEnsemble([LinearRegression().fit(X, y), LinearRegression().fit(X, 2 * y)])
+    model = linear_clear(epistemic=members, aleatoric=SeenFeatures(), show_center=True)
+    model.fit(X, y, X_cal=X, y_cal=y)
+    np.testing.assert_array_equal(model.aleatoric_.shown_in_fit[:, -1], members.predict(X))
+
+
+def test_only_the_default_aleatoric_part_sees_the_center_unasked():
+    X, y = noisy_line(60)
+    quick = PCSEnsemble([LinearRegression()], n_bootstraps=5)
+    assert linear_clear(aleatoric=None).fit(X, y).shows_center_
+    assert not linear_clear().fit(X, y).shows_center_
+    assert not ClearRegressor(quick, show_center=False, random_state=0).fit(X, y).shows_center_
+    members = MemberEnsemble([LinearRegression().fit(X, y)] * 2)
+    assert not ClearRegressor(members, random_state=0).fit(X, y).shows_center_
+
+
+def test_a_table_that_nobody_encodes_cannot_get_the_center_as_a_column():
+    columns, y = mixed_frame()
+    X = pl.DataFrame(columns)
+    parts = (
+        PCSEnsemble([LinearRegression()], [TableEncoder()], n_bootstraps=5),
+        ResidualQuantiles(LinearQuantiles(), 3, preprocessing=TableEncoder()),
+    )
+    assert not ClearRegressor(*parts, encoder=None).fit(X, y).shows_center_
+    with pytest.raises(ValueError, match="encoder=None leaves X a table"):
+        ClearRegressor(*parts, encoder=None, show_center=True).fit(X, y)
 
 
 def test_the_aleatoric_model_is_of_the_type_that_won():

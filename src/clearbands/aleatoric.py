@@ -18,7 +18,9 @@ from clearbands.quantile_models.boosting import BoostedQuantiles
 from clearbands.quantile_models.forest import ForestQuantiles
 from clearbands.tables import check_any, check_count, check_numeric, check_target
 
-MANY_ROWS = 5000  # training rows from which on trees may be deeper
+# Training rows between which the default is a forest: fewer do not bear it, and of more it
+# would remember too much, some 3 kB per row.
+FOREST_ROWS = 3_000, 50_000
 
 
 class ResidualQuantiles(BaseEstimator):
@@ -113,17 +115,16 @@ class ResidualQuantiles(BaseEstimator):
 
 
 def residual_boosting(n_rows: int) -> BoostedQuantiles:
-    """Trees too shallow to fit the noise of their rows; many rows bear deeper ones.
-
-    docs/defaults.md has the comparison.
-    """
-    depth = 3 if n_rows < MANY_ROWS else 6
+    """Trees too shallow to fit the noise of their rows; many rows bear deeper ones."""
+    depth = 3 if n_rows < FOREST_ROWS[0] else 6
     return BoostedQuantiles(n_trees=100, max_depth=depth, learning_rate=0.1)
 
 
 def default_aleatoric(n_rows: int) -> ResidualQuantiles:
-    """What ClearRegressor takes when it is told nothing."""
-    return ResidualQuantiles(residual_boosting(n_rows), n_bootstraps=25)
+    """What ClearRegressor takes when it is told nothing; docs/defaults.md has the comparison."""
+    fewest, most = FOREST_ROWS
+    model = ForestQuantiles() if fewest <= n_rows <= most else residual_boosting(n_rows)
+    return ResidualQuantiles(model, n_bootstraps=25)
 
 
 def quantile_counterpart(model: Any) -> Any:

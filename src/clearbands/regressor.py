@@ -17,6 +17,7 @@ from clearbands.lambda_loss import LambdaPath, lambda_path
 from clearbands.levels import find_level
 from clearbands.progress import Listener, listening
 from clearbands.split import Rows, hold_out
+from clearbands.tables import is_frame
 from clearbands.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ class ClearRegressor(IntervalRegressor):
         the contract. By default a `PCSEnsemble`.
     aleatoric : optional
         Gives the aleatoric widths from the residuals; see `ResidualQuantiles` for the contract.
-        By default boosted trees, which are shallow below 5,000 training rows;
-        `ResidualQuantiles()` takes the type of model that won.
+        By default shallow boosted trees, or a quantile forest from 3,000 training rows on, or
+        deeper boosted trees above 50,000; `ResidualQuantiles()` takes the type of model that won.
     calibrator : optional
         `ClearCalibrator` by default, or one of its siblings.
     confidence_level : float or list of float
@@ -53,6 +54,10 @@ class ClearRegressor(IntervalRegressor):
     residuals : "in-sample", "out-of-bag" or "target"
         Which center the aleatoric part's residuals are taken from; with "target" it learns y
         itself, for models that follow y as closely as the center does.
+    show_center : bool, optional
+        Whether the aleatoric part sees the center as one more feature: noise often depends on
+        what is predicted. Of training rows it sees the out-of-bag center, where the ensemble has
+        one. By default so with the default aleatoric part, and not with parts that are given.
     encoder : "auto", transformer or None
         Turns tables into numbers; "auto" is a `TableEncoder`, None leaves X as it is.
     n_jobs, random_state
@@ -64,6 +69,7 @@ class ClearRegressor(IntervalRegressor):
     lambda_, gamma1_, gamma2_ : (k,), one value per level
     guarantee_ : str, what holds for the coverage
     encoder_, epistemic_, aleatoric_, calibrator_ : the fitted parts
+    shows_center_ : bool, whether the aleatoric part sees the center
     lambda_paths_ : tuple of LambdaPath
         The loss over lambda at each level; empty for an `AdditiveCalibrator`, which has none.
     n_train_, n_validation_, n_calibration_ : how many rows each step saw
@@ -79,6 +85,7 @@ class ClearRegressor(IntervalRegressor):
         calibration: str = "joint",
         calibration_size: float = 0.25,
         residuals: str = "in-sample",
+        show_center: bool | None = None,
         encoder: Any = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -90,6 +97,7 @@ class ClearRegressor(IntervalRegressor):
         self.calibration = calibration
         self.calibration_size = calibration_size
         self.residuals = residuals
+        self.show_center = show_center
         self.encoder = encoder
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -120,7 +128,8 @@ class ClearRegressor(IntervalRegressor):
             self.epistemic_.fit(train.X, train.y, validation=(validation.X, validation.y))
             aleatoric = self._part(self.aleatoric, default_aleatoric(len(train.y)), levels, rng)
             self.aleatoric_ = match_quantile_model(aleatoric, self.epistemic_)
-            self.aleatoric_.fit(*self._residuals(train))
+            self.shows_center_ = self._shall_show_center(train.X)
+            self.aleatoric_.fit(*self._noise(train))
 
             held_out = (calibration.y, *self._components(calibration.X))
             chooser = None
@@ -212,24 +221,49 @@ class ClearRegressor(IntervalRegressor):
             return train, held_out, None
         return train, *hold_out(held_out, 0.5, rng)
 
-    def _residuals(self, train: Rows) -> tuple[Any, np.ndarray]:
+    def _shall_show_center(self, X: Any) -> bool:
+        if self.show_center is None:
+            has_unseen = hasattr(self.epistemic_, "predict_out_of_bag")
+            return self.aleatoric is None and has_unseen and not is_frame(X)
+        if self.show_center and is_frame(X):
+            raise ValueError(
+                "show_center adds a column of numbers to X, but encoder=None leaves X a table: "
+                'give an encoder, such as "auto", or show_center=False.'
+            )
+        return self.show_center
+
+    def _noise(self, train: Rows) -> tuple[Any, np.ndarray]:
+        """What the aleatoric part sees of the training rows, and what it learns."""
         if self.residuals == "target":
-            return train.X, train.y
-        if self.residuals == "in-sample":
-            return train.X, train.y - self.epistemic_.predict(train.X)
-        center = self.epistemic_.predict_out_of_bag(train.X)
-        left_out = np.flatnonzero(~np.isnan(center))
+            residual = train.y
+        elif self.residuals == "in-sample":
+            residual = train.y - self.epistemic_.predict(train.X)
+        else:
+            residual = train.y - self.epistemic_.predict_out_of_bag(train.X)
+        X = train.X
+        if self.shows_center_:
+            X = np.column_stack([X, self._center_as_of_new_rows(X)])
+        left_out = np.flatnonzero(~np.isnan(residual))
         if len(left_out) < len(train) / 2:
             raise ValueError(
                 f"Only {len(left_out)} of {len(train)} training rows were left out by any "
                 "bootstrap; out-of-bag residuals need more bootstraps."
             )
-        rows = train.take(left_out)
-        return rows.X, rows.y - center[left_out]
+        rows = Rows(X, residual).take(left_out)
+        return rows.X, rows.y
+
+    def _center_as_of_new_rows(self, X: np.ndarray) -> np.ndarray:
+        """In the sample the center follows y, which new rows would not let it do."""
+        center = self.epistemic_.predict(X)
+        if hasattr(self.epistemic_, "predict_out_of_bag"):
+            unseen = self.epistemic_.predict_out_of_bag(X)
+            center = np.where(np.isnan(unseen), center, unseen)
+        return center
 
     def _components(self, X: Any) -> Components:
         center, epistemic = self.epistemic_.predict_with_widths(X)
-        return Components(center, self.aleatoric_.predict_widths(X), epistemic)
+        seen = np.column_stack([X, center]) if self.shows_center_ else X
+        return Components(center, self.aleatoric_.predict_widths(seen), epistemic)
 
     def _lambda_paths(
         self,
