@@ -151,6 +151,7 @@ def test_out_of_bag_center_uses_only_members_that_did_not_see_the_row():
     members, drawn = fitted.predict_members(X), fitted.bootstraps_.counts.T > 0
     expected = [np.median(row[~seen]) for row, seen in zip(members, drawn, strict=True)]
     np.testing.assert_allclose(fitted.predict_out_of_bag(X), expected)
+    np.testing.assert_array_equal(fitted.predict_training(X)[0], fitted.predict(X))
 
 
 def test_rows_that_every_member_saw_have_no_out_of_bag_center():

@@ -216,6 +216,13 @@ def test_members_that_are_given_have_no_unseen_rows():
     np.testing.assert_array_equal(model.aleatoric_.shown_in_fit[:, -1], members.predict(X))
 
 
+def test_out_of_bag_residuals_need_an_ensemble_of_bootstraps():
+    X, y = noisy_line(60)
+    members = MemberEnsemble([LinearRegression().fit(X, y)] * 2)
+    with pytest.raises(ValueError, match="MemberEnsemble has none"):
+        linear_clear(epistemic=members, residuals="out-of-bag").fit(X, y)
+
+
 def test_only_the_default_aleatoric_part_sees_the_center_unasked():
     X, y = noisy_line(60)
     quick = PCSEnsemble([LinearRegression()], n_bootstraps=5)

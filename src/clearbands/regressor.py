@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearbands.aleatoric import default_aleatoric
 from clearbands.calibration import AdditiveCalibrator, ClearCalibrator
+from clearbands.epistemic.base import BaggedEnsemble
 from clearbands.epistemic.pcs import PCSEnsemble
 from clearbands.interval_regressor import Components, IntervalRegressor, match_quantile_model
 from clearbands.lambda_loss import LambdaPath, lambda_path
@@ -223,8 +224,8 @@ class ClearRegressor(IntervalRegressor):
 
     def _shall_show_center(self, X: Any) -> bool:
         if self.show_center is None:
-            has_unseen = hasattr(self.epistemic_, "predict_out_of_bag")
-            return self.aleatoric is None and has_unseen and not is_frame(X)
+            is_bagged = isinstance(self.epistemic_, BaggedEnsemble)
+            return self.aleatoric is None and is_bagged and not is_frame(X)
         if self.show_center and is_frame(X):
             raise ValueError(
                 "show_center adds a column of numbers to X, but encoder=None leaves X a table: "
@@ -234,31 +235,35 @@ class ClearRegressor(IntervalRegressor):
 
     def _noise(self, train: Rows) -> tuple[Any, np.ndarray]:
         """What the aleatoric part sees of the training rows, and what it learns."""
-        if self.residuals == "target":
-            residual = train.y
-        elif self.residuals == "in-sample":
-            residual = train.y - self.epistemic_.predict(train.X)
-        else:
-            residual = train.y - self.epistemic_.predict_out_of_bag(train.X)
         X = train.X
+        center, unseen = self._training_centers(X)
         if self.shows_center_:
-            X = np.column_stack([X, self._center_as_of_new_rows(X)])
-        left_out = np.flatnonzero(~np.isnan(residual))
+            # In the sample the center follows y, which new rows would not let it do.
+            X = np.column_stack([X, np.where(np.isnan(unseen), center, unseen)])
+        if self.residuals == "target":
+            return X, train.y
+        if self.residuals == "in-sample":
+            return X, train.y - center
+        left_out = np.flatnonzero(~np.isnan(unseen))
         if len(left_out) < len(train) / 2:
             raise ValueError(
                 f"Only {len(left_out)} of {len(train)} training rows were left out by any "
                 "bootstrap; out-of-bag residuals need more bootstraps."
             )
-        rows = Rows(X, residual).take(left_out)
+        rows = Rows(X, train.y - unseen).take(left_out)
         return rows.X, rows.y
 
-    def _center_as_of_new_rows(self, X: np.ndarray) -> np.ndarray:
-        """In the sample the center follows y, which new rows would not let it do."""
+    def _training_centers(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The center of all members, and of those that did not see the row."""
+        if isinstance(self.epistemic_, BaggedEnsemble):
+            return self.epistemic_.predict_training(X)
+        if self.residuals == "out-of-bag":
+            raise ValueError(
+                'residuals="out-of-bag" needs an ensemble of bootstraps, such as PCSEnsemble; '
+                f"{type(self.epistemic_).__name__} has none."
+            )
         center = self.epistemic_.predict(X)
-        if hasattr(self.epistemic_, "predict_out_of_bag"):
-            unseen = self.epistemic_.predict_out_of_bag(X)
-            center = np.where(np.isnan(unseen), center, unseen)
-        return center
+        return center, center
 
     def _components(self, X: Any) -> Components:
         center, epistemic = self.epistemic_.predict_with_widths(X)

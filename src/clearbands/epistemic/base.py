@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from clearbands.bagging import sorted_quantiles
+from clearbands.bagging import Bootstraps, sorted_quantiles
 from clearbands.levels import check_levels, tails
 
 PREDICTIONS_AT_ONCE = 2**22  # floats held while the members of a chunk of rows are summed up
@@ -55,6 +55,39 @@ class Ensemble(RegressorMixin, BaseEstimator, ABC):
         return predict_in_chunks(
             lambda chunk: sorted_quantiles(self.predict_members(chunk), levels), X
         )
+
+
+class BaggedEnsemble(Ensemble):
+    """An ensemble whose members each saw one of `bootstraps_` of the training rows."""
+
+    bootstraps_: Bootstraps
+
+    def predict_out_of_bag(self, X: Any) -> np.ndarray:
+        """(n,): the center of each training row over the members that did not see it.
+
+        X are the rows given to `fit`, in their order. NaN where every member saw the row.
+        """
+        return self.predict_training(X)[1]
+
+    def predict_training(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The center of each training row over all members, and the out-of-bag one."""
+        check_is_fitted(self, "bootstraps_")
+        drawn = self.bootstraps_.counts
+        n = drawn.shape[1]
+        if _num_samples(X) != n:
+            raise ValueError(
+                f"X must be the {n:,} rows given to fit, in their order; "
+                f"got {_num_samples(X):,} rows."
+            )
+        centers = []
+        for rows in row_chunks(n):
+            members = self.predict_members(_safe_indexing(X, rows))
+            # Several models are bagged one after the other, on the same bootstraps.
+            seen = np.tile(drawn[:, rows].T > 0, members.shape[1] // len(drawn))
+            unseen = median_of_unseen(members, seen)
+            centers.append((sorted_quantiles(members, [0.5])[:, 0], unseen))
+        center, unseen = (np.concatenate(parts) for parts in zip(*centers, strict=True))
+        return center, unseen
 
 
 def predict_in_chunks(predict: Any, X: Any, members: int = 128) -> np.ndarray:

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bagging import Bootstraps, member_seeds
-from clearbands.epistemic.base import Ensemble, median_of_unseen, predict_in_chunks
+from clearbands.epistemic.base import BaggedEnsemble, predict_in_chunks
 from clearbands.levels import check_levels, normal_distances
 from clearbands.networks.losses import squared_error
 from clearbands.networks.shape import Shape
@@ -21,7 +21,7 @@ SPEEDS = (1.0, 0.7, 1.4, 0.5, 2.0)  # factors of the learning rate, taken in tur
 SCHEDULES = ("constant", "cosine", "exponential")
 
 
-class DeepEnsemble(Ensemble):
+class DeepEnsemble(BaggedEnsemble):
     """Networks with other initial weights, bootstraps, learning rates, schedules and input noise.
 
     All members are trained at once as one batched model. Each stops when the rows that its
@@ -134,10 +134,3 @@ class DeepEnsemble(Ensemble):
         deviation = predict_in_chunks(lambda rows: self.predict_members(rows).std(1, ddof=1), X)
         widths = deviation[:, None, None] * normal_distances(check_levels(self.confidence_level))
         return self.predict(X), np.repeat(widths, 2, axis=1)
-
-    def predict_out_of_bag(self, X: Any) -> np.ndarray:
-        """(n,): the center of each training row over the members that did not see it.
-
-        X are the rows given to `fit`, in their order. NaN where every member saw the row.
-        """
-        return median_of_unseen(self.predict_members(X), self.bootstraps_.counts.T > 0)

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import joblib
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bagging import Bag, Bootstraps, fit_bag, seed_missing
-from clearbands.epistemic.base import Ensemble, median_of_unseen, row_chunks
+from clearbands.epistemic.base import BaggedEnsemble
 from clearbands.epistemic.versions import Version, VersionBags
 from clearbands.pools import default_pool
 from clearbands.progress import report
@@ -30,7 +30,7 @@ class Candidate(NamedTuple):
     version: Version
 
 
-class PCSEnsemble(Ensemble):
+class PCSEnsemble(BaggedEnsemble):
     """Preprocessings x models, each fitted once; the best refitted on bootstraps.
 
     Parameters
@@ -175,29 +175,6 @@ class PCSEnsemble(Ensemble):
         check_is_fitted(self, "bags_")
         X = self._check_X(X, reset=False)
         return np.concatenate([bags.predict_members(X) for bags in self.bags_], axis=1)
-
-    def predict_out_of_bag(self, X: Any) -> np.ndarray:
-        """(n,): the center of each training row over the members that did not see it.
-
-        X are the rows given to `fit`, in their order. NaN where every member saw the row.
-        """
-        check_is_fitted(self, "bags_")
-        X = self._check_X(X, reset=False)
-        drawn = self.bootstraps_.counts
-        if len(X) != drawn.shape[1]:
-            raise ValueError(
-                f"X must be the {drawn.shape[1]:,} rows given to fit, in their order; "
-                f"got {len(X):,} rows."
-            )
-        return np.concatenate(
-            [
-                median_of_unseen(
-                    self.predict_members(_safe_indexing(X, rows)),
-                    np.tile(drawn[:, rows].T > 0, sum(len(bags.bags) for bags in self.bags_)),
-                )
-                for rows in row_chunks(drawn.shape[1])
-            ]
-        )
 
 
 def _by_version(candidates: list[Candidate]) -> list[list[Candidate]]:
