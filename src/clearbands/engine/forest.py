@@ -245,15 +245,39 @@ def _join(arrays: list[np.ndarray]) -> np.ndarray:
 
 @kernel
 def _walk_forest(binned, nodes, roots, kept, places, member):
-    """Copy to `places[:, member]` what is kept in the leaves that the rows fall into."""
+    """Copy to `places[:, member]` what is kept in the leaves that the rows fall into.
+
+    A row goes down four trees side by side: the memory that one waits for, the others use.
+    """
     feature, threshold, child = nodes
-    per_leaf = kept.shape[1]
+    last = len(roots) - 1
     for first in range(0, len(binned), ROWS_PER_WALK):
-        for tree in range(len(roots)):
+        for tree in range(0, len(roots), 4):
+            # Past the end the last tree is walked again, and says the same.
+            second, third, fourth = min(tree + 1, last), min(tree + 2, last), min(tree + 3, last)
             for row in range(first, min(first + ROWS_PER_WALK, len(binned))):
-                node = roots[tree]
-                while child[node] > 0:
-                    node = child[node] + (binned[row, feature[node]] > threshold[node])
-                leaf = -1 - child[node]
-                for sample in range(per_leaf):
-                    places[row, member, tree * per_leaf + sample] = kept[leaf, sample]
+                a, b, c, d = roots[tree], roots[second], roots[third], roots[fourth]
+                while (child[a] > 0) | (child[b] > 0) | (child[c] > 0) | (child[d] > 0):
+                    a = _next_node(binned, row, feature, threshold, child, a)
+                    b = _next_node(binned, row, feature, threshold, child, b)
+                    c = _next_node(binned, row, feature, threshold, child, c)
+                    d = _next_node(binned, row, feature, threshold, child, d)
+                _copy_kept(kept, child[a], places, row, member, tree)
+                _copy_kept(kept, child[b], places, row, member, second)
+                _copy_kept(kept, child[c], places, row, member, third)
+                _copy_kept(kept, child[d], places, row, member, fourth)
+
+
+@helper
+def _next_node(binned, row, feature, threshold, child, node):
+    """A leaf stays where it is."""
+    if child[node] <= 0:
+        return node
+    return child[node] + (binned[row, feature[node]] > threshold[node])
+
+
+@helper
+def _copy_kept(kept, child, places, row, member, tree):
+    per_leaf = kept.shape[1]
+    for sample in range(per_leaf):
+        places[row, member, tree * per_leaf + sample] = kept[-1 - child, sample]
