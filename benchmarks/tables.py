@@ -8,6 +8,11 @@ import numpy as np
 import pandas as pd
 
 OPPONENTS = {"peer": "authors", "stand_in": "plain loop"}
+# By what stands in the place of a data set.
+CALLS = {
+    "first call": "First call, numba imported and all kernels compiled into an empty cache",
+    "later call": "The same in a new process, with kernels from the cache",
+}
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -24,8 +29,8 @@ def _is_number(cell: str) -> bool:
 
 def end_to_end(results: pd.DataFrame) -> str:
     """All tables of the comparison with the authors' program."""
-    first_calls = results[results["dataset"] == "first call"]
-    played = results[results["dataset"] != "first call"]
+    is_call = results["dataset"].isin(list(CALLS))
+    played = results[~is_call]
     opponent = next((name for name in OPPONENTS if name in set(played["program"])), "peer")
     title = OPPONENTS[opponent]
     parts = [time_table(played, opponent, title)]
@@ -33,10 +38,8 @@ def end_to_end(results: pd.DataFrame) -> str:
     parts.append(quality_table(played, opponent, title))
     if "ours_stock" in set(played["program"]):
         parts.append(stock_table(played))
-    for row in first_calls.itertuples():
-        parts.append(
-            f"First call, all kernels compiled into an empty cache: {row.cpu_seconds:.1f} s of CPU."
-        )
+    for row in results[is_call].itertuples():
+        parts.append(f"{CALLS[row.dataset]}: {row.cpu_seconds:.1f} s of CPU.")
     if opponent == "stand_in":
         parts.append("The authors' package could not be installed; a plain loop stands in for it.")
     return "\n\n".join(parts)
