@@ -19,7 +19,7 @@ from clearbands.quantile_models.forest import ForestQuantiles
 from clearbands.tables import check_any, check_count, check_numeric, check_target
 
 # Training rows between which the default is a forest: fewer do not bear it, and of more it
-# would remember too much, some 3 kB per row.
+# would remember too much.
 FOREST_ROWS = 3_000, 50_000
 
 

@@ -126,10 +126,11 @@ class ClearRegressor(IntervalRegressor):
             calibration = validation if calibration is None else self._encode(calibration)
 
             self.epistemic_ = self._part(self.epistemic, PCSEnsemble(), levels, rng)
+            self._check_bootstraps()
+            self.shows_center_ = self._shall_show_center(train.X)
             self.epistemic_.fit(train.X, train.y, validation=(validation.X, validation.y))
             aleatoric = self._part(self.aleatoric, default_aleatoric(len(train.y)), levels, rng)
             self.aleatoric_ = match_quantile_model(aleatoric, self.epistemic_)
-            self.shows_center_ = self._shall_show_center(train.X)
             self.aleatoric_.fit(*self._noise(train))
 
             held_out = (calibration.y, *self._components(calibration.X))
@@ -222,6 +223,13 @@ class ClearRegressor(IntervalRegressor):
             return train, held_out, None
         return train, *hold_out(held_out, 0.5, rng)
 
+    def _check_bootstraps(self) -> None:
+        if self.residuals == "out-of-bag" and not isinstance(self.epistemic_, BaggedEnsemble):
+            raise ValueError(
+                'residuals="out-of-bag" needs an ensemble of bootstraps, such as PCSEnsemble; '
+                f"{type(self.epistemic_).__name__} has none."
+            )
+
     def _shall_show_center(self, X: Any) -> bool:
         if self.show_center is None:
             is_bagged = isinstance(self.epistemic_, BaggedEnsemble)
@@ -236,6 +244,8 @@ class ClearRegressor(IntervalRegressor):
     def _noise(self, train: Rows) -> tuple[Any, np.ndarray]:
         """What the aleatoric part sees of the training rows, and what it learns."""
         X = train.X
+        if self.residuals == "target" and not self.shows_center_:
+            return X, train.y
         center, unseen = self._training_centers(X)
         if self.shows_center_:
             # In the sample the center follows y, which new rows would not let it do.
@@ -255,13 +265,9 @@ class ClearRegressor(IntervalRegressor):
 
     def _training_centers(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The center of all members, and of those that did not see the row."""
-        if isinstance(self.epistemic_, BaggedEnsemble):
+        needs_unseen = self.shows_center_ or self.residuals == "out-of-bag"
+        if needs_unseen and isinstance(self.epistemic_, BaggedEnsemble):
             return self.epistemic_.predict_training(X)
-        if self.residuals == "out-of-bag":
-            raise ValueError(
-                'residuals="out-of-bag" needs an ensemble of bootstraps, such as PCSEnsemble; '
-                f"{type(self.epistemic_).__name__} has none."
-            )
         center = self.epistemic_.predict(X)
         return center, center
 

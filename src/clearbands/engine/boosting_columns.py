@@ -14,9 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearbands.engine.binning import Bins
-from clearbands.engine.compiled import helper, kernel
-
-ZERO = np.int64(0)  # numba compiles a function once more for literal numbers
+from clearbands.engine.compiled import ZERO, helper, kernel
 
 
 class FineColumns(NamedTuple):

@@ -18,7 +18,7 @@ import numpy as np
 from clearbands.engine.binning import MAX_BINS
 from clearbands.engine.bits import lowest_bit
 from clearbands.engine.boosting_columns import Columns
-from clearbands.engine.compiled import helper, kernel, loop, part
+from clearbands.engine.compiled import ZERO, helper, kernel, loop, part
 from clearbands.engine.selection import weighted_quantile
 
 ALWAYS_LEFT = 2**16 - 1  # no bin is larger
@@ -26,7 +26,6 @@ MIN_GAIN = 1e-6
 TIE = 1 + 1e-12  # scores closer than this are equal, and the first split wins on every machine
 HALF = 32
 LOW_HALF = 2**HALF - 1
-ZERO = np.int64(0)  # numba compiles a function once more for literal numbers
 NO_SPLIT = -1
 NO_HISTOGRAM = -1
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import njit
+
+ZERO, ONE = np.int64(0), np.int64(1)
+"""Arguments of helpers, which numba compiles once more for literal numbers."""
 
 # numba's stubs do not know the options that leave out the ways in from Python and C.
 _everywhere: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}

@@ -50,6 +50,7 @@ def best_direction(
     n = len(r)
     unit = r.max()
     r = np.maximum(r / unit, LEAST_DISTANCE)
+    a, e = a / r, e / r
     # Memory is taken here: every way to make an array costs numba as much as a kernel to compile.
     scores, once = np.empty(n), np.ones(n, np.uint8)
     cells, spans = np.empty((MAX_CELLS, 8)), np.empty((MAX_CELLS, 4), np.int64)
@@ -60,7 +61,7 @@ def best_direction(
         rows[:n] = np.arange(n)
         cells[0] = (0.0, 1.0, 0.0, 0.0, lost / unit, 0.0, 0.0, -np.inf)
         spans[0] = (0, n, rank, n)
-        if _search(r, a / r, e / r, price1, price2, rows, scores, once, cells, spans, best):
+        if _search(r, a, e, price1, price2, rows, scores, once, cells, spans, best):
             return float(best[1])
         room *= 2
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearbands.engine.compiled import helper, loop
+from clearbands.engine.compiled import ONE, ZERO, helper, loop
 
 FEW_VALUES = 16  # which an insertion sort orders fastest
-ZERO, ONE = np.int64(0), np.int64(1)  # numba compiles a function once more for literal numbers
 
 
 @loop
