@@ -3,8 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 # The networks are tested with this; `make test TORCH=` leaves it out and skips their tests.
 TORCH ?= torch==2.13.0
+# Tests share two cores better than one; `WORKERS=` runs them in one process.
+WORKERS ?= -n 2
 
-.PHONY: demo test gallery docs paper-check benchmark data-folder
+.PHONY: demo test check fuzz test-oldest test-minimal gallery docs paper-check benchmark data-folder
 
 demo: .venv/ready
 	$(BIN)/clearbands demo --out demo-output
@@ -13,7 +15,35 @@ test: .venv/ready .venv/torch-ready .venv/docs-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q $(WORKERS)
+
+# While you work: everything but the slow tests, in under two minutes.
+check: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -m "not slow" $(WORKERS)
+
+# Hostile cases for ten minutes; the table of docs/reliability.md is what came of them.
+fuzz: .venv/ready
+	$(BIN)/python -m tests.fuzz --minutes 10 --write docs/reliability.md
+
+# The fast tests with the lowest versions that pyproject.toml allows, which may call newer ones in
+# ways that those have given up.
+test-oldest: .venv-oldest/ready
+	.venv-oldest/bin/python -m pytest -q -m "not slow" $(WORKERS) \
+	  -W ignore::DeprecationWarning -W ignore::FutureWarning
+
+# The wheel, first in an environment that has nothing else, then under the fast tests of the sdist.
+test-minimal: .venv/ready
+	rm -rf .venv-minimal
+	$(PYTHON) -m venv .venv-minimal
+	$(BIN)/uv build --quiet --out-dir .venv-minimal/dist
+	tar -xzf .venv-minimal/dist/*.tar.gz -C .venv-minimal/dist
+	VIRTUAL_ENV=$(CURDIR)/.venv-minimal $(BIN)/uv pip install --quiet .venv-minimal/dist/*.whl
+	cd .venv-minimal && bin/python dist/clearbands-*/tests/wheel.py
+	VIRTUAL_ENV=$(CURDIR)/.venv-minimal $(BIN)/uv pip install --quiet --group test
+	cd .venv-minimal/dist/clearbands-*/ && ../../bin/python -m pytest -q -m "not slow" $(WORKERS)
 
 # The pictures of docs/gallery.md, by the code beside them.
 gallery: .venv/ready
@@ -21,6 +51,7 @@ gallery: .venv/ready
 
 # The site, into site/; it needs no server.
 docs: .venv/docs-ready
+	$(BIN)/python -m tests.commands_page
 	$(BIN)/python -m tests.pages docs/howto/report.md
 	mkdir -p docs/results
 	cp -r experiments/results/figures docs/results
@@ -37,6 +68,12 @@ docs: .venv/docs-ready
 	$(BIN)/python -m pip install --quiet uv \
 	  && VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/uv pip install --quiet --compile-bytecode --group dev -e ".[all]" \
 	  || $(BIN)/python -m pip install --quiet --group dev -e ".[all]"
+	touch $@
+
+.venv-oldest/ready: pyproject.toml .venv/ready
+	$(PYTHON) -m venv .venv-oldest
+	VIRTUAL_ENV=$(CURDIR)/.venv-oldest $(BIN)/uv pip install --quiet --resolution lowest-direct \
+	  -e ".[all]" --group test "httpx>=0.27"
 	touch $@
 
 # By pip: uv does not find a build for the CPU alone.

@@ -28,7 +28,7 @@ from benchmarks.measure import load_average
 from benchmarks.rows import LEVEL, Rows
 from clearbands import metrics
 from experiments import datasets
-from experiments.authors import FIRST_SEED, split_rows
+from experiments.protocol import FIRST_SEED, split_rows
 
 RESULTS = Path(__file__).parent / "results" / "end_to_end.csv"
 KEY = ("program", "variant", "dataset", "seed")
@@ -119,7 +119,7 @@ class Referee(NamedTuple):
 def load_rows(dataset: str, seed: int) -> tuple[Rows, np.ndarray]:
     """One split, and the test targets."""
     X, y = datasets.load(dataset)
-    train, validation, test = split_rows(len(y), seed)
+    train, validation, _, test = split_rows(len(y), seed)
     rows = Rows(X[train], y[train], X[validation], y[validation], X[test], seed)
     return rows, y[test]
 

@@ -26,7 +26,7 @@ from benchmarks.tables import markdown
 from clearbands import BoostedQuantiles, ExpectileGAM, ForestQuantiles, variant_b
 from clearbands.bagging import Bootstraps
 from experiments import datasets
-from experiments.authors import FIRST_SEED, split_rows
+from experiments.protocol import FIRST_SEED, split_rows
 
 LEVELS = (0.025, 0.5, 0.975)
 SMOOTHING = 0.6  # pygam's default

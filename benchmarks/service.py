@@ -1,7 +1,7 @@
 """The service under load: requests per second, latency and memory.
 
 `python -m benchmarks.service` fits a model as `clearbands demo` does, starts `clearbands serve` in
-a process of its own, and sends it single rows over several connections that stay open.
+processes of its own, and sends it single rows over several connections that stay open.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ import numpy as np
 
 from benchmarks.measure import load_average
 
-STATUS = "/proc/{pid}/status"
 PARTS = 5  # of the run, after each of which memory is read
 
 
@@ -36,6 +35,7 @@ class Load:
     requests: int
     connections: int
     rows: int  # of one request
+    workers: int  # processes of the service
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -43,12 +43,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--requests", type=int, default=50_000)
     parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--rows", type=int, default=1, help="of one request")
+    parser.add_argument("--workers", type=int, default=1, help="processes of the service")
     given = parser.parse_args(arguments)
-    load = Load(given.requests, given.connections, given.rows)
+    load = Load(given.requests, given.connections, given.rows, given.workers)
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model.clear"
         body = make_model(model, load.rows)
-        with serving(model) as (pid, port):
+        with serving(model, load.workers) as (pid, port):
             run(load, pid, port, body)
 
 
@@ -62,19 +63,22 @@ def make_model(path: Path, n_rows: int) -> bytes:
     data = load_diabetes(scaled=False)
     X = pl.DataFrame(dict(zip(data.feature_names, data.data.T, strict=True)))
     model = ClearRegressor(random_state=0, n_jobs=-1).fit(X, data.target)
-    print(f"The model of the center is {model.epistemic_.leaderboard_[0]['model']}.", flush=True)
+    print(f"The model of the center is {model.leaderboard_[0].center}.", flush=True)
     save(model, path)
     rows = X.head(n_rows).to_dicts()
     return json.dumps({"rows": rows}).encode()
 
 
 @contextmanager
-def serving(model: Path) -> Iterator[tuple[int, int]]:
-    """The process id and the port of a service, which must end well after the block."""
+def serving(model: Path, workers: int) -> Iterator[tuple[int, int]]:
+    """The first process and the port of a service, which must end well after the block."""
     script = Path(sysconfig.get_path("scripts")) / "clearbands"
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
-            [script, "serve", model, "--port", "0"], stdout=subprocess.PIPE, stderr=log, text=True
+            [script, "serve", model, "--port", "0", "--workers", str(workers)],
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
         )
         try:
             found = re.search(r":(\d+);", process.stdout.readline())
@@ -87,7 +91,8 @@ def serving(model: Path) -> Iterator[tuple[int, int]]:
 
 
 def run(load: Load, pid: int, port: int, body: bytes) -> None:
-    ask(port, body, 200)  # warms up
+    for _ in range(10):  # warms up; a new connection may meet another process
+        ask(port, body, 20)
     memory = [resident_mb(pid)]
     seconds, cpu, latencies = 0.0, cpu_seconds(pid), []
     for _ in range(PARTS):
@@ -99,10 +104,10 @@ def run(load: Load, pid: int, port: int, body: bytes) -> None:
     cpu = cpu_seconds(pid) - cpu
     median, high = 1000 * np.quantile(latencies, [0.5, 0.99])
     print(
-        "\n| requests | rows each | connections | requests/s | service CPU, ms each "
+        "\n| workers | requests | rows each | connections | requests/s | service CPU, ms each "
         "| median, ms | 99 %, ms | memory before, MB | after, MB | load |"
-        "\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
-        f"\n| {len(latencies):,} | {load.rows:,} | {load.connections} "
+        "\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+        f"\n| {load.workers} | {len(latencies):,} | {load.rows:,} | {load.connections} "
         f"| {len(latencies) / seconds:.0f} | {1000 * cpu / len(latencies):.1f} "
         f"| {median:.1f} | {high:.1f} "
         f"| {memory[0]:.0f} | {memory[-1]:.0f} | {load_average():.1f} |"
@@ -148,15 +153,24 @@ def ask(port: int, body: bytes, count: int) -> list[float]:
     return seconds
 
 
+def processes(pid: int) -> list[int]:
+    """The first process and those that serve."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *map(int, children)]
+
+
 def resident_mb(pid: int) -> float:
-    found = re.search(r"^VmRSS:\s+(\d+) kB", Path(STATUS.format(pid=pid)).read_text(), re.MULTILINE)
-    return int(found[1]) * 1024 / 1e6
+    """Of all processes; what several of them share counts once."""
+    texts = [Path(f"/proc/{each}/smaps_rollup").read_text() for each in processes(pid)]
+    found = [re.search(r"^Pss:\s+(\d+) kB", text, re.MULTILINE) for text in texts]
+    return sum(int(match[1]) for match in found if match) * 1024 / 1e6
 
 
 def cpu_seconds(pid: int) -> float:
-    """Of all threads of a process, user and system."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Of all threads of all processes, user and system."""
+    stats = [Path(f"/proc/{each}/stat").read_text() for each in processes(pid)]
+    fields = [text.rpartition(")")[2].split() for text in stats]
+    return sum(int(f[11]) + int(f[12]) for f in fields) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":

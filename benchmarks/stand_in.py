@@ -6,6 +6,7 @@ import numpy as np
 
 from benchmarks.rows import BOOTSTRAPS, Bounds, Rows
 from experiments import authors
+from experiments.protocol import Split
 
 DISTRIBUTIONS = ("numpy", "scikit-learn", "xgboost-cpu", "xgboost")
 
@@ -25,7 +26,8 @@ def _run(rows: Rows, n_bootstraps: int) -> Bounds:
     unknown = np.full(len(rows.X_test), np.nan)
     y = np.concatenate([rows.y_train, rows.y_validation, unknown])
     ends = np.cumsum([len(rows.X_train), len(rows.X_validation)])
-    split = authors.Split(*np.split(np.arange(len(y)), ends))
+    train, held_out, test_rows = np.split(np.arange(len(y)), ends)
+    split = Split(train, held_out, held_out, test_rows)
     members = authors.fit_members(rows.X_train, rows.y_train, rows.seed, n_bootstraps)
     calibration, test = authors.fit_parts(X, y, split, members, True, n_bootstraps)
     widths = authors.clear(calibration, test).widths

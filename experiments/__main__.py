@@ -9,7 +9,18 @@ from platform import python_version
 
 import joblib
 
-from experiments import ames_command, authors, benchmark, datasets, published, results, simulations
+from experiments import (
+    ames_command,
+    authors,
+    benchmark,
+    classes,
+    datasets,
+    published,
+    results,
+    simulations,
+    small_samples,
+    standing,
+)
 
 CHECKED = ("quantileloss", "nciw", "picp")
 HEADER = (
@@ -23,7 +34,10 @@ def main(arguments: list[str] | None = None) -> int:
     add_authors(commands)
     benchmark.add_commands(commands)
     simulations.add_commands(commands)
+    standing.add_commands(commands)
     ames_command.add_commands(commands)
+    small_samples.add_commands(commands)
+    classes.add_commands(commands)
     args = parser.parse_args(arguments)
     try:
         return args.command(args)

@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 
 from experiments import datasets, results
-
-SEED = 777
+from experiments.protocol import FIRST_SEED
 
 
 def add_commands(commands) -> None:
@@ -21,7 +20,7 @@ def add_study(commands) -> None:
     parser.add_argument("--scenarios", nargs="+", help="by default the paper's four")
     parser.add_argument("--jobs", type=int, default=1, help="scenarios run at once")
     parser.add_argument("--results", type=Path, help="file of the rows")
-    parser.add_argument("--seed", type=int, default=SEED, help="of bootstraps and rows drawn")
+    parser.add_argument("--seed", type=int, default=FIRST_SEED, help="of bootstraps and rows drawn")
     parser.add_argument("--figure", type=Path, help="where to draw the ratios")
     parser.set_defaults(command=run_study)
 
@@ -36,7 +35,9 @@ def run_study(args: argparse.Namespace) -> int:
             f"{', '.join(map(repr, ames.SCENARIOS))}."
         )
     # A file holds one seed: its rows do not say which.
-    default = ames.ROWS.path if args.seed == SEED else results.FOLDER / f"ames-{args.seed}.csv"
+    default = (
+        ames.ROWS.path if args.seed == FIRST_SEED else results.FOLDER / f"ames-{args.seed}.csv"
+    )
     path = args.results or default
     ames.run(names, path, n_jobs=args.jobs, seed=args.seed)
     rows = results.read(path, ames.ROWS)

@@ -20,25 +20,13 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 from sklearn.utils import resample
 
 from clearbands import metrics
-from clearbands.conformal import coverage_rank, order_statistic
-from clearbands.lambda_search import PAPER_LAMBDAS, CalibrationRows, search_grid
+from clearbands.calibration.conformal import coverage_rank, order_statistic
+from clearbands.calibration.lambda_search import PAPER_LAMBDAS, CalibrationRows, search_grid
 from clearbands.levels import alpha, tails
-
-LEVEL = 0.95
-FIRST_SEED = 777
-N_BOOTSTRAPS = 100
-
-
-class Split(NamedTuple):
-    """Row numbers. The fifth that calibrates is the one that the paper calls validation."""
-
-    train: np.ndarray
-    calibration: np.ndarray
-    test: np.ndarray
+from experiments.protocol import BOOTSTRAPS, FIRST_SEED, LEVEL, Split, split_rows
 
 
 class Parts(NamedTuple):
@@ -67,7 +55,7 @@ def run(
     y: np.ndarray,
     seed_index: int,
     methods: Sequence[str] = ("CLEAR",),
-    n_bootstraps: int = N_BOOTSTRAPS,
+    n_bootstraps: int = BOOTSTRAPS,
 ) -> dict[str, dict[str, float]]:
     """The published metrics and factors on the test rows, by method and then by metric."""
     seed = FIRST_SEED + seed_index
@@ -81,13 +69,6 @@ def run(
         calibrated = METHODS[name].calibrate(calibration, test)
         results[name] = {**score(test, calibrated.widths), **calibrated.factors}
     return results
-
-
-def split_rows(n: int, seed: int) -> Split:
-    """60/20/20."""
-    rest, test = train_test_split(np.arange(n), test_size=0.2, random_state=seed)
-    train, calibration = train_test_split(rest, test_size=0.25, random_state=seed)
-    return Split(train, calibration, test)
 
 
 def score(test: Parts, widths: np.ndarray) -> dict[str, float]:
@@ -115,7 +96,7 @@ def booster(quantile: float):
         n_estimators=100,
         tree_method="hist",
         min_child_weight=10,
-        random_state=777,
+        random_state=FIRST_SEED,
         n_jobs=1,
     )
 

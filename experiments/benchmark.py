@@ -60,6 +60,7 @@ def add_run(commands) -> None:
     parser.add_argument("--retry", action="store_true", help="run rows with an error again")
     parser.add_argument("--results", type=Path, help="file of the rows")
     parser.add_argument("--bootstraps", type=int, default=protocol.BOOTSTRAPS)
+    parser.add_argument("--methods", nargs="+", default=(), help="by default all")
     parser.add_argument("--methods-from", nargs="+", default=(), help="files that add methods")
     parser.set_defaults(command=run_benchmark)
 
@@ -83,6 +84,7 @@ def run_benchmark(args: argparse.Namespace) -> int:
         args.stock,
         args.bootstraps,
         tuple(args.methods_from),
+        tuple(args.methods),
     )
     run.run(names, args.variants, args.seeds, options, n_jobs=args.jobs, retry=args.retry)
     if missing:

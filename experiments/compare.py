@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from experiments import published, summary
+from experiments import protocol, published, summary
 
 PRINTED = Path(__file__).parent / "paper" / "tables.csv"
 NAMES = {
@@ -78,7 +78,7 @@ def printed_means(variant: str, setting: str) -> dict[str, pd.DataFrame]:
 def with_exact_values(ours: pd.DataFrame) -> pd.DataFrame:
     """Our standard rows beside the paper's of the same seed."""
     theirs = pd.read_parquet(published.PER_SEED).rename(columns={"value": "paper"})
-    theirs["seed"] = theirs["seed_index"] + 777
+    theirs["seed"] = theirs["seed_index"] + protocol.FIRST_SEED
     standard = ours[ours["setting"] == "standard"]
     return standard.merge(
         theirs.drop(columns="seed_index"), on=["variant", "dataset", "method", "metric", "seed"]

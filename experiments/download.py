@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.datasets import DatasetError, cache
+from experiments.protocol import FIRST_SEED
 from experiments.sources import SOURCES, Source, difference
 
 CHUNK = 1 << 20
@@ -165,7 +166,7 @@ def draw_claims(features: pd.DataFrame, target: pd.Series) -> tuple[pd.DataFrame
 
     features = features.drop(columns=[c for c in ("id",) if c in features])
     nominal = [c for c in features if not pd.api.types.is_numeric_dtype(features[c])]
-    rows = resample(np.arange(len(target)), replace=False, n_samples=5000, random_state=777)
+    rows = resample(np.arange(len(target)), replace=False, n_samples=5000, random_state=FIRST_SEED)
     return one_hot(features, nominal).iloc[rows], target.iloc[rows]
 
 

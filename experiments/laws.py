@@ -16,7 +16,7 @@ from scipy import stats
 from sklearn.base import clone
 
 from clearbands import ClearCalibrator, FixedAleatoricCalibrator, FixedRatioCalibrator
-from clearbands.conformal import beta_parameters
+from clearbands.calibration.conformal import beta_parameters
 from clearbands.levels import alpha
 from experiments.methods import both
 from experiments.simulation_data import LEVEL

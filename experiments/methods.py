@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 import runpy
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -24,42 +23,12 @@ from clearbands import (
     MemberRankCalibrator,
 )
 from clearbands.bands import make_interval, on_side_of
-from clearbands.conformal import coverage_rank, order_statistic, ratio_scores
-from clearbands.uacqr import spread_components
-from experiments import peers, protocol
-from experiments.parts import Fitted
-from experiments.protocol import LEVEL, Split
-
-
-class Case(NamedTuple):
-    """One split of one data set with the parts that were fitted on it."""
-
-    validation: Fitted
-    calibration: Fitted
-    test: Fitted
-    conformal: bool  # whether calibration rows are kept apart from validation rows
-    X: np.ndarray  # the whole table, for methods that bring their own models
-    y: np.ndarray
-    split: Split
-    seed: int
-
-
-class Result(NamedTuple):
-    intervals: np.ndarray  # (n, 2) for the test rows
-    lambda_: float = math.nan
-    gamma1: float = math.nan
-    center: np.ndarray | None = None  # of the test rows, unless it is that of PCS
-
-
-class Method(NamedTuple):
-    """How to get intervals, and which fitted parts its `fit_seconds` must count."""
-
-    run: Callable[[Case], Result]
-    parts: tuple[str, ...] = ()
-    variants: tuple[str, ...] = ("a", "b", "c", "default")
-    setting: str = ""  # whose rows calibrate it, if not those of the setting it is listed in
-    alone: bool = False  # brings its own models: no parts need be fitted for it
-
+from clearbands.baselines.uacqr import spread_components
+from clearbands.calibration.conformal import coverage_rank, order_statistic, ratio_scores
+from experiments import default, peers
+from experiments.case import Case, Method, Result
+from experiments.fitted import Fitted
+from experiments.protocol import LEVEL
 
 # What a calibrator sees: center, aleatoric, epistemic
 
@@ -155,7 +124,7 @@ uacqr_s = by(AdditiveCalibrator(LEVEL), spread)
 
 METHODS: dict[str, dict[str, Method]] = {
     "standard": {
-        "CLEAR": Method(clear, ALEATORIC_R + NETWORKS, protocol.VARIANTS),
+        "CLEAR": Method(clear, ALEATORIC_R + NETWORKS, ABC + DEEP),
         "ALEATORIC": Method(by(AdditiveCalibrator(LEVEL), of_y_and_ones), PCS + OF_Y, ABC),
         "ALEATORIC-R": Method(aleatoric_r, ALEATORIC_R),
         "PCS-EPISTEMIC": Method(pcs, PCS),
@@ -183,18 +152,13 @@ METHODS: dict[str, dict[str, Method]] = {
 }
 """By setting, then by name; `-c` and the repeated CLEAR are as in the paper's tables."""
 
-if find_spec("mapie"):
-    METHODS["standard"]["MAPIE CQR"] = Method(peers.mapie_cqr, (), ("default",), alone=True)
-    METHODS["standard"]["MAPIE cross-conformal"] = Method(
-        peers.mapie_cross, (), ("default",), alone=True
-    )
-if find_spec("crepes"):
-    METHODS["standard"]["crepes"] = Method(peers.crepes_normalised, (), ("default",), alone=True)
+METHODS["standard"] |= peers.installed()
 
 
 def of(variant: str, setting: str) -> dict[str, Method]:
     """The methods that run in a variant and a setting."""
-    return {n: m for n, m in METHODS[setting].items() if variant in m.variants}
+    listed = METHODS[setting] | (default.METHODS[setting] if variant == "default" else {})
+    return {n: m for n, m in listed.items() if variant in m.variants}
 
 
 def load_file(path: str | Path) -> None:

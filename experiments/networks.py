@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from clearbands import DeepEnsemble, SimultaneousQuantiles
-from experiments.parts import Fitted, Parts
+from experiments.fitted import Fitted, Parts
 from experiments.protocol import LEVEL, Split
 
 

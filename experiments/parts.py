@@ -3,8 +3,8 @@
 Variants a, b and c are fitted the authors' way, because their results are compared with the
 paper's: the center f(x) is appended to the features of the residual models, and the widths are
 differences of the medians over bootstraps. Models are the library's own kernels, or with `stock`
-XGBoost and quantile-forest. The variant `default` is a plain ClearRegressor, `deep` the paper's
-networks (`networks.py`).
+XGBoost and quantile-forest. The variant `deep` is the paper's networks (`networks.py`), `default` a
+plain ClearRegressor, which brings its own parts (`default.py`).
 """
 
 from __future__ import annotations
@@ -15,41 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from clearbands import ClearRegressor, ForestQuantiles, PCSEnsemble
-from clearbands.aleatoric import quantile_counterpart
+from clearbands import ForestQuantiles, PCSEnsemble
 from clearbands.bagging import Bootstraps, fit_bag, seed_missing
-from clearbands.epistemic.base import predict_in_chunks
+from clearbands.chunks import predict_in_chunks
 from clearbands.levels import curve_levels
-from clearbands.pools import boosted_quantiles, mean_pool, quantile_pool
+from clearbands.presets import boosted_quantiles, mean_pool, quantile_counterpart, quantile_pool
 from clearbands.quantile_models.base import QuantileModel
-from experiments.authors import FIRST_SEED
-from experiments.protocol import BOOTSTRAPS, LEVEL, Split
-
-
-class Fitted(NamedTuple):
-    """What the methods know of some rows; widths are (n, 2), below and above the center."""
-
-    y: np.ndarray
-    center: np.ndarray | None = None
-    epistemic: np.ndarray | None = None
-    aleatoric: np.ndarray | None = None  # of the residuals
-    aleatoric_of_y: np.ndarray | None = None
-    members_of_y: np.ndarray | None = None  # (n, 3, B): every bootstrap's quantiles of y
-    from_quantiles: np.ndarray | None = None  # epistemic, where the usual is from a deviation
-
-    def take(self, rows: np.ndarray) -> Fitted:
-        return Fitted(*(None if part is None else part[rows] for part in self))
-
-
-class Parts(NamedTuple):
-    """The parts of all held-out rows, and the CPU seconds that each of them took to fit."""
-
-    rows: np.ndarray  # their numbers in the table, rising
-    fitted: Fitted
-    seconds: dict[str, float]
-
-    def of(self, rows: np.ndarray) -> Fitted:
-        return self.fitted.take(np.searchsorted(self.rows, rows))
+from experiments.fitted import Fitted, Parts
+from experiments.protocol import BOOTSTRAPS, FIRST_SEED, LEVEL, Split
 
 
 def fit_parts(
@@ -63,8 +36,6 @@ def fit_parts(
     n_bootstraps: int = BOOTSTRAPS,
 ) -> dict[str, Parts]:
     """By setting; settings whose validation rows choose the same model share one fit."""
-    if variant == "default":
-        return fit_default(X, y, splits, seed, n_bootstraps)
     if variant == "deep":
         from experiments.networks import fit_networks
 
@@ -219,40 +190,3 @@ def widths_of_medians(members: np.ndarray) -> np.ndarray:
     below = median - np.median(np.minimum(lower, middle), axis=1)
     above = np.median(np.maximum(upper, middle), axis=1) - median
     return np.stack([below, above], axis=1)
-
-
-def fit_default(
-    X: np.ndarray, y: np.ndarray, splits: dict[str, Split], seed: int, n_bootstraps: int
-) -> dict[str, Parts]:
-    """A plain ClearRegressor per setting; where the same model wins, it is fitted once."""
-    found: dict[str, Parts] = {}
-    by_winner: dict[str, Parts] = {}
-    for setting, split in splits.items():
-        model = ClearRegressor(confidence_level=LEVEL, random_state=seed)
-        if n_bootstraps != BOOTSTRAPS:  # a rehearsal, not the default
-            model.set_params(epistemic=PCSEnsemble(n_bootstraps=n_bootstraps))
-        chosen = winner(model, X, y, split) if by_winner else ""
-        if chosen not in by_winner:
-            started = time.process_time()
-            model.fit(
-                X[split.train],
-                y[split.train],
-                X_cal=X[split.validation],
-                y_cal=y[split.validation],
-            )
-            seconds = {"pcs and residuals": time.process_time() - started}
-            chosen = model.epistemic_.leaderboard_[0]["model"]
-            rows = split.held_out
-            center, aleatoric, epistemic = model._components(model.encoder_.transform(X[rows]))
-            fitted = Fitted(y[rows], center, epistemic[:, :, 0], aleatoric[:, :, 0])
-            by_winner[chosen] = Parts(rows, fitted, seconds)
-        found[setting] = by_winner[chosen]
-    return found
-
-
-def winner(model: ClearRegressor, X: np.ndarray, y: np.ndarray, split: Split) -> str:
-    """The model that these validation rows choose."""
-    pcs = clone(PCSEnsemble() if model.epistemic is None else model.epistemic)
-    pcs.set_params(n_bootstraps=1, confidence_level=LEVEL, random_state=model.random_state)
-    pcs.fit(X[split.train], y[split.train], validation=(X[split.validation], y[split.validation]))
-    return pcs.leaderboard_[0]["model"]

@@ -16,8 +16,9 @@ import joblib
 import numpy as np
 
 from clearbands import metrics
-from experiments import datasets, methods, protocol, results
-from experiments.parts import Fitted, Parts, fit_parts
+from experiments import datasets, methods, peers, protocol, results
+from experiments.fitted import Fitted, Parts
+from experiments.parts import fit_parts
 
 
 class Cell(NamedTuple):
@@ -36,6 +37,7 @@ class Options(NamedTuple):
     stock: bool = False
     n_bootstraps: int = protocol.BOOTSTRAPS
     methods_from: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()  # methods by name; all, if empty
 
 
 def run(
@@ -51,10 +53,11 @@ def run(
     names = in_order_of_cost(names)
     for extra in options.methods_from:
         methods.load_file(extra)
+    check_methods(options.only)
     results.prepare(options.path)
     done = results.known(options.path, with_errors=not retry)
     cells = [Cell(name, v, seed) for seed in seeds for name in names for v in variants]
-    todo = {cell: left for cell in cells if (left := missing(cell, options.settings, done))}
+    todo = {cell: left for cell in cells if (left := missing(cell, options, done))}
     n_rows = sum(map(len, todo.values()))
     print(f"{len(cells) - len(todo)} of {len(cells)} cells are there; {n_rows} rows to go.")
     tasks = (joblib.delayed(run_cell)(cell, left, options) for cell, left in todo.items())
@@ -63,13 +66,26 @@ def run(
         print(line, flush=True)
 
 
-def missing(cell: Cell, settings: Iterable[str], done: set) -> list[tuple[str, str]]:
+def check_methods(names: Iterable[str]) -> None:
+    """Before the long work, and before rows that nobody asked for are thought complete."""
+    known = {name for found in methods.METHODS.values() for name in found}
+    if unknown := [name for name in names if name not in known]:
+        missing_libraries = ", ".join(n for n in peers.NEEDS if n not in known) or "none"
+        raise datasets.DatasetError(
+            f"There is no method {', '.join(map(repr, unknown))}; there are: "
+            f"{', '.join(sorted(known))}. Peers whose libraries are not installed: "
+            f"{missing_libraries}."
+        )
+
+
+def missing(cell: Cell, options: Options, done: set) -> list[tuple[str, str]]:
     """(setting, method) of the rows that this cell still lacks."""
     return [
         (setting, name)
-        for setting in settings
+        for setting in options.settings
         for name in methods.of(cell.variant, setting)
-        if (cell.dataset, cell.variant, setting, cell.seed, name) not in done
+        if (not options.only or name in options.only)
+        and (cell.dataset, cell.variant, setting, cell.seed, name) not in done
     ]
 
 
@@ -89,7 +105,7 @@ def run_cell(cell: Cell, wanted: list[tuple[str, str]], options: Options) -> tup
             return cell, len(wanted)
         n_failed = 0
         for setting, name in wanted:
-            method = methods.METHODS[setting][name]
+            method = methods.of(cell.variant, setting)[name]
             rows_of = method.setting or setting
             case = make_case(X, y, splits[rows_of], parts[rows_of], cell.seed)
             row = score(cell, setting, name, method, case, parts[rows_of].seconds)
@@ -107,7 +123,7 @@ def needed_parts(
     options: Options,
 ) -> dict[str, Parts]:
     """By setting; for methods that bring their own models the targets alone."""
-    if all(methods.METHODS[setting][name].alone for setting, name in wanted):
+    if all(methods.of(cell.variant, setting)[name].alone for setting, name in wanted):
         rows = splits["standard"].held_out
         return dict.fromkeys(splits, Parts(rows, Fitted(y[rows]), {}))
     return fit_parts(

@@ -15,7 +15,7 @@ import joblib
 import numpy as np
 
 from experiments import results
-from experiments.parts import Fitted
+from experiments.fitted import Fitted
 from experiments.run import in_one_line, progress
 from experiments.simulation_data import (
     BOOTSTRAPS,

@@ -16,9 +16,10 @@ from clearbands import (
     FixedRatioCalibrator,
     ForestQuantiles,
 )
-from clearbands.pools import boosted_quantiles
+from clearbands.presets import boosted_quantiles
+from experiments.fitted import Fitted
 from experiments.methods import both, ones_and_epistemic, residuals_and_ones
-from experiments.parts import CenterAndNoise, Fitted, choose, fit_center_and_noise
+from experiments.parts import CenterAndNoise, choose, fit_center_and_noise
 from experiments.protocol import Split
 from experiments.simulation_data import LEVEL, TRAIN_SHARE, World
 

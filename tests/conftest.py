@@ -1,9 +1,15 @@
 """Settings for all tests."""
 
+import pytest
 from hypothesis import settings
 
 # How long an example takes says more about the machine, and about compiling, than about the code.
-settings.register_profile(
-    "patient", parent=settings.get_profile(settings.get_current_profile_name()), deadline=None
-)
+settings.register_profile("patient", parent=settings(), deadline=None)
 settings.load_profile("patient")
+
+
+def pytest_collection_modifyitems(items):
+    """Whatever needs a browser is slow."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)

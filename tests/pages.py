@@ -13,6 +13,7 @@ import re
 import shlex
 import sys
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,12 @@ def _blocks(page: Path, kinds: set[str]) -> list[Block]:
             line = text[: match.start("code")].count("\n")
             found.append(Block(match["code"], page, line, needs, why_not))
     return found
+
+
+def as_text(html: str) -> str:
+    """What a reader of the page sees, in one line."""
+    without = re.sub(r"<(script|style)\b.*?</\1>|<[^>]+>", " ", html, flags=re.DOTALL)
+    return " ".join(unescape(without).split())
 
 
 if __name__ == "__main__":

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
+from http.client import HTTPConnection
 
 import numpy as np
 import polars as pl
+import uvicorn
 
 from clearbands import (
     BoostedQuantiles,
@@ -15,6 +21,9 @@ from clearbands import (
     PCSEnsemble,
     ResidualQuantiles,
 )
+from clearbands.web import server
+from clearbands.web.connections import limited_protocol
+from clearbands.web.limits import Patience
 
 COLUMNS = ["x", "age", "heated", "sold", "colour"]
 ROW = {"x": 0.5, "age": 40, "heated": True, "sold": "2020-05-01", "colour": "red"}
@@ -45,6 +54,7 @@ def small_model(seed: int = 0) -> ClearRegressor:
         PCSEnsemble({"boosting": trees}, n_bootstraps=5),
         ResidualQuantiles(trees, n_bootstraps=5),
         confidence_level=[0.9, 0.5],
+        calibration="joint",
         random_state=seed,
     )
     frame = houses(160, seed)
@@ -55,7 +65,8 @@ def linear_model(frame: pl.DataFrame, y: np.ndarray, **options) -> ClearRegresso
     """One that is fitted in no time."""
     linear = LinearQuantiles()
     parts = PCSEnsemble({"linear": linear}, n_bootstraps=3), ResidualQuantiles(linear, 3)
-    return ClearRegressor(*parts, random_state=0, **options).fit(frame, y)
+    options = {"calibration": "joint", "random_state": 0} | options
+    return ClearRegressor(*parts, **options).fit(frame, y)
 
 
 def documented_houses() -> tuple[pl.DataFrame, np.ndarray]:
@@ -65,3 +76,31 @@ def documented_houses() -> tuple[pl.DataFrame, np.ndarray]:
     noise = rng.normal(size=200) * area / 4
     frame = pl.DataFrame({"area": area, "rooms": rng.integers(1, 7, 200), "town": town})
     return frame, 100 + 3 * area + 80 * (town == "Basel") + noise
+
+
+@contextmanager
+def serving(app, patience: Patience | None = None) -> Iterator[int]:
+    """The port of an app that a thread of this process serves."""
+    with server.listen("127.0.0.1", 0) as listener:
+        protocol = limited_protocol(patience or Patience())
+        running = uvicorn.Server(server.configure(app, 5, protocol))
+        thread = threading.Thread(target=running.run, args=([listener],))
+        thread.start()
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            running.should_exit = True
+            thread.join(30)
+            assert not thread.is_alive()
+
+
+def post_rows_to(port: int, rows: list[dict], timeout: float = 30) -> tuple[int, dict]:
+    """Status and answer of a prediction, over a connection of its own."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=timeout)
+    try:
+        body = json.dumps({"rows": rows})
+        connection.request("POST", "/predict", body, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+    finally:
+        connection.close()

@@ -7,8 +7,9 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from clearbands.bagging import Bootstraps, fit_bag, seed_missing, sorted_quantiles
+from clearbands.bagging import Bootstraps, fit_bag, seed_missing
 from clearbands.progress import listening
+from clearbands.quantiles import sorted_quantiles
 from tests.toys import noisy_line
 
 
@@ -31,6 +32,7 @@ def test_members_are_fitted_on_the_rows_drawn():
         np.testing.assert_allclose(members[:, 0, i], weighted.predict(X))
 
 
+@pytest.mark.slow
 def test_jobs_do_not_change_the_members():
     X, y = noisy_line(60)
     bootstraps = Bootstraps.draw(60, 4, np.random.RandomState(0))

@@ -1,7 +1,15 @@
 import numpy as np
 import pytest
 
-from clearbands.bands import check_vector, check_widths, covered, make_interval, on_side_of
+from clearbands.bands import (
+    covered,
+    curve_widths,
+    make_interval,
+    nest,
+    normal_widths,
+    on_side_of,
+)
+from clearbands.checks import check_vector, check_widths
 
 
 def test_interval_of_several_levels():
@@ -22,6 +30,26 @@ def test_bounds_are_rounded_outwards():
     for gamma in (1 / 3, 0.1, 7.0):
         widths = np.stack([gamma * (distance / gamma)] * 2, axis=1)
         assert covered(y, make_interval(center, widths)).all()
+
+
+def test_a_higher_level_that_reaches_less_far_takes_over_the_lower_one():
+    one, other = np.array([[[4.0, 1.0, 2.0]]]), np.array([[[1.0, 2.0, 9.0]]])
+    nest([0.5, 0.9, 0.8], one, other)  # reaches 5, 3 and 11
+    assert (one + other).tolist() == [[[5.0, 11.0, 11.0]]]
+    assert one.tolist() == [[[4.0, 2.0, 2.0]]]
+
+
+def test_curves_to_widths():
+    curves = np.array([[-3.0, -1.0, 0.0, 2.0, 1.0]])  # at 0.05, 0.25, 0.5, 0.75 and 0.95
+    assert curve_widths(curves, [0.9, 0.5]).tolist() == [[[3.0, 1.0], [1.0, 2.0]]]
+    crossing = np.array([[0.5, 0.0, 1.0]])
+    assert curve_widths(crossing, [0.9]).tolist() == [[[0.0], [1.0]]]
+
+
+def test_normal_widths_enclose_the_level():
+    widths = normal_widths(np.array([1.0, 2.0]), [0.9, 0.5])
+    assert widths.shape == (2, 2, 2)
+    np.testing.assert_allclose(widths[1, 0], [2 * 1.644854, 2 * 0.674490], rtol=1e-6)
 
 
 def test_the_side_on_which_y_lies():

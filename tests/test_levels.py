@@ -3,7 +3,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from clearbands.levels import alpha, check_levels, exact, find_level, tails
+from clearbands.checks import check_levels
+from clearbands.levels import alpha, exact, find_level, tails
 
 
 def test_a_number_or_a_list_in_the_order_given():

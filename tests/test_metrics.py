@@ -109,3 +109,16 @@ def test_infinite_bounds_have_infinite_width_and_loss():
     scores = metrics.evaluate(y, y, intervals, 0.9)
     assert scores.pop("picp") == 1
     assert all(value == np.inf for value in scores.values())
+
+
+def test_whole_weights_are_repeated_rows():
+    rng = np.random.default_rng(0)
+    y, center = rng.normal(size=(2, 40))
+    intervals = center[:, None] + [-1, 1] * rng.gamma(1, size=(40, 2))
+    weight = rng.integers(0, 4, 40)
+    rows = np.repeat(np.arange(40), weight)
+    one = metrics.evaluate(y, center, intervals, 0.8, 5.0, sample_weight=weight)
+    other = metrics.evaluate(y[rows], center[rows], intervals[rows], 0.8, 5.0)
+    assert one == pytest.approx(other, rel=1e-12)
+    with pytest.raises(ValueError, match="sample_weight has 39 rows"):
+        metrics.picp(y, intervals, sample_weight=weight[1:])

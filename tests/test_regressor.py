@@ -30,18 +30,8 @@ from clearbands import (
     variant_b,
     variant_c,
 )
-from clearbands.conformal import rank
-from tests.toys import noisy_line
-
-
-def linear_clear(**parameters):
-    """Small and quick: lines throughout."""
-    defaults = {
-        "epistemic": PCSEnsemble([LinearRegression()], n_bootstraps=10),
-        "aleatoric": ResidualQuantiles(LinearQuantiles(), n_bootstraps=3),
-        "random_state": 0,
-    }
-    return ClearRegressor(**(defaults | parameters))
+from clearbands.calibration.conformal import rank
+from tests.toys import linear_clear, noisy_line
 
 
 def coverage(y, intervals):
@@ -114,6 +104,7 @@ def test_conformal_calibration_keeps_rows_apart_for_gamma1():
     assert model.guarantee_ == "finite-sample marginal coverage"
 
 
+@pytest.mark.slow
 def test_conformal_coverage_follows_the_beta_law():
     """Over calibration sets of n rows the coverage is Beta(k, n + 1 - k), whatever the model."""
     X, y = noisy_line(400)
@@ -159,6 +150,7 @@ def test_out_of_bag_residuals_are_larger_where_the_center_overfits():
             PCSEnsemble([BoostedQuantiles(min_child_weight=1)], n_bootstraps=30),
             ResidualQuantiles(LinearQuantiles(), n_bootstraps=3),
             residuals=kind,
+            calibration="joint",
             random_state=0,
         ).fit(X, y)
         for kind in ("in-sample", "out-of-bag")
@@ -185,9 +177,9 @@ class SeenFeatures(ResidualQuantiles):
             random_state=random_state,
         )
 
-    def fit(self, X, residual):
+    def fit(self, X, residual, together=None):
         self.shown_in_fit = X
-        return super().fit(X, residual)
+        return super().fit(X, residual, together=together)
 
     def predict_widths(self, X):
         self.shown = X
@@ -198,7 +190,7 @@ def test_the_aleatoric_part_sees_the_center_as_of_new_rows():
     """Of training rows the out-of-bag center, or the plain one of rows that all members saw."""
     X, y = noisy_line(60)
     model = linear_clear(aleatoric=SeenFeatures(), show_center=True)
-    model.set_params(epistemic__n_bootstraps=4).fit(X, y, X_cal=X, y_cal=y)
+    model.set_params(epistemic__n_bootstraps=4).fit(X, y, X_cal=X + 1, y_cal=y)
     shown = model.aleatoric_.shown_in_fit
     unseen, center = model.epistemic_.predict_out_of_bag(X), model.epistemic_.predict(X)
     np.testing.assert_array_equal(shown[:, :-1], X)
@@ -212,7 +204,7 @@ def test_members_that_are_given_have_no_unseen_rows():
     X, y = noisy_line(60)
     members = MemberEnsemble([LinearRegression().fit(X, y), LinearRegression().fit(X, 2 * y)])
     model = linear_clear(epistemic=members, aleatoric=SeenFeatures(), show_center=True)
-    model.fit(X, y, X_cal=X, y_cal=y)
+    model.fit(X, y, X_cal=X + 1, y_cal=y)
     np.testing.assert_array_equal(model.aleatoric_.shown_in_fit[:, -1], members.predict(X))
 
 
@@ -223,14 +215,15 @@ def test_out_of_bag_residuals_need_an_ensemble_of_bootstraps():
         linear_clear(epistemic=members, residuals="out-of-bag").fit(X, y)
 
 
-def test_only_the_default_aleatoric_part_sees_the_center_unasked():
+def test_only_aleatoric_parts_that_compete_see_the_center_unasked():
     X, y = noisy_line(60)
-    quick = PCSEnsemble([LinearRegression()], n_bootstraps=5)
-    assert linear_clear(aleatoric=None).fit(X, y).shows_center_
-    assert not linear_clear().fit(X, y).shows_center_
-    assert not ClearRegressor(quick, show_center=False, random_state=0).fit(X, y).shows_center_
-    members = MemberEnsemble([LinearRegression().fit(X, y)] * 2)
-    assert not ClearRegressor(members, random_state=0).fit(X, y).shows_center_
+    quick = PCSEnsemble([LinearRegression()], n_bootstraps=30)
+    competing = ClearRegressor(quick, random_state=0)
+    assert competing.fit(X, y).parts_.pairs[0].shown == "center and spread"
+    assert linear_clear().fit(X, y).parts_.shown == "nothing"
+    assert linear_clear(show_center=True).fit(X, y).parts_.shown == "center"
+    competing.set_params(show_center=False)
+    assert competing.fit(X, y).parts_.pairs[0].shown == "nothing"
 
 
 def test_a_table_that_nobody_encodes_cannot_get_the_center_as_a_column():
@@ -240,15 +233,16 @@ def test_a_table_that_nobody_encodes_cannot_get_the_center_as_a_column():
         PCSEnsemble([LinearRegression()], [TableEncoder()], n_bootstraps=5),
         ResidualQuantiles(LinearQuantiles(), 3, preprocessing=TableEncoder()),
     )
-    assert not ClearRegressor(*parts, encoder=None).fit(X, y).shows_center_
+    joint = {"encoder": None, "calibration": "joint"}
+    assert ClearRegressor(*parts, **joint).fit(X, y).parts_.shown == "nothing"
     with pytest.raises(ValueError, match="encoder=None leaves X a table"):
-        ClearRegressor(*parts, encoder=None, show_center=True).fit(X, y)
+        ClearRegressor(*parts, **joint, show_center=True).fit(X, y)
 
 
 def test_the_aleatoric_model_is_of_the_type_that_won():
     X, y = noisy_line()
     epistemic = PCSEnsemble([BoostedQuantiles(n_trees=7)], n_bootstraps=2)
-    model = ClearRegressor(epistemic, ResidualQuantiles(n_bootstraps=2), random_state=0).fit(X, y)
+    model = linear_clear(epistemic=epistemic, aleatoric=ResidualQuantiles(n_bootstraps=2)).fit(X, y)
     assert isinstance(model.aleatoric_.model, BoostedQuantiles)
     assert model.aleatoric_.model.n_trees == 7
     of_the_mean = linear_clear(aleatoric=ResidualQuantiles(n_bootstraps=2)).fit(X, y)
@@ -263,6 +257,7 @@ def test_other_calibrators(calibrator):
     assert expected == [1.0]
 
 
+@pytest.mark.slow
 def test_jobs_change_nothing_and_the_global_generator_is_left_alone():
     X, y = noisy_line()
     before = np.random.get_state()[1].copy()  # noqa: NPY002
@@ -380,7 +375,7 @@ def with_nan(y):
     [
         ({"confidence_level": 95}, "Did you mean 0.95?"),
         ({"confidence_level": []}, "empty list"),
-        ({"calibration": "split"}, 'calibration must be "joint" or "conformal"'),
+        ({"calibration": "split"}, 'calibration must be one of "cross", "joint", "conformal"'),
         ({"calibration_size": 0}, "calibration_size must lie"),
         ({"residuals": "oob"}, "residuals must be"),
         ({"encoder": "none"}, "encoder must be"),
@@ -427,13 +422,11 @@ def test_too_few_calibration_rows_warn_or_give_infinite_bounds():
     assert (model.predict_uncertainty(X).ratio == 1).all()
 
 
-def test_predict_before_fit_and_levels_that_were_not_fitted():
-    X, y = noisy_line()
+def test_predict_before_fit():
+    X, _ = noisy_line()
     for method in ("predict", "predict_interval", "predict_uncertainty"):
         with pytest.raises(NotFittedError):
             getattr(linear_clear(), method)(X)
-    with pytest.raises(ValueError, match=r"not fitted at level 0\.8; it has 0\.9"):
-        linear_clear().fit(X, y).predict_uncertainty(X, confidence_level=0.8)
 
 
 @parametrize_with_checks(

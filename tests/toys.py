@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import strategies as st
+from sklearn.linear_model import LinearRegression
+
+from clearbands import ClearRegressor, LinearQuantiles, PCSEnsemble, ResidualQuantiles
 
 
 def calibration_set(n=300, seed=0):
@@ -22,6 +25,17 @@ def noisy_line(n=240, seed=0):
     X = rng.uniform(-1, 1, size=(n, 2))
     y = 3 * X[:, 0] + (0.2 + 0.4 * (X[:, 1] > 0)) * rng.normal(size=n)
     return X, y
+
+
+def linear_clear(**parameters):
+    """A model that is fitted in no time: lines throughout."""
+    defaults = {
+        "epistemic": PCSEnsemble([LinearRegression()], n_bootstraps=10),
+        "aleatoric": ResidualQuantiles(LinearQuantiles(), n_bootstraps=3),
+        "calibration": "joint",
+        "random_state": 0,
+    }
+    return ClearRegressor(**(defaults | parameters))
 
 
 def widths_with_ties():

@@ -1,4 +1,4 @@
-"""Bootstraps drawn once and kept, and a model refitted on each of them."""
+"""Rows drawn once and kept, and a model refitted on each draw."""
 
 from __future__ import annotations
 
@@ -24,29 +24,82 @@ class Bag(Protocol):
 
 
 @dataclass(frozen=True)
-class Bootstraps:
-    """How often each bootstrap drew each row: (b, n) small counts, rows summing to n."""
+class Draws:
+    """How often each member drew each training row: (b, n) small counts; 0 is unseen."""
 
     counts: np.ndarray
-
-    @classmethod
-    def draw(cls, n_rows: int, n_bootstraps: int, rng: np.random.RandomState) -> Bootstraps:
-        counts = np.empty((n_bootstraps, n_rows), np.uint8)
-        for bootstrap in counts:
-            bootstrap[:] = np.bincount(rng.randint(n_rows, size=n_rows), minlength=n_rows)
-        return cls(counts)
 
     def __len__(self) -> int:
         return len(self.counts)
 
+    @property
+    def unseen(self) -> np.ndarray:
+        """(b, n) booleans: which rows each member did not see."""
+        return self.counts == 0
+
+
+class Bootstraps(Draws):
+    """As many rows as there are, drawn with replacement: a member misses some 37 % of them."""
+
+    @classmethod
+    def draw(
+        cls,
+        n_rows: int,
+        n_bootstraps: int,
+        rng: np.random.RandomState,
+        together: np.ndarray | None = None,
+    ) -> Bootstraps:
+        """Rows of one label in `together` are drawn together."""
+        units = _units(n_rows, together)
+        n = int(units.max()) + 1
+        counts = np.empty((n_bootstraps, n_rows), np.uint8)
+        for bootstrap in counts:
+            bootstrap[:] = np.bincount(rng.randint(n, size=n), minlength=n)[units]
+        return cls(counts)
+
+
+class Folds(Draws):
+    """Repeated folds: each member leaves out one fold, each row is left out once per repeat."""
+
+    @classmethod
+    def draw(
+        cls,
+        n_rows: int,
+        n_folds: int,
+        n_repeats: int,
+        rng: np.random.RandomState,
+        together: np.ndarray | None = None,
+    ) -> Folds:
+        """Members come repeat by repeat. Rows of one label in `together` stay in one fold.
+
+        Fewer rows, or labels, than folds make as many folds as there are.
+        """
+        units = _units(n_rows, together)
+        n_units = int(units.max()) + 1
+        if n_units < 2:
+            what = "row" if together is None else "label that keeps rows together"
+            raise ValueError(
+                f"There is only n_samples={n_units} {what}: at least 2 are needed, so that some "
+                "rows can be left out while others train."
+            )
+        n_folds = min(n_folds, n_units)
+        folds = (rng.permutation(np.arange(n_units) % n_folds)[units] for _ in range(n_repeats))
+        seen = [fold != own for fold in folds for own in range(n_folds)]
+        return cls(np.array(seen, np.uint8))
+
+
+def _units(n_rows: int, together: np.ndarray | None) -> np.ndarray:
+    """(n,): the number of what each row is drawn with."""
+    return np.arange(n_rows) if together is None else np.unique(together, return_inverse=True)[1]
+
 
 def fit_bag(
-    model: Any, X: Any, y: np.ndarray, bootstraps: Bootstraps, *, n_jobs: int | None, stage: str
+    model: Any, X: Any, y: np.ndarray, draws: Draws, *, n_jobs: int | None, stage: str
 ) -> Bag:
-    """Refit `model` on every bootstrap; models that can do it in one go do."""
+    """Refit `model` on the rows of every draw; models that can do it in one go do."""
     if hasattr(model, "fit_bag"):
-        return model.fit_bag(X, y, bootstraps.counts, n_jobs=n_jobs, stage=stage)
-    return fit_clones(model, X, y, bootstraps.counts, n_jobs=n_jobs, stage=stage)
+        return model.fit_bag(X, y, draws.counts, n_jobs=n_jobs, stage=stage)
+    return fit_clones(model, X, y, draws.counts, n_jobs=n_jobs, stage=stage)
 
 
 def fit_clones(
@@ -92,6 +145,27 @@ class ListedBag:
         return np.stack([_predict_columns(member, X) for member in self.members], axis=-1)
 
 
+def predict_unseen(bag: Bag, X: Any, draws: Draws) -> np.ndarray:
+    """(n, q, r): what the members predict for the training rows that they did not see.
+
+    X are the rows of the fit in their order. A row that fewer than r members left out has NaN
+    behind them.
+    """
+    if hasattr(bag, "predict_unseen"):
+        return bag.predict_unseen(X, draws.counts)[:, None]
+    members = bag.predict_members(X)
+    return compact_unseen(members, draws)
+
+
+def compact_unseen(members: np.ndarray, draws: Draws) -> np.ndarray:
+    """(n, ..., r) of members (n, ..., b): the unseen ones in front, NaN behind them."""
+    unseen = np.tile(draws.unseen, (members.shape[-1] // len(draws), 1)).T
+    order = np.argsort(~unseen, axis=1, kind="stable")[:, : int(unseen.sum(axis=1).max())]
+    shape = (len(members), *(1,) * (members.ndim - 2), order.shape[1])
+    order, kept = order.reshape(shape), np.take_along_axis(unseen, order, 1).reshape(shape)
+    return np.where(kept, np.take_along_axis(members, order, axis=-1), np.nan)
+
+
 def _predict_columns(member: Any, X: Any) -> np.ndarray:
     if hasattr(member, "predict_quantiles"):
         return member.predict_quantiles(X)
@@ -112,17 +186,3 @@ def seed_missing(model: Any, rng: np.random.RandomState) -> Any:
 def member_seeds(random_state: Any, n_members: int) -> np.ndarray:
     """One seed per member, drawn before the work is shared out."""
     return check_random_state(random_state).randint(MAX_SEED, size=n_members).astype(np.int64)
-
-
-def sorted_quantiles(values: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Quantiles along the last axis by linear interpolation, (..., len(levels)).
-
-    The same numbers as np.quantile; one sort serves all levels and is many times faster
-    on short contiguous rows.
-    """
-    ordered = np.sort(values, axis=-1)
-    position = np.asarray(levels, float) * (ordered.shape[-1] - 1)
-    below = np.floor(position).astype(int)
-    above = np.ceil(position).astype(int)
-    low = ordered[..., below]
-    return low + (position - below) * (ordered[..., above] - low)

@@ -5,11 +5,26 @@ With several levels widths are (n, 2, k) and so are intervals, whose second axis
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
+from clearbands.levels import normal_distances, pick_curves
+
 EPS = np.finfo(float).eps
+
+
+class Components(NamedTuple):
+    """What a calibrator sees of some rows."""
+
+    center: np.ndarray  # (n,)
+    aleatoric: np.ndarray  # (n, 2, k): uncalibrated distances below and above at the k levels
+    epistemic: np.ndarray  # (n, 2, k)
+
+    def take(self, rows: np.ndarray) -> Components:
+        return Components(*(part[rows] for part in self))
 
 
 def make_interval(center: np.ndarray, widths: np.ndarray) -> np.ndarray:
@@ -40,53 +55,35 @@ def on_side_of(y: np.ndarray, center: np.ndarray, widths: np.ndarray) -> np.ndar
     return np.where(y < center, widths[:, 0], widths[:, 1])
 
 
-def check_vector(values: Any, name: str, n: int | None = None) -> np.ndarray:
-    """A finite (n,) float array, or an error that names what is wrong."""
-    array = _as_floats(values, name)
-    if array.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, (n,); got shape {array.shape}.")
-    if len(array) == 0:
-        raise ValueError(f"{name} is empty; at least one row is needed.")
-    _check_rows(array, name, n)
-    return array
+def distances(center: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """(n, 2, k, ...): how far the center (n, ...) lies above `lower` (n, k, ...) and below `upper`.
+
+    At least 0: where curves cross, there is no distance.
+    """
+    return np.maximum(np.stack([center[:, None] - lower, upper - center[:, None]], axis=1), 0)
 
 
-def check_widths(values: Any, name: str, n: int, n_levels: int = 1) -> np.ndarray:
-    """A finite, non-negative (n, 2, n_levels) float array; (n, 2) serves every level."""
-    array = _as_floats(values, name)
-    if array.ndim == 2:
-        array = np.repeat(array[:, :, None], n_levels, axis=2)
-    if array.ndim != 3 or array.shape[1:] != (2, n_levels):
-        several = f" or (n, 2, {n_levels})" if n_levels > 1 else ""
-        raise ValueError(
-            f"{name} must have shape (n, 2){several}: distances from the center, below and above; "
-            f"got shape {np.shape(values)}."
-        )
-    _check_rows(array, name, n)
-    if np.any(array < 0):
-        row, side = np.argwhere(array < 0)[0][:2]
-        raise ValueError(
-            f"{name} must not be negative, got {array[row, side].min():g} in row {row}. "
-            "Widths are distances from the center, not bounds."
-        )
-    return array
+def curve_widths(curves: np.ndarray, levels: Sequence[float]) -> np.ndarray:
+    """(n, 2, k, ...): distances of the outer curves from the middle one, at least 0.
+
+    `curves` (n, q, ...) are those at `curve_levels(levels)`.
+    """
+    return distances(*pick_curves(curves, levels))
 
 
-def _as_floats(values: Any, name: str) -> np.ndarray:
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be numbers: {error}.") from error
+def normal_widths(deviation: np.ndarray, levels: Sequence[float]) -> np.ndarray:
+    """(n, 2, k): what encloses each level of normal noise, the same below and above."""
+    return np.repeat((deviation[:, None] * normal_distances(levels))[:, None], 2, axis=1)
 
 
-def _check_rows(array: np.ndarray, name: str, n: int | None) -> None:
-    if n is not None and len(array) != n:
-        raise ValueError(
-            f"{name} has {len(array)} rows where {n} are needed, as many as the others."
-        )
-    if not np.all(np.isfinite(array)):
-        row = np.argwhere(~np.isfinite(array))[0][0]
-        raise ValueError(
-            f"{name} contains NaN or infinity (first in row {row}); "
-            "remove or repair such rows before calibrating."
-        )
+def nest(levels: Sequence[float] | np.ndarray, *parts: np.ndarray) -> None:
+    """Make levels contain each other: in place, for `parts` (n, 2, k) that add up to a reach.
+
+    Where a higher level would reach less far than a lower one, it takes over all parts of the
+    lower one.
+    """
+    for lower, higher in pairwise(np.argsort(levels)):
+        total = np.sum(parts, axis=0)
+        shorter = total[:, :, higher] < total[:, :, lower]
+        for part in parts:
+            part[:, :, higher] = np.where(shorter, part[:, :, lower], part[:, :, higher])

@@ -4,31 +4,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.aleatoric import quantile_counterpart
 from clearbands.bagging import seed_missing
-from clearbands.bands import make_interval
-from clearbands.encoding import TableEncoder
-from clearbands.levels import check_levels
+from clearbands.bands import Components, make_interval
+from clearbands.checks import check_labels, check_levels, check_share, check_table, check_target
 from clearbands.split import Rows, hold_out
-from clearbands.tables import check_any, check_share, check_target
-
-
-class Components(NamedTuple):
-    """What the calibrator sees of some rows."""
-
-    center: np.ndarray  # (n,)
-    aleatoric: np.ndarray  # (n, 2, k)
-    epistemic: np.ndarray  # (n, 2, k)
+from clearbands.tables.encoder import TableEncoder
 
 
 class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
-    """Subclasses fit parts on encoded training rows, and a `calibrator_` on held-out rows."""
+    """Subclasses fit parts on encoded training rows, and a `calibrator_` on rows apart."""
 
     confidence_level: float | Sequence[float]
     calibration_size: float
@@ -36,14 +28,8 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
     n_jobs: int | None
 
     @abstractmethod
-    def _components(self, X: Any) -> Components:
-        """Center and widths of encoded rows."""
-
     def predict_interval(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""
-        components = self._components(self._check_and_encode(X))
-        widths = np.add(*self.calibrator_.scale(components.aleatoric, components.epistemic))
-        return components.center, make_interval(components.center, widths)
 
     def _check_parameters(self) -> list[float]:
         levels = list(check_levels(self.confidence_level))
@@ -55,31 +41,52 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
         return levels
 
     def _hold_out(
-        self, X: Any, y: Any, X_cal: Any, y_cal: Any, rng: np.random.RandomState
+        self,
+        X: Any,
+        y: Any,
+        X_cal: Any,
+        y_cal: Any,
+        rng: np.random.RandomState,
+        groups: np.ndarray | None = None,
+        weight: np.ndarray | None = None,
     ) -> tuple[Rows, Rows]:
-        """Training and held-out rows; with a calibration set given, all of X trains."""
+        """Training and held-out rows; with a calibration set given, all of X trains.
+
+        `groups` and `weight` are those of the rows that may calibrate: of X_cal, if given.
+        """
         if (X_cal is None) != (y_cal is None):
             raise ValueError("X_cal and y_cal belong together: give both or neither.")
-        train = _check_rows(self, X, y, reset=True)
+        train = self._check_rows(X, y, reset=True)
         if X_cal is None:
-            return hold_out(train, self.calibration_size, rng)
-        return train, _check_rows(self, X_cal, y_cal, reset=False)
+            return hold_out(train.with_labels(groups, weight), self.calibration_size, rng)
+        return train, self._check_rows(X_cal, y_cal, reset=False).with_labels(groups, weight)
+
+    def _check_rows(self, X: Any, y: Any, together: Any = None, *, reset: bool) -> Rows:
+        X = check_table(self, X, reset=reset)
+        y = check_target(y, X)
+        return Rows(X, y, None if together is None else check_labels(together, len(y)))
 
     def _make_encoder(self) -> Any:
         if self.encoder is None:
             return _AsItIs()
-        return TableEncoder() if isinstance(self.encoder, str) else clone(self.encoder)
+        if isinstance(self.encoder, str):
+            return TableEncoder().set_output(transform="default")  # whatever scikit-learn is set to
+        return clone(self.encoder)
 
     def _encode(self, rows: Rows) -> Rows:
-        return Rows(self.encoder_.transform(rows.X), rows.y)
+        return replace(rows, X=self.encoder_.transform(rows.X))
 
     def _check_and_encode(self, X: Any) -> Any:
         check_is_fitted(self, "calibrator_")
-        return self.encoder_.transform(check_any(self, X, reset=False))
+        return self.encoder_.transform(check_table(self, X, reset=False))
 
-    def _part(self, given: Any, default: Any, levels: list[float], rng: Any) -> Any:
+    def encode(self, X: Any) -> Any:
+        """X as the parts see it: numbers (n, columns), or X itself with encoder=None."""
+        return self._check_and_encode(X)
+
+    def _part(self, part: Any, levels: list[float], rng: np.random.RandomState) -> Any:
         """A clone of the part at our levels; what it leaves open of seed and jobs is ours."""
-        part = clone(default if given is None else given).set_params(confidence_level=levels)
+        part = clone(part).set_params(confidence_level=levels)
         if part.get_params(deep=False).get("n_jobs", 0) is None:
             part.set_params(n_jobs=self.n_jobs)
         return seed_missing(part, rng)
@@ -90,12 +97,30 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
         return tags
 
 
-def match_quantile_model(aleatoric: Any, epistemic: Any) -> Any:
-    """Where the aleatoric part leaves its model open, it takes the type that won the center."""
-    is_open = aleatoric.get_params(deep=False).get("model", 0) is None
-    if is_open and hasattr(epistemic, "winner_"):
-        aleatoric.set_params(model=quantile_counterpart(epistemic.winner_))
-    return aleatoric
+class WidthRegressor(IntervalRegressor):
+    """Intervals that are a center and two calibrated widths on either side."""
+
+    @abstractmethod
+    def _components(self, X: Any) -> Components:
+        """Center and uncalibrated widths of encoded rows."""
+
+    def components(self, X: Any) -> Components:
+        """Center (n,) and the uncalibrated aleatoric and epistemic widths (n, 2, k)."""
+        return self._components(self._check_and_encode(X))
+
+    def predict_interval(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""
+        components = self.components(X)
+        widths = np.add(*self.calibrator_.scale(components.aleatoric, components.epistemic))
+        return components.center, make_interval(components.center, widths)
+
+
+def learns_from_target(encoder: Any) -> bool:
+    """Whether the encoder, or a step of it, needs y."""
+    if encoder is None or isinstance(encoder, str):
+        return False
+    steps = [encoder, *encoder.get_params(deep=True).values()]
+    return any(get_tags(step).target_tags.required for step in steps if hasattr(step, "fit"))
 
 
 class _AsItIs(BaseEstimator):
@@ -106,8 +131,3 @@ class _AsItIs(BaseEstimator):
 
     def transform(self, X: Any) -> Any:
         return X
-
-
-def _check_rows(estimator: Any, X: Any, y: Any, *, reset: bool) -> Rows:
-    X = check_any(estimator, X, reset=reset)
-    return Rows(X, check_target(y, X))

@@ -4,35 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-
-def check_levels(confidence_level: float | Sequence[float]) -> tuple[float, ...]:
-    """The levels as a tuple of floats, in the order given, or an error that says what is wrong."""
-    given = [confidence_level] if isinstance(confidence_level, Real) else confidence_level
-    if isinstance(given, str) or not np.iterable(given):
-        raise TypeError(
-            f"confidence_level must be a number or a list of numbers, got {confidence_level!r}."
-        )
-    levels = tuple(_check_level(level) for level in given)
-    if not levels:
-        raise ValueError("confidence_level is an empty list; give at least one level such as 0.9.")
-    if len(set(levels)) < len(levels):
-        raise ValueError(f"confidence_level names a level twice: {confidence_level!r}.")
-    return levels
-
-
-def _check_level(level: object) -> float:
-    if not isinstance(level, Real) or isinstance(level, bool | np.bool_):
-        raise TypeError(f"A confidence level must be a number between 0 and 1, got {level!r}.")
-    value = float(level)
-    if 0 < value < 1:
-        return value
-    hint = f" Did you mean {value / 100:g}?" if 1 < value < 100 else ""
-    raise ValueError(f"confidence_level must lie strictly between 0 and 1, got {level!r}.{hint}")
+from clearbands.checks import check_levels
 
 
 def find_level(fitted: Any, confidence_level: float | None) -> int:
@@ -40,11 +16,17 @@ def find_level(fitted: Any, confidence_level: float | None) -> int:
     if confidence_level is None:
         return 0
     (level,) = check_levels(confidence_level)
-    (matches,) = np.nonzero(np.isclose(fitted, level, rtol=0, atol=1e-9))
-    if len(matches) == 0:
+    found = same_level(fitted, level)
+    if found is None:
         known = ", ".join(f"{value:g}" for value in fitted)
         raise ValueError(f"The model was not fitted at level {level!r}; it has {known}.")
-    return int(matches[0])
+    return found
+
+
+def same_level(fitted: Any, level: float) -> int | None:
+    """Where among the fitted levels this one is, up to rounding; None where it is not."""
+    (matches,) = np.nonzero(np.isclose(fitted, level, rtol=0, atol=1e-9))
+    return int(matches[0]) if len(matches) else None
 
 
 def exact(level: float) -> Fraction:
@@ -68,8 +50,17 @@ def curve_levels(levels: Sequence[float]) -> tuple[float, ...]:
     return tuple(sorted({0.5}.union(*map(tails, levels))))
 
 
-def normal_distances(levels: Sequence[float]) -> np.ndarray:
-    """(k,): how many standard deviations from its mean a normal law encloses each level."""
+def normal_distances(levels: Sequence[float] | np.ndarray) -> np.ndarray:
+    """(k,): how many standard deviations around its mean enclose each level, if normal."""
     from scipy.special import ndtri
 
     return ndtri(np.array([tails(level)[1] for level in levels]))
+
+
+def pick_curves(curves: np.ndarray, levels: Sequence[float]) -> tuple[np.ndarray, ...]:
+    """Median (n, ...), lower and upper (n, k, ...) out of (n, q, ...) at `curve_levels`."""
+    quantiles = curve_levels(levels)
+    lower, upper = zip(
+        *([quantiles.index(t) for t in tails(level)] for level in levels), strict=True
+    )
+    return curves[:, quantiles.index(0.5)], curves[:, list(lower)], curves[:, list(upper)]

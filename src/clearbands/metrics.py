@@ -1,6 +1,7 @@
 """How good intervals are: coverage, width, and the proper scores that weigh both.
 
-Every function takes `y` (n,) and `intervals` (n, 2), lower and upper, and returns a mean over rows.
+Every function takes `y` (n,) and `intervals` (n, 2), lower and upper, and returns a mean over rows,
+in which a row counts as many times as its `sample_weight` (n,) says.
 """
 
 from __future__ import annotations
@@ -9,28 +10,50 @@ from typing import Any
 
 import numpy as np
 
-from clearbands.bands import check_vector, covered, on_side_of
-from clearbands.conformal import coverage_rank, order_statistic, ratio_scores
-from clearbands.levels import alpha, check_levels
+from clearbands.bands import covered, distances, on_side_of
+from clearbands.calibration.conformal import coverage_rank, order_statistic, ratio_scores
+from clearbands.checks import (
+    check_intervals,
+    check_one_level,
+    check_quantiles,
+    check_vector,
+    check_weights,
+)
+from clearbands.levels import alpha
 
 
-def picp(y: Any, intervals: Any) -> float:
+def picp(y: Any, intervals: Any, *, sample_weight: Any = None) -> float:
     """Prediction interval coverage probability: the share of rows inside, bounds included.
 
     Best is the confidence level: less breaks the promise, more is paid for in width.
+
+    >>> picp([1.0, 2.0, 3.0, 9.0], [[0, 2], [1, 3], [2, 4], [3, 5]])
+    0.75
     """
     y, intervals = check_intervals(y, intervals)
-    return float(np.mean(covered(y, intervals)))
+    return _mean(covered(y, intervals), sample_weight)
 
 
-def niw(y: Any, intervals: Any, y_range: float | None = None) -> float:
-    """Normalised interval width: mean width over the range of y. Smaller is better."""
+def niw(
+    y: Any, intervals: Any, y_range: float | None = None, *, sample_weight: Any = None
+) -> float:
+    """Normalised interval width: mean width over the range of y. Smaller is better.
+
+    >>> niw([1.0, 2.0, 3.0, 9.0], [[0, 2], [1, 3], [2, 4], [3, 5]])
+    0.25
+    """
     y, intervals = check_intervals(y, intervals)
-    return float(np.mean(intervals[:, 1] - intervals[:, 0]) / _check_range(y, y_range))
+    return _mean(intervals[:, 1] - intervals[:, 0], sample_weight) / _check_range(y, y_range)
 
 
 def nciw(
-    y: Any, center: Any, intervals: Any, confidence_level: float, y_range: float | None = None
+    y: Any,
+    center: Any,
+    intervals: Any,
+    confidence_level: float,
+    y_range: float | None = None,
+    *,
+    sample_weight: Any = None,
 ) -> float:
     """Normalised calibrated interval width: NIW after a common factor. Smaller is better.
 
@@ -39,71 +62,129 @@ def nciw(
     the widths are distributed. A row off the center on a side of width zero is covered by no
     factor; when too many rows are, the result is infinite, and so it is when a bound is. A bound
     on the wrong side of the center counts as a width of zero on that side.
+
+    >>> nciw([1.0, 2.0, 3.0, 9.0], [1, 2, 3, 4], [[0, 2], [1, 3], [2, 4], [3, 5]], 1 - 1e-9)
+    1.25
     """
     y, intervals = check_intervals(y, intervals)
     center = check_vector(center, "center", len(y))
     level = check_one_level(confidence_level)
     if not np.all(np.isfinite(intervals)):
         return float("inf")
-    widths = np.maximum(np.stack([center - intervals[:, 0], intervals[:, 1] - center], axis=1), 0)
+    widths = distances(center, intervals[:, :1], intervals[:, 1:])[:, :, 0]
     scores = ratio_scores(np.abs(y - center), on_side_of(y, center, widths))
-    factor = order_statistic(scores, coverage_rank(len(y), level))
-    mean_width = float(np.mean(widths.sum(axis=1)))
+    weight = _check_weight(sample_weight, len(y))
+    size = len(y) if weight is None else float(weight.sum())
+    factor = order_statistic(scores, coverage_rank(size, level), weight)
+    mean_width = _mean(widths.sum(axis=1), weight)
     return factor * mean_width / _check_range(y, y_range) if mean_width else factor
 
 
-def quantile_loss(y: Any, intervals: Any, confidence_level: float) -> float:
-    """Pinball loss of the two bounds, averaged. Smaller is better; in the unit of y."""
-    return interval_score(y, intervals, confidence_level) * alpha(confidence_level) / 4
+def quantile_loss(
+    y: Any, intervals: Any, confidence_level: float, *, sample_weight: Any = None
+) -> float:
+    """Pinball loss of the two bounds, averaged. Smaller is better; in the unit of y.
+
+    >>> quantile_loss([1.0, 2.0, 3.0, 9.0], [[0, 2], [1, 3], [2, 4], [3, 5]], 0.5)
+    0.75
+    """
+    score = interval_score(y, intervals, confidence_level, sample_weight=sample_weight)
+    return score * alpha(confidence_level) / 4
 
 
-def interval_score(y: Any, intervals: Any, confidence_level: float) -> float:
-    """Width plus 2/alpha times the distance of rows outside. Smaller is better; in units of y."""
+def interval_score(
+    y: Any, intervals: Any, confidence_level: float, *, sample_weight: Any = None
+) -> float:
+    """Width plus 2/alpha times the distance of rows outside. Smaller is better; in units of y.
+
+    >>> interval_score([1.0, 2.0, 3.0, 9.0], [[0, 2], [1, 3], [2, 4], [3, 5]], 0.8)
+    12.0
+    """
     y, intervals = check_intervals(y, intervals)
     level = check_one_level(confidence_level)
     lower, upper = intervals[:, 0], intervals[:, 1]
     if not np.all(np.isfinite(intervals)):
         return float("inf")
     outside = np.maximum(lower - y, 0) + np.maximum(y - upper, 0)
-    return float(np.mean(upper - lower + 2 / alpha(level) * outside))
+    return _mean(upper - lower + 2 / alpha(level) * outside, sample_weight)
+
+
+def crps(y: Any, quantiles: Any, levels: Any, *, sample_weight: Any = None) -> float:
+    """Continuous ranked probability score of predicted quantiles. Smaller is better; unit of y.
+
+    It is twice the pinball loss, averaged over all levels between 0 and 1; `quantiles` (n, q) at
+    the rising `levels` (q,) stand for those around them, so many levels make it exact.
+
+    >>> crps([1.0, 4.0], [[0.0, 1.0, 2.0], [0.0, 1.0, 2.0]], [0.25, 0.5, 0.75])
+    1.5
+    """
+    y, quantiles, levels = _check_quantiles(y, quantiles, levels)
+    edges = np.concatenate([[0.0], (levels[1:] + levels[:-1]) / 2, [1.0]])
+    above = y[:, None] - quantiles
+    loss = np.maximum(levels * above, (levels - 1) * above)
+    return _mean(2 * loss @ np.diff(edges), sample_weight)
+
+
+def pit(y: Any, quantiles: Any, levels: Any) -> np.ndarray:
+    """(n,): probability integral transform, the level at which each target lies.
+
+    Uniform between 0 and 1 where the predicted distributions are right. Interpolated between the
+    `quantiles` (n, q) at the rising `levels` (q,); 0 below all of them and 1 above.
+
+    >>> pit([1.0, 1.5, 4.0], [[0.0, 1.0, 2.0]] * 3, [0.25, 0.5, 0.75])
+    array([0.5  , 0.625, 1.   ])
+    """
+    y, quantiles, levels = _check_quantiles(y, quantiles, levels)
+    rows = zip(y.tolist(), quantiles, strict=True)
+    return np.array([np.interp(t, row, levels, left=0.0, right=1.0) for t, row in rows])
 
 
 def evaluate(
-    y: Any, center: Any, intervals: Any, confidence_level: float, y_range: float | None = None
+    y: Any,
+    center: Any,
+    intervals: Any,
+    confidence_level: float,
+    y_range: float | None = None,
+    *,
+    sample_weight: Any = None,
 ) -> dict[str, float]:
-    """All of the above by name."""
+    """All of the above by name.
+
+    >>> scores = evaluate([1.0, 2.0, 3.0], [1, 2, 3], [[0, 2], [1, 3], [2, 4]], 0.9)
+    >>> {name: round(score, 3) for name, score in scores.items()}
+    {'picp': 1.0, 'niw': 1.0, 'nciw': 0.0, 'quantile_loss': 0.05, 'interval_score': 2.0}
+    """
+    weight = {"sample_weight": sample_weight}
     return {
-        "picp": picp(y, intervals),
-        "niw": niw(y, intervals, y_range),
-        "nciw": nciw(y, center, intervals, confidence_level, y_range),
-        "quantile_loss": quantile_loss(y, intervals, confidence_level),
-        "interval_score": interval_score(y, intervals, confidence_level),
+        "picp": picp(y, intervals, **weight),
+        "niw": niw(y, intervals, y_range, **weight),
+        "nciw": nciw(y, center, intervals, confidence_level, y_range, **weight),
+        "quantile_loss": quantile_loss(y, intervals, confidence_level, **weight),
+        "interval_score": interval_score(y, intervals, confidence_level, **weight),
     }
 
 
-def check_intervals(y: Any, intervals: Any) -> tuple[np.ndarray, np.ndarray]:
-    y = check_vector(y, "y")
-    intervals = np.asarray(intervals, float)
-    if intervals.ndim == 3 and intervals.shape[2] == 1:
-        intervals = intervals[:, :, 0]
-    if intervals.shape != (len(y), 2):
+def _check_weight(sample_weight: Any, n: int) -> np.ndarray | None:
+    return None if sample_weight is None else check_weights(sample_weight, "sample_weight", n)
+
+
+def _mean(values: np.ndarray, sample_weight: Any) -> float:
+    return float(np.average(values, weights=_check_weight(sample_weight, len(values))))
+
+
+def _check_quantiles(
+    y: Any, quantiles: Any, levels: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    y, levels = check_vector(y, "y"), check_quantiles(levels)
+    quantiles = np.asarray(quantiles, float)
+    if quantiles.shape != (len(y), len(levels)):
         raise ValueError(
-            f"intervals must have shape ({len(y)}, 2), lower and upper for every row of y; got "
-            f"{intervals.shape}. Of several levels, score one at a time: intervals[:, :, j]."
+            f"quantiles must have shape ({len(y)}, {len(levels)}), one for every row and level; "
+            f"got {quantiles.shape}."
         )
-    if np.isnan(intervals).any():
-        raise ValueError("intervals contain NaN.")
-    if np.any(intervals[:, 0] > intervals[:, 1]):
-        row = int(np.argmax(intervals[:, 0] > intervals[:, 1]))
-        raise ValueError(f"The lower bound exceeds the upper bound in row {row}.")
-    return y, intervals
-
-
-def check_one_level(confidence_level: float) -> float:
-    levels = check_levels(confidence_level)
-    if len(levels) != 1:
-        raise ValueError(f"One confidence level at a time, got {confidence_level!r}.")
-    return levels[0]
+    if np.isnan(quantiles).any() or np.any(np.diff(quantiles, axis=1) < 0):
+        raise ValueError("quantiles must be numbers that rise, or stay, with the level.")
+    return y, quantiles, levels
 
 
 def _check_range(y: np.ndarray, y_range: float | None) -> float:

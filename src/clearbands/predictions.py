@@ -23,22 +23,22 @@ def table_of(levels: Sequence[Uncertainty]) -> pl.DataFrame:
     """The same from predictions that are there already."""
     import polars as pl
 
+    return pl.DataFrame(columns_of(levels))
+
+
+def columns_of(levels: Sequence[Uncertainty]) -> dict[str, np.ndarray]:
+    """The columns of that table, by name."""
     columns = {"point": levels[0].center}
     for parts in levels:
         ending = f"_{parts.confidence_level}" if len(levels) > 1 else ""
         columns[f"lower{ending}"], columns[f"upper{ending}"] = parts.interval.T
-    return pl.DataFrame(columns | part_widths(levels[0]))
+    return columns | part_widths(levels[0])
 
 
 def part_widths(parts: Uncertainty) -> dict[str, np.ndarray]:
     """How wide each part is, both sides together, and the epistemic share of the whole."""
     return {
-        "aleatoric": parts.aleatoric.sum(axis=1),
-        "epistemic": parts.epistemic.sum(axis=1),
-        "epistemic_share": epistemic_share(parts),
+        "aleatoric": parts.widths[:, 0],
+        "epistemic": parts.widths[:, 1],
+        "epistemic_share": parts.epistemic_share,
     }
-
-
-def epistemic_share(parts: Uncertainty) -> np.ndarray:
-    """(n,): epistemic width over the whole, between 0 and 1."""
-    return 1 - 1 / (1 + parts.ratio)

@@ -2,63 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.aleatoric import default_aleatoric
-from clearbands.calibration import AdditiveCalibrator, ClearCalibrator
-from clearbands.epistemic.base import BaggedEnsemble
-from clearbands.epistemic.pcs import PCSEnsemble
-from clearbands.interval_regressor import Components, IntervalRegressor, match_quantile_model
-from clearbands.lambda_loss import LambdaPath, lambda_path
-from clearbands.levels import find_level
+from clearbands.aleatoric.base import ResampledPart
+from clearbands.aleatoric.crossfitted import CrossFittedNoise
+from clearbands.answering import AnsweringRegressor, read_groups
+from clearbands.bagging import Folds, seed_missing
+from clearbands.bands import Components
+from clearbands.calibration.additive import AdditiveCalibrator
+from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibrator
+from clearbands.calibration.conformal import CalibrationWarning
+from clearbands.calibration.distribution import AnyLevel
+from clearbands.calibration.groups import GroupCalibrator
+from clearbands.calibration.guarantee import Guarantee
+from clearbands.calibration.lambda_path import LambdaPath, lambda_path
+from clearbands.checks import check_table, check_target, check_weights, is_frame
+from clearbands.competition.centers import CenterStanding, choose_centers, judge_centers
+from clearbands.competition.compete import Outcome, compete, draw_rows
+from clearbands.competition.contest import Contest
+from clearbands.competition.judging import NoiseCandidate, Standing
+from clearbands.epistemic.base import CrossPart, OutOfBagEnsemble
+from clearbands.epistemic.crossfitted import as_cross_part
+from clearbands.epistemic.folded import FoldedEnsemble
+from clearbands.familiarity import Familiarity, texts_of_rows
+from clearbands.interval_regressor import learns_from_target
+from clearbands.pairs import Blend, Pair
+from clearbands.presets import match_quantile_model
 from clearbands.progress import Listener, listening
-from clearbands.split import Rows, hold_out
-from clearbands.tables import is_frame
-from clearbands.uncertainty import Uncertainty
+from clearbands.split import Rows, check_apart, hold_out
+from clearbands.support import check_inside, check_support
 
 if TYPE_CHECKING:
     from clearbands.report import Report
 
-GUARANTEES = {
-    "joint": "asymptotic coverage",
-    "conformal": "finite-sample marginal coverage",
-}
+CALIBRATIONS = ("cross", "joint", "conformal")
 RESIDUALS = ("in-sample", "out-of-bag", "target")
+GIVEN = "given"  # the name of a part in the leaderboard that had no rival
 
 
-class ClearRegressor(IntervalRegressor):
+LEAST_EPISTEMIC = 0.1
+"""Where parts compete: it raised the mean loss of twelve data sets by 0.04 %, and without it lambda
+was 0 in one fit of twelve; see `experiments/least_epistemic.py`."""
+
+
+FAMILIAR_ROWS = 5_000  # so many tell what is ordinary
+
+
+class Judged(NamedTuple):
+    """What is said of rows by what did not see them."""
+
+    y: np.ndarray
+    components: Components
+    groups: np.ndarray | None
+    weight: np.ndarray | None
+    rows: np.ndarray | None  # their numbers, where they train
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """As calibrators take them."""
+        return (self.y, *self.components)
+
+
+class ClearRegressor(AnsweringRegressor):
     """Calibrated prediction intervals that tell noise from ignorance.
 
     Parameters
     ----------
-    epistemic : ensemble, optional
-        Gives the center and the epistemic widths; see `clearbands.epistemic.base.Ensemble` for
-        the contract. By default a `PCSEnsemble`.
+    epistemic : optional
+        Gives the center and the epistemic widths; see `clearbands.epistemic.base.EpistemicPart`
+        for the contract. By default several models compete.
     aleatoric : optional
-        Gives the aleatoric widths from the residuals; see `ResidualQuantiles` for the contract.
-        By default shallow boosted trees, or a quantile forest from 3,000 training rows on, or
-        deeper boosted trees above 50,000; `ResidualQuantiles()` takes the type of model that won.
+        Gives the aleatoric widths; see `clearbands.aleatoric.base.AleatoricPart` for the contract.
+        By default several models compete.
     calibrator : optional
-        `ClearCalibrator` by default, or one of its siblings.
+        `ClearCalibrator` by default, or one of its siblings. Where parts compete, at least a tenth
+        of the mean width is epistemic by default, so that intervals grow far from the data.
     confidence_level : float or list of float
         Intervals of several levels are nested.
-    calibration : "joint" or "conformal"
-        "joint": one held-out set chooses lambda and gamma1, the paper's standard. "conformal":
+    calibration : "cross", "joint" or "conformal", optional
+        "cross": all rows train, and every row is calibrated by members that did not see it; the
+        default when `fit` is given no calibration set. "joint": one held-out set chooses lambda
+        and gamma1, the paper's standard and the default with a calibration set. "conformal":
         lambda from one half of it, gamma1 from the other, with a finite-sample guarantee.
     calibration_size : float
-        Share of the rows that is held out when `fit` is given no calibration set.
-    residuals : "in-sample", "out-of-bag" or "target"
-        Which center the aleatoric part's residuals are taken from; with "target" it learns y
-        itself, for models that follow y as closely as the center does.
+        Share of the rows that "joint" and "conformal" hold out when `fit` is given no calibration
+        set.
+    residuals : "in-sample", "out-of-bag" or "target", optional
+        Which center the residuals are taken from that a given aleatoric part learns; with "target"
+        it learns y itself, for models that follow y as closely as the center does. By default the
+        center of members that did not see the row with "cross", and else of all, as in the paper.
     show_center : bool, optional
-        Whether the aleatoric part sees the center as one more feature: noise often depends on
-        what is predicted. Of training rows it sees the out-of-bag center, where the ensemble has
-        one. By default so with the default aleatoric part, and not with parts that are given.
+        Whether the aleatoric part sees the center as one more feature, and with "cross" how much
+        the members disagree: noise often depends on what is predicted. By default so where parts
+        compete, and not with parts that are given.
+    contest : Contest, optional
+        Which parts compete, and how many members they get; `fast()` and `thorough()` are set up
+        with others than the default.
+    support : (low, high), optional
+        The smallest and the largest value that targets can have, None for no end: no center, bound,
+        quantile or sample is outside.
     encoder : "auto", transformer or None
         Turns tables into numbers; "auto" is a `TableEncoder`, None leaves X as it is.
     n_jobs, random_state
@@ -69,12 +117,38 @@ class ClearRegressor(IntervalRegressor):
     ----------
     lambda_, gamma1_, gamma2_ : (k,), one value per level
     guarantee_ : str, what holds for the coverage
-    encoder_, epistemic_, aleatoric_, calibrator_ : the fitted parts
-    shows_center_ : bool, whether the aleatoric part sees the center
+    calibration_ : str, how it was calibrated
+    encoder_, calibrator_ : the fitted encoder and calibrator
+    parts_ : the fitted pair of parts, or a `Blend` of several
+    epistemic_, aleatoric_ : the parts of the pair, or of the best one
+    leaderboard_ : tuple of Standing
+        The pairs that competed, best first; empty where both parts were given.
+    centers_ : tuple of CenterStanding
+        The centers that competed before, best first; empty where the epistemic part was given.
     lambda_paths_ : tuple of LambdaPath
         The loss over lambda at each level; empty for an `AdditiveCalibrator`, which has none.
+    any_level_ : AnyLevel
+        What the model keeps of its calibration rows to answer at any level: 8 bytes per row. None
+        where no level has finite bounds.
     n_train_, n_validation_, n_calibration_ : how many rows each step saw
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import ClearRegressor
+    >>> X = np.linspace(0, 1, 100)[:, None]
+    >>> y = X[:, 0] + X[:, 0] * np.resize([-0.1, 0.0, 0.1], 100)  # noise that grows with x
+    >>> model = ClearRegressor(confidence_level=0.9, random_state=0).fit(X, y)
+    >>> point, intervals = model.predict_interval(X)
+    >>> point.shape, intervals.shape  # rows, lower and upper, levels
+    ((100,), (100, 2, 1))
+    >>> parts = model.predict_uncertainty(X)  # why an interval is wide
+    >>> parts.aleatoric.shape, parts.epistemic.shape  # distances below and above the center
+    ((100, 2), (100, 2))
     """
+
+    leaderboard_: tuple[Standing, ...]
+    centers_: tuple[CenterStanding, ...]
 
     def __init__(
         self,
@@ -83,10 +157,12 @@ class ClearRegressor(IntervalRegressor):
         calibrator: Any = None,
         *,
         confidence_level: float | Sequence[float] = 0.9,
-        calibration: str = "joint",
+        calibration: str | None = None,
         calibration_size: float = 0.25,
-        residuals: str = "in-sample",
+        residuals: str | None = None,
         show_center: bool | None = None,
+        contest: Contest | None = None,
+        support: tuple[float | None, float | None] | None = None,
         encoder: Any = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -99,6 +175,8 @@ class ClearRegressor(IntervalRegressor):
         self.calibration_size = calibration_size
         self.residuals = residuals
         self.show_center = show_center
+        self.contest = contest
+        self.support = support
         self.encoder = encoder
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -110,61 +188,84 @@ class ClearRegressor(IntervalRegressor):
         *,
         X_cal: Any = None,
         y_cal: Any = None,
+        together: Any = None,
+        groups: Any = None,
+        calibration_weight: Any = None,
         progress: Listener | None = None,
     ) -> ClearRegressor:
-        """Train on a part of the rows and calibrate on the rest.
+        """Train on the rows and calibrate on rows that what is calibrated did not see.
 
-        With a calibration set (`X_cal`, `y_cal`) given, all of X trains. `progress` is called as
-        `progress(stage, done, total)` while the bootstraps run.
+        With a calibration set (`X_cal`, `y_cal`) given, all of X trains. `together` are labels (n,)
+        of rows that belong together, such as visits of one patient: no member is judged by some of
+        them having seen others.
+
+        `groups` are labels (n,), or the name of a column, of groups in each of which the level
+        shall hold: all rows choose lambda, and those of each group its gamma1; see
+        `clearbands.calibration.groups.GroupCalibrator`. `calibration_weight` (n,) says how many
+        times more often such a row occurs among new rows than here, up to a common factor. Both
+        belong to the rows of X_cal where it is given, else to those of X.
+
+        `progress` is called as `progress(stage, done, total)`.
         """
         levels = self._check_parameters()
+        if hasattr(self, "origin_"):  # a record of other rows, see `clearbands.origin`
+            del self.origin_
+        self.calibration_ = self._choose_calibration(X_cal)
         rng = check_random_state(self.random_state)
-        train, validation, calibration = self._split(X, y, X_cal, y_cal, rng)
+        labels = self._read_labels(X, y, X_cal, y_cal, groups, calibration_weight)
+        train, validation, calibration = self._split(X, y, X_cal, y_cal, together, labels, rng)
         with listening(progress):
             self.encoder_ = self._make_encoder().fit(train.X, train.y)
-            train, validation = self._encode(train), self._encode(validation)
-            calibration = validation if calibration is None else self._encode(calibration)
-
-            self.epistemic_ = self._part(self.epistemic, PCSEnsemble(), levels, rng)
-            self._check_bootstraps()
-            self.shows_center_ = self._shall_show_center(train.X)
-            self.epistemic_.fit(train.X, train.y, validation=(validation.X, validation.y))
-            aleatoric = self._part(self.aleatoric, default_aleatoric(len(train.y)), levels, rng)
-            self.aleatoric_ = match_quantile_model(aleatoric, self.epistemic_)
-            self.aleatoric_.fit(*self._noise(train))
-
-            held_out = (calibration.y, *self._components(calibration.X))
-            chooser = None
-            if calibration is not validation:
-                chooser = (validation.y, *self._components(validation.X))
-            self.calibrator_ = self._part(self.calibrator, ClearCalibrator(), levels, rng)
-            self.calibrator_.fit(*held_out, validation=chooser)
-            self.lambda_paths_ = self._lambda_paths(levels, *(chooser or held_out))
-        self.levels_ = np.array(levels)
-        self.guarantee_ = GUARANTEES[self.calibration]
-        self.n_train_ = len(train)
-        self.n_validation_, self.n_calibration_ = len(validation), len(calibration)
+            texts = texts_of_rows(self.encoder_, train.X)
+            train = self._encode(train)
+            if validation is None:
+                held_out, chooser = self._fit_on_all(train, levels, rng), None
+                self.familiar_ = self._familiar(train, texts, held_out)
+            else:
+                raw = validation if calibration is None else calibration
+                validation = self._encode(validation)
+                calibration = validation if calibration is None else self._encode(calibration)
+                for rows in {id(part): part for part in (validation, calibration)}.values():
+                    check_apart(train, rows)
+                self.parts_ = self._fit_apart(train, validation, levels, rng)
+                held_out, chooser = self._judged(calibration), None
+                if calibration is not validation:
+                    chooser = self._judged(validation)
+                self.familiar_ = self._familiar(train, texts, held_out, raw.X, calibration.X)
+            self.levels_ = np.array(levels)
+            self.calibrator_ = self._calibrate(held_out, chooser, levels, rng)
+            self.any_level_ = self._keep(held_out)
+            self.lambda_paths_ = self._lambda_paths(levels, *(chooser or held_out).arrays)
+        self.n_train_, self.n_calibration_ = len(train), len(held_out.y)
+        self.n_validation_ = len((chooser or held_out).y)
+        self.guarantee_ = self._guarantee(X_cal, held_out)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,): the center."""
         encoded = self._check_and_encode(X)
-        return self.epistemic_.predict(encoded)
+        return self._support.clip(self.parts_.predict(encoded))
 
-    def predict_uncertainty(self, X: Any, *, confidence_level: float | None = None) -> Uncertainty:
-        """The calibrated aleatoric and epistemic distances at one level, by default the first."""
+    def unfamiliar(self, X: Any) -> np.ndarray:
+        """(n,) booleans: whether a row is unlike those the model has learned from.
+
+        Three things make a row strange: a large epistemic width, a value outside the range of its
+        column, a category that was never seen. Of ordinary rows about 5 % are flagged. The
+        threshold comes from held-out rows where there are any; where all rows train, ranges and
+        categories are those of the other rows, and the widths those of the training rows, which
+        flexible models know somewhat better than new ones.
+        """
         check_is_fitted(self, "calibrator_")
-        return self.predict_uncertainties(X)[find_level(self.levels_, confidence_level)]
-
-    def predict_uncertainties(self, X: Any) -> tuple[Uncertainty, ...]:
-        """The same at every level, in the order of `levels_`, from one pass over the rows."""
-        components = self._components(self._check_and_encode(X))
-        aleatoric, epistemic = self.calibrator_.scale(components.aleatoric, components.epistemic)
-        index = getattr(X, "index", None)
-        return tuple(
-            Uncertainty(components.center, aleatoric[:, :, j], epistemic[:, :, j], level, index)
-            for j, level in enumerate(self.levels_.tolist())
-        )
+        familiar = getattr(self, "familiar_", None)
+        if familiar is None:
+            raise ValueError(
+                "This model does not know what its training rows looked like: it was saved by a "
+                "version that did not keep it, or fitted with encoder=None on a table. Fit it "
+                "again, with an encoder."
+            )
+        widths = _epistemic_width(self.components(X))
+        texts = texts_of_rows(self.encoder_, check_table(self, X, reset=False))
+        return familiar.scores(self.encode(X), texts, widths) > familiar.threshold
 
     def report(
         self,
@@ -192,67 +293,237 @@ class ClearRegressor(IntervalRegressor):
     @property
     def lambda_(self) -> np.ndarray:
         """(k,): gamma2 / gamma1 at each level."""
-        return np.atleast_1d(self.calibrator_.lambda_)
+        return np.atleast_1d(self._pooled.lambda_)
 
     @property
     def gamma1_(self) -> np.ndarray:
         """(k,): the factor of the aleatoric widths at each level."""
-        return np.atleast_1d(self.calibrator_.gamma1_)
+        return np.atleast_1d(self._pooled.gamma1_)
 
     @property
     def gamma2_(self) -> np.ndarray:
         """(k,): the factor of the epistemic widths at each level."""
-        return np.atleast_1d(self.calibrator_.gamma2_)
+        return np.atleast_1d(self._pooled.gamma2_)
+
+    @property
+    def _pooled(self) -> Any:
+        """The calibrator of all rows, also where there are groups."""
+        return getattr(self.calibrator_, "pooled_", self.calibrator_)
+
+    @property
+    def epistemic_(self) -> Any:
+        """The fitted epistemic part, of the best pair where several are averaged."""
+        return self._best_pair.epistemic
+
+    @property
+    def aleatoric_(self) -> Any:
+        """The fitted aleatoric part, of the best pair where several are averaged."""
+        return self._best_pair.aleatoric
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(_of_today(state))
+
+    @property
+    def _best_pair(self) -> Pair:
+        check_is_fitted(self, "parts_")
+        return self.parts_.pairs[0] if isinstance(self.parts_, Blend) else self.parts_
 
     def _check_parameters(self) -> list[float]:
         levels = super()._check_parameters()
-        if self.calibration not in GUARANTEES:
-            raise ValueError(
-                f'calibration must be "joint" or "conformal", got {self.calibration!r}.'
-            )
-        if self.residuals not in RESIDUALS:
+        if self.calibration is not None and self.calibration not in CALIBRATIONS:
+            allowed = ", ".join(f'"{name}"' for name in CALIBRATIONS)
+            raise ValueError(f"calibration must be one of {allowed}, got {self.calibration!r}.")
+        check_support(self.support)
+        if self.residuals is not None and self.residuals not in RESIDUALS:
             raise ValueError(f"residuals must be one of {RESIDUALS}, got {self.residuals!r}.")
         return levels
 
+    def _choose_calibration(self, X_cal: Any) -> str:
+        if self.calibration is None:
+            return "cross" if X_cal is None else "joint"
+        if self.calibration == "cross" and X_cal is not None:
+            raise ValueError(
+                'calibration="cross" calibrates on the rows that train, so X_cal and y_cal have no '
+                'use: leave them out, or choose "joint" or "conformal".'
+            )
+        return self.calibration
+
+    def _check_encoder(self) -> None:
+        if learns_from_target(self.encoder):
+            raise ValueError(
+                "The encoder learns from y, so rows would be judged by what saw their targets; "
+                'choose calibration="joint" or "conformal", or an encoder that takes X alone.'
+            )
+
     def _split(
-        self, X: Any, y: Any, X_cal: Any, y_cal: Any, rng: np.random.RandomState
-    ) -> tuple[Rows, Rows, Rows | None]:
+        self,
+        X: Any,
+        y: Any,
+        X_cal: Any,
+        y_cal: Any,
+        together: Any,
+        labels: tuple[np.ndarray | None, np.ndarray | None],
+        rng: np.random.RandomState,
+    ) -> tuple[Rows, Rows | None, Rows | None]:
         """Training rows, those that choose, and those kept for gamma1 alone ("conformal")."""
-        train, held_out = self._hold_out(X, y, X_cal, y_cal, rng)
-        if self.calibration == "joint":
+        if self.calibration_ == "cross":
+            self._check_encoder()
+            train = self._check_rows(X, y, together, reset=True).with_labels(*labels)
+            check_inside(train.y, self._support)
+            return train, None, None
+        train, held_out = self._hold_out(X, y, X_cal, y_cal, rng, *labels)
+        check_inside(np.concatenate([train.y, held_out.y]), self._support)
+        if self.calibration_ == "joint":
             return train, held_out, None
         return train, *hold_out(held_out, 0.5, rng)
 
-    def _check_bootstraps(self) -> None:
-        if self.residuals == "out-of-bag" and not isinstance(self.epistemic_, BaggedEnsemble):
+    def _fit_on_all(self, train: Rows, levels: list[float], rng: np.random.RandomState) -> Judged:
+        """Fit the parts on all rows; what those who did not see them say of the rows."""
+        outcome = self._compete(train, levels, rng)
+        self.parts_ = outcome.parts
+        rows = outcome.rows
+        groups = None if train.groups is None else train.groups[rows]
+        weight = None if train.weight is None else train.weight[rows]
+        return Judged(outcome.y, self._within(outcome.unseen), groups, weight, rows)
+
+    def _fit_apart(
+        self, train: Rows, validation: Rows, levels: list[float], rng: np.random.RandomState
+    ) -> Pair | Blend:
+        """Fit the parts on rows that do not calibrate."""
+        if self.epistemic is None or self.aleatoric is None:
+            return self._compete(train, levels, rng).parts
+        self.leaderboard_, self.centers_ = (), ()
+        return self._fit_pair(train, validation, levels, rng)
+
+    def _components(self, X: Any) -> Components:
+        return self._within(self.parts_.components(X))
+
+    def _judged(self, rows: Rows) -> Judged:
+        return Judged(rows.y, self._components(rows.X), rows.groups, rows.weight, None)
+
+    def _within(self, components: Components) -> Components:
+        """With a center inside the support."""
+        return components._replace(center=self._support.clip(components.center))
+
+    def _read_labels(
+        self, X: Any, y: Any, X_cal: Any, y_cal: Any, groups: Any, weight: Any
+    ) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Groups and weights of the rows that may calibrate."""
+        self.group_column_ = groups if isinstance(groups, str) else None
+        if groups is None and weight is None:
+            return None, None
+        if groups is not None and weight is not None:
+            raise ValueError("groups and calibration_weight cannot be had together: give one.")
+        rows, targets = (X, y) if X_cal is None else (X_cal, y_cal)
+        n = len(check_target(targets))
+        if groups is None:
+            return None, check_weights(weight, "calibration_weight", n)
+        return read_groups(groups, rows, n), None
+
+    def _compete(self, train: Rows, levels: list[float], rng: np.random.RandomState) -> Outcome:
+        """Parts that were given compete without rivals."""
+        contest = Contest() if self.contest is None else self.contest
+        outcome = compete(
+            train,
+            self._centers(train, contest, levels, rng),
+            self._noises(contest, levels, rng),
+            levels=levels,
+            shown=self._shown(train.X),
+            contest=contest,
+            rng=rng,
+        )
+        self.leaderboard_ = outcome.leaderboard
+        return outcome
+
+    def _centers(
+        self, train: Rows, contest: Contest, levels: list[float], rng: np.random.RandomState
+    ) -> Mapping[str, CrossPart]:
+        self.centers_ = ()
+        if self.epistemic is not None:
+            return {GIVEN: self._part(as_cross_part(self.epistemic), levels, rng)}
+        judges = draw_rows(train, contest.judging_rows, rng)
+        draws = Folds.draw(len(judges), contest.folds, 1, rng, judges.together)
+        models = {
+            name: seed_missing(model, rng)
+            for name, model in contest.centers(train.X.shape[1]).items()
+        }
+        standings = judge_centers(models, judges, draws, levels, n_jobs=self.n_jobs)
+        self.centers_ = tuple(sorted(standings, key=lambda standing: standing.loss))
+        chosen = {
+            standing.name: self._part(
+                FoldedEnsemble(standing.model, contest.folds, contest.repeats_for(len(train))),
+                levels,
+                rng,
+            )
+            for standing in choose_centers(standings, contest.n_centers_for(len(train)))
+        }
+        others = contest.parts().items()
+        return chosen | {name: self._part(as_cross_part(p), levels, rng) for name, p in others}
+
+    def _noises(
+        self, contest: Contest, levels: list[float], rng: np.random.RandomState
+    ) -> Mapping[str, NoiseCandidate]:
+        if self.aleatoric is None:
+            return {
+                name: noise._replace(part=self._part(noise.part, levels, rng))
+                for name, noise in contest.noises().items()
+            }
+        if self.residuals == "in-sample":
+            raise ValueError(
+                'residuals="in-sample" would let rows that calibrate judge members that saw them; '
+                'choose "out-of-bag" or "target", or calibration="joint" with both parts given.'
+            )
+        given = self.aleatoric
+        part = given if isinstance(given, ResampledPart) else CrossFittedNoise(given)
+        learns_target = self.residuals == "target"
+        return {GIVEN: NoiseCandidate(self._part(part, levels, rng), learns_target)}
+
+    def _shown(self, X: Any) -> str:
+        """What competing aleatoric parts see besides X."""
+        shall_show = self.aleatoric is None if self.show_center is None else self.show_center
+        if self.show_center is None and is_frame(X):
+            return "nothing"
+        self._check_can_show(X)
+        return "center and spread" if shall_show else "nothing"
+
+    def _fit_pair(
+        self, train: Rows, validation: Rows, levels: list[float], rng: np.random.RandomState
+    ) -> Pair:
+        """The paper's way: the center first, then the noise from what it leaves over."""
+        epistemic = self._part(self.epistemic, levels, rng)
+        self._check_bootstraps(epistemic)
+        self._check_can_show(train.X)
+        epistemic.fit(train.X, train.y, validation=(validation.X, validation.y))
+        aleatoric = match_quantile_model(self._part(self.aleatoric, levels, rng), epistemic)
+        aleatoric.fit(*self._noise(train, epistemic))
+        return Pair(epistemic, aleatoric, "center" if self.show_center else "nothing")
+
+    def _check_bootstraps(self, epistemic: Any) -> None:
+        if self.residuals == "out-of-bag" and not isinstance(epistemic, OutOfBagEnsemble):
             raise ValueError(
                 'residuals="out-of-bag" needs an ensemble of bootstraps, such as PCSEnsemble; '
-                f"{type(self.epistemic_).__name__} has none."
+                f"{type(epistemic).__name__} has none."
             )
 
-    def _shall_show_center(self, X: Any) -> bool:
-        if self.show_center is None:
-            is_bagged = isinstance(self.epistemic_, BaggedEnsemble)
-            return self.aleatoric is None and is_bagged and not is_frame(X)
+    def _check_can_show(self, X: Any) -> None:
         if self.show_center and is_frame(X):
             raise ValueError(
                 "show_center adds a column of numbers to X, but encoder=None leaves X a table: "
                 'give an encoder, such as "auto", or show_center=False.'
             )
-        return self.show_center
 
-    def _noise(self, train: Rows) -> tuple[Any, np.ndarray]:
+    def _noise(self, train: Rows, epistemic: Any) -> tuple[Any, np.ndarray]:
         """What the aleatoric part sees of the training rows, and what it learns."""
         X = train.X
-        if self.residuals == "target" and not self.shows_center_:
+        if self.residuals == "target" and not self.show_center:
             return X, train.y
-        center, unseen = self._training_centers(X)
-        if self.shows_center_:
+        center, unseen = self._training_centers(X, epistemic)
+        if self.show_center:
             # In the sample the center follows y, which new rows would not let it do.
             X = np.column_stack([X, np.where(np.isnan(unseen), center, unseen)])
         if self.residuals == "target":
             return X, train.y
-        if self.residuals == "in-sample":
+        if self.residuals != "out-of-bag":
             return X, train.y - center
         left_out = np.flatnonzero(~np.isnan(unseen))
         if len(left_out) < len(train) / 2:
@@ -263,18 +534,84 @@ class ClearRegressor(IntervalRegressor):
         rows = Rows(X, train.y - unseen).take(left_out)
         return rows.X, rows.y
 
-    def _training_centers(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _training_centers(self, X: Any, epistemic: Any) -> tuple[np.ndarray, np.ndarray]:
         """The center of all members, and of those that did not see the row."""
-        needs_unseen = self.shows_center_ or self.residuals == "out-of-bag"
-        if needs_unseen and isinstance(self.epistemic_, BaggedEnsemble):
-            return self.epistemic_.predict_training(X)
-        center = self.epistemic_.predict(X)
+        needs_unseen = self.show_center or self.residuals == "out-of-bag"
+        if needs_unseen and isinstance(epistemic, OutOfBagEnsemble):
+            return epistemic.predict_training(X)
+        center = epistemic.predict(X)
         return center, center
 
-    def _components(self, X: Any) -> Components:
-        center, epistemic = self.epistemic_.predict_with_widths(X)
-        seen = np.column_stack([X, center]) if self.shows_center_ else X
-        return Components(center, self.aleatoric_.predict_widths(seen), epistemic)
+    def _guarantee(self, X_cal: Any, held_out: Judged) -> str:
+        if X_cal is None and getattr(self.epistemic, "fitted_elsewhere", False):
+            warnings.warn(
+                f"The models of {type(self.epistemic).__name__} were fitted elsewhere. If they saw "
+                "rows of X, intervals are too short: give X_cal and y_cal that they did not see.",
+                CalibrationWarning,
+                stacklevel=3,
+            )
+            return Guarantee.UNKNOWN.value
+        if self.calibration_ == "conformal" and held_out.groups is not None:
+            return Guarantee.GROUPS.value
+        if self.calibration_ == "conformal" and held_out.weight is not None:
+            return Guarantee.WEIGHTED.value
+        return Guarantee.of(self.calibration_).value
+
+    def _calibrate(
+        self, held_out: Judged, chooser: Judged | None, levels: list[float], rng: Any
+    ) -> Any:
+        """The fitted calibrator, of every group where there are groups."""
+        calibrator = self.calibrator
+        if calibrator is None:
+            is_given = self.epistemic is not None and self.aleatoric is not None
+            calibrator = ClearCalibrator(least_epistemic=0.0 if is_given else LEAST_EPISTEMIC)
+        validation = None if chooser is None else chooser.arrays
+        if held_out.groups is not None:
+            if not isinstance(calibrator, GroupCalibrator):
+                _check_for_groups(calibrator)
+                calibrator = GroupCalibrator(calibrator)
+            fitted = self._part(calibrator, levels, rng)
+            return fitted.fit(*held_out.arrays, groups=held_out.groups, validation=validation)
+        weights: dict[str, np.ndarray | None] = {}
+        if held_out.weight is not None:
+            weights["calibration_weight"] = held_out.weight
+            if chooser is not None:
+                weights["validation_weight"] = chooser.weight
+        fitted = self._part(calibrator, levels, rng)
+        return fitted.fit(*held_out.arrays, validation=validation, **weights)
+
+    def _keep(self, held_out: Judged) -> AnyLevel | None:
+        """What other levels need of the calibration rows; None where no level is finite."""
+        center, *parts = self._scaled(held_out.components, held_out.groups)
+        distances = np.add(*parts)
+        if not np.isfinite(distances).all(axis=(0, 1)).any():
+            return None
+        apart = self.calibration_ == "conformal" or isinstance(self.calibrator_, AdditiveCalibrator)
+        weight = held_out.weight
+        return AnyLevel.of(
+            self.levels_,
+            held_out.y,
+            center,
+            distances,
+            sample_weight=None if weight is None else weight / weight.max(),  # a new row counts 1
+            may_fall_short=not apart,
+        )
+
+    def _familiar(
+        self, train: Rows, texts: np.ndarray, held_out: Judged, raw: Any = None, X: Any = None
+    ) -> Familiarity | None:
+        """How ordinary rows look; None where the parts see a table, not numbers."""
+        if not isinstance(train.X, np.ndarray):
+            return None
+        if raw is None:
+            # Few members did not see a row, so what they say of it scatters more than what all say
+            # of a new one; widths of all members are compared with their like.
+            rows = np.arange(0, len(train), max(1, len(train) // FAMILIAR_ROWS))
+            all_say = self._components(train.X[rows])
+            return Familiarity.of(train.X, texts, _epistemic_width(all_say), rows=rows)
+        widths = _epistemic_width(held_out.components)
+        new = X, texts_of_rows(self.encoder_, raw)
+        return Familiarity.of(train.X, texts, widths, held_out=new)
 
     def _lambda_paths(
         self,
@@ -284,9 +621,40 @@ class ClearRegressor(IntervalRegressor):
         aleatoric: np.ndarray,
         epistemic: np.ndarray,
     ) -> tuple[LambdaPath, ...]:
-        if isinstance(self.calibrator_, AdditiveCalibrator):
+        if isinstance(self._pooled, AdditiveCalibrator):
             return ()
         return tuple(
             lambda_path(y, center, aleatoric[:, :, j], epistemic[:, :, j], level, self.lambda_[j])
             for j, level in enumerate(levels)
+        )
+
+
+def _of_today(state: dict[str, Any]) -> dict[str, Any]:
+    """What a fitted model had by other names when its two parts were not yet one."""
+    if "epistemic_" not in state:
+        return state
+    kept = {
+        k: v for k, v in state.items() if k not in ("epistemic_", "aleatoric_", "shows_center_")
+    }
+    shown = "center" if state["shows_center_"] else "nothing"
+    pair = Pair(state["epistemic_"], state["aleatoric_"], shown)
+    return {
+        **kept,
+        "parts_": pair,
+        "calibration_": state["calibration"],
+        "leaderboard_": (),
+        "centers_": (),
+    }
+
+
+def _epistemic_width(components: Components) -> np.ndarray:
+    """(n,): below and above together, at the first level."""
+    return components.epistemic[:, :, 0].sum(axis=1)
+
+
+def _check_for_groups(calibrator: Any) -> None:
+    if not isinstance(calibrator, ClearCalibrator | FixedRatioCalibrator):
+        raise ValueError(
+            f"{type(calibrator).__name__} cannot calibrate groups: choose ClearCalibrator or "
+            "FixedRatioCalibrator."
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -16,12 +17,20 @@ class Rows:
 
     X: Any
     y: np.ndarray
+    together: np.ndarray | None = None  # labels of rows that no fold may part
+    groups: np.ndarray | None = None  # labels of groups in each of which the level shall hold
+    weight: np.ndarray | None = None  # how many times more often such rows occur among new ones
 
     def __len__(self) -> int:
         return len(self.y)
 
     def take(self, index: np.ndarray) -> Rows:
-        return Rows(_safe_indexing(self.X, index), self.y[index])
+        labels = (self.together, self.groups, self.weight)
+        taken = (None if label is None else label[index] for label in labels)
+        return Rows(_safe_indexing(self.X, index), self.y[index], *taken)
+
+    def with_labels(self, groups: np.ndarray | None, weight: np.ndarray | None) -> Rows:
+        return replace(self, groups=groups, weight=weight)
 
 
 def hold_out(rows: Rows, share: float, rng: np.random.RandomState) -> tuple[Rows, Rows]:
@@ -34,3 +43,24 @@ def hold_out(rows: Rows, share: float, rng: np.random.RandomState) -> tuple[Rows
         )
     order = rng.permutation(len(rows))
     return rows.take(order[n_held_out:]), rows.take(order[:n_held_out])
+
+
+def check_apart(train: Rows, calibration: Rows) -> None:
+    """Raise if all calibration rows train too, warn if most do: they would judge what saw them."""
+    if not (isinstance(train.X, np.ndarray) and isinstance(calibration.X, np.ndarray)):
+        return
+    seen = {row.tobytes() for row in np.column_stack([train.X, train.y])}
+    rows = np.column_stack([calibration.X, calibration.y])
+    n_shared = sum(row.tobytes() in seen for row in rows)
+    if n_shared == len(rows):
+        raise ValueError(
+            f"All {len(rows)} calibration rows are among the training rows, so the intervals would "
+            "be too short: give X_cal and y_cal that are not in X and y, or leave them out."
+        )
+    if n_shared > len(rows) / 2:
+        warnings.warn(
+            f"{n_shared} of {len(rows)} calibration rows are among the training rows; if these are "
+            "the same observations, the intervals are too short.",
+            UserWarning,
+            stacklevel=3,
+        )

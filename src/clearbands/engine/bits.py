@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from clearbands.engine.compiled import helper
+from clearbands.engine.compiled import inlined
 
 GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7C15)
 FIRST_MIX = np.uint64(0xBF58476D1CE4E5B9)
@@ -30,7 +30,7 @@ def lowest_bit(typingctx, word):
     return types.uint64(types.uint64), codegen
 
 
-@helper
+@inlined
 def random_unit(state):
     """Uniform on [0, 1); moves `state` on."""
     state[0] += GOLDEN_RATIO
@@ -41,7 +41,7 @@ def random_unit(state):
     return np.float64(np.int64(bits >> np.uint64(11))) * UNIT
 
 
-@helper
+@inlined
 def random_below(state, bound):
     """Uniform on 0 .. bound - 1; moves `state` on."""
     return np.int64(random_unit(state) * bound)

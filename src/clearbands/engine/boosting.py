@@ -12,7 +12,9 @@ import numpy as np
 from clearbands.engine.binning import Bins
 from clearbands.engine.boosting_columns import FineColumns
 from clearbands.engine.boosting_tree import Histograms, Rule, Sample, fit_member
-from clearbands.engine.compiled import helper, kernel
+from clearbands.engine.compiled import inlined, kernel
+from clearbands.engine.screening import Screen
+from clearbands.engine.targets import OwnUnit
 from clearbands.engine.threads import run_threads
 
 MAX_COLUMNS = 2**16 - 1
@@ -25,7 +27,7 @@ class BoostedBag:
     """Complete binary trees: the children of node k are 2k + 1 and 2k + 2, then come the leaves."""
 
     bins: Bins  # fine ones
-    unit: float  # of init and value: a power of two, so that neither large nor small y are rounded
+    unit: np.ndarray  # (b,): of init and value
     init: np.ndarray  # (q, b): what a member predicts before its first tree
     feature: np.ndarray  # (b, q, trees, inner nodes) uint16: the column a node looks at
     threshold: np.ndarray  # (b, q, trees, inner nodes) uint16: the last bin that goes left
@@ -60,13 +62,16 @@ def fit_boosted_bag(
     """Boost every quantile on every bootstrap, a row of `counts` (b, n) uint8."""
     if X.shape[1] > MAX_COLUMNS:
         raise ValueError(f"X must have at most {MAX_COLUMNS} columns, got {X.shape[1]}.")
-    unit = 2.0 ** (np.frexp(np.abs(y).max())[1] - 1.0)
-    y = y / unit
+    # A power of two rounds nothing, and keeps differences of very large y from overflowing.
+    magnitude = 2.0 ** (np.frexp(np.abs(y).max())[1] - 1.0)
+    y = y / magnitude
     bins = Bins.from_data(X, FINE_BINS)
     fine = FineColumns.from_bins(bins, X)
+    screen = Screen.from_bins(fine.binned)
     n_members, n_quantiles = len(counts), len(quantiles)
     n_inner = 2**max_depth - 1
     shape = (n_members, n_quantiles, n_trees)
+    unit = np.empty(n_members)
     init = np.empty((n_quantiles, n_members))
     feature = np.empty((*shape, n_inner), np.uint16)
     threshold = np.empty((*shape, n_inner), np.uint16)
@@ -77,10 +82,12 @@ def fit_boosted_bag(
     def fit_one(task: int, stop: np.ndarray) -> None:
         member, level = divmod(task, n_quantiles)
         tau = float(quantiles[level])
-        columns = fine.coarsen(counts[member], max_bins)
+        seen = None if screen is None else screen.columns(y, counts[member])
+        columns = (fine if seen is None else fine.take(seen)).coarsen(counts[member], max_bins)
         # A histogram is cleared and scanned as a whole: it pays off once rows outnumber bins.
-        few_rows = max(32, int(columns.offsets[-1]) // X.shape[1])
-        sample = Sample.draw(y, counts[member])
+        few_rows = max(32, int(columns.offsets[-1]) // columns.binned.shape[1])
+        own = OwnUnit.of(y, counts[member])
+        sample = Sample.draw(own.apply(y), counts[member])
         n_slots = max_depth if len(sample.drawn) > few_rows else 0
         fit_member(
             columns,
@@ -94,6 +101,10 @@ def fit_boosted_bag(
             threshold[member, level],
             value[member, level],
         )
+        init[level, member] += own.origin / own.unit
+        unit[member] = own.unit * magnitude
+        if seen is not None and not stop[0]:
+            feature[member, level] = seen[feature[member, level]]
 
     run_threads(fit_one, n_members * n_quantiles, n_jobs=n_jobs, stage=stage)
     return BoostedBag(bins, unit, init, feature, threshold, value)
@@ -121,7 +132,7 @@ def _predict_members(binned, init, feature, threshold, value, depth, prediction,
                     members[start + i, level, member] = prediction[i]
 
 
-@helper
+@inlined
 def _add_rows_by_four(block, depth, trees, prediction):
     feature, threshold, value = trees
     last, first_leaf = len(block) - 1, np.uint64(feature.shape[1])
@@ -141,7 +152,7 @@ def _add_rows_by_four(block, depth, trees, prediction):
             prediction[i + 3] += value[tree, d - first_leaf]
 
 
-@helper
+@inlined
 def _add_trees_by_four(block, depth, trees, prediction):
     feature, threshold, value = trees
     last, first_leaf = len(feature) - 1, np.uint64(feature.shape[1])
@@ -164,7 +175,7 @@ def _add_trees_by_four(block, depth, trees, prediction):
                 prediction[i] += value[fourth, d - first_leaf]
 
 
-@helper
+@inlined
 def _child(row, columns, bins, node):
     goes_right = np.uint64(row[columns[node]] > bins[node])
     return np.uint64(2) * node + np.uint64(1) + goes_right

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearbands.engine.binning import Bins
-from clearbands.engine.compiled import ZERO, helper, kernel
+from clearbands.engine.compiled import ZERO, inlined, kernel
 
 
 class FineColumns(NamedTuple):
@@ -26,6 +26,11 @@ class FineColumns(NamedTuple):
     @classmethod
     def from_bins(cls, bins: Bins, X: np.ndarray) -> FineColumns:
         return cls(bins.apply(X, np.uint16), bins.offsets.astype(np.int64))
+
+    def take(self, columns: np.ndarray) -> FineColumns:
+        sizes = np.diff(self.offsets)[columns]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        return FineColumns(np.ascontiguousarray(self.binned[:, columns]), offsets)
 
     def coarsen(self, counts: np.ndarray, max_bins: int) -> Columns:
         """At most `max_bins` bins per column, holding about equally many draws each."""
@@ -65,7 +70,7 @@ def _coarsen(fine, counts, draws, coarse_of, binned, offsets, last_fine):
                 binned[row, column] = coarse_of[place]
 
 
-@helper
+@inlined
 def _share_out(draws, coarse_of, last_fine):
     """Give every fine bin of a column to a coarse one; returns how many of these there are.
 
@@ -95,7 +100,7 @@ def _share_out(draws, coarse_of, last_fine):
     return n_bins + 1
 
 
-@helper
+@inlined
 def _close_bin(start, stop, number, coarse_of, last_fine):
     last_fine[number] = stop - 1
     for here in range(start, stop):

@@ -18,7 +18,7 @@ import numpy as np
 from clearbands.engine.binning import MAX_BINS
 from clearbands.engine.bits import lowest_bit
 from clearbands.engine.boosting_columns import Columns
-from clearbands.engine.compiled import ZERO, helper, kernel, loop, part
+from clearbands.engine.compiled import ZERO, called, inlined, kernel, pasted
 from clearbands.engine.selection import weighted_quantile
 
 ALWAYS_LEFT = 2**16 - 1  # no bin is larger
@@ -61,7 +61,7 @@ class Sample(NamedTuple):
             np.empty_like(drawn),
             counts,
             np.zeros(len(y), np.uint16),
-            y.copy(),
+            y,
             # Rows are moved when a node is split and residuals gathered when it is not: one
             # piece of memory serves both.
             leaf_residuals.view(np.uint32)[: len(drawn)],
@@ -121,13 +121,13 @@ def fit_member(columns, rule, sample, histograms, max_depth, stop, init, feature
         )
 
 
-@helper
+@inlined
 def _copy(source, target):
     for place in range(len(source)):
         target[place] = source[place]
 
 
-@loop
+@called
 def _start_tree(columns, sample, histogram):
     """Give all drawn rows to the root, note their gradients, and return the pair of the root.
 
@@ -149,13 +149,13 @@ def _start_tree(columns, sample, histogram):
     return total
 
 
-@helper
+@inlined
 def _add_row(bins, offsets, pair, histogram):
     for column in range(len(bins)):
         histogram[offsets[column] + np.uint64(bins[column])] += pair
 
 
-@part
+@pasted
 def _grow_tree(columns, rule, sample, histograms, root, feature, threshold, value):
     """Split depth first. The histogram of a waiting node stays in its slot, the smaller child is
     looked at first and works in the slots above: one slot per level is enough."""
@@ -179,7 +179,7 @@ def _grow_tree(columns, rule, sample, histograms, root, feature, threshold, valu
         n_pending = _push(histograms.pending, n_pending, smaller)
 
 
-@helper
+@inlined
 def _push(pending, n_pending, node):
     place = pending[n_pending]
     place[0] = node.number
@@ -191,28 +191,28 @@ def _push(pending, n_pending, node):
     return n_pending + 1
 
 
-@helper
+@inlined
 def _read(pending, index):
     place = pending[index]
     return Node(place[0], place[1], place[2], place[3], place[4], place[5])
 
 
-@helper
+@inlined
 def _pair(gradients):
     return (np.int64(gradients >> 8) << HALF) | np.int64(gradients & 255)
 
 
-@helper
+@inlined
 def _weight(pair):
     return pair >> HALF
 
 
-@helper
+@inlined
 def _gradient(pair, tau):
     return (pair & LOW_HALF) - tau * (pair >> HALF)
 
 
-@loop
+@called
 def _build_histogram(binned, offsets, rows, gradients, histogram):
     histogram[:] = 0
     for i in range(len(rows)):
@@ -220,7 +220,7 @@ def _build_histogram(binned, offsets, rows, gradients, histogram):
         _add_row(binned[row], offsets, _pair(gradients[row]), histogram)
 
 
-@helper
+@inlined
 def _best_split(columns, rule, sample, histograms, node):
     """The column, the last bin that goes left and the pair of the left child; or NO_SPLIT."""
     if node.levels_left == 0 or _weight(node.pair) < 2 * rule.min_weight:
@@ -240,7 +240,7 @@ def _best_split(columns, rule, sample, histograms, node):
     return _best_split_of_histogram(columns.offsets, rule, histograms.slots[node.slot], node.pair)
 
 
-@loop
+@called
 def _best_split_of_histogram(offsets, rule, histogram, pair):
     best_column, best_bin, best_left = NO_SPLIT, 0, 0
     best_score = _score_to_beat(pair, rule)
@@ -263,7 +263,7 @@ def _best_split_of_histogram(offsets, rule, histogram, pair):
     return best_column, best_bin, best_left
 
 
-@loop
+@called
 def _best_split_of_few_rows(offsets, rule, histogram, occupied, pair):
     """The same search over occupied bins only; it leaves the histogram empty."""
     best_column, best_bin, best_left = NO_SPLIT, 0, 0
@@ -287,7 +287,7 @@ def _best_split_of_few_rows(offsets, rule, histogram, occupied, pair):
     return best_column, best_bin, best_left
 
 
-@loop
+@called
 def _build_sparse_histogram(binned, offsets, rows, gradients, histogram, occupied):
     occupied[:] = 0
     for i in range(len(rows)):
@@ -299,7 +299,7 @@ def _build_sparse_histogram(binned, offsets, rows, gradients, histogram, occupie
             occupied[column, bin_ >> np.uint64(6)] |= np.uint64(1) << (bin_ & np.uint64(63))
 
 
-@helper
+@inlined
 def _score(left, both, rule):
     """G^2 / (W + lambda) summed over the two children, as a fraction: only winners are divided."""
     left_gradient = _gradient(left, rule.tau)
@@ -312,13 +312,13 @@ def _score(left, both, rule):
     return numerator, left_weight * right_weight
 
 
-@helper
+@inlined
 def _score_to_beat(pair, rule):
     gradient = _gradient(pair, rule.tau)
     return gradient * gradient / (_weight(pair) + rule.reg_lambda) + MIN_GAIN
 
 
-@loop
+@called
 def _partition(binned, rows, spare_rows, column, last_left_bin):
     """Move the rows that go left to the front, keep the order, return how many they are."""
     n_left, n_right = 0, 0
@@ -335,7 +335,7 @@ def _partition(binned, rows, spare_rows, column, last_left_bin):
     return n_left
 
 
-@helper
+@inlined
 def _children(columns, rule, sample, histograms, node, middle, left_pair):
     """The larger and the smaller child, with the histograms of those that need one."""
     number, levels_left = 2 * node.number + 1, node.levels_left - 1
@@ -356,22 +356,22 @@ def _children(columns, rule, sample, histograms, node, middle, left_pair):
     return larger, smaller
 
 
-@helper
+@inlined
 def _size(node):
     return node.stop - node.start
 
 
-@helper
+@inlined
 def _rows_of(node, sample):
     return sample.rows[node.start : node.stop]
 
 
-@helper
+@inlined
 def _with_slot(node, slot):
     return Node(node.number, node.levels_left, node.start, node.stop, node.pair, slot)
 
 
-@helper
+@inlined
 def _close_leaf(rule, sample, node, value):
     # Rounded first, so that the residuals are exactly those of the tree as it is kept.
     shift = np.float32(rule.learning_rate * _quantile_of_residuals(sample, node, rule.tau))
@@ -383,7 +383,7 @@ def _close_leaf(rule, sample, node, value):
         value[leaf] = shift
 
 
-@helper
+@inlined
 def _quantile_of_residuals(sample, node, tau):
     for i in range(_size(node)):
         row = sample.rows[node.start + i]
@@ -394,7 +394,7 @@ def _quantile_of_residuals(sample, node, tau):
     )
 
 
-@helper
+@inlined
 def _shift_residuals(sample, node, shift):
     for i in range(node.start, node.stop):
         sample.residual[sample.rows[i]] -= shift

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.core.dispatcher import Dispatcher
+
+from clearbands.engine.kernel_cache import KernelCache
 
 ZERO, ONE = np.int64(0), np.int64(1)
-"""Arguments of helpers, which numba compiles once more for literal numbers."""
+"""Arguments of inner functions, which numba compiles once more for literal numbers."""
 
 # numba's stubs do not know the options that leave out the ways in from Python and C.
 _everywhere: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 _inside: dict[str, Any] = {"no_cpython_wrapper": True, **_everywhere}
 
-kernel = njit(cache=True, **_everywhere)
-"""A function that Python calls. It releases the GIL, so kernels run on threads side by side."""
 
-helper = njit(forceinline=True, **_inside)
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that Python calls. It releases the GIL, so kernels run on threads side by side."""
+    compiled = njit(**_everywhere)(function)
+    if isinstance(compiled, Dispatcher):  # not so with NUMBA_DISABLE_JIT
+        # What njit(cache=True) does, with a cache of our own.
+        compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
+    return compiled
+
+
+inlined = njit(forceinline=True, **_inside)
 """A function that only kernels call: stored with them and inlined, so that the tuples of arrays
 it takes cost nothing. A way in of its own would double the time to compile."""
 
-loop = njit(**_inside)
+called = njit(**_inside)
 """The same, but called: an inner loop that keeps the few arrays it takes in registers, or a long
 function that stands in several places and should be compiled once."""
 
-part = njit(inline="always", **_inside)
-"""A long stretch of the one kernel that calls it, compiled as if it stood there: as a helper, all
-that it calls would be compiled once more. For short ones the inlining takes longer than that."""
+pasted = njit(inline="always", **_inside)
+"""A long stretch of the one kernel that calls it, compiled as if it stood there: inlined later, all
+that it calls would be compiled once more. For short ones the pasting takes longer than that."""

@@ -6,31 +6,38 @@ curve on which g1 falls while g2 rises. Between two crossings of the rows' lines
 stay uncovered, so the loss is linear there, and its minimum over the curve lies on a crossing or
 at an end.
 
-Directions are numbered t in [0, 1], for (g1, g2) = (1 - t, t) / v. A row is covered as long as v
-is at most its reach, (1 - t) * a / r + t * e / r, which is linear in t; the curve is the v that
-rank many rows reach. In a cell of directions most rows lie above the curve throughout or below it
-throughout; those are settled once and only the undecided rows go down into the two halves. Above
-and below are judged from the chord of the curve, so that rows settle however much alike they are.
-A cell whose lower bound exceeds the best loss seen is dropped, and a cell with few undecided rows
-is finished by trying their crossings.
+Directions are numbered from both ends, so that none is lost to rounding however much the widths
+differ: t in [0, 1/2] stands for (g1, g2) = (1 - t, t) / v when lambda is at most 1, and for
+(t, 1 - t) / v when it is more. The two sides are the same search with the parts in other order,
+first and second below. A row is covered as long as v is at most its reach, (1 - t) * first / r +
+t * second / r, which is linear in t; the curve is the v that rank many rows reach. In a cell of
+directions most rows lie above the curve throughout or below it throughout; those are settled once
+and only the undecided rows go down into the two halves. Above and below are judged in units of the
+chord of the curve, so that rows settle however much alike they are and whatever their scale. A
+cell whose lower bound exceeds the best loss seen is dropped, and a cell with few undecided rows is
+finished by trying their crossings.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from clearbands.engine.compiled import helper, kernel, loop
+from clearbands.engine.compiled import ZERO, called, inlined, kernel
 from clearbands.engine.selection import select
 
 FEW_ROWS = 12  # undecided rows at which trying all crossings beats splitting further
 ROUNDING = 1e-12  # relative slack: rows stay undecided, lines coincide, losses are equal
-MAX_CELLS = 256  # depth first: two cells per halving, and [0, 1] halves about 52 times
+MAX_CELLS = 256  # depth first, two cells per halving: 100 down to LEAST_DIRECTION, 50 inside
 ROOM_PER_ROW = 4  # to note undecided rows; if it does not do, the search starts again with more
 LEAST_DISTANCE = 1e-200  # in units of the largest: no reach is infinite
+LEAST_DIRECTION = 1e-30  # directions nearer to an end are the end
+LEAST_CHORD = 1e-60  # in units of its other end: no chord starts at 0, where the reach may
 
-# Columns of a cell in the stack: the curve's v at both ends, sums over the rows below the curve.
-START, END, V_START, V_END, LOST_R, LOST_A, LOST_E, BOUND = range(8)
-FIRST, LAST, RANK, FREE = range(4)  # its undecided rows, and where its halves may put theirs
+# Columns of a cell in the stack: the chord at both ends, sums over the rows below the curve.
+START, END, V_START, V_END, LOST_R, LOST_1, LOST_2, BOUND = range(8)
+# Its undecided rows, where its halves may put theirs, and whether lambda is more than 1 there.
+FIRST, LAST, RANK, FREE, SIDE = range(5)
+LOSS, DIRECTION, BEST_SIDE = range(3)  # the best seen
 
 
 def best_direction(
@@ -41,69 +48,92 @@ def best_direction(
     price2: float,
     rank: int,
     lost: float,
-) -> float:
-    """The t whose smallest factors covering `rank` of the rows have the least loss.
+    weight: np.ndarray,
+    counts: np.ndarray,
+) -> tuple[float, float]:
+    """The weights (w1, w2) whose smallest multiple covering `rank` of the rows has the least loss.
 
     The loss of (g1, g2) is price1 * g1 + price2 * g2 + lost + sum of max(0, r - g1 * a - g2 * e),
-    where `lost` belongs to rows that no factor can cover. Every row has r > 0 and a + e > 0.
+    where `lost` belongs to rows that no factor can cover. Every row has r > 0 and a + e > 0. In
+    the sum a row counts `weight` times, in the rank `counts` times, which are whole numbers.
     """
     n = len(r)
     unit = r.max()
     r = np.maximum(r / unit, LEAST_DISTANCE)
-    a, e = a / r, e / r
+    widths = np.stack([a / r, e / r])
+    r = r * weight  # all that the loss needs from here on
+    prices = np.array([price1, price2])
     # Memory is taken here: every way to make an array costs numba as much as a kernel to compile.
-    scores, once = np.empty(n), np.ones(n, np.uint8)
-    cells, spans = np.empty((MAX_CELLS, 8)), np.empty((MAX_CELLS, 4), np.int64)
-    best = np.array([np.inf, 0.0])  # loss, direction
+    scores, beside = np.empty(n), np.empty(n, np.int64)
+    cells, spans = np.empty((MAX_CELLS, 8)), np.empty((MAX_CELLS, 5), np.int64)
+    best = np.array([np.inf, 0.0, 0.0])
     room = ROOM_PER_ROW * n
     while True:
         rows = np.empty(room, np.int32)
         rows[:n] = np.arange(n)
-        cells[0] = (0.0, 1.0, 0.0, 0.0, lost / unit, 0.0, 0.0, -np.inf)
-        spans[0] = (0, n, rank, n)
-        if _search(r, a, e, price1, price2, rows, scores, once, cells, spans, best):
-            return float(best[1])
+        for side in range(2):
+            cells[side] = (0.0, 0.5, 0.0, 0.0, lost / unit, 0.0, 0.0, -np.inf)
+            spans[side] = (0, n, rank, n, side)
+        if _search(r, widths, prices, rows, counts, scores, beside, cells, spans, best):
+            t, side = float(best[DIRECTION]), best[BEST_SIDE]
+            return (t, 1 - t) if side else (1 - t, t)
         room *= 2
 
 
 @kernel
-def _search(r, a, e, price1, price2, rows, scores, once, cells, spans, best):
-    """Fill `best`, from the whole cell at the bottom of the stack; False if `rows` is too short.
+def _search(r, widths, prices, rows, counts, scores, beside, cells, spans, best):
+    """Fill `best`, from the two cells at the bottom of the stack; False if `rows` is too short.
 
-    Here and below, a and e are in units of r.
+    Here and below, widths are in units of r.
     """
-    first, last, k = spans[0, FIRST], spans[0, LAST], spans[0, RANK]
+    height = 2
     for end in range(2):
-        cells[0, V_START + end] = _visit(
-            float(end), r, a, e, rows[first:last], k, price1, price2, cells[0], scores, once, best
-        )
-    height = 1
+        for side in range(2):
+            span = spans[side]
+            cell, all_rows = cells[side], rows[: span[LAST]]
+            cell[V_START + end] = _visit(
+                0.5 * end, r, widths, prices, all_rows, span, cell, counts, scores, beside, best
+            )
     while height > 0:
         height -= 1
         cell, span = cells[height], spans[height]
-        first, last, k, free = span[FIRST], span[LAST], span[RANK], span[FREE]
+        first, last, free = span[FIRST], span[LAST], span[FREE]
         undecided = rows[first:last]
-        if cell[BOUND] >= best[0] * (1.0 - 1e-13):
+        if cell[BOUND] >= best[LOSS] * (1.0 - 1e-13):
             continue
         if len(undecided) <= FEW_ROWS:
-            _try_crossings(r, a, e, undecided, k, price1, price2, cell, scores, once, best)
+            _try_crossings(r, widths, prices, undecided, span, cell, counts, scores, beside, best)
             continue
-        if cell[END] - cell[START] < 1e-14:
+        if cell[END] < LEAST_DIRECTION or cell[END] - cell[START] < 1e-14 * cell[END]:
             continue
         if free + 2 * len(undecided) > len(rows):
             return False
         middle = 0.5 * (cell[START] + cell[END])
-        v = _visit(middle, r, a, e, undecided, k, price1, price2, cell, scores, once, best)
+        v = _visit(middle, r, widths, prices, undecided, span, cell, counts, scores, beside, best)
         # The half on top of the stack is searched first: let it be the one around the best so far.
-        lower, upper = (height, height + 1) if best[1] > middle else (height + 1, height)
+        upwards = best[BEST_SIDE] != span[SIDE] or best[DIRECTION] > middle
+        lower, upper = (height, height + 1) if upwards else (height + 1, height)
         for column in range(cells.shape[1]):
             cells[height + 1, column] = cell[column]
+        spans[height + 1, SIDE] = span[SIDE]
+        k = span[RANK]
         cells[lower, END], cells[lower, V_END] = middle, v
         cells[upper, START], cells[upper, V_START] = middle, v
         for half in (height, height + 1):
-            spans[half, FIRST] = free
+            spans[half, FIRST], spans[half, RANK] = free, k
             free, covered = _settle(
-                r, a, e, rows, first, last, k, free, price1, price2, cells[half], scores, once
+                r,
+                widths,
+                prices,
+                rows,
+                first,
+                last,
+                free,
+                spans[half],
+                cells[half],
+                counts,
+                scores,
+                beside,
             )
             spans[half, LAST], spans[half, RANK] = free, k - covered
         spans[height, FREE] = spans[height + 1, FREE] = free
@@ -111,99 +141,114 @@ def _search(r, a, e, price1, price2, rows, scores, once, cells, spans, best):
     return True
 
 
-@loop
-def _visit(t, r, a, e, undecided, k, price1, price2, cell, scores, once, best):
+@called
+def _visit(t, r, widths, prices, undecided, span, cell, counts, scores, beside, best):
     """The curve's v in direction t; its loss is remembered if it is the best so far."""
-    m = len(undecided)
+    m, side = len(undecided), span[SIDE]
+    first, second = widths[side], widths[1 - side]
+    total = ZERO
     for i in range(m):
-        scores[i] = _reach(t, a, e, undecided[i])
-    v = select(scores, once, m, m, m - k)
+        scores[i] = _reach(t, first, second, undecided[i])
+        beside[i] = counts[undecided[i]]
+        total += beside[i]
+    v = select(scores, beside, m, total, total - span[RANK])
     if v == 0.0:
         return 0.0
     g1, g2 = (1.0 - t) / v, t / v
-    loss = cell[LOST_R] + g1 * (price1 - cell[LOST_A]) + g2 * (price2 - cell[LOST_E])
+    loss = cell[LOST_R]
+    loss += g1 * (prices[side] - cell[LOST_1]) + g2 * (prices[1 - side] - cell[LOST_2])
     for i in range(m):
         row = undecided[i]
-        loss += r[row] * max(1.0 - g1 * a[row] - g2 * e[row], 0.0)
+        loss += r[row] * max(1.0 - g1 * first[row] - g2 * second[row], 0.0)
     # Where the loss is flat, rounding must not choose: the direction seen first stays.
-    if loss < best[0] * (1.0 - ROUNDING):
-        best[0], best[1] = loss, t
+    if loss < best[LOSS] * (1.0 - ROUNDING):
+        best[LOSS], best[DIRECTION], best[BEST_SIDE] = loss, t, side
     return v
 
 
-@helper
-def _reach(t, a, e, row):
-    return (1.0 - t) * a[row] + t * e[row]
+@inlined
+def _reach(t, first, second, row):
+    return (1.0 - t) * first[row] + t * second[row]
 
 
-@loop
-def _settle(r, a, e, rows, first, last, k, free, price1, price2, cell, scores, once):
+@called
+def _settle(r, widths, prices, rows, first_row, last_row, free, span, cell, counts, scores, beside):
     """Copy the rows that stay undecided in the cell to rows[free:]; sum up those below the curve.
 
-    Returns where the copies end and how many rows lie above the curve. Notes the cell's bound.
+    Returns where the copies end and how many counts lie above the curve. Notes the cell's bound.
     """
-    m = last - first
+    m, k, side = last_row - first_row, span[RANK], span[SIDE]
+    first, second = widths[side], widths[1 - side]
+    cell[V_START] = max(cell[V_START], LEAST_CHORD * cell[V_END])
+    cell[V_END] = max(cell[V_END], LEAST_CHORD * cell[V_START])
+    units = (1.0 / cell[V_START], 1.0 / cell[V_END])
+    total = ZERO
     for i in range(m):
-        scores[i] = _above_chord(a, e, rows[first + i], cell)[1]
-    highest = select(scores, once, m, m, m - k)  # that the curve may rise above its chord
+        scores[i] = _above_chord(first, second, rows[first_row + i], cell, *units)[1]
+        beside[i] = counts[rows[first_row + i]]
+        total += beside[i]
+    highest = select(scores, beside, m, total, total - k)  # that the curve may exceed its chord
     for i in range(m):
-        scores[i] = _above_chord(a, e, rows[first + i], cell)[0]
-    lowest = select(scores, once, m, m, m - k)
-    slack = ROUNDING * max(cell[V_START], cell[V_END])
-    covered = 0
+        scores[i] = _above_chord(first, second, rows[first_row + i], cell, *units)[0]
+        beside[i] = counts[rows[first_row + i]]
+    lowest = select(scores, beside, m, total, total - k)
+    covered = ZERO
     furthest = 0.0
-    for i in range(first, last):
+    for i in range(first_row, last_row):
         row = rows[i]
-        low, high = _above_chord(a, e, row, cell)
-        if low > highest + slack:
-            covered += 1
-        elif high < lowest - slack:
+        low, high = _above_chord(first, second, row, cell, *units)
+        if low > highest + ROUNDING * (1.0 + highest):
+            covered += counts[row]
+        elif high < lowest - ROUNDING * (1.0 + lowest):
             cell[LOST_R] += r[row]
-            cell[LOST_A] += r[row] * a[row]
-            cell[LOST_E] += r[row] * e[row]
+            cell[LOST_1] += r[row] * first[row]
+            cell[LOST_2] += r[row] * second[row]
         else:
             furthest = max(furthest, max(high, -low))
             rows[free] = row
             free += 1
-    if furthest <= 2.0 * slack:
+    if furthest <= 2.0 * ROUNDING:
         cell[BOUND] = np.inf  # the undecided rows are one line, which was tried at both ends
     else:
+        slope1, slope2 = prices[side] - cell[LOST_1], prices[1 - side] - cell[LOST_2]
         cell[BOUND] = cell[LOST_R] + min(
-            _least_loss(cell[START], cell[V_START], price1, price2, cell, lowest, highest),
-            _least_loss(cell[END], cell[V_END], price1, price2, cell, lowest, highest),
+            _least_loss(cell[START], cell[V_START], slope1, slope2, lowest, highest),
+            _least_loss(cell[END], cell[V_END], slope1, slope2, lowest, highest),
         )
     return free, covered
 
 
-@helper
-def _above_chord(a, e, row, cell):
-    """How far the row's reach lies above the chord of the curve, at the lower and higher end."""
-    at_start = _reach(cell[START], a, e, row) - cell[V_START]
-    at_end = _reach(cell[END], a, e, row) - cell[V_END]
+@inlined
+def _above_chord(first, second, row, cell, per_start, per_end):
+    """How far the row's reach lies above the chord, in units of the chord: the lower and the
+    higher end. Both lines being straight, it lies between the two throughout."""
+    at_start = _reach(cell[START], first, second, row) * per_start - 1.0
+    at_end = _reach(cell[END], first, second, row) * per_end - 1.0
     return min(at_start, at_end), max(at_start, at_end)
 
 
-@helper
-def _least_loss(t, v, price1, price2, cell, lowest, highest):
+@inlined
+def _least_loss(t, v, slope1, slope2, lowest, highest):
     """Of the settled rows, at one end, for any v that the curve might have there.
 
     Between the ends it is a ratio of two linear functions, which has its minimum at an end.
     """
-    slope = (1.0 - t) * (price1 - cell[LOST_A]) + t * (price2 - cell[LOST_E])
+    slope = (1.0 - t) * slope1 + t * slope2
     if slope == 0.0:
         return 0.0
-    return slope / (v + highest) if slope > 0.0 else slope / max(v + lowest, 0.0)
+    return slope / (v * (1.0 + highest)) if slope > 0.0 else slope / (v * (1.0 + lowest))
 
 
-@helper
-def _try_crossings(r, a, e, undecided, k, price1, price2, cell, scores, once, best):
+@inlined
+def _try_crossings(r, widths, prices, undecided, span, cell, counts, scores, beside, best):
     """Visit every direction inside the cell in which the lines of two rows cross."""
+    first, second = widths[span[SIDE]], widths[1 - span[SIDE]]
     for i in range(1, len(undecided)):
         for j in range(i):
-            at_zero = a[undecided[i]] - a[undecided[j]]
-            at_one = e[undecided[i]] - e[undecided[j]]
+            at_zero = first[undecided[i]] - first[undecided[j]]
+            at_one = second[undecided[i]] - second[undecided[j]]
             if at_zero == at_one:
                 continue
             t = at_zero / (at_zero - at_one)
             if cell[START] < t < cell[END]:
-                _visit(t, r, a, e, undecided, k, price1, price2, cell, scores, once, best)
+                _visit(t, r, widths, prices, undecided, span, cell, counts, scores, beside, best)

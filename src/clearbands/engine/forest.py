@@ -12,22 +12,16 @@ from math import e
 
 import numpy as np
 
-from clearbands.bagging import sorted_quantiles
 from clearbands.engine.binning import Bins
 from clearbands.engine.bits import random_below, random_unit
-from clearbands.engine.compiled import helper, kernel
-from clearbands.engine.forest_tree import (
-    Columns,
-    Growth,
-    Nodes,
-    Workspace,
-    grow_tree,
-    max_leaves,
-)
+from clearbands.engine.compiled import inlined, kernel
+from clearbands.engine.forest_tree import Columns, Growth, Nodes, Workspace, grow_tree, max_leaves
+from clearbands.engine.screening import Screen
 from clearbands.engine.threads import run_threads
+from clearbands.quantiles import sorted_quantiles
 
 MAX_COLUMNS = 1 << 16  # a node names its column in two bytes
-MAX_TARGET_BITS = 40  # more would only be rounding errors of y
+MAX_TARGET_BITS = 32  # more would let rounding errors of y decide between equal splits
 MIN_TARGET_BITS = 8
 ROWS_AT_ONCE = 1 << 14  # rows binned or looked up at once
 PLACES_AT_ONCE = 1 << 20  # of kept targets, gathered for some rows from all members
@@ -77,6 +71,7 @@ def fit_forest_bag(
     counts: np.ndarray,
     quantiles: np.ndarray,
     *,
+    kept_targets: np.ndarray | None = None,
     n_trees: int,
     min_samples_leaf: int,
     samples_per_leaf: int,
@@ -85,18 +80,26 @@ def fit_forest_bag(
     n_jobs: int | None,
     stage: str,
 ) -> ForestBag:
-    """Grow one forest per row of `counts` (b, n); member i depends on seeds[i] alone."""
+    """Grow one forest per row of `counts` (b, n); member i depends on seeds[i] alone.
+
+    y decides the splits; leaves keep `kept_targets` of their rows, by default y as well.
+    """
     if X.shape[1] > MAX_COLUMNS:
         raise ValueError(f"X must have at most {MAX_COLUMNS} columns, got {X.shape[1]}.")
     bins = Bins.from_data(X, max_bins)
-    columns = Columns.from_bins(bins, X)
+    all_columns = Columns.from_bins(bins, X)
+    screen = Screen.from_bins(all_columns.binned)
     drawn_once, sum_bits = pack_targets(y, int(counts.sum(axis=1, dtype=np.int64).max()))
-    growth = Growth.for_columns(columns, sum_bits, least_leaf_weight(min_samples_leaf))
-    targets = np.unique(y)
-    places = _places(y, targets)
+    leaf_weight = least_leaf_weight(min_samples_leaf)
+    values = y if kept_targets is None else kept_targets
+    targets = np.unique(values)
+    places = _places(values, targets)
     forests: list[tuple[np.ndarray, ...]] = [()] * len(counts)
 
     def grow(member: int, stop: np.ndarray) -> None:
+        seen = None if screen is None else screen.columns(y, counts[member])
+        columns = all_columns if seen is None else all_columns.take(seen)
+        growth = Growth.for_columns(columns, sum_bits, leaf_weight)
         sample = np.repeat(np.arange(len(y), dtype=np.uint32), counts[member])
         most_leaves = n_trees * max_leaves(len(sample), growth.leaf_weight)
         nodes = Nodes.empty(2 * most_leaves)
@@ -117,6 +120,8 @@ def fit_forest_bag(
         )
         for array in nodes:
             _shorten(array, n_nodes)
+        if seen is not None:
+            nodes.feature[:] = seen[nodes.feature]
         _shorten(kept, n_leaves)
         forests[member] = (*nodes, kept, roots)
 
@@ -138,7 +143,7 @@ def pack_targets(y: np.ndarray, weight: int) -> tuple[np.ndarray, int]:
     """Every row as drawn once: 1 << sum_bits plus its target as an integer; and sum_bits.
 
     Targets get as many bits as are sure not to overflow when rows of this weight in all are
-    summed, nor when such a sum is multiplied by the weight: 35 for 12,000 rows, 15 for ten
+    summed, nor when such a sum is multiplied by the weight: 32 for 12,000 rows, 15 for ten
     million.
     """
     weight_bits = weight.bit_length()
@@ -184,7 +189,7 @@ def _grow_forest(
     return n_nodes, n_leaves
 
 
-@helper
+@inlined
 def _draw_bootstrap(rng, sample, drawn_once, packed):
     packed[:] = 0
     for _ in range(len(sample)):
@@ -192,7 +197,7 @@ def _draw_bootstrap(rng, sample, drawn_once, packed):
         packed[row] += drawn_once[row]
 
 
-@helper
+@inlined
 def _keep_targets(rng, workspace, sum_bits, leaf, places, kept):
     """Draw len(kept) of the draws in a leaf: every so many-th one after a random first.
 
@@ -268,7 +273,7 @@ def _walk_forest(binned, nodes, roots, kept, places, member):
                 _copy_kept(kept, child[d], places, row, member, fourth)
 
 
-@helper
+@inlined
 def _next_node(binned, row, feature, threshold, child, node):
     """A leaf stays where it is."""
     if child[node] <= 0:
@@ -276,7 +281,7 @@ def _next_node(binned, row, feature, threshold, child, node):
     return child[node] + (binned[row, feature[node]] > threshold[node])
 
 
-@helper
+@inlined
 def _copy_kept(kept, child, places, row, member, tree):
     per_leaf = kept.shape[1]
     for sample in range(per_leaf):

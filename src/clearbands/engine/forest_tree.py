@@ -21,7 +21,7 @@ import numpy as np
 
 from clearbands.engine.binning import Bins
 from clearbands.engine.bits import lowest_bit
-from clearbands.engine.compiled import helper, part
+from clearbands.engine.compiled import inlined, pasted
 
 BITS_PER_WORD = 64
 # The lighter child is grown first, so every pending node weighs at most half of the one before.
@@ -41,13 +41,24 @@ class Columns(NamedTuple):
 
     @classmethod
     def from_bins(cls, bins: Bins, X: np.ndarray) -> Columns:
-        words = -(-np.diff(bins.offsets) // BITS_PER_WORD)
-        word_starts = np.concatenate([[0], np.cumsum(words)])
-        return cls(bins.apply(X), bins.offsets.astype(np.uint64), word_starts.astype(np.uint64))
+        return cls._from_sizes(bins.apply(X), np.diff(bins.offsets))
+
+    @classmethod
+    def _from_sizes(cls, binned: np.ndarray, sizes: np.ndarray) -> Columns:
+        words = -(-sizes // BITS_PER_WORD)
+        return cls(binned, _starts(sizes), _starts(words))
+
+    def take(self, columns: np.ndarray) -> Columns:
+        sizes = np.diff(self.bin_starts.astype(np.int64))[columns]
+        return self._from_sizes(np.ascontiguousarray(self.binned[:, columns]), sizes)
 
     @property
     def n_bins(self) -> int:
         return int(self.bin_starts[-1])
+
+
+def _starts(sizes: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.uint64)
 
 
 class Growth(NamedTuple):
@@ -114,7 +125,7 @@ def max_leaves(weight: int, leaf_weight: int) -> int:
     return max(1, weight // leaf_weight)
 
 
-@part
+@pasted
 def grow_tree(columns, growth, workspace, nodes, root, first_leaf):
     """Grow a tree on the rows whose `workspace.packed` is not zero; returns the number of leaves.
 
@@ -177,7 +188,7 @@ def grow_tree(columns, growth, workspace, nodes, root, first_leaf):
     return n_leaves
 
 
-@helper
+@inlined
 def _gather_drawn(packed, rows):
     """Write the numbers of the drawn rows to `rows`; returns how many and their sum."""
     n_rows = 0
@@ -190,7 +201,7 @@ def _gather_drawn(packed, rows):
     return n_rows, total
 
 
-@helper
+@inlined
 def _note(pending, node, start, stop, total, slot):
     pending[NODE] = node
     pending[START] = start
@@ -199,12 +210,12 @@ def _note(pending, node, start, stop, total, slot):
     pending[SLOT] = slot
 
 
-@helper
+@inlined
 def _noted(pending):
     return pending[NODE], pending[START], pending[STOP], pending[TOTAL], pending[SLOT]
 
 
-@helper
+@inlined
 def _fill_histogram(histogram, columns, packed, rows, start, stop):
     binned, bin_starts, _ = columns
     histogram[:] = 0
@@ -215,7 +226,7 @@ def _fill_histogram(histogram, columns, packed, rows, start, stop):
             histogram[bin_starts[column] + binned[row, column]] += draws
 
 
-@helper
+@inlined
 def _hand_down_histogram(columns, growth, workspace, slot, heavier_total, lighter):
     """Turn the histogram of a node into those of its children; returns the slots of both.
 
@@ -233,7 +244,7 @@ def _hand_down_histogram(columns, growth, workspace, slot, heavier_total, lighte
     return slot, slot + 1
 
 
-@helper
+@inlined
 def _part_rows(binned, rows, moved, start, stop, feature, last_left):
     """Order the rows of a node by side, each side as before.
 
@@ -258,7 +269,7 @@ def _part_rows(binned, rows, moved, start, stop, feature, last_left):
     return middle, first_right
 
 
-@helper
+@inlined
 def _best_dense_split(histogram, bin_starts, growth, total):
     """(column or NO_FEATURE, last bin of the left side, packed sum of the left side)."""
     sum_bits, leaf_weight, _ = growth
@@ -282,7 +293,7 @@ def _best_dense_split(histogram, bin_starts, growth, total):
     return best_feature, best_bin, best_left
 
 
-@helper
+@inlined
 def _fill_sparse(workspace, columns, start, stop):
     binned, bin_starts, word_starts = columns
     histogram, occupied = workspace.sparse, workspace.occupied
@@ -296,7 +307,7 @@ def _fill_sparse(workspace, columns, start, stop):
             occupied[word] |= np.uint64(1) << (value & np.uint64(63))
 
 
-@helper
+@inlined
 def _best_sparse_split(workspace, columns, growth, total):
     """As `_best_dense_split`, from what `_fill_sparse` left behind, which this clears."""
     histogram, occupied = workspace.sparse, workspace.occupied
@@ -327,13 +338,13 @@ def _best_sparse_split(workspace, columns, growth, total):
     return best_feature, best_bin, best_left
 
 
-@helper
+@inlined
 def _unpack(packed, sum_bits):
     """(weight, sum of targets)."""
     return packed >> sum_bits, packed & ((np.int64(1) << sum_bits) - 1)
 
 
-@helper
+@inlined
 def _gain(left_weight, left_sum, weight, target_sum):
     """What a split takes off the squared error, times the weight of the node.
 

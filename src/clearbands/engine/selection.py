@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearbands.engine.compiled import ONE, ZERO, helper, loop
+from clearbands.engine.compiled import ONE, ZERO, called, inlined
 
 FEW_VALUES = 16  # which an insertion sort orders fastest
 
 
-@loop
+@called
 def weighted_quantile(values, weights, size, total, tau):
     """Quantile of the first `size` values, repeated `weights` times, in all `total` times.
 
@@ -24,7 +24,7 @@ def weighted_quantile(values, weights, size, total, tau):
     return low + fraction * (_value_after(values, weights, size, low, rank) - low)
 
 
-@helper
+@inlined
 def _value_after(values, weights, size, low, rank):
     """The value at rank + 1, if the one at `rank` is `low`."""
     weight_up_to_low = ZERO
@@ -37,7 +37,7 @@ def _value_after(values, weights, size, low, rank):
     return low if weight_up_to_low > rank + 1 else next_larger
 
 
-@loop
+@called
 def select(values, weights, size, total, rank):
     """The value at `rank` (from 0) of the sorted values, each repeated `weights` times."""
     start, stop = ZERO, size
@@ -55,7 +55,7 @@ def select(values, weights, size, total, rank):
     return _select_from_few(values, weights, start, stop, rank)
 
 
-@helper
+@inlined
 def _guess(values, start, stop, share):
     """A value that about `share` of values[start:stop] lie below, judged by nine of them.
 
@@ -76,13 +76,13 @@ def _guess(values, start, stop, share):
     return _sorted_three(b, e, h)[1]
 
 
-@helper
+@inlined
 def _sorted_three(a, b, c):
     low, high = min(a, b), max(a, b)
     return min(low, c), max(low, min(high, c)), max(high, c)
 
 
-@loop
+@called
 def _smaller_first(values, weights, start, stop, pivot, or_equal):
     """Move the values below the pivot to the front; returns where the others start and the weight
     of those in front.
@@ -101,7 +101,7 @@ def _smaller_first(values, weights, start, stop, pivot, or_equal):
     return middle, weight
 
 
-@helper
+@inlined
 def _select_from_few(values, weights, start, stop, rank):
     """Insertion sort, then count up to the rank."""
     for i in range(start + 1, stop):

@@ -1,12 +1,15 @@
-"""Run compiled kernels on threads, so that Ctrl-C is seen while they work."""
+"""Work on threads of our own: seen by Ctrl-C, and not competing with those inside BLAS."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from threading import Lock
 
 import numpy as np
 from joblib import effective_n_jobs
+from threadpoolctl import OpenBLASController, threadpool_limits
 
 from clearbands.progress import report
 
@@ -32,3 +35,56 @@ def run_threads(
             stop[0] = 1
             pool.shutdown(cancel_futures=True)
             raise
+
+
+class _SharedLimit:
+    """A limit for the whole process, which the first to come sets and the last to go lifts."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._holders = 0
+        self._limits: threadpool_limits | None = None
+
+    def take(self) -> None:
+        with self._lock:
+            if self._holders == 0:
+                _take_control()
+                self._limits = threadpool_limits(1, user_api="blas")
+            self._holders += 1
+
+    def give_back(self) -> None:
+        with self._lock:
+            self._holders -= 1
+            if self._holders == 0 and self._limits is not None:
+                _take_control()
+                self._limits.restore_original_limits()
+                self._limits = None
+                _take_control()  # and leave it to nobody
+
+
+def _take_control() -> None:
+    """threadpoolctl from 3.8 on obeys one thread alone; whoever is next is obeyed after this."""
+    clear = getattr(OpenBLASController, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
+
+
+_limit = _SharedLimit()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Products of matrices on the thread that asks for them.
+
+    Where we share out the work ourselves, a second layer of threads inside BLAS would only compete
+    with ours, and could change the last digits with their number. That number belongs to the whole
+    process: if every fit set it and put back what it had found, of two fits at once the first to
+    end would unleash the other, and the last would put back the other's 1 for good. OpenMP, which
+    torch and some builds of BLAS use, counts for every thread instead.
+    """
+    _limit.take()
+    try:
+        with threadpool_limits(1, user_api="openmp"):
+            yield
+    finally:
+        _limit.give_back()

@@ -1,34 +1,88 @@
-"""From the predictions of an ensemble to a center and epistemic widths."""
+"""The contract of an epistemic part, and ensembles that keep it by what their members predict."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from clearbands.bagging import Bootstraps, sorted_quantiles
-from clearbands.levels import check_levels, tails
+from clearbands.bagging import Draws, compact_unseen
+from clearbands.bands import distances
+from clearbands.checks import check_levels
+from clearbands.chunks import predict_in_chunks, row_chunks
+from clearbands.levels import normal_distances, tails
+from clearbands.quantiles import present_quantiles, sorted_quantiles
 
-PREDICTIONS_AT_ONCE = 2**22  # floats held while the members of a chunk of rows are summed up
+SPREADS = ("quantiles", "gaussian")
 
 
-class Ensemble(RegressorMixin, BaseEstimator, ABC):
-    """The contract of an epistemic part.
+class CenterAndWidths(NamedTuple):
+    """What an epistemic part says of some rows."""
 
-    `fit(X, y, validation=None)` trains on X, y; `validation`, a pair (X, y), may choose between
-    models but trains none. `predict(X)` is the center, `predict_with_widths(X)` the center and
-    the epistemic distances below and above it.
+    center: np.ndarray  # (n,)
+    widths: np.ndarray  # (n, 2, k): epistemic distances below and above at the k levels
+
+
+class EpistemicPart(RegressorMixin, BaseEstimator, ABC):
+    """The contract: X and y in, a center and epistemic widths out.
+
+    `fit(X, y, validation=None)` trains on X and y; `validation`, a pair (X, y), may choose between
+    models but trains none. `confidence_level` is a parameter, which `ClearRegressor` sets.
     """
 
     confidence_level: float | Sequence[float]
+    fitted_elsewhere: bool = False
+    """Whether models come fitted, on rows that nobody here knows."""
 
     @abstractmethod
-    def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None) -> Ensemble: ...
+    def fit(
+        self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None
+    ) -> EpistemicPart: ...
+
+    @abstractmethod
+    def predict_with_widths(self, X: Any) -> CenterAndWidths:
+        """The center, and how far the model could be off it for not knowing better."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n,): the center."""
+        return self.predict_with_widths(X).center
+
+
+class CrossPart(EpistemicPart):
+    """A part that can tell its training rows what it would have said had it not seen them.
+
+    That is what calibration on all rows needs. `fit` also takes `together`, labels of rows that
+    are left out together.
+    """
+
+    @abstractmethod
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        validation: tuple[Any, Any] | None = None,
+        together: np.ndarray | None = None,
+    ) -> CrossPart: ...
+
+    @abstractmethod
+    def predict_unseen(self, X: Any) -> CenterAndWidths:
+        """The training rows, in their order, by what did not see them; NaN where all did."""
+
+    @abstractmethod
+    def predict_like_unseen(self, X: Any) -> CenterAndWidths:
+        """New rows by all, with widths of the same kind as those of `predict_unseen`."""
+
+
+class Ensemble(EpistemicPart):
+    """Center and widths from members: their median, and from there to their outer points."""
+
+    spread: str = "quantiles"
 
     @abstractmethod
     def predict_members(self, X: Any) -> np.ndarray:
@@ -36,31 +90,32 @@ class Ensemble(RegressorMixin, BaseEstimator, ABC):
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,): the median of the members."""
-        return self._quantiles_over_members(X, [0.5])[:, 0]
-
-    def predict_with_widths(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The center (n,) and the epistemic widths (n, 2, k) at the k confidence levels.
-
-        The widths reach from the median of the members to their alpha/2 and 1 - alpha/2 points.
-        """
-        levels = check_levels(self.confidence_level)
-        ends = [tail for level in levels for tail in tails(level)]
-        points = self._quantiles_over_members(X, [0.5, *ends])
-        center, ends_at = points[:, 0], points[:, 1:].reshape(len(points), len(levels), 2)
-        below = center[:, None] - ends_at[:, :, 0]
-        above = ends_at[:, :, 1] - center[:, None]
-        return center, np.maximum(np.stack([below, above], axis=1), 0)
-
-    def _quantiles_over_members(self, X: Any, levels: Sequence[float]) -> np.ndarray:
         return predict_in_chunks(
-            lambda chunk: sorted_quantiles(self.predict_members(chunk), levels), X
+            lambda chunk: sorted_quantiles(self.predict_members(chunk), [0.5])[:, 0], X
         )
 
+    def predict_with_widths(self, X: Any) -> CenterAndWidths:
+        """The widths reach from the median of the members to their alpha/2 and 1 - alpha/2 points.
 
-class BaggedEnsemble(Ensemble):
-    """An ensemble whose members each saw one of `bootstraps_` of the training rows."""
+        Where a part has `spread="gaussian"`: as many standard deviations of the members as the
+        normal distribution says.
+        """
+        return self._summary(X, groups=1)
 
-    bootstraps_: Bootstraps
+    def _summary(self, X: Any, groups: int) -> CenterAndWidths:
+        levels = check_levels(self.confidence_level)
+
+        def summarise(chunk: Any) -> np.ndarray:
+            members = self.predict_members(chunk)
+            return _flat(*_center_and_widths(members, levels, self.spread, groups))
+
+        return _unflat(predict_in_chunks(summarise, X))
+
+
+class OutOfBagEnsemble(Ensemble):
+    """Members that each saw one of `draws_` of the training rows."""
+
+    draws_: Draws
 
     def predict_out_of_bag(self, X: Any) -> np.ndarray:
         """(n,): the center of each training row over the members that did not see it.
@@ -71,42 +126,100 @@ class BaggedEnsemble(Ensemble):
 
     def predict_training(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The center of each training row over all members, and the out-of-bag one."""
-        check_is_fitted(self, "bootstraps_")
-        drawn = self.bootstraps_.counts
-        n = drawn.shape[1]
+        centers = []
+        for rows in row_chunks(self._check_training_rows(X)):
+            members = self.predict_members(_safe_indexing(X, rows))
+            unseen = compact_unseen(members, Draws(self.draws_.counts[:, rows]))
+            centers.append((sorted_quantiles(members, [0.5])[:, 0], _median_of_present(unseen)))
+        center, unseen_center = (np.concatenate(parts) for parts in zip(*centers, strict=True))
+        return center, unseen_center
+
+    def _check_training_rows(self, X: Any) -> int:
+        check_is_fitted(self, "draws_")
+        n = self.draws_.counts.shape[1]
         if _num_samples(X) != n:
             raise ValueError(
                 f"X must be the {n:,} rows given to fit, in their order; "
                 f"got {_num_samples(X):,} rows."
             )
-        centers = []
-        for rows in row_chunks(n):
-            members = self.predict_members(_safe_indexing(X, rows))
-            # Several models are bagged one after the other, on the same bootstraps.
-            seen = np.tile(drawn[:, rows].T > 0, members.shape[1] // len(drawn))
-            unseen = median_of_unseen(members, seen)
-            centers.append((sorted_quantiles(members, [0.5])[:, 0], unseen))
-        center, unseen = (np.concatenate(parts) for parts in zip(*centers, strict=True))
-        return center, unseen
+        return n
 
 
-def predict_in_chunks(predict: Any, X: Any, members: int = 128) -> np.ndarray:
-    """predict(X), some thousand rows at a time: what it holds in between stays bounded."""
-    chunks = row_chunks(_num_samples(X), members)
-    if len(chunks) == 1:
-        return predict(X)
-    return np.concatenate([predict(_safe_indexing(X, chunk)) for chunk in chunks])
+class ResampledEnsemble(OutOfBagEnsemble, CrossPart):
+    """Members whose unseen rows had no part in training them, so that these rows can calibrate.
+
+    The outer points of 37 members lie closer together than those of 100. So that calibration and
+    prediction compare like with like, `predict_like_unseen` takes the widths over groups of as
+    many members as a training row was unseen by, and averages them.
+    """
+
+    def predict_unseen(self, X: Any) -> CenterAndWidths:
+        """The training rows, each by the members that did not see it; NaN where all did."""
+        levels, found = check_levels(self.confidence_level), []
+        for rows in row_chunks(self._check_training_rows(X)):
+            draws = Draws(self.draws_.counts[:, rows])
+            members = self._predict_unseen_members(_safe_indexing(X, rows), draws)
+            found.append(_flat(*_center_and_widths(members, levels, self.spread, 1)))
+        return _unflat(np.concatenate(found))
+
+    def predict_like_unseen(self, X: Any) -> CenterAndWidths:
+        """New rows by all members, with widths of the same kind as those of `predict_unseen`."""
+        n_unseen = float(self.draws_.unseen.sum(axis=0).mean())
+        return self._summary(X, groups=max(1, round(len(self.draws_) / max(n_unseen, 1))))
+
+    def _predict_unseen_members(self, X: Any, draws: Draws) -> np.ndarray:
+        return compact_unseen(self.predict_members(X), draws)
 
 
-def row_chunks(n: int, members: int = 128) -> list[np.ndarray]:
-    """The row numbers 0 .. n - 1 in pieces for which all members' predictions can be held."""
-    size = max(1, PREDICTIONS_AT_ONCE // members)
-    return [np.arange(start, min(start + size, n)) for start in range(0, n, size)]
+def check_spread(spread: str) -> None:
+    if spread not in SPREADS:
+        raise ValueError(f'spread must be "quantiles" or "gaussian", got {spread!r}.')
 
 
-def median_of_unseen(members: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """(n,): the median over the members, (n, m), that did not see the row; NaN if all did."""
+def _center_and_widths(
+    members: np.ndarray, levels: Sequence[float], spread: str, groups: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of members (n, m), NaN absent; widths are means over `groups` of the members."""
+    center = present_quantiles(members, [0.5])[:, 0]
+    parts = [members[:, group::groups] for group in range(groups)]
+    if spread == "gaussian":
+        deviation = np.mean([_deviation(part) for part in parts], axis=0)
+        widths = deviation[:, None, None] * normal_distances(levels)
+        return center, np.repeat(widths, 2, axis=1)
+    return center, np.mean([_reach(part, levels) for part in parts], axis=0)
+
+
+def _reach(members: np.ndarray, levels: Sequence[float]) -> np.ndarray:
+    """(n, 2, k): from the median of the members to their outer points."""
+    ends = np.array([tails(level) for level in levels])
+    points = present_quantiles(members, [0.5, *ends[:, 0], *ends[:, 1]])
+    lower, upper = np.split(points[:, 1:], 2, axis=1)
+    return distances(points[:, 0], lower, upper)
+
+
+def _deviation(members: np.ndarray) -> np.ndarray:
+    """(n,): of those that are not NaN, around their mean; 0 for a single one."""
+    is_missing = np.isnan(members)
+    if members.shape[1] > 1 and not is_missing.any():
+        return members.std(axis=1, ddof=1)
+    n_present = np.count_nonzero(~is_missing, axis=1)
+    mean = np.nansum(members, axis=1) / np.maximum(n_present, 1)
+    squares = np.nansum((members - mean[:, None]) ** 2, axis=1)
+    deviation = np.sqrt(squares / np.maximum(n_present - 1, 1))
+    return np.where(n_present > 0, deviation, np.nan)
+
+
+def _median_of_present(members: np.ndarray) -> np.ndarray:
+    """(n,): over those that are not NaN; NaN if none is."""
     center = np.full(len(members), np.nan)
-    some = ~seen.all(axis=1)
-    center[some] = np.nanmedian(np.where(seen, np.nan, members)[some], axis=1)
+    some = ~np.isnan(members).all(axis=1)
+    center[some] = np.nanmedian(members[some], axis=1)
     return center
+
+
+def _flat(center: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    return np.column_stack([center, widths.reshape(len(center), -1)])
+
+
+def _unflat(flat: np.ndarray) -> CenterAndWidths:
+    return CenterAndWidths(flat[:, 0], flat[:, 1:].reshape(len(flat), 2, -1))

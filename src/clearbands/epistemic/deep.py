@@ -10,18 +10,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bagging import Bootstraps, member_seeds
-from clearbands.epistemic.base import BaggedEnsemble, predict_in_chunks
-from clearbands.levels import check_levels, normal_distances
+from clearbands.checks import check_count, check_numeric, check_rows
+from clearbands.epistemic.base import OutOfBagEnsemble, check_spread
 from clearbands.networks.losses import squared_error
 from clearbands.networks.shape import Shape
 from clearbands.networks.training import Plan, train
-from clearbands.tables import check_count, check_numeric, check_rows
 
 SPEEDS = (1.0, 0.7, 1.4, 0.5, 2.0)  # factors of the learning rate, taken in turns
 SCHEDULES = ("constant", "cosine", "exponential")
 
 
-class DeepEnsemble(BaggedEnsemble):
+class DeepEnsemble(OutOfBagEnsemble):
     """Networks with other initial weights, bootstraps, learning rates, schedules and input noise.
 
     All members are trained at once as one batched model. Each stops when the rows that its
@@ -57,8 +56,18 @@ class DeepEnsemble(BaggedEnsemble):
     ----------
     networks_ : FittedNetworks
         Weights as arrays; after how many epochs each member was best, and its loss there.
-    bootstraps_ : Bootstraps
+    draws_ : Bootstraps
         How often each member drew each training row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import DeepEnsemble
+    >>> X = np.linspace(0, 1, 60)[:, None]
+    >>> y = X[:, 0] + np.resize([-0.1, 0.0, 0.1], 60)
+    >>> ensemble = DeepEnsemble(2, hidden=(8,), max_epochs=3, random_state=0).fit(X, y)
+    >>> ensemble.predict_members(X[:5]).shape
+    (5, 2)
     """
 
     def __init__(
@@ -95,8 +104,7 @@ class DeepEnsemble(BaggedEnsemble):
     def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None) -> DeepEnsemble:
         """Train on X and y; `validation` is not needed, for there is nothing to choose between."""
         check_count(self.n_members, "n_members", smallest=2)
-        if self.spread not in ("quantiles", "gaussian"):
-            raise ValueError(f'spread must be "quantiles" or "gaussian", got {self.spread!r}.')
+        check_spread(self.spread)
         plan = Plan(
             self.max_epochs,
             self.patience,
@@ -111,14 +119,14 @@ class DeepEnsemble(BaggedEnsemble):
         X, y = check_rows(self, X, y)
         shape = Shape.of_centers(self.hidden, X.shape[1], self.dropout)
         rng = check_random_state(self.random_state)
-        self.bootstraps_ = Bootstraps.draw(len(y), self.n_members, rng)
+        self.draws_ = Bootstraps.draw(len(y), self.n_members, rng)
         self.networks_ = train(
             shape,
             plan,
             squared_error,
             X,
             y,
-            self.bootstraps_.counts,
+            self.draws_.counts,
             member_seeds(rng, self.n_members),
             stage="epistemic",
         )
@@ -127,10 +135,3 @@ class DeepEnsemble(BaggedEnsemble):
     def predict_members(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "networks_")
         return self.networks_.predict_members(check_numeric(self, X, reset=False))[:, 0]
-
-    def predict_with_widths(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        if self.spread == "quantiles":
-            return super().predict_with_widths(X)
-        deviation = predict_in_chunks(lambda rows: self.predict_members(rows).std(1, ddof=1), X)
-        widths = deviation[:, None, None] * normal_distances(check_levels(self.confidence_level))
-        return self.predict(X), np.repeat(widths, 2, axis=1)

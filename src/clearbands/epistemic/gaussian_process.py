@@ -7,18 +7,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.epistemic.base import predict_in_chunks
-from clearbands.levels import check_levels, normal_distances
+from clearbands.checks import check_count, check_levels, check_numeric, check_target
+from clearbands.chunks import predict_in_chunks
+from clearbands.epistemic.base import CenterAndWidths, EpistemicPart
+from clearbands.levels import normal_distances
 from clearbands.networks.stack import Standard
-from clearbands.tables import check_count, check_numeric, check_target
 
 
-class GaussianProcess(RegressorMixin, BaseEstimator):
+class GaussianProcess(EpistemicPart):
     """An epistemic part without members: mean and deviation of scikit-learn's Gaussian process.
 
     The widths are those of the function, not of new observations: the noise is estimated with
@@ -40,6 +41,17 @@ class GaussianProcess(RegressorMixin, BaseEstimator):
     ----------
     process_ : the fitted GaussianProcessRegressor, for standardised rows
     noise_ : float, standard deviation of the noise in units of the target
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import GaussianProcess
+    >>> X = np.linspace(0, 1, 60)[:, None]
+    >>> y = X[:, 0] + np.resize([-0.1, 0.0, 0.1], 60)
+    >>> process = GaussianProcess(random_state=0).fit(X, y)
+    >>> center, widths = process.predict_with_widths([[0.5], [9.0]])
+    >>> bool(widths[1].sum() > widths[0].sum())  # nothing was seen near 9
+    True
     """
 
     def __init__(
@@ -91,14 +103,16 @@ class GaussianProcess(RegressorMixin, BaseEstimator):
         mean = predict_in_chunks(self.process_.predict, self.inputs_.apply(X), self._rows)
         return self.target_.undo(mean)
 
-    def predict_with_widths(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def predict_with_widths(self, X: Any) -> CenterAndWidths:
         """The center (n,) and the epistemic widths (n, 2, k), the same below and above."""
         check_is_fitted(self, "process_")
         X = check_numeric(self, X, reset=False)
         found = predict_in_chunks(self._mean_and_deviation, self.inputs_.apply(X), self._rows)
         widths = found[:, 1, None] * normal_distances(check_levels(self.confidence_level))
         widths = widths * self.target_.deviation
-        return self.target_.undo(found[:, 0]), np.repeat(widths[:, None], 2, axis=1)
+        return CenterAndWidths(
+            self.target_.undo(found[:, 0]), np.repeat(widths[:, None], 2, axis=1)
+        )
 
     @property
     def _rows(self) -> int:

@@ -10,11 +10,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bagging import member_seeds
+from clearbands.checks import check_count, check_numeric, check_rows
 from clearbands.epistemic.base import Ensemble
 from clearbands.networks.losses import squared_error
 from clearbands.networks.shape import Shape
 from clearbands.networks.training import Plan, hold_out_counts, train
-from clearbands.tables import check_count, check_numeric, check_rows
 
 
 class MCDropout(Ensemble):
@@ -42,6 +42,16 @@ class MCDropout(Ensemble):
     networks_ : FittedNetworks, with one member
     kept_ : list of arrays (n_members, units)
         Per hidden layer 0 for units that a member lacks, else the factor that makes up for them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import MCDropout
+    >>> X = np.linspace(0, 1, 60)[:, None]
+    >>> y = X[:, 0] + np.resize([-0.1, 0.0, 0.1], 60)
+    >>> ensemble = MCDropout(10, hidden=(8,), max_epochs=3, random_state=0).fit(X, y)
+    >>> ensemble.predict_members(X[:5]).shape
+    (5, 10)
     """
 
     def __init__(

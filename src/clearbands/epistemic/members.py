@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from clearbands.checks import check_table, check_target
 from clearbands.epistemic.base import Ensemble
 from clearbands.networks.modules import is_module, predict_module
-from clearbands.tables import check_any, check_target
 
 
 class MemberEnsemble(Ensemble):
@@ -19,7 +19,20 @@ class MemberEnsemble(Ensemble):
     ----------
     members : list of objects with `predict(X) -> (n,)`, of such functions, or of torch modules
     confidence_level : float or list of float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import MemberEnsemble
+    >>> X = np.linspace(0, 1, 60)[:, None]
+    >>> y = X[:, 0] + np.resize([-0.1, 0.0, 0.1], 60)
+    >>> members = [lambda X: X[:, 0], lambda X: X[:, 0] + 1, lambda X: X[:, 0] + 5]
+    >>> ensemble = MemberEnsemble(members, confidence_level=0.9).fit(X, y)
+    >>> ensemble.predict(X[:1])  # the median of the members
+    array([1.])
     """
+
+    fitted_elsewhere = True
 
     def __init__(
         self, members: Sequence[Any], *, confidence_level: float | Sequence[float] = 0.9
@@ -42,13 +55,13 @@ class MemberEnsemble(Ensemble):
             raise ValueError(
                 f"An ensemble needs at least 2 members to differ, got {len(self.members)}."
             )
-        X = check_any(self, X, reset=True)
+        X = check_table(self, X, reset=True)
         if y is not None:
             check_target(y, X)
         return self
 
     def predict_members(self, X: Any) -> np.ndarray:
-        X = check_any(self, X, reset=False)
+        X = check_table(self, X, reset=False)
         predictions = [_predict(member, X) for member in self.members]
         for i, prediction in enumerate(predictions):
             if prediction.shape != predictions[0].shape or prediction.ndim != 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any, NamedTuple
@@ -10,16 +11,19 @@ import joblib
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from clearbands.bagging import Bag, Bootstraps, fit_bag, seed_missing
-from clearbands.epistemic.base import BaggedEnsemble
-from clearbands.epistemic.versions import Version, VersionBags
-from clearbands.pools import default_pool
+from clearbands.checks import check_count, check_numeric, check_share, check_table, check_target
+from clearbands.epistemic.base import ResampledEnsemble
+from clearbands.epistemic.prepared import Version, VersionBags
+from clearbands.presets import default_pool
 from clearbands.progress import report
 from clearbands.quantile_models.base import QuantileModel
 from clearbands.split import Rows, hold_out
-from clearbands.tables import check_any, check_count, check_numeric, check_share, check_target
+
+# What a model may raise that cannot cope with the data. Anything else is a fault and is shown.
+FAILURES = (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError, TypeError)
 
 
 class Candidate(NamedTuple):
@@ -30,7 +34,7 @@ class Candidate(NamedTuple):
     version: Version
 
 
-class PCSEnsemble(BaggedEnsemble):
+class PCSEnsemble(ResampledEnsemble):
     """Preprocessings x models, each fitted once; the best refitted on bootstraps.
 
     Parameters
@@ -62,8 +66,20 @@ class PCSEnsemble(BaggedEnsemble):
     winner_ : the model that came first, unfitted
     duplicates_ : dict
         For the name of a version that was left out, that of the version it equals.
-    bootstraps_ : Bootstraps
+    draws_ : Bootstraps
         How often each bootstrap drew each training row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import PCSEnsemble, LinearQuantiles
+    >>> X = np.linspace(0, 1, 60)[:, None]
+    >>> y = X[:, 0] + np.resize([-0.1, 0.0, 0.1], 60)
+    >>> pool = {"line": LinearQuantiles()}
+    >>> ensemble = PCSEnsemble(pool, n_bootstraps=10, random_state=0).fit(X, y)
+    >>> center, widths = ensemble.predict_with_widths(X[:5])
+    >>> center.shape, widths.shape  # below and above the center, one level
+    ((5,), (5, 2, 1))
     """
 
     def __init__(
@@ -87,8 +103,18 @@ class PCSEnsemble(BaggedEnsemble):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None) -> PCSEnsemble:
-        """Train on X and y; `validation`, a pair (X, y), chooses between models."""
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        validation: tuple[Any, Any] | None = None,
+        together: np.ndarray | None = None,
+    ) -> PCSEnsemble:
+        """Train on X and y; `validation`, a pair (X, y), chooses between models.
+
+        Rows of one label in `together` are drawn together.
+        """
         check_count(self.n_bootstraps, "n_bootstraps")
         _check_top_k(self.top_k)
         check_share(self.validation_size, "validation_size")
@@ -103,7 +129,7 @@ class PCSEnsemble(BaggedEnsemble):
             self._compete(candidates, *hold_out(train, self.validation_size, rng))
         else:
             self._compete(candidates, train, None)
-        self.bootstraps_ = Bootstraps.draw(len(train), self.n_bootstraps, rng)
+        self.draws_ = Bootstraps.draw(len(train), self.n_bootstraps, rng, together)
         by_name = {(c.model_name, c.version.name): c for c in candidates}
         chosen = [
             by_name[entry["model"], entry["preprocessing"]]
@@ -116,7 +142,7 @@ class PCSEnsemble(BaggedEnsemble):
 
     def _check_X(self, X: Any, *, reset: bool) -> Any:
         # Preprocessings may want frames, text and missing values; models want numbers.
-        check = check_numeric if self.preprocessings is None else check_any
+        check = check_numeric if self.preprocessings is None else check_table
         return check(self, X, reset=reset)
 
     def _candidates(self, rng: np.random.RandomState) -> list[Candidate]:
@@ -135,7 +161,7 @@ class PCSEnsemble(BaggedEnsemble):
         """Fit every candidate once; without rows to judge them on, all are kept."""
         entries: list[dict[str, Any]] = []
         self.duplicates_ = {}
-        groups, seen = _by_version(candidates), dict[str, str]()
+        groups, seen, failures = _by_version(candidates), dict[str, str](), list[str]()
         for group in groups:
             version, rows = group[0].version.fitted(train)
             if len(groups) > 1:
@@ -148,10 +174,15 @@ class PCSEnsemble(BaggedEnsemble):
                 continue
             view = version.view(judged_on.X)
             for candidate in group:
-                model = clone(candidate.model).fit(rows.X, rows.y)
-                predicted = version.restore(np.asarray(model.predict(view), float))
-                entries.append(_judged(candidate, judged_on.y, predicted))
-                report("choosing a model", len(entries), len(candidates))
+                try:
+                    predicted = _predict_once(candidate.model, rows, view)
+                    entries.append(_judged(candidate, judged_on.y, version.restore(predicted)))
+                except FAILURES as error:
+                    failures.append(f"{candidate.model_name}: {error}")
+                    warnings.warn(f"{_called(candidate)} is left out: {error}", stacklevel=3)
+                report("choosing a model", len(entries) + len(failures), len(candidates))
+        if not entries:
+            raise ValueError(f"Every model of the pool failed ({'; '.join(failures)}).")
         if judged_on is not None:
             entries.sort(key=lambda entry: entry["rmse"])
             for entry in entries[: _number_kept(self.top_k, len(entries))]:
@@ -167,9 +198,7 @@ class PCSEnsemble(BaggedEnsemble):
         return bags
 
     def _bag(self, model: Any, rows: Rows) -> Bag:
-        return fit_bag(
-            model, rows.X, rows.y, self.bootstraps_, n_jobs=self.n_jobs, stage="epistemic"
-        )
+        return fit_bag(model, rows.X, rows.y, self.draws_, n_jobs=self.n_jobs, stage="epistemic")
 
     def predict_members(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "bags_")
@@ -183,6 +212,23 @@ def _by_version(candidates: list[Candidate]) -> list[list[Candidate]]:
     for candidate in candidates:
         groups.setdefault(candidate.version.name, []).append(candidate)
     return list(groups.values())
+
+
+def _predict_once(model: Any, rows: Rows, view: Any) -> np.ndarray:
+    """What the model, fitted on the rows, predicts: one finite number for every row of the view."""
+    predicted = np.asarray(clone(model).fit(rows.X, rows.y).predict(view), float)
+    if predicted.shape != (_num_samples(view),):
+        raise ValueError(
+            f"it predicts an array of shape {predicted.shape} for {_num_samples(view)} rows."
+        )
+    if not np.isfinite(predicted).all():
+        raise ValueError("it predicts NaN or infinity.")
+    return predicted
+
+
+def _called(candidate: Candidate) -> str:
+    version = candidate.version.name
+    return f"The model {candidate.model_name!r}" + (f" on {version!r}" if version else "")
 
 
 def _judged(candidate: Candidate, y: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 
-from clearbands.tables import is_frame
+from clearbands.checks import is_frame
 
 
 def is_module(model: Any) -> bool:

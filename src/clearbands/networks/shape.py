@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clearbands.tables import check_count
+from clearbands.checks import check_count
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
-from clearbands.networks.extra import import_torch
+from clearbands.checks import check_count, check_share
+from clearbands.engine.threads import one_blas_thread
 from clearbands.networks.losses import Loss
 from clearbands.networks.shape import Shape
 from clearbands.networks.stack import FittedNetworks, Stack, Standard
+from clearbands.optional import require
 from clearbands.progress import report
-from clearbands.tables import check_count, check_share
 
 ROWS_AT_ONCE = 1280  # of all members' batches together: more of them do not fit into the cache
 JUDGED_ON = 2000  # rows that decide when a member stops; more would hardly change when
@@ -86,7 +86,7 @@ def train(
     """
     if not 0 <= shape.dropout < 1:
         raise ValueError(f"dropout must be at least 0 and below 1, got {shape.dropout!r}.")
-    torch = import_torch()
+    torch = require("torch", what="Training networks", extra="deep")
     inputs, target = Standard.of(X), Standard.of(y)
     rows = _Data(
         inputs.apply(X).astype(np.float32),
@@ -102,7 +102,7 @@ def train(
     total = len(groups) * plan.max_epochs
     # One thread: products this small gain little from more, and where other programs compete for
     # the cores, threads that wait for each other make training many times slower.
-    with torch.enable_grad(), threadpool_limits(limits=1):
+    with torch.enable_grad(), one_blas_thread():
         for i, group in enumerate(groups):
             batch = _Batch(shape, plan, loss, rows, group)
             for epoch in range(plan.max_epochs):
@@ -145,7 +145,7 @@ class _Data:
     y_torch: Any = field(init=False)
 
     def __post_init__(self) -> None:
-        torch = import_torch()
+        torch = require("torch", what="Training networks", extra="deep")
         object.__setattr__(self, "X_torch", torch.from_numpy(self.X).to(self.device))
         object.__setattr__(self, "y_torch", torch.from_numpy(self.y).to(self.device))
 
@@ -210,7 +210,7 @@ class _Batch:
     def __init__(
         self, shape: Shape, plan: Plan, loss: Loss, data: _Data, members: list[_Member]
     ) -> None:
-        self.torch = import_torch()
+        self.torch = require("torch", what="Training networks", extra="deep")
         self.shape, self.plan, self.loss, self.data = shape, plan, loss, data
         self.members = members
         self.parameters = self._tensor(np.stack([member.initial for member in members]))
@@ -244,7 +244,7 @@ class _Batch:
         self._judge(epoch)
 
     def _step(self, rows: np.ndarray, rates: np.ndarray) -> None:
-        from clearbands.networks.layers import forward  # imports torch
+        from clearbands.networks.layers import forward
 
         torch = self.torch
         index = self._tensor(rows)

@@ -6,22 +6,48 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearbands.bands import check_vector, covered, make_interval
-from clearbands.plots.style import ALEATORIC, DOTS, EPISTEMIC, INK, OUTSIDE, dress, new_axes
+from clearbands.bands import covered, make_interval
+from clearbands.checks import check_vector
+from clearbands.diagnostics.coverage import chance_range
+from clearbands.glossary import ALEATORIC as NOISE
+from clearbands.glossary import EPISTEMIC as IGNORANCE
+from clearbands.plots.style import (
+    ALEATORIC,
+    DOTS,
+    EPISTEMIC,
+    INK,
+    OUTSIDE,
+    dress,
+    new_axes,
+    percent,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from clearbands.uncertainty import Uncertainty
 
-NOISE, IGNORANCE = "Aleatoric (noise)", "Epistemic (too few data)"
 
-
-def band_by_rank(parts: Uncertainty, y: Any, *, ax: Axes | None = None) -> Axes:
+def band_by_rank(
+    parts: Uncertainty, y: Any, *, n_calibration: int | None = None, ax: Axes | None = None
+) -> Axes:
     """The rows ordered by center, each a bar from bound to bound, with the true values on top.
 
     Next to the center lies the aleatoric part, beyond it the epistemic one. `y` (n,) are the
-    true values. Without `ax` the Axes are those of a new figure, `.figure`, to save or to show.
+    true values. The title has the coverage and the range in which chance leaves it in 19 of 20
+    cases: that of these rows, and of `n_calibration` calibration rows where the number is given.
+    Without `ax` the Axes are those of a new figure, `.figure`, to save or to show; in a notebook
+    they show themselves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import Uncertainty, plots
+    >>> one = np.ones((3, 2))
+    >>> ax = plots.band_by_rank(Uncertainty(np.arange(3.0), one, one / 2, 0.9), [0.5, 9.0, 2.0])
+    >>> ax.get_title(loc="left")
+    '90 % intervals hold 2 of 3 true values: 67 %, by chance 33 to 100 %'
+    >>> ax.figure.savefig("bands.png")  # doctest: +SKIP
     """
     y = check_vector(y, "y", len(parts.center))
     inner, outer = _layers(parts)
@@ -31,17 +57,19 @@ def band_by_rank(parts: Uncertainty, y: Any, *, ax: Axes | None = None) -> Axes:
     rank = np.empty(len(y))
     rank[order] = np.arange(1, len(y) + 1)
 
-    for bounds, colour, name in ((outer, EPISTEMIC, IGNORANCE), (inner, ALEATORIC, NOISE)):
+    for bounds, colour, part in ((outer, EPISTEMIC, IGNORANCE), (inner, ALEATORIC, NOISE)):
         height = bounds[:, 1] - bounds[:, 0]
-        ax.bar(rank, height, 0.84, bounds[:, 0], color=colour, lw=0, label=name)
+        ax.bar(rank, height, 0.84, bounds[:, 0], color=colour, lw=0, label=part.label)
     ax.step(rank[order], parts.center[order], where="mid", color=INK, lw=1.4, label="Prediction")
     ax.scatter(rank[inside], y[inside], 22, color=INK, label="True value", **DOTS)
     ax.scatter(
         rank[~inside], y[~inside], 44, marker="D", color=OUTSIDE, label="True value outside", **DOTS
     )
+    chance = chance_range(len(y), parts.confidence_level, n_calibration)
     title = (
-        f"{parts.confidence_level:.0%} intervals hold {inside.sum()} of {len(y)} true values "
-        f"({inside.mean():.0%})"
+        f"{percent(parts.confidence_level)} intervals hold {inside.sum()} of {len(y)} true values: "
+        f"{100 * inside.mean():.0f} %, by chance {100 * chance.low:.0f} to "
+        f"{100 * chance.high:.0f} %"
     )
     dress(ax, title, "Rows, ordered by prediction", "Target")
     ax.set_xticks([])  # ranks mean nothing by themselves
@@ -62,21 +90,30 @@ def band_along(
 
     `feature` (n,) are its values in the rows of `parts`, best a grid on which nothing else
     varies. `points`, a pair (values of the feature, targets), are rows to be drawn on top.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import Uncertainty, plots
+    >>> one = np.ones((3, 2))
+    >>> parts = Uncertainty(np.arange(3.0), one, one / 2, 0.9)
+    >>> plots.band_along([10, 20, 30], parts, name="age").get_xlabel()
+    'age'
     """
     x = check_vector(feature, "feature", len(parts.center))
     inner, outer = _layers(parts)
     ax = new_axes() if ax is None else ax
     order = np.argsort(x, kind="stable")
     lower, upper = np.stack([outer[order], inner[order]]).transpose(2, 0, 1)
-    ax.fill_between(x[order], *inner[order].T, color=ALEATORIC, lw=0, label=NOISE)
-    ax.fill_between(x[order], *upper, color=EPISTEMIC, lw=0, label=IGNORANCE)
+    ax.fill_between(x[order], *inner[order].T, color=ALEATORIC, lw=0, label=NOISE.label)
+    ax.fill_between(x[order], *upper, color=EPISTEMIC, lw=0, label=IGNORANCE.label)
     ax.fill_between(x[order], *lower, color=EPISTEMIC, lw=0)
     ax.plot(x[order], parts.center[order], color=INK, lw=1.6, label="Prediction")
     if points is not None:
         at = check_vector(points[0], "points[0]")
         values = check_vector(points[1], "points[1]", len(at))
         ax.scatter(at, values, 14, color=INK, alpha=0.7, label="Rows", **DOTS)
-    dress(ax, f"{parts.confidence_level:.0%} interval along {name}", name, "Target")
+    dress(ax, f"{percent(parts.confidence_level)} interval along {name}", name, "Target")
     ax.margins(x=0)
     return ax
 

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearbands.checks import check_count
+from clearbands.competition.boards import board_of
 from clearbands.plots.style import (
+    ALEATORIC_LINE,
     EPISTEMIC,
     GRID,
     INK,
     MUTED,
-    NOISE_LINE,
     dress,
     new_axes,
     percent,
@@ -22,13 +24,24 @@ from clearbands.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clearbands.lambda_loss import LambdaPath
+    from clearbands.calibration.lambda_path import LambdaPath
+    from clearbands.competition.centers import CenterStanding
+    from clearbands.competition.judging import Standing
 
 
 def lambda_path(path: LambdaPath, *, ax: Axes | None = None) -> Axes:
     """The quantile loss over all lambda from 0 to infinity, with the chosen and the fixed ones.
 
     The axis is the epistemic share of the mean width, on which both ends have a place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import lambda_path, plots
+    >>> y, one = np.arange(1.0, 9.0), np.ones((8, 2))
+    >>> path = lambda_path(y, np.zeros(8), one, one * y[:, None], 0.5, lambda_=1.0)
+    >>> plots.lambda_path(path).get_ylabel()
+    'Quantile loss'
     """
     ax = new_axes() if ax is None else ax
     drawn = np.isfinite(path.losses)
@@ -36,7 +49,7 @@ def lambda_path(path: LambdaPath, *, ax: Axes | None = None) -> Axes:
         raise ValueError("No lambda gives a finite loss; there is nothing to draw.")
     ax.plot(path.shares[drawn], path.losses[drawn], color=INK, lw=1.6)
     look: dict[str, Any] = {"zorder": 3, "ls": "", "mec": "white", "ms": 9}
-    fixed = [("λ = 1", path.ratio_one, "s", NOISE_LINE)]
+    fixed = [("λ = 1", path.ratio_one, "s", ALEATORIC_LINE)]
     if path.gamma_one is not None:
         fixed.append(("γ₁ = 1", path.gamma_one, "^", EPISTEMIC))
     for label, point, marker, colour in fixed:
@@ -55,36 +68,44 @@ def lambda_path(path: LambdaPath, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def model_comparison(leaderboard: Sequence[Mapping[str, Any]], *, ax: Axes | None = None) -> Axes:
-    """Validation errors of the models that competed: `PCSEnsemble.leaderboard_`, best on top."""
-    if not leaderboard or any(entry["rmse"] is None for entry in leaderboard):
-        raise ValueError("No models competed, so there are no validation errors to compare.")
+def model_comparison(
+    leaderboard: Sequence[Standing | CenterStanding | Mapping[str, Any]],
+    *,
+    most: int = 10,
+    ax: Axes | None = None,
+) -> Axes:
+    """The models that competed, the best on top, at most so many.
+
+    `leaderboard` is `ClearRegressor.leaderboard_` (pairs of a prediction and its noise),
+    `ClearRegressor.centers_` or `PCSEnsemble.leaderboard_`; all numbers are of rows that what was
+    judged did not see.
+
+    Examples
+    --------
+    >>> from clearbands import plots
+    >>> gam = dict(model="gam", preprocessing="", rmse=1.0, r2=0.9, selected=True)
+    >>> plots.model_comparison([gam]).get_title(loc="left")
+    'Best: gam'
+    """
+    board = board_of(leaderboard)
+    check_count(most, "most")
+    entries = board.entries[:most]
     ax = new_axes() if ax is None else ax
-    places = np.arange(len(leaderboard))[::-1]
-    errors = np.array([entry["rmse"] for entry in leaderboard])
-    kept = np.array([entry["selected"] for entry in leaderboard])
-    ax.hlines(places, 0, errors, color=GRID, lw=3, zorder=2)
+    places = np.arange(len(entries))[::-1]
+    values = np.array([entry.value for entry in entries])
+    kept = np.array([entry.kept for entry in entries])
+    ax.hlines(places, 0, values, color=GRID, lw=3, zorder=2)
     for of, colour, label in ((kept, INK, "Kept"), (~kept, MUTED, "Not kept")):
         if of.any():
-            ax.scatter(errors[of], places[of], 80, color=colour, label=label, zorder=3)
-    for place, entry in zip(places, leaderboard, strict=True):
-        score = "" if entry["r2"] is None else f"  R² {entry['r2']:.3f}"
+            ax.scatter(values[of], places[of], 80, color=colour, label=label, zorder=3)
+    for place, entry in zip(places, entries, strict=True):
+        second = "" if entry.also is None else f"  {board.also} {entry.also:.3g}"
         ax.annotate(
-            f"{entry['rmse']:.4g}{score}", (entry["rmse"], place), (9, 0),
+            f"{entry.value:.4g}{second}", (entry.value, place), (9, 0),
             textcoords="offset points", va="center", color=INK, fontsize=9,
         )  # fmt: skip
-    dress(
-        ax,
-        f"{_name(leaderboard[0])} predicts best",
-        "Root mean squared error on validation rows",
-        "",
-        grid="x",
-    )
-    ax.set_yticks(places, [_name(entry) for entry in leaderboard], color=INK)
-    ax.set_xlim(0, 1.25 * errors.max() or 1.0)
-    ax.set_ylim(-0.7, len(leaderboard) - 0.3)
+    dress(ax, f"Best: {entries[0].name}", f"{board.value} on unseen rows", "", grid="x")
+    ax.set_yticks(places, [entry.name for entry in entries], color=INK)
+    ax.set_xlim(0, 1.35 * values.max() or 1.0)
+    ax.set_ylim(-0.7, len(entries) - 0.3)
     return ax
-
-
-def _name(entry: Mapping[str, Any]) -> str:
-    return " after ".join(name for name in (entry["model"], entry["preprocessing"]) if name)

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearbands.bands import check_vector
-from clearbands.cells import Cell, coverage, equal_count_bins, inside, make_cell
-from clearbands.levels import check_levels
-from clearbands.metrics import check_intervals, check_one_level
-from clearbands.plots.style import INK, LINES, MARKERS, MUTED, dress, new_axes, percent
-from clearbands.tables import check_count
+from clearbands.checks import (
+    check_count,
+    check_intervals,
+    check_levels,
+    check_one_level,
+    check_vector,
+)
+from clearbands.diagnostics.coverage import Cell, coverage, equal_count_bins, inside, make_cell
+from clearbands.plots.style import INK, LINES, MARKERS, MUTED, dress, new_axes, new_pair, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,11 +35,20 @@ def coverage_and_width(
 
     `distance` (n,) may be a distance from the data or any feature; `intervals` is (n, 2), or a
     dict of them by name to be compared. Whiskers are exact 95 % intervals of the coverage.
+
+    Examples
+    --------
+    >>> from clearbands import plots
+    >>> y, intervals = [0, 9, 0, 0], [[-1, 1]] * 4
+    >>> left, right = plots.coverage_and_width([1, 2, 3, 4], y, intervals, 0.9, n_bins=2)
+    >>> right.get_lines()[0].get_ydata().tolist()
+    [2.0, 2.0]
     """
     distance = check_vector(distance, "distance")
     level = check_one_level(confidence_level)
     check_count(n_bins, "n_bins")
-    left, right = new_axes(2) if axes is None else axes
+    both = new_pair() if axes is None else axes
+    left, right = both
     bins = equal_count_bins(distance, n_bins)
     at = [np.median(distance[bins == j]) for j in range(bins.max() + 1)]
     left.axhline(level, color=MUTED, lw=1, ls="--", label=f"Target {percent(level)}")
@@ -57,7 +69,7 @@ def coverage_and_width(
     dress(left, "Coverage", name, "Share of rows inside")
     dress(right, "Mean width", name, "Width")
     right.set_ylim(bottom=0)
-    return left, right
+    return both
 
 
 def calibration_curve(
@@ -66,6 +78,14 @@ def calibration_curve(
     """Realised against nominal coverage. `intervals` is (n, 2, k), with k levels.
 
     On the diagonal the promise is kept; whiskers are exact 95 % intervals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import plots
+    >>> y, bounds = np.arange(10.0), np.tile([0.0, 6.0], (10, 1))
+    >>> plots.calibration_curve(y, bounds[:, :, None], 0.9).get_title(loc="left")
+    'At most 20.0 points off, at 90 % (10 rows)'
     """
     levels = np.array(check_levels(confidence_levels))
     intervals = np.asarray(intervals, float)

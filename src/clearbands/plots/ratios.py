@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearbands.bands import check_vector
-from clearbands.plots.style import EPISTEMIC, MUTED, NOISE_LINE, dress, new_axes, percent
+from clearbands.checks import check_vector
+from clearbands.plots.style import ALEATORIC_LINE, EPISTEMIC, MUTED, dress, new_axes, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +28,15 @@ def ratio_map(
     """The rows in the plane of two features, coloured by epistemic over aleatoric width.
 
     Orange: more rows like these would help most. Blue: noise, which more rows do not reduce.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import Uncertainty, plots
+    >>> one = np.ones((2, 2))
+    >>> parts = Uncertainty(np.zeros(2), one, one * [[3.0], [0.5]], 0.9)
+    >>> plots.ratio_map([1, 2], [3, 4], parts).get_title(loc="left")
+    'Ignorance outweighs noise in 50 % of rows'
     """
     first = check_vector(first, "first", len(parts.center))
     second = check_vector(second, "second", len(parts.center))
@@ -42,7 +51,7 @@ def ratio_map(
         second[order],
         26,
         c=ratio[order],
-        cmap=LinearSegmentedColormap.from_list("ratio", [NOISE_LINE, "#E8E4DC", EPISTEMIC]),
+        cmap=LinearSegmentedColormap.from_list("ratio", [ALEATORIC_LINE, "#E8E4DC", EPISTEMIC]),
         vmin=-np.log2(MOST),
         vmax=np.log2(MOST),
         edgecolor=MUTED,

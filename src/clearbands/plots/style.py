@@ -1,22 +1,24 @@
-"""What all pictures share: colours, the words around the marks, a figure to start from."""
+"""What all pictures share: colours, the words around the marks, axes to start from."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from clearbands import glossary
+from clearbands.optional import require
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Told apart with any colour vision: blue from orange by hue, and in grey by lightness.
-ALEATORIC = "#B5D7EF"
-EPISTEMIC = "#DB8F00"
-OUTSIDE = "#B3261E"
-INK = "#1F2933"
-MUTED = "#5B6670"
-GRID = "#E3E6E8"
-NOISE_LINE = "#2F7DB8"  # the aleatoric blue where a line must carry it
+# A picture is drawn on white.
+ALEATORIC, ALEATORIC_LINE = glossary.ALEATORIC.fill.light, glossary.ALEATORIC.line.light
+EPISTEMIC, EPISTEMIC_LINE = glossary.EPISTEMIC.fill.light, glossary.EPISTEMIC.line.light
+INK, MUTED, GRID, OUTSIDE = (
+    glossary.COLOURS[name].light for name in ("ink", "muted", "grid", "outside")
+)
 
-LINES = (INK, EPISTEMIC, NOISE_LINE, OUTSIDE, MUTED)
+LINES = (INK, EPISTEMIC_LINE, ALEATORIC_LINE, OUTSIDE, MUTED)
+LONG_TITLE = 60  # letters
 MARKERS = ("o", "s", "^", "D", "v")
 
 DOTS: dict[str, Any] = {"zorder": 3, "edgecolor": "white", "linewidth": 0.6}
@@ -25,8 +27,9 @@ DOTS: dict[str, Any] = {"zorder": 3, "edgecolor": "white", "linewidth": 0.6}
 def dress(ax: Axes, title: str, x: str, y: str, *, grid: Literal["both", "x", "y"] = "y") -> None:
     """Words around the marks, and no more lines than they need."""
     named = bool(ax.get_legend_handles_labels()[0])
+    size = 15 if len(title) <= LONG_TITLE else 13  # so that long ones stay in the picture
     ax.set_title(
-        title, loc="left", fontsize=15, fontweight="bold", color=INK, pad=30 if named else 12
+        title, loc="left", fontsize=size, fontweight="bold", color=INK, pad=30 if named else 12
     )
     ax.set_xlabel(x, color=MUTED, labelpad=8)
     ax.set_ylabel(y, color=MUTED)
@@ -49,15 +52,21 @@ def dress(ax: Axes, title: str, x: str, y: str, *, grid: Literal["both", "x", "y
     ax.set_axisbelow(True)
 
 
-def new_axes(columns: int = 1) -> Any:
-    """The Axes of a new figure, or a row of them."""
-    try:
-        # and not pyplot, which keeps figures and opens windows
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError('Pictures need matplotlib: pip install "clearbands[report]".') from error
-    figure = Figure(figsize=(9 if columns == 1 else 5.6 * columns, 5), layout="constrained")
-    return figure.subplots(1, columns)
+def new_axes() -> Axes:
+    """The Axes of a new figure, which a notebook shows."""
+    require("matplotlib", what="A picture", extra="report")
+    from clearbands.plots.shown import draw_on
+
+    (axes,) = draw_on(1)
+    return axes
+
+
+def new_pair() -> tuple[Axes, Axes]:
+    """Two Axes of a new figure, beside each other, which a notebook shows."""
+    require("matplotlib", what="A picture", extra="report")
+    from clearbands.plots.shown import Pair, draw_on
+
+    return Pair(*draw_on(2))
 
 
 def percent(share: float) -> str:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clearbands.bagging import Bag
+from clearbands.checks import check_quantiles
 from clearbands.progress import ignore, listening
+
+
+class TooLarge(ValueError):
+    """The data ask for more memory or time than a model allows itself; the message says why."""
 
 
 class QuantileModel(RegressorMixin, BaseEstimator, ABC):
@@ -34,7 +39,7 @@ class QuantileModel(RegressorMixin, BaseEstimator, ABC):
         X and y are checked already. Equal to fitting on rows repeated `counts` times.
         """
 
-    def fit(self, X: Any, y: Any) -> QuantileModel:
+    def fit(self, X: Any, y: Any) -> Self:
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2
         )
@@ -52,20 +57,6 @@ class QuantileModel(RegressorMixin, BaseEstimator, ABC):
     def predict(self, X: Any) -> np.ndarray:
         """(n,): the quantile nearest to the median."""
         return self.predict_quantiles(X)[:, nearest_to_median(self.quantiles)]
-
-
-def check_quantiles(quantiles: Sequence[float]) -> np.ndarray:
-    """The quantile levels as an array, or an error that says what is wrong with them."""
-    levels = np.asarray(quantiles, float)
-    if levels.ndim != 1 or len(levels) == 0:
-        raise ValueError(
-            f"quantiles must be a list of numbers such as (0.05, 0.5, 0.95), got {quantiles!r}."
-        )
-    if not (np.all(levels > 0) and np.all(levels < 1) and np.all(np.diff(levels) > 0)):
-        raise ValueError(
-            f"quantiles must rise and lie strictly between 0 and 1, got {quantiles!r}."
-        )
-    return levels
 
 
 def nearest_to_median(quantiles: Sequence[float]) -> int:

@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from clearbands.bagging import Bag, fit_clones
+from clearbands.checks import check_count, check_quantiles
 from clearbands.engine.binning import MAX_BINS
-from clearbands.quantile_models.base import QuantileModel, check_quantiles
-from clearbands.tables import check_count
+from clearbands.optional import require
+from clearbands.quantile_models.base import QuantileModel
 
 BACKENDS = ("native", "xgboost")
 MAX_DEPTH = 12
@@ -20,6 +21,8 @@ MAX_DEPTH = 12
 
 class BoostedQuantiles(QuantileModel):
     """Quantile boosting with histogram trees; the defaults are the paper's.
+
+    Of more than 512 columns the native trees of a bootstrap see the most promising ones.
 
     Parameters
     ----------
@@ -41,7 +44,17 @@ class BoostedQuantiles(QuantileModel):
     backend : {"native", "xgboost"}
         The kernels of this package, or stock XGBoost: equally good and several times slower.
     random_state : int, RandomState or None
-        Handed to XGBoost. Nothing is drawn here: rows and columns are not subsampled.
+        Handed to XGBoost. Nothing is drawn here: rows and columns are not sampled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.RandomState(0)
+    >>> X = rng.uniform(size=(2000, 1))
+    >>> y = 10 * (X[:, 0] > 0.5) + rng.uniform(-1, 1, size=2000)
+    >>> model = BoostedQuantiles(quantiles=(0.1, 0.5, 0.9), n_trees=20).fit(X, y)
+    >>> model.predict_quantiles([[0.7]]).round()
+    array([[ 9., 10., 11.]])
     """
 
     def __init__(
@@ -55,7 +68,7 @@ class BoostedQuantiles(QuantileModel):
         reg_lambda: float = 1.0,
         max_bins: int = 256,
         backend: str = "native",
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.quantiles = quantiles
         self.n_trees = n_trees
@@ -132,7 +145,8 @@ class StockBoosting(BaseEstimator):
         self.settings = settings
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> StockBoosting:
-        regressor = _import_xgboost().XGBRegressor
+        what = 'BoostedQuantiles(backend="xgboost")'
+        regressor = require("xgboost", what=what, extra="boost").XGBRegressor
         self.models_ = [
             regressor(
                 objective="reg:quantileerror",
@@ -147,16 +161,6 @@ class StockBoosting(BaseEstimator):
 
     def predict_quantiles(self, X: np.ndarray) -> np.ndarray:
         return np.column_stack([model.predict(X) for model in self.models_]).astype(np.float64)
-
-
-def _import_xgboost() -> Any:
-    try:
-        import xgboost
-    except ImportError as error:
-        raise ImportError(
-            'BoostedQuantiles(backend="xgboost") needs XGBoost: pip install "clearbands[boost]".'
-        ) from error
-    return xgboost
 
 
 def _check_real(name: str, value: Any) -> None:

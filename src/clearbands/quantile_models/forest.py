@@ -8,15 +8,19 @@ from typing import Any
 import numpy as np
 
 from clearbands.bagging import Bag, fit_models, member_seeds
+from clearbands.checks import check_count, check_quantiles
 from clearbands.engine.binning import MAX_BINS
-from clearbands.quantile_models.base import QuantileModel, check_quantiles
-from clearbands.tables import check_count
+from clearbands.optional import require
+from clearbands.quantile_models.base import QuantileModel
 
 BACKENDS = ("native", "quantile-forest")
+GROWN_ON = ("target", "magnitude")
 
 
 class ForestQuantiles(QuantileModel):
     """Trees on bootstraps, split by squared error, with every column tried at every node.
+
+    Of more than 512 columns the native trees of a bootstrap see the most promising ones.
 
     Parameters
     ----------
@@ -25,10 +29,22 @@ class ForestQuantiles(QuantileModel):
     min_samples_leaf : rows that a leaf holds at least. The native backend decides by weight: the
         number of draws that this many different rows of a bootstrap stand for, 16 for 10 rows.
     samples_per_leaf : how many random targets a leaf keeps.
+    grow_on : "target" or "magnitude": whether splits tell rows of other targets apart, or of other
+        absolute targets, as becomes residuals; leaves keep the targets either way.
     max_bins : values that the native backend tells apart per column, at most 256.
     backend : "native" grows all forests of a bag on shared bins; "quantile-forest" fits
         quantile_forest.RandomForestQuantileRegressor on the rows of one bootstrap after another.
     random_state : None, a seed or a RandomState.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 1, 400).reshape(-1, 1)
+    >>> y = np.where(X[:, 0] < 0.5, 0.0, 10.0) + np.tile([-1.0, 0.0, 1.0, 0.0], 100)
+    >>> model = ForestQuantiles(quantiles=(0.1, 0.5, 0.9), random_state=0).fit(X, y)
+    >>> model.predict_quantiles([[0.2], [0.9]]).round(1)
+    array([[-1.,  0.,  1.],
+           [ 9., 10., 11.]])
     """
 
     def __init__(
@@ -38,14 +54,16 @@ class ForestQuantiles(QuantileModel):
         n_trees: int = 100,
         min_samples_leaf: int = 10,
         samples_per_leaf: int = 1,
+        grow_on: str = "target",
         max_bins: int = MAX_BINS,
         backend: str = "native",
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.quantiles = quantiles
         self.n_trees = n_trees
         self.min_samples_leaf = min_samples_leaf
         self.samples_per_leaf = samples_per_leaf
+        self.grow_on = grow_on
         self.max_bins = max_bins
         self.backend = backend
         self.random_state = random_state
@@ -69,9 +87,10 @@ class ForestQuantiles(QuantileModel):
 
         return fit_forest_bag(
             X,
-            y,
+            np.abs(y) if self.grow_on == "magnitude" else y,
             counts,
             check_quantiles(self.quantiles),
+            kept_targets=y,
             n_trees=self.n_trees,
             min_samples_leaf=self.min_samples_leaf,
             samples_per_leaf=self.samples_per_leaf,
@@ -84,19 +103,18 @@ class ForestQuantiles(QuantileModel):
     def _check_parameters(self) -> None:
         if self.backend not in BACKENDS:
             raise ValueError(f"backend must be one of {BACKENDS}, got {self.backend!r}.")
+        if self.grow_on not in GROWN_ON:
+            raise ValueError(f"grow_on must be one of {GROWN_ON}, got {self.grow_on!r}.")
+        if self.grow_on != "target" and self.backend != "native":
+            raise ValueError('grow_on="magnitude" needs the native backend.')
         for name in ("n_trees", "min_samples_leaf", "samples_per_leaf"):
             check_count(getattr(self, name), name)
         check_count(self.max_bins, "max_bins", smallest=2, largest=MAX_BINS)
 
     def _stock_forest(self, seed: int) -> Any:
-        try:
-            from quantile_forest import RandomForestQuantileRegressor
-        except ImportError as error:
-            raise ImportError(
-                'ForestQuantiles(backend="quantile-forest") needs quantile-forest: '
-                'pip install "clearbands[forest]".'
-            ) from error
-        return RandomForestQuantileRegressor(
+        what = 'ForestQuantiles(backend="quantile-forest")'
+        stock = require("quantile_forest", what=what, extra="forest")
+        return stock.RandomForestQuantileRegressor(
             n_estimators=self.n_trees,
             min_samples_leaf=self.min_samples_leaf,
             max_samples_leaf=self.samples_per_leaf,

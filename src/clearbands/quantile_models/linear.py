@@ -9,10 +9,10 @@ from numbers import Real
 import numpy as np
 from scipy.linalg import qr
 from scipy.optimize import linprog
-from threadpoolctl import threadpool_limits
 
-from clearbands.engine.threads import run_threads
-from clearbands.quantile_models.base import QuantileModel, check_quantiles
+from clearbands.checks import check_quantiles
+from clearbands.engine.threads import one_blas_thread, run_threads
+from clearbands.quantile_models.base import QuantileModel
 
 SAME_DIRECTION = 1e-8  # a standardised column this close to a sum of others adds rounding only
 # The tightest tolerance the solver takes: it bounds the residuals left where an exact fit exists.
@@ -35,6 +35,15 @@ class LinearQuantiles(QuantileModel):
     quantiles : rising levels strictly between 0 and 1.
     alpha : weight of the sum of absolute coefficients of the standardised columns, beside the
         mean quantile loss. 0 fits freely.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.repeat(np.arange(10.0), 5).reshape(-1, 1)
+    >>> y = 2 * X[:, 0] + np.tile([-1.0, -0.5, 0.0, 0.5, 1.0], 10)
+    >>> model = LinearQuantiles(quantiles=(0.1, 0.5, 0.9)).fit(X, y)
+    >>> model.predict_quantiles([[100.0]]).round(1)
+    array([[199., 200., 201.]])
     """
 
     def __init__(self, quantiles: Sequence[float] = (0.05, 0.5, 0.95), *, alpha: float = 0.0):
@@ -58,9 +67,7 @@ class LinearQuantiles(QuantileModel):
             if not stop[0]:
                 lines[i] = fit_lines(X, y, counts[i], levels, self.alpha)
 
-        # Our threads share out the bootstraps; a second layer of threads inside BLAS would only
-        # compete with them, and could change the last digits with n_jobs.
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             run_threads(fit_member, len(counts), n_jobs=n_jobs, stage=stage)
         _check_finite(lines)
         return LinearBag(coef=lines[:, :, 1:], intercept=lines[:, :, 0])

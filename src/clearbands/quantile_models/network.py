@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -45,6 +44,16 @@ class NetworkQuantiles(QuantileModel):
         Where torch trains: "cpu", "cuda", ...
     random_state
         As in scikit-learn. On one machine the same seed gives the same networks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(-1, 1, 200).reshape(-1, 1)
+    >>> y = X[:, 0] + np.tile([-0.1, 0.0, 0.1, 0.0], 50)
+    >>> model = NetworkQuantiles((0.1, 0.9), hidden=(8,), max_epochs=20, random_state=0)
+    >>> curves = model.fit(X, y).predict_quantiles(X)
+    >>> curves.shape
+    (200, 2)
     """
 
     def __init__(
@@ -62,7 +71,7 @@ class NetworkQuantiles(QuantileModel):
         crossing_penalty: float = 1.0,
         stopping_size: float = 0.1,
         device: str = "cpu",
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.quantiles = quantiles
         self.hidden = hidden

@@ -7,14 +7,20 @@ import datetime as dt
 import html as markup
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from clearbands.files import written_whole
-from clearbands.report import figures, sections, words
+from clearbands import glossary, words
+from clearbands.optional import require
+from clearbands.report import accuracy, answer, coverage, figures, models, rows, widths
 from clearbands.report.facts import Facts, gather
+from clearbands.uncertainty import Uncertainty
+from clearbands.writing import written_whole
+
+if TYPE_CHECKING:
+    from clearbands.regressor import ClearRegressor
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
@@ -37,7 +43,7 @@ class Report:
 
 
 def make_report(
-    model: Any,
+    model: ClearRegressor,
     X: Any,
     y: Any,
     *,
@@ -46,18 +52,26 @@ def make_report(
     groups: Any = None,
     confidence_level: float | None = None,
     origin: Mapping[str, str] | None = None,
+    predicted: Sequence[Uncertainty] | None = None,
 ) -> Report:
-    """See `ClearRegressor.report`. `origin` says where model and rows came from, line by line."""
+    """See `ClearRegressor.report`. `origin` says where model and rows came from, line by line;
+    `predicted` are the model's `predict_uncertainties(X)` where they are there already."""
     template = _template()
-    facts = gather(model, X, y, groups=groups, confidence_level=confidence_level)
-    return Report(template.render(**_page(facts, target, unit, dict(origin or {}))))
+    facts = gather(
+        model,
+        X,
+        y,
+        groups=groups,
+        confidence_level=confidence_level,
+        target=target,
+        unit=unit,
+        predicted=predicted,
+    )
+    return Report(template.render(**_page(facts, dict(origin or {}))))
 
 
 def _template() -> Any:
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError('A report needs jinja2: pip install "clearbands[report]".') from error
+    jinja2 = require("jinja2", what="A report", extra="report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("clearbands.report", "page"),
         autoescape=True,  # names of columns and their values are other people's text
@@ -68,27 +82,59 @@ def _template() -> Any:
     return environment.get_template("page.html")
 
 
-def _page(facts: Facts, target: str, unit: str, origin: dict[str, str]) -> dict[str, Any]:
+def _page(facts: Facts, origin: dict[str, str]) -> dict[str, Any]:
     """Everything the template needs."""
-    holds, not_held = sections.promises(facts)
-    plots = {}
-    if facts.is_finite:
-        plots = {"bands": figures.bands(facts, target), "rows": figures.parts_of_rows(facts)}
-    return {
+    drawn = facts.is_finite
+    page = {
         "facts": facts,
-        "target": target,
-        "unit": unit,
-        "sections": sections,
         "words": words,
-        "plots": plots,
-        "losses": figures.losses(facts.path) if facts.path is not None else None,
-        "coverage": list(sections.whiskers(facts).items()),
-        "holds": holds,
-        "not_held": not_held,
+        "glossary": glossary,
+        "verdict": answer.verdict(facts),
+        "answer": answer.answer(facts),
+        "tile": coverage.tile(facts),
+        "errors": accuracy.errors(facts),
+        "widths": (accuracy.own_widths(facts), accuracy.constant_width(facts)) if drawn else None,
+        "quartiles": widths.quartiles(facts) if drawn else "",
+        "bands": figures.bands(facts) if drawn else None,
+        "parts": figures.parts_of_rows(facts) if drawn and facts.has_both_parts else None,
+        "panels": widths.panels(facts) if drawn else (),
+        "importances": widths.importances(facts),
+        "rows_shuffled": widths.rows_shuffled(facts),
+        "losses": figures.losses(facts),
+        "who_chose_lambda": answer.who_chose_lambda(facts),
+        "findings": facts.diagnosis.say_findings(("“", "”")),
+        "coverage": list(coverage.whiskers(facts).items()),
+        "boards": models.boards(facts),
+        "most_epistemic": rows.most_epistemic(facts) if drawn else (),
+        "most_aleatoric": rows.most_aleatoric(facts) if drawn else (),
+        "named_columns": facts.important_columns(rows.MOST_VALUES),
+        "all_rows": rows.all_rows(facts) if drawn else None,
+        "held": answer.held(facts),
+        "not_held": answer.not_held(facts),
+        "rows_of_the_fit": answer.rows_of_the_fit(facts),
         "origin": origin,
         "versions": _versions(),
         "made": dt.date.today().isoformat(),
     }
+    return page | {"contents": _contents(page)}
+
+
+def _contents(page: Mapping[str, Any]) -> dict[str, str]:
+    """Anchor and heading of every section that is there."""
+    several = len(page["facts"].levels) > 1
+    found = {
+        "levels": ("Every level", several),
+        "accuracy": ("How close the predictions are", True),
+        "bands": ("Predictions and true values", page["bands"]),
+        "why": ("Why intervals are wide", page["bands"]),
+        "lambda": ("How noise and ignorance were weighed", page["losses"]),
+        "coverage": ("Where coverage holds", True),
+        "models": ("The models that competed", page["boards"]),
+        "rows": ("Rows to look at", page["bands"]),
+        "promise": ("What is guaranteed and what is not", True),
+        "reproduce": ("How to reproduce it", True),
+    }
+    return {anchor: heading for anchor, (heading, is_there) in found.items() if is_there}
 
 
 def _versions() -> dict[str, str]:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearbands.bands import check_vector, covered
-from clearbands.cells import Cell, coverage
-from clearbands.columns import Column, columns_of
-from clearbands.diagnosis import Diagnosis, diagnose
-from clearbands.importance import Importance, feature_importance
-from clearbands.lambda_loss import LambdaPath
+from clearbands.bands import covered
+from clearbands.calibration.lambda_path import LambdaPath
+from clearbands.checks import check_vector
+from clearbands.diagnostics.coverage import Cell, coverage
+from clearbands.diagnostics.diagnose import FEWEST_ROWS, Predicted, judge
+from clearbands.diagnostics.diagnosis import Diagnosis
+from clearbands.diagnostics.importance import Importance, feature_importance
 from clearbands.levels import find_level
-from clearbands.predictions import epistemic_share
+from clearbands.tables.columns import Column, columns_of
 from clearbands.uncertainty import Uncertainty
 
-FEWEST_ROWS = 4
+if TYPE_CHECKING:
+    from clearbands.regressor import ClearRegressor
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class LevelFacts:
 class Facts:
     """One fitted model on rows that it has not seen, at one level."""
 
-    model: Any
+    model: ClearRegressor
     y: np.ndarray
     parts: Uncertainty
     columns: tuple[Column, ...]
@@ -45,6 +48,8 @@ class Facts:
     diagnosis: Diagnosis
     levels: tuple[LevelFacts, ...]
     path: LambdaPath | None
+    target: str = "the target"
+    unit: str = ""
 
     @property
     def confidence_level(self) -> float:
@@ -63,48 +68,68 @@ class Facts:
     @cached_property
     def widths(self) -> np.ndarray:
         """(n, 2): aleatoric and epistemic, each below and above together."""
-        return np.stack([self.parts.aleatoric.sum(1), self.parts.epistemic.sum(1)], axis=1)
+        return self.parts.widths
 
     @property
     def is_finite(self) -> bool:
         """Whether there are widths to speak of."""
         return bool(np.isfinite(self.widths).all())
 
+    @property
+    def has_both_parts(self) -> bool:
+        """Whether noise and ignorance both have a part in the intervals."""
+        return bool((self.widths.sum(axis=0) > 0).all())
+
+    @property
+    def typical_width(self) -> float:
+        """The median from bound to bound."""
+        return typical_width(self.parts)
+
     @cached_property
     def epistemic_shares(self) -> np.ndarray:
         """(n,): between 0 and 1."""
-        return epistemic_share(self.parts)
+        return self.parts.epistemic_share
 
-    @property
+    @cached_property
     def epistemic_share(self) -> float:
-        """Of the width of all rows together."""
-        aleatoric, epistemic = self.widths.sum(axis=0)
-        return float(epistemic / (aleatoric + epistemic)) if aleatoric + epistemic > 0 else 0.5
-
-    @property
-    def leaderboard(self) -> list[dict[str, Any]]:
-        """The models that competed; empty where there was no competition."""
-        entries = getattr(self.model.epistemic_, "leaderboard_", [])
-        return [entry for entry in entries if entry["rmse"] is not None]
+        """Of the mean width."""
+        return self.parts.total_epistemic_share
 
     def important_columns(self, most: int) -> list[Column]:
         """The columns that matter, the most important first."""
         by_name = {column.name: column for column in self.columns}
         return [by_name[found.name] for found in self.importance[:most]]
 
+    def in_unit(self, words: str) -> str:
+        """The name of an axis, with the unit of the target where there is one."""
+        return f"{words} ({self.unit})" if self.unit else words
 
-def gather(model: Any, X: Any, y: Any, *, groups: Any, confidence_level: float | None) -> Facts:
-    """Predict and measure, or say what is wrong with the rows."""
+
+def gather(
+    model: ClearRegressor,
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    confidence_level: float | None = None,
+    target: str = "the target",
+    unit: str = "",
+    predicted: Sequence[Uncertainty] | None = None,
+) -> Facts:
+    """Predict every row once and measure, or say what is wrong with the rows.
+
+    `predicted` are the model's `predict_uncertainties(X)` where they are there already.
+    """
     y = check_vector(y, "y")
     if len(y) < FEWEST_ROWS:
         raise ValueError(f"A report needs at least {FEWEST_ROWS} rows, got {len(y)}.")
     chosen = find_level(model.levels_, confidence_level)
-    predicted = model.predict_uncertainties(X)
+    predicted = model.predict_uncertainties(X) if predicted is None else predicted
     parts = predicted[chosen]
-    if len(parts.center) != len(y):
-        raise ValueError(f"X has {len(parts.center)} rows where y has {len(y)}.")
+    if len(parts) != len(y):
+        raise ValueError(f"X has {len(parts)} rows where y has {len(y)}.")
     at = parts.confidence_level
-    importance = feature_importance(model, X, y, confidence_level=at)
+    importance = feature_importance(model, X, y, confidence_level=at, predicted=parts)
     paths = getattr(model, "lambda_paths_", ())  # files of older versions have none
     return Facts(
         model=model,
@@ -112,17 +137,23 @@ def gather(model: Any, X: Any, y: Any, *, groups: Any, confidence_level: float |
         parts=parts,
         columns=tuple(columns_of(X)),
         importance=tuple(_most_important_first(importance)),
-        diagnosis=diagnose(model, X, y, groups=groups, confidence_level=at),
+        diagnosis=judge(model, X, y, Predicted.of(parts), groups=groups, confidence_level=at),
         levels=tuple(_level_facts(model, y, parts, j) for j, parts in enumerate(predicted)),
         path=paths[chosen] if paths else None,
+        target=target,
+        unit=unit,
     )
 
 
-def _level_facts(model: Any, y: np.ndarray, parts: Uncertainty, j: int) -> LevelFacts:
-    width = parts.interval[:, 1] - parts.interval[:, 0]
+def typical_width(parts: Uncertainty) -> float:
+    """The median from bound to bound."""
+    return float(np.median(parts.widths.sum(axis=1)))
+
+
+def _level_facts(model: ClearRegressor, y: np.ndarray, parts: Uncertainty, j: int) -> LevelFacts:
     factors = (float(values[j]) for values in (model.lambda_, model.gamma1_, model.gamma2_))
     return LevelFacts(
-        parts.confidence_level, coverage(y, parts.interval), float(np.median(width)), *factors
+        parts.confidence_level, coverage(y, parts.interval), typical_width(parts), *factors
     )
 
 

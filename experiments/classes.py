@@ -1,0 +1,116 @@
+"""The command `classes`: calibrated classes and sets against what users do now.
+
+A row per data set, seed and method is appended as it exists: `dataset, seed, method, nll, brier,
+ece, set_size, coverage, c1, c2`. Rows that are there are not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from experiments.class_data import SETS
+from experiments.protocol import SEEDS
+
+RESULTS = Path(__file__).parent / "results" / "classes.csv"
+METRICS = ("nll", "brier", "ece", "set_size", "coverage")
+FIELDS = ("dataset", "seed", "method", *METRICS, "c1", "c2")
+N_BINS = 15  # of the calibration error
+
+
+def add_commands(commands) -> None:
+    help_ = "calibrated classes and sets against temperature scaling, Platt, isotonic and MAPIE"
+    parser = commands.add_parser("classes", help=help_, description=help_)
+    parser.add_argument("--datasets", nargs="+", default=list(SETS), choices=SETS)
+    parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS), choices=SEEDS)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--table", action="store_true", help="print the table, run nothing")
+    parser.set_defaults(command=run_command)
+
+
+def run_command(args: argparse.Namespace) -> int:
+    if not args.table:
+        run_missing(args.datasets, args.seeds, args.results)
+    print(table(pd.read_csv(args.results)))
+    return 0
+
+
+def run_missing(names: list[str], seeds: list[int], path: Path) -> None:
+    from experiments import class_data, class_methods
+
+    done = set()
+    if path.exists():
+        done = set(pd.read_csv(path)[["dataset", "seed"]].itertuples(index=False, name=None))
+    for seed in seeds:
+        for name in names:
+            if (name, seed) in done:
+                continue
+            X, y = class_data.load(name)
+            rows = class_methods.encode(X, y, class_data.split_rows(len(y), seed))
+            found = class_methods.answers(rows, seed)
+            y_test = rows.y[rows.n_known :]
+            append(
+                path,
+                [
+                    {"dataset": name, "seed": seed, "method": method, **scores(y_test, answer)}
+                    for method, answer in found.items()
+                ],
+            )
+
+
+def scores(y: np.ndarray, answer) -> dict[str, float]:
+    found = dict.fromkeys(METRICS, np.nan)
+    rows = np.arange(len(y))
+    p = answer.probabilities
+    if p is not None:
+        found["nll"] = -np.log(np.maximum(p[rows, y], 1e-12)).mean()
+        found["brier"] = ((p - np.eye(p.shape[1])[y]) ** 2).sum(axis=1).mean()
+        found["ece"] = calibration_error(y, p)
+    if answer.sets is not None:
+        found["set_size"] = answer.sets.sum(axis=1).mean()
+        found["coverage"] = answer.sets[rows, y].mean()
+    return {**found, "c1": answer.c1, "c2": answer.c2}
+
+
+def calibration_error(y: np.ndarray, p: np.ndarray) -> float:
+    """How far the probability of the likeliest class is from how often it is right, over bins."""
+    sureness, is_right = p.max(axis=1), p.argmax(axis=1) == y
+    bins = np.minimum((sureness * N_BINS).astype(int), N_BINS - 1)
+    gaps = np.bincount(bins, sureness - is_right, minlength=N_BINS)
+    return float(np.abs(gaps).sum() / len(y))
+
+
+def append(path: Path, rows: list[dict]) -> None:
+    """All rows of a data set and seed at once, so that a killed run leaves none half done."""
+    path.parent.mkdir(exist_ok=True)
+    is_new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        if is_new:
+            writer.writeheader()
+        writer.writerows(
+            {k: round(v, 6) if isinstance(v, float) else v for k, v in row.items()} for row in rows
+        )
+
+
+def table(rows: pd.DataFrame) -> str:
+    """Means over seeds: the likelihood set by set, the rest over all sets."""
+    methods = list(dict.fromkeys(rows["method"]))
+    losses = rows.pivot_table(index="method", columns="dataset", values="nll", dropna=False)
+    names = [name for name in SETS if name in losses.columns]
+    means = rows.groupby(["method", "dataset"])[list(METRICS)].mean().groupby("method").mean()
+    lines = [
+        f"| method | {' | '.join(f'NLL {name}' for name in names)} "
+        "| Brier | ECE | set size | coverage |",
+        f"|---|{'---:|' * (len(names) + 4)}",
+    ]
+    for method in methods:
+        cells = [losses.loc[method, name] for name in names]
+        cells += [means.loc[method, name] for name in ("brier", "ece", "set_size", "coverage")]
+        shown = ["" if np.isnan(value) else f"{value:.3f}" for value in cells]
+        lines.append(f"| {method} | {' | '.join(shown)} |")
+    return "\n".join(lines)

@@ -1,0 +1,34 @@
+"""What a user could do instead, on the same rows: other libraries, none of which is needed.
+
+All have the 80 % of the rows that a ClearRegressor has: 60 % train and 20 % calibrate, or the cross
+methods do both with all of them. Models are used with their libraries' defaults, on one thread.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from experiments.case import Method
+from experiments.peers import cross, normalised, quantiles
+
+NEEDS = {
+    "MAPIE CQR": (quantiles.scikit_learn, "mapie"),
+    "MAPIE cross-conformal": (cross.scikit_learn, "mapie"),
+    "MAPIE cross-conformal, LightGBM": (cross.lightgbm, "mapie lightgbm"),
+    "MAPIE cross-conformal, CatBoost": (cross.catboost, "mapie catboost"),
+    "crepes": (normalised.crepes, "crepes"),
+    "forest CQR": (quantiles.forest, "quantile_forest"),
+    "LightGBM CQR": (quantiles.lightgbm, "mapie lightgbm"),
+    "CatBoost CQR": (quantiles.catboost, "catboost"),
+    "NGBoost CQR": (quantiles.ngboost, "ngboost"),
+}
+"""By the names of the tables, with the libraries that each needs."""
+
+
+def installed() -> dict[str, Method]:
+    """The peers whose libraries are there; they bring their own models."""
+    return {
+        name: Method(run, (), ("default",), alone=True)
+        for name, (run, libraries) in NEEDS.items()
+        if all(map(find_spec, libraries.split()))
+    }

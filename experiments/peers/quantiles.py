@@ -1,0 +1,95 @@
+"""Conditional quantiles, learned by one library and conformalized: bounds moved by one distance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingRegressor
+from threadpoolctl import threadpool_limits
+
+from clearbands.calibration.conformal import order_statistic, rank
+from clearbands.levels import tails
+from experiments.case import Case, Result
+from experiments.protocol import LEVEL
+
+LOW, HIGH = tails(LEVEL)
+
+
+def scikit_learn(case: Case) -> Result:
+    """Boosted trees, by MAPIE's ConformalizedQuantileRegressor."""
+    return _by_mapie(
+        case,
+        lambda q: HistGradientBoostingRegressor(
+            loss="quantile", quantile=q, random_state=case.seed
+        ),
+    )
+
+
+def lightgbm(case: Case) -> Result:
+    """LightGBM's quantile loss, by MAPIE's ConformalizedQuantileRegressor."""
+    from lightgbm import LGBMRegressor
+
+    quiet = {"n_jobs": 1, "verbosity": -1, "random_state": case.seed}
+    return _by_mapie(case, lambda q: LGBMRegressor(objective="quantile", alpha=q, **quiet))
+
+
+def catboost(case: Case) -> Result:
+    """CatBoost's three quantiles in one model."""
+    from catboost import CatBoostRegressor
+
+    model = CatBoostRegressor(
+        loss_function=f"MultiQuantile:alpha={LOW},0.5,{HIGH}",
+        thread_count=1,
+        random_seed=case.seed,
+        verbose=False,
+        allow_writing_files=False,
+    )
+    model.fit(case.X[case.split.train], case.y[case.split.train])
+    return conformalized(case, model.predict)
+
+
+def forest(case: Case) -> Result:
+    """quantile-forest's random forest."""
+    from quantile_forest import RandomForestQuantileRegressor
+
+    model = RandomForestQuantileRegressor(random_state=case.seed, n_jobs=1)
+    model.fit(case.X[case.split.train], case.y[case.split.train])
+    return conformalized(case, lambda X: model.predict(X, quantiles=[LOW, 0.5, HIGH]))
+
+
+def ngboost(case: Case) -> Result:
+    """The quantiles of NGBoost's normal distribution."""
+    from ngboost import NGBRegressor
+
+    model = NGBRegressor(random_state=case.seed, verbose=False)
+    with threadpool_limits(1):
+        model.fit(case.X[case.split.train], case.y[case.split.train])
+
+    def predict(X: np.ndarray) -> np.ndarray:
+        normal = model.pred_dist(X)
+        return np.stack([normal.ppf(q) for q in (LOW, 0.5, HIGH)], axis=1)
+
+    return conformalized(case, predict)
+
+
+def conformalized(case: Case, predict: Any) -> Result:
+    """Around quantiles (n, 3): both bounds move outwards by what covers the calibration rows."""
+    lower, _, upper = np.asarray(predict(case.X[case.split.calibration]), float).T
+    y = case.y[case.split.calibration]
+    distance = order_statistic(np.maximum(lower - y, y - upper), rank(len(y), LEVEL))
+    lower, middle, upper = np.asarray(predict(case.X[case.split.test]), float).T
+    bounds = np.stack([lower - distance, upper + distance], axis=1)
+    return Result(np.sort(bounds, axis=1), center=middle)
+
+
+def _by_mapie(case: Case, model_of: Any) -> Result:
+    from mapie.regression import ConformalizedQuantileRegressor
+
+    train, calibration = case.split.train, case.split.calibration
+    with threadpool_limits(1):
+        curves = [model_of(q).fit(case.X[train], case.y[train]) for q in (LOW, HIGH, 0.5)]
+        model = ConformalizedQuantileRegressor(curves, confidence_level=LEVEL, prefit=True)
+        model.conformalize(case.X[calibration], case.y[calibration])
+        point, bounds = model.predict_interval(case.X[case.split.test], symmetric_correction=True)
+    return Result(np.sort(bounds[:, :, 0], axis=1), center=point)

@@ -1,0 +1,109 @@
+"""Where the plain default stands: against the paper's variant (a), and against every peer.
+
+`python -m experiments standing` prints the tables of RESULTS from the packed rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+import pandas as pd
+
+from experiments import results
+from experiments.defaults import KEPT_APART, TUNED_ON
+
+PACKED = results.BENCHMARK.with_suffix(".parquet")
+CHOSEN_ON = (*TUNED_ON, "computer", "elevator", "kin8nm", "sulfur")
+"""The sets that the rules of the default were chosen on; the others had no part in that."""
+
+assert not set(CHOSEN_ON) & set(KEPT_APART)
+
+
+def add_commands(commands) -> None:
+    help_ = "the default against variant (a) and against the best peer, set by set"
+    parser = commands.add_parser("standing", help=help_, description=help_)
+    parser.set_defaults(command=show)
+
+
+def show(args: argparse.Namespace) -> int:
+    rows = pd.read_parquet(PACKED).query("setting == 'standard' and error == ''")
+    print(as_markdown(standing(rows)))
+    print()
+    print(against_each(rows))
+    return 0
+
+
+def standing(rows: pd.DataFrame) -> pd.DataFrame:
+    """By set: seeds, change of the quantile loss, coverage; means over seeds."""
+    own = _losses(rows, "default", "CLEAR")
+    paper = _losses(rows, "a", "CLEAR")
+    peers = rows.query("variant == 'default' and method != 'CLEAR'")
+    best = peers.groupby(["dataset", "seed"])["quantile_loss"].min()
+    found = pd.DataFrame(
+        {
+            "against (a), %": _change(own, paper),
+            "against the best peer, %": _change(own, best),
+            "coverage": rows.query("variant == 'default' and method == 'CLEAR'").set_index(
+                ["dataset", "seed"]
+            )["picp"],
+        }
+    )
+    found = found[found["coverage"].notna()]
+    by_set = found.groupby("dataset").mean()
+    by_set.insert(0, "seeds", found.groupby("dataset").size())
+    by_set.insert(1, "chosen on it", np.where(by_set.index.isin(CHOSEN_ON), "yes", "no"))
+    return by_set
+
+
+def as_markdown(by_set: pd.DataFrame) -> str:
+    columns = ["against (a), %", "against the best peer, %", "coverage"]
+    lines = [
+        f"| dataset | seeds | chosen on it | {' | '.join(columns)} |",
+        "|---|---:|---|---:|---:|---:|",
+    ]
+    for name, row in by_set.iterrows():
+        lines.append(f"| {name} | {row['seeds']} | {row['chosen on it']} | {_cells(row)} |")
+    for label, part in (
+        ("mean of those", by_set[by_set["chosen on it"] == "yes"]),
+        ("mean of the others", by_set[by_set["chosen on it"] == "no"]),
+        ("mean of all", by_set),
+    ):
+        lines.append(f"| **{label}** | | | {_cells(part[columns].mean())} |")
+    return "\n".join(lines)
+
+
+def against_each(rows: pd.DataFrame) -> str:
+    """For every peer: how much lower the default's loss and width are, and the peer's coverage."""
+    own = rows.query("variant == 'default' and method == 'CLEAR'").set_index(["dataset", "seed"])
+    lines = [
+        "| peer | default's quantile loss, % | default's mean width, % | peer's coverage | runs |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for name, peer in rows.query("variant == 'default' and method != 'CLEAR'").groupby("method"):
+        both = own.join(peer.set_index(["dataset", "seed"]), rsuffix="_peer", how="inner")
+        loss = _percent(both["quantile_loss"] / both["quantile_loss_peer"])
+        width = _percent(both["niw"] / both["niw_peer"])
+        coverage = both["picp_peer"].groupby("dataset").mean().mean()
+        lines.append(f"| {name} | {loss:+.1f} | {width:+.1f} | {coverage:.3f} | {len(both)} |")
+    return "\n".join(lines)
+
+
+def _percent(ratio: pd.Series) -> float:
+    """The mean over the sets of the mean over seeds."""
+    return float(100 * (ratio.groupby("dataset").mean() - 1).mean())
+
+
+def _losses(rows: pd.DataFrame, variant: str, method: str) -> pd.Series:
+    chosen = rows.query("variant == @variant and method == @method")
+    return chosen.set_index(["dataset", "seed"])["quantile_loss"]
+
+
+def _change(own: pd.Series, other: pd.Series) -> pd.Series:
+    return 100 * (own / other - 1)
+
+
+def _cells(row: pd.Series) -> str:
+    *changes, coverage = row.iloc[-3:]
+    shown = ["" if np.isnan(change) else f"{change:+.1f}" for change in changes]
+    return " | ".join([*shown, f"{coverage:.3f}"])

@@ -1,0 +1,1 @@
+"""(X, residual) -> aleatoric widths."""

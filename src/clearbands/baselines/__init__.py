@@ -1,0 +1,1 @@
+"""The paper's baselines: the same rows and parts as CLEAR, other calibrators."""

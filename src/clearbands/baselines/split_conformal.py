@@ -1,0 +1,173 @@
+"""The paper's baselines: the same rows and parts as CLEAR, other calibrators.
+
+Each is split conformal: the held-out rows choose one number per level and nothing else, so the
+intervals have finite-sample marginal coverage. Where models compete inside PCS, it sets rows of
+its own aside for that.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from math import inf
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from clearbands.bands import Components
+from clearbands.calibration.calibrators import FixedRatioCalibrator
+from clearbands.epistemic.pcs import PCSEnsemble
+from clearbands.interval_regressor import IntervalRegressor, WidthRegressor
+from clearbands.split import Rows
+
+
+class SplitConformal(IntervalRegressor):
+    """Parts from the training rows, one number per level from the held-out rows.
+
+    Attributes
+    ----------
+    levels_ : (k,), the confidence levels in the order given
+    encoder_, calibrator_ : fitted
+    guarantee_ : str, what holds for the coverage
+    n_train_, n_calibration_ : how many rows each step saw
+    """
+
+    random_state: Any
+
+    @abstractmethod
+    def _fit_parts(self, train: Rows, levels: list[float], rng: np.random.RandomState) -> None:
+        """Fit on encoded training rows what the subclass needs."""
+
+    @abstractmethod
+    def _calibrate(self, held_out: Rows, levels: list[float]) -> Any:
+        """The fitted calibrator."""
+
+    def fit(self, X: Any, y: Any, *, X_cal: Any = None, y_cal: Any = None) -> SplitConformal:
+        """Train on a part of the rows and calibrate on the rest.
+
+        With a calibration set (`X_cal`, `y_cal`) given, all of X trains.
+        """
+        levels = self._check_parameters()
+        rng = check_random_state(self.random_state)
+        train, held_out = self._hold_out(X, y, X_cal, y_cal, rng)
+        self.encoder_ = self._make_encoder().fit(train.X, train.y)
+        train, held_out = self._encode(train), self._encode(held_out)
+        self.levels_ = np.array(levels)
+        self._fit_parts(train, levels, rng)
+        self.calibrator_ = self._calibrate(held_out, levels)
+        self.guarantee_ = "finite-sample marginal coverage"
+        self.n_train_, self.n_calibration_ = len(train), len(held_out)
+        return self
+
+
+class _AroundPCS(SplitConformal, WidthRegressor):
+    """Baselines around the center of an epistemic part."""
+
+    epistemic: Any
+
+    def _fit_parts(self, train: Rows, levels: list[float], rng: np.random.RandomState) -> None:
+        self.epistemic_ = self._part(
+            PCSEnsemble() if self.epistemic is None else self.epistemic, levels, rng
+        )
+        self.epistemic_.fit(train.X, train.y)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n,): the center."""
+        encoded = self._check_and_encode(X)
+        return self.epistemic_.predict(encoded)
+
+
+class _EpistemicOnly(_AroundPCS):
+    """One factor for widths that an epistemic part alone gives."""
+
+    ratio: float
+
+    def __init__(
+        self,
+        epistemic: Any = None,
+        *,
+        confidence_level: float | Sequence[float] = 0.9,
+        calibration_size: float = 0.25,
+        encoder: Any = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epistemic = epistemic
+        self.confidence_level = confidence_level
+        self.calibration_size = calibration_size
+        self.encoder = encoder
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _components(self, X: Any) -> Components:
+        center, epistemic = self.epistemic_.predict_with_widths(X)
+        return Components(center, np.ones_like(epistemic), epistemic)
+
+    def _calibrate(self, held_out: Rows, levels: list[float]) -> Any:
+        rows = (held_out.y, *self._components(held_out.X))
+        # These rows chose nothing; saying so makes too few of them give infinite bounds.
+        return FixedRatioCalibrator(levels, ratio=self.ratio).fit(*rows, validation=rows)
+
+
+class NaiveConformal(_EpistemicOnly):
+    """Split conformal: the same distance below and above the center everywhere.
+
+    Parameters
+    ----------
+    epistemic : ensemble, optional
+        Gives the center; by default a `PCSEnsemble`.
+    confidence_level : float or list of float
+        Intervals of several levels are nested.
+    calibration_size : float
+        Share of the rows that is held out when `fit` is given no calibration set.
+    encoder : "auto", transformer or None
+        As in `ClearRegressor`.
+    n_jobs, random_state
+        As in scikit-learn, handed to parts that leave theirs open.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import LinearQuantiles, NaiveConformal, PCSEnsemble
+    >>> X = np.linspace(0, 1, 60)[:, None]
+    >>> y = X[:, 0] + np.resize([-0.1, 0.0, 0.1], 60)
+    >>> lines = PCSEnsemble({"line": LinearQuantiles()}, n_bootstraps=5)
+    >>> model = NaiveConformal(lines, random_state=0).fit(X, y)
+    >>> point, intervals = model.predict_interval(X)
+    >>> float(np.ptp(intervals[:, 1, 0] - intervals[:, 0, 0]).round(9))  # one width for all
+    0.0
+    """
+
+    ratio = 0.0
+
+
+class PCSIntervals(_EpistemicOnly):
+    """PCS: the spread of the ensemble's members times one calibrated factor.
+
+    Parameters
+    ----------
+    epistemic : ensemble, optional
+        Gives the center and the widths; by default a `PCSEnsemble`.
+    confidence_level : float or list of float
+        Intervals of several levels are nested.
+    calibration_size : float
+        Share of the rows that is held out when `fit` is given no calibration set.
+    encoder : "auto", transformer or None
+        As in `ClearRegressor`.
+    n_jobs, random_state
+        As in scikit-learn, handed to parts that leave theirs open.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import LinearQuantiles, PCSEnsemble, PCSIntervals
+    >>> X = np.linspace(0, 1, 60)[:, None]
+    >>> y = X[:, 0] + np.resize([-0.1, 0.0, 0.1], 60)
+    >>> lines = PCSEnsemble({"line": LinearQuantiles()}, n_bootstraps=20)
+    >>> point, intervals = PCSIntervals(lines, random_state=0).fit(X, y).predict_interval(X)
+    >>> point.shape, intervals.shape  # rows, lower and upper, levels
+    ((60,), (60, 2, 1))
+    """
+
+    ratio = inf

@@ -1,0 +1,228 @@
+"""Uncertainty-aware CQR (Rossellini, Barber, Willett 2024): bagged quantile estimates, calibrated.
+
+Both take B estimates of the lower and of the upper quantile, one per bootstrap. UACQR-S moves
+their medians by multiples of how much they spread; UACQR-P takes order statistics of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from clearbands.bagging import Bootstraps, fit_bag
+from clearbands.bands import Components, distances
+from clearbands.baselines.cqr import quantile_model
+from clearbands.baselines.split_conformal import SplitConformal
+from clearbands.calibration.additive import AdditiveCalibrator
+from clearbands.calibration.member_rank import MemberRankCalibrator
+from clearbands.checks import check_count
+from clearbands.chunks import predict_in_chunks
+from clearbands.interval_regressor import WidthRegressor
+from clearbands.levels import curve_levels, pick_curves
+from clearbands.quantile_models.forest import ForestQuantiles
+from clearbands.quantiles import sorted_quantiles
+from clearbands.split import Rows
+
+
+def interquartile_range(members: np.ndarray) -> np.ndarray:
+    """Distance between the quartiles along the last axis."""
+    quartiles = sorted_quantiles(members, (0.25, 0.75))
+    return quartiles[..., 1] - quartiles[..., 0]
+
+
+SPREADS = {"iqr": interquartile_range, "std": lambda members: np.std(members, axis=-1)}
+
+
+def spread_components(
+    members: np.ndarray, levels: Sequence[float], spread: str = "iqr"
+) -> Components:
+    """What UACQR-S calibrates, from members (n, q, B) at `curve_levels(levels)`.
+
+    The center and the bounds are medians over the B members; the epistemic widths are the spread
+    of the estimates of either bound. `AdditiveCalibrator` does the rest.
+    """
+    center, lower, upper = pick_curves(np.median(members, axis=-1), levels)
+    _, lower_members, upper_members = pick_curves(members, levels)
+    spreads = [SPREADS[spread](ends) for ends in (lower_members, upper_members)]
+    return Components(center, distances(center, lower, upper), np.stack(spreads, axis=1))
+
+
+class _UACQR(SplitConformal):
+    """A bag of quantile models of y."""
+
+    model: Any
+    n_bootstraps: int
+
+    def _fit_parts(self, train: Rows, levels: list[float], rng: np.random.RandomState) -> None:
+        check_count(self.n_bootstraps, "n_bootstraps")
+        default = ForestQuantiles() if self.model is None else self.model
+        model = quantile_model(default, curve_levels(levels), rng)
+        bootstraps = Bootstraps.draw(len(train), self.n_bootstraps, rng)
+        self.bag_ = fit_bag(
+            model, train.X, train.y, bootstraps, n_jobs=self.n_jobs, stage="quantiles"
+        )
+
+    def _in_chunks(self, summarise: Any, X: Any) -> np.ndarray:
+        """summarise(members (n, q, B)), some rows at a time."""
+        return predict_in_chunks(
+            lambda chunk: summarise(self.bag_.predict_members(chunk)),
+            X,
+            members=len(curve_levels(self.levels_.tolist())) * self.n_bootstraps,
+        )
+
+
+class UACQRS(_UACQR, WidthRegressor):
+    """UACQR-S: [lower - t * spread of lower, upper + t * spread of upper], t calibrated.
+
+    lower and upper are medians of the estimates of B quantile models fitted on bootstraps, the
+    spread is how much these estimates differ. t may be negative; bounds stop at the center.
+
+    Parameters
+    ----------
+    model : quantile model, optional
+        By default a `ForestQuantiles`.
+    n_bootstraps : int
+    spread : "iqr" or "std"
+        Interquartile range or standard deviation of the estimates.
+    confidence_level : float or list of float
+        Intervals of several levels are nested.
+    calibration_size : float
+        Share of the rows that is held out when `fit` is given no calibration set.
+    encoder : "auto", transformer or None
+        As in `ClearRegressor`.
+    n_jobs, random_state
+        As in scikit-learn; the result does not depend on `n_jobs`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import UACQRS, LinearQuantiles
+    >>> X = np.linspace(0, 1, 60)[:, None]
+    >>> y = X[:, 0] + np.resize([-0.1, 0.0, 0.1], 60)
+    >>> model = UACQRS(LinearQuantiles(), n_bootstraps=10, random_state=0).fit(X, y)
+    >>> point, intervals = model.predict_interval(X)
+    >>> point.shape, intervals.shape  # rows, lower and upper, levels
+    ((60,), (60, 2, 1))
+    """
+
+    def __init__(
+        self,
+        model: Any = None,
+        n_bootstraps: int = 100,
+        *,
+        spread: str = "iqr",
+        confidence_level: float | Sequence[float] = 0.9,
+        calibration_size: float = 0.25,
+        encoder: Any = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.model = model
+        self.n_bootstraps = n_bootstraps
+        self.spread = spread
+        self.confidence_level = confidence_level
+        self.calibration_size = calibration_size
+        self.encoder = encoder
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_parameters(self) -> list[float]:
+        if self.spread not in SPREADS:
+            raise ValueError(f'spread must be "iqr" or "std", got {self.spread!r}.')
+        return super()._check_parameters()
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n,): the median of the estimates of the median."""
+        return self.components(X).center
+
+    def _components(self, X: Any) -> Components:
+        levels = self.levels_.tolist()
+
+        def summarise(members: np.ndarray) -> np.ndarray:
+            center, aleatoric, epistemic = spread_components(members, levels, self.spread)
+            flat = [part.reshape(len(center), -1) for part in (aleatoric, epistemic)]
+            return np.column_stack([center, *flat])
+
+        summary, k = self._in_chunks(summarise, X), len(levels)
+        aleatoric, epistemic = summary[:, 1:].reshape(-1, 2, 2, k).transpose(1, 0, 2, 3)
+        return Components(summary[:, 0], aleatoric, epistemic)
+
+    def _calibrate(self, held_out: Rows, levels: list[float]) -> Any:
+        return AdditiveCalibrator(levels).fit(held_out.y, *self._components(held_out.X))
+
+
+class UACQRP(_UACQR):
+    """UACQR-P: order statistics of the B lower and of the B upper quantile estimates.
+
+    The order is calibrated. Where even the smallest lower and the largest upper estimate cover
+    too few calibration rows, the bounds are infinite, with a `CalibrationWarning`.
+
+    Parameters
+    ----------
+    model : quantile model, optional
+        By default a `ForestQuantiles`.
+    n_bootstraps : int
+    confidence_level : float or list of float
+        Intervals of several levels are nested.
+    calibration_size : float
+        Share of the rows that is held out when `fit` is given no calibration set.
+    encoder : "auto", transformer or None
+        As in `ClearRegressor`.
+    n_jobs, random_state
+        As in scikit-learn; the result does not depend on `n_jobs`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import UACQRP, LinearQuantiles
+    >>> X = np.linspace(0, 1, 60)[:, None]
+    >>> y = X[:, 0] + np.resize([-0.1, 0.0, 0.1], 60)
+    >>> model = UACQRP(LinearQuantiles(), 30, confidence_level=0.5, random_state=0).fit(X, y)
+    >>> point, intervals = model.predict_interval(X)
+    >>> point.shape, intervals.shape  # rows, lower and upper, levels
+    ((60,), (60, 2, 1))
+    """
+
+    def __init__(
+        self,
+        model: Any = None,
+        n_bootstraps: int = 100,
+        *,
+        confidence_level: float | Sequence[float] = 0.9,
+        calibration_size: float = 0.25,
+        encoder: Any = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.model = model
+        self.n_bootstraps = n_bootstraps
+        self.confidence_level = confidence_level
+        self.calibration_size = calibration_size
+        self.encoder = encoder
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _calibrate(self, held_out: Rows, levels: list[float]) -> Any:
+        members = self._in_chunks(lambda members: members, held_out.X)
+        _, lower, upper = pick_curves(members, levels)
+        return MemberRankCalibrator(levels).fit(held_out.y, lower, upper)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n,): the median of the estimates of the median."""
+        return self._points_and_bounds(X)[:, 0]
+
+    def predict_interval(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""
+        found = self._points_and_bounds(X)
+        return found[:, 0], found[:, 1:].reshape(len(found), 2, -1)
+
+    def _points_and_bounds(self, X: Any) -> np.ndarray:
+        def summarise(members: np.ndarray) -> np.ndarray:
+            middle, lower, upper = pick_curves(members, self.levels_.tolist())
+            center = np.median(middle, axis=-1)
+            bounds = self.calibrator_.predict_interval(center, lower, upper)
+            return np.column_stack([center, bounds.reshape(len(center), -1)])
+
+        return self._in_chunks(summarise, self._check_and_encode(X))

@@ -1,0 +1,1 @@
+"""Held-out rows -> lambda, gamma1 and gamma2."""

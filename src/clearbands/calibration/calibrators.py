@@ -1,0 +1,449 @@
+"""Calibrators: from held-out rows and their two uncertainties to the factors of the interval.
+
+They work on arrays alone, whatever models the center and the widths came from:
+
+    [center - gamma1 * aleatoric - gamma2 * epistemic, center + the same above]
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from clearbands.bands import make_interval, nest
+from clearbands.calibration.conformal import (
+    CalibrationWarning,
+    order_statistic,
+    rows_needed,
+    rows_reaching,
+)
+from clearbands.calibration.lambda_search import search_exactly, search_grid
+from clearbands.calibration.rows import CalibrationRows, times
+from clearbands.checks import (
+    check_levels,
+    check_scale,
+    check_vector,
+    check_weights,
+    check_widths,
+)
+from clearbands.levels import alpha
+
+
+class Factors(NamedTuple):
+    """What calibration at one level finds."""
+
+    lambda_: float
+    gamma1: float
+    gamma2: float
+
+
+class Ray(NamedTuple):
+    """The factors that a calibrator may choose: start + score * direction, for one score.
+
+    The rows' own scores say how far along the ray each of them is reached.
+    """
+
+    start: tuple[float, float]  # gamma1 and gamma2
+    direction: tuple[float, float]
+    scores: np.ndarray  # (n,)
+    lambda_: float | None = None  # where it is the same all along
+
+    def at(self, score: float) -> Factors:
+        score = 0.0 if score == -math.inf else score  # any score does
+        gamma1, gamma2 = (
+            first + times(step, score)
+            for first, step in zip(self.start, self.direction, strict=True)
+        )
+        return Factors(gamma2 / gamma1 if self.lambda_ is None else self.lambda_, gamma1, gamma2)
+
+
+class _Calibrator(BaseEstimator, ABC):
+    """Fit level by level, then scale and add; subclasses choose the ray of one level."""
+
+    confidence_level: float | Sequence[float]
+    _rows_type: type[CalibrationRows] = CalibrationRows
+    _may_fall_short = True  # whether too few rows are covered as far as they go
+
+    @abstractmethod
+    def _ray(self, rows: Any, chooser: Any, level: float) -> Ray:
+        """Where the factors of `rows` lie at one level; `chooser` are the rows to choose by."""
+
+    def fit(
+        self,
+        y: Any,
+        center: Any,
+        aleatoric: Any,
+        epistemic: Any,
+        *,
+        validation: tuple[Any, Any, Any, Any] | None = None,
+        sample_weight: Any = None,
+        calibration_weight: Any = None,
+        validation_weight: Any = None,
+    ) -> _Calibrator:
+        """Choose the factors on rows that trained neither center nor widths.
+
+        Parameters
+        ----------
+        y, center : (n,)
+        aleatoric, epistemic : (n, 2) or, with k levels, (n, 2, k)
+            Non-negative distances from the center, below and above.
+        validation : (y, center, aleatoric, epistemic), optional
+            Rows that choose lambda; the rows given first then only choose gamma1, and the
+            interval has finite-sample marginal coverage.
+        sample_weight : (n,), optional
+            How many rows each row counts as, in the loss and in the rank; new rows count as one.
+        calibration_weight : (n,), optional
+            How many times more often such a row occurs among new rows than here, up to a common
+            factor: the coverage then holds for the new rows (weighted conformal prediction). The
+            weight of the row to predict counts, too: give it to `predict_interval`; where it is
+            not given, the largest of these weights stands for it, which is valid up to that.
+        validation_weight : (n of the validation rows,), optional
+            How many rows each of them counts as.
+        """
+        levels = check_levels(self.confidence_level)
+        self._check_parameters()
+        weight, new_weight = _weigh(len(np.atleast_1d(y)), sample_weight, calibration_weight)
+        arrays = (y, center, aleatoric, epistemic)
+        rows = self._rows_per_level(arrays, len(levels), "", weight, new_weight)
+        choosers = rows
+        if validation is not None:
+            n = len(np.atleast_1d(validation[0]))
+            given = _check_optional(validation_weight, "validation_weight", n)
+            choosers = self._rows_per_level(validation, len(levels), "validation ", given)
+        found, rays = [], []
+        for part, chooser, level in zip(rows, choosers, levels, strict=True):
+            ray = self._ray(part, chooser, level)
+            k = self._rank(part, level, split=validation is not None)
+            factors = ray.at(order_statistic(ray.scores, k, weight))
+            _warn_if_infinite(max(factors.gamma1, factors.gamma2), part.size, level, k)
+            found.append(factors)
+            rays.append(ray)
+        losses = [
+            part.quantile_loss(factors.gamma1, factors.gamma2, alpha(level))
+            for part, factors, level in zip(choosers, found, levels, strict=True)
+        ]
+        self.levels_ = np.array(levels)
+        self.factors_ = np.array(found)
+        self.losses_ = np.array(losses)
+        self.n_calibration_ = len(rows[0])
+        self.by_weight_ = None if calibration_weight is None else _FactorsByWeight(rays, weight)
+        return self
+
+    def _rank(self, rows: CalibrationRows, level: float, *, split: bool) -> float:
+        """The rank the level asks for. On the rows that chose lambda the paper takes the largest
+        score when there are too few; rows kept apart for the guarantee must not."""
+        k = rows.rank(level)
+        if k <= rows.size or split or not self._may_fall_short:
+            return k
+        warnings.warn(
+            f"{rows.size:g} calibration rows are too few for level {level:g}: at least "
+            f"{rows_needed(level)} are needed. The interval covers all of them, which may be less "
+            "than the level asks for.",
+            CalibrationWarning,
+            stacklevel=3,
+        )
+        return rows.size
+
+    def _check_parameters(self) -> None:
+        """Raise for parameters that make no sense."""
+
+    def _rows_per_level(
+        self,
+        arrays: tuple[Any, ...],
+        n_levels: int,
+        prefix: str,
+        weight: np.ndarray | None,
+        new_weight: float = 1.0,
+    ) -> list[CalibrationRows]:
+        y, center, aleatoric, epistemic = arrays
+        y = check_vector(y, f"{prefix}y")
+        center = check_vector(center, f"{prefix}center", len(y))
+        aleatoric = check_widths(aleatoric, f"{prefix}aleatoric", len(y), n_levels)
+        epistemic = check_widths(epistemic, f"{prefix}epistemic", len(y), n_levels)
+        check_scale(y, f"{prefix}y", smallest=0)
+        check_scale(center, f"{prefix}center", smallest=0)
+        check_scale(y - center, f"{prefix}y - center")
+        check_scale(aleatoric, f"{prefix}aleatoric")
+        check_scale(epistemic, f"{prefix}epistemic")
+        return [
+            self._rows_type.from_widths(
+                y, center, aleatoric[:, :, j], epistemic[:, :, j], weight, new_weight
+            )
+            for j in range(n_levels)
+        ]
+
+    @property
+    def lambda_(self) -> Any:
+        """gamma2 / gamma1: a number, or one per level when several levels were asked for."""
+        return self._per_level("factors_", 0)
+
+    @property
+    def gamma1_(self) -> Any:
+        """The factor of the aleatoric widths."""
+        return self._per_level("factors_", 1)
+
+    @property
+    def gamma2_(self) -> Any:
+        """The factor of the epistemic widths."""
+        return self._per_level("factors_", 2)
+
+    @property
+    def loss_(self) -> Any:
+        """The quantile loss of the calibrated intervals on the rows that chose lambda."""
+        return self._per_level("losses_", ...)
+
+    def _per_level(self, name: str, column: Any) -> Any:
+        check_is_fitted(self, name)
+        values = np.atleast_2d(getattr(self, name).T)[column].reshape(-1)
+        return float(values[0]) if isinstance(self.confidence_level, Real) else values.copy()
+
+    def scale(
+        self, aleatoric: Any, epistemic: Any, *, weight: Any = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Both widths in calibrated units, (n, 2, k): they add up to the distance of the bounds.
+
+        Levels are nested: where a higher level would give a shorter distance than a lower one,
+        it takes over both parts of the lower one. `weight` (n,) is that of the rows, in the unit
+        of the `calibration_weight` of `fit`.
+        """
+        check_is_fitted(self, "factors_")
+        gamma1, gamma2 = self._factors_for(len(np.asarray(aleatoric)), weight)
+        return self.scale_by(aleatoric, epistemic, gamma1, gamma2)
+
+    def scale_by(
+        self, aleatoric: Any, epistemic: Any, gamma1: np.ndarray, gamma2: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The same with given factors, (k,) or of every row (n, 1, k)."""
+        n, k = len(np.asarray(aleatoric)), len(self.levels_)
+        aleatoric = check_widths(aleatoric, "aleatoric", n, k)
+        epistemic = check_widths(epistemic, "epistemic", n, k)
+        check_scale(aleatoric, "aleatoric", smallest=0)
+        check_scale(epistemic, "epistemic", smallest=0)
+        aleatoric, epistemic = _times(gamma1, aleatoric), _times(gamma2, epistemic)
+        nest(self.levels_, aleatoric, epistemic)
+        return aleatoric, epistemic
+
+    def _factors_for(self, n: int, weight: Any) -> tuple[np.ndarray, np.ndarray]:
+        if weight is None:
+            return self.factors_[:, 1], self.factors_[:, 2]
+        if self.by_weight_ is None:
+            raise ValueError(
+                "weight needs a calibrator that was fitted with calibration_weight; this one was "
+                "not."
+            )
+        return self.by_weight_.factors(check_weights(weight, "weight", n), self.levels_)
+
+    def predict_interval(
+        self, center: Any, aleatoric: Any, epistemic: Any, *, weight: Any = None
+    ) -> np.ndarray:
+        """(n, 2): lower and upper bounds; (n, 2, k) when several levels were asked for."""
+        center = check_vector(center, "center")
+        check_scale(center, "center", smallest=0)
+        if len(center) != len(np.asarray(aleatoric)) or len(center) != len(np.asarray(epistemic)):
+            raise ValueError(
+                f"center, aleatoric and epistemic must have equally many rows, got {len(center)}, "
+                f"{len(np.asarray(aleatoric))} and {len(np.asarray(epistemic))}."
+            )
+        widths = np.add(*self.scale(aleatoric, epistemic, weight=weight))
+        interval = make_interval(center, widths)
+        return interval[:, :, 0] if isinstance(self.confidence_level, Real) else interval
+
+
+class ClearCalibrator(_Calibrator):
+    """CLEAR's calibration: lambda minimises the quantile loss, gamma1 gives the coverage.
+
+    Parameters
+    ----------
+    confidence_level : float or list of float
+    lambdas : "exact" or array
+        "exact" finds the minimum over all of [0, inf]; an array searches that grid.
+    least_epistemic : float
+        The share of the mean width that is epistemic at the least, if the widths allow; 0 leaves
+        lambda where the loss is smallest, as in the paper. Calibration rows are like the training
+        rows, so they often cannot tell a lambda of 0 from a small one, but with 0 no interval
+        grows however far a row is from all data.
+
+    Attributes
+    ----------
+    lambda_, gamma1_, gamma2_, loss_ : float, or one value per level for a list of levels
+        `lambda_` may be infinite: then the interval is purely epistemic, `gamma1_` is 0.
+
+    Examples
+    --------
+    Five rows, whose targets lie 1 to 5 above a center of 0. The aleatoric widths are all 1; the
+    epistemic widths are as large as the distances, so they alone explain them:
+
+    >>> import numpy as np
+    >>> from clearbands import ClearCalibrator
+    >>> y, center = np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.zeros(5)
+    >>> aleatoric, epistemic = np.ones((5, 2)), np.column_stack([y, y])
+    >>> calibrator = ClearCalibrator(0.8).fit(y, center, aleatoric, epistemic)
+    >>> calibrator.lambda_, calibrator.gamma1_, calibrator.gamma2_
+    (inf, 0.0, 1.0)
+    >>> calibrator.predict_interval([10.0], [[1.0, 1.0]], [[2.0, 3.0]]).round(6)  # (n, 2)
+    array([[ 8., 13.]])
+    """
+
+    def __init__(
+        self,
+        confidence_level: float | Sequence[float] = 0.9,
+        *,
+        lambdas: Any = "exact",
+        least_epistemic: float = 0.0,
+    ) -> None:
+        self.confidence_level = confidence_level
+        self.lambdas = lambdas
+        self.least_epistemic = least_epistemic
+
+    def _check_parameters(self) -> None:
+        if not 0 <= self.least_epistemic < 1:
+            raise ValueError(
+                f"least_epistemic must be a share from 0 to below 1, got {self.least_epistemic!r}."
+            )
+        if isinstance(self.lambdas, str):
+            if self.lambdas != "exact":
+                raise ValueError(f'lambdas must be "exact" or an array, got {self.lambdas!r}.')
+            return
+        grid = np.asarray(self.lambdas, float)
+        if grid.ndim != 1 or len(grid) == 0 or np.isnan(grid).any() or (grid < 0).any():
+            raise ValueError(
+                f"lambdas must be a list of numbers from 0 to infinity, got {self.lambdas!r}."
+            )
+
+    def _ray(self, rows: CalibrationRows, chooser: CalibrationRows, level: float) -> Ray:
+        k = chooser.capped_rank(level)
+        if isinstance(self.lambdas, str):
+            lambda_ = search_exactly(chooser, k, alpha(level))
+        else:
+            lambda_ = search_grid(chooser, k, alpha(level), np.asarray(self.lambdas, float))
+        return _ray_of_ratio(rows, max(lambda_, chooser.lambda_of_share(self.least_epistemic)))
+
+
+class FixedRatioCalibrator(_Calibrator):
+    """lambda is given, gamma1 is calibrated; with ratio 1 the paper's baseline "lambda = 1".
+
+    >>> from clearbands import FixedRatioCalibrator
+    >>> ones = [[1.0, 1.0]] * 4
+    >>> calibrator = FixedRatioCalibrator(0.6, ratio=1.0).fit([2, 4, 6, 8], [0] * 4, ones, ones)
+    >>> calibrator.gamma1_, calibrator.gamma2_  # 2 * 3 reaches three of the four rows
+    (3.0, 3.0)
+    """
+
+    def __init__(
+        self, confidence_level: float | Sequence[float] = 0.9, *, ratio: float = 1.0
+    ) -> None:
+        self.confidence_level = confidence_level
+        self.ratio = ratio
+
+    def _check_parameters(self) -> None:
+        if not self.ratio >= 0:
+            raise ValueError(f"ratio must be a number from 0 to infinity, got {self.ratio!r}.")
+
+    def _ray(self, rows: CalibrationRows, chooser: CalibrationRows, level: float) -> Ray:
+        return _ray_of_ratio(rows, float(self.ratio))
+
+
+class FixedAleatoricCalibrator(_Calibrator):
+    """gamma1 is given, lambda is calibrated; with gamma1 = 1 the paper's baseline "gamma1 = 1".
+
+    lambda is at least 0: where the aleatoric widths alone cover more rows than needed, the
+    interval stays as wide as they make it.
+
+    >>> from clearbands import FixedAleatoricCalibrator
+    >>> ones = [[1.0, 1.0]] * 4
+    >>> calibrator = FixedAleatoricCalibrator(0.6).fit([2, 4, 6, 8], [0] * 4, ones, ones)
+    >>> calibrator.gamma1_, calibrator.gamma2_  # 1 + 5 reaches three of the four rows
+    (1.0, 5.0)
+    """
+
+    def __init__(
+        self, confidence_level: float | Sequence[float] = 0.9, *, gamma1: float = 1.0
+    ) -> None:
+        self.confidence_level = confidence_level
+        self.gamma1 = gamma1
+
+    def _check_parameters(self) -> None:
+        if not 0 < self.gamma1 < math.inf:
+            raise ValueError(f"gamma1 must be a positive finite number, got {self.gamma1!r}.")
+
+    def _ray(self, rows: CalibrationRows, chooser: CalibrationRows, level: float) -> Ray:
+        return Ray((self.gamma1, 0.0), (0.0, 1.0), rows.scores_beside(self.gamma1))
+
+
+def _ray_of_ratio(rows: CalibrationRows, lambda_: float) -> Ray:
+    scores, weight_a, weight_e = rows.scores(lambda_)
+    return Ray((0.0, 0.0), (weight_a, weight_e), scores, lambda_)
+
+
+def _warn_if_infinite(gamma: float, size: float, level: float, k: float) -> None:
+    if math.isfinite(gamma):
+        return
+    if k > size:
+        reason = f"{size:g} calibration rows are too few, at least {rows_needed(level)} are needed"
+    else:
+        reason = "too many calibration rows lie off the center where both widths are zero"
+    warnings.warn(
+        f"No finite interval is valid at level {level:g}: {reason}. The bounds are infinite.",
+        CalibrationWarning,
+        stacklevel=3,
+    )
+
+
+def _times(factors: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """An infinite factor makes every distance infinite, also that of a width of zero."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        distances = np.where(np.isinf(factors), np.inf, factors * widths)
+    if np.any(np.isinf(distances) & np.isfinite(factors)):
+        warnings.warn(
+            f"Widths of {np.max(widths):g} times a factor of {np.max(np.abs(factors)):g} exceed "
+            "the largest number: such bounds are infinite.",
+            CalibrationWarning,
+            stacklevel=4,
+        )
+    return distances
+
+
+def _check_optional(weight: Any, name: str, n: int) -> np.ndarray | None:
+    return None if weight is None else check_weights(weight, name, n)
+
+
+def _weigh(n: int, sample_weight: Any, calibration_weight: Any) -> tuple[np.ndarray | None, float]:
+    """What each row counts, and what a new row counts beside them."""
+    counts = _check_optional(sample_weight, "sample_weight", n)
+    shift = _check_optional(calibration_weight, "calibration_weight", n)
+    if shift is None:
+        return counts, 1.0
+    weight = shift if counts is None else shift * counts
+    return weight, float(np.max(shift[weight > 0]))
+
+
+class _FactorsByWeight:
+    """Weighted conformal prediction: the heavier a new row, the higher the score it needs."""
+
+    def __init__(self, rays: Sequence[Ray], weight: Any) -> None:
+        orders = [np.argsort(ray.scores, kind="stable") for ray in rays]
+        self.starts = np.array([ray.start for ray in rays])  # (k, 2)
+        self.directions = np.array([ray.direction for ray in rays])  # (k, 2)
+        self.scores = np.stack([ray.scores[o] for ray, o in zip(rays, orders, strict=True)])
+        self.cumulative = np.stack([np.cumsum(weight[order]) for order in orders])
+
+    def factors(self, weight: np.ndarray, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """gamma1 and gamma2, each (n, 1, k)."""
+        found = np.empty((len(weight), 1, len(levels), 2))
+        for j, level in enumerate(levels):
+            needed = level * (self.cumulative[j, -1] + weight)
+            reached = rows_reaching(self.cumulative[j], needed)
+            score = np.append(self.scores[j], np.inf)[reached]
+            score = np.where(score == -np.inf, 0.0, score)
+            with np.errstate(invalid="ignore"):
+                step = np.where(self.directions[j] == 0, 0.0, score[:, None] * self.directions[j])
+            found[:, 0, j] = self.starts[j] + step
+        return found[..., 0], found[..., 1]

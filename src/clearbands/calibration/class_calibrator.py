@@ -1,0 +1,148 @@
+"""Two constants for the logits of an ensemble of classifiers."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from clearbands.calibration.conformal import CalibrationWarning
+from clearbands.calibration.logit_search import search_constants
+
+
+class JointClassCalibrator(BaseEstimator):
+    """Scales the logits of all members (c1) and their spread around the mean logit (c2).
+
+    The logits of member m become c1 * (mean + c2 * (z_m - mean)); the answer is the mean over the
+    members of their softmax. c1 = c2 = 1 is the plain ensemble; c2 = 0 pools the logits; a c1 below
+    1 says less surely what the ensemble says, a c2 above 1 takes its disagreement for more. Both
+    minimise the negative log-likelihood of rows that no member was trained on (Newton's method with
+    exact derivatives, from several starts); it is never higher than that of the plain ensemble.
+
+    Parameters
+    ----------
+    prior_rows : float
+        The loss has so many more rows, of a class drawn by chance: without them, c1 has no upper
+        limit where not one of few rows is wrong. The default, 0, is the likelihood alone.
+
+    Attributes
+    ----------
+    c1_, c2_ : float
+        Where all members agree on every row nothing depends on c2, which is then 1.
+    loss_ : float
+        The mean negative log-likelihood of the rows, in nats, without those of chance.
+    gradient_norm_ : float
+        Of what was minimised, per relative change of the logits: 0 where it converged. The loss
+        may have several minima; of those that were reached, this is the lowest.
+    n_classes_ : int
+
+    Examples
+    --------
+    Members that are twice as sure as they should be:
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.normal(size=(1000, 3))
+    >>> y = np.argmax(truth + rng.gumbel(size=(1000, 3)), axis=1)
+    >>> logits = 2 * (truth[:, None] + 0.1 * rng.normal(size=(1000, 5, 3)))
+    >>> calibrator = JointClassCalibrator().fit(y, logits)
+    >>> round(calibrator.c1_, 1)
+    0.5
+    >>> calibrator.predict_proba(logits).shape
+    (1000, 3)
+    """
+
+    c1_: float
+    c2_: float
+    loss_: float
+    n_classes_: int
+
+    def __init__(self, *, prior_rows: float = 0.0) -> None:
+        self.prior_rows = prior_rows
+
+    def fit(self, y: Any, logits: Any) -> JointClassCalibrator:
+        """y (n,): the class of each row as a number from 0; logits: (n, members, classes)."""
+        if not isinstance(self.prior_rows, Real) or not 0 <= self.prior_rows < np.inf:
+            raise ValueError(f"prior_rows must be 0 or a positive number, got {self.prior_rows!r}.")
+        logits = check_logits(logits)
+        y = _check_classes(y, *logits.shape[::2])
+        found = search_constants(y, logits, float(self.prior_rows))
+        self.c1_, self.c2_, self.gradient_norm_ = found.c1, found.c2, found.gradient_norm
+        self.n_classes_ = logits.shape[2]
+        self.loss_ = negative_log_likelihood(y, self.predict_proba(logits))
+        if not found.is_limited and not self.prior_rows:
+            warnings.warn(
+                f"The {len(y)} rows set no limit to c1 or c2, as where none of them is wrong: "
+                "larger ones look better and better. Give more rows, or set prior_rows=1.",
+                CalibrationWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def scale(self, logits: Any) -> np.ndarray:
+        """(n, members, classes): the calibrated logits."""
+        check_is_fitted(self, "c1_")
+        logits = check_logits(logits)
+        if logits.shape[2] != self.n_classes_:
+            raise ValueError(
+                f"logits has {logits.shape[2]} classes where fit saw {self.n_classes_}."
+            )
+        mean = logits.mean(axis=1, keepdims=True)
+        return self.c1_ * (mean + self.c2_ * (logits - mean))
+
+    def predict_members(self, logits: Any) -> np.ndarray:
+        """(n, members, classes): what each member holds for probable, calibrated."""
+        return softmax(self.scale(logits))
+
+    def predict_proba(self, logits: Any) -> np.ndarray:
+        """(n, classes): the mean of the members' probabilities."""
+        return self.predict_members(logits).mean(axis=1)
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """Along the last axis."""
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def negative_log_likelihood(y: np.ndarray, probabilities: np.ndarray) -> float:
+    """Mean over rows, in nats; y are whole numbers."""
+    own = probabilities[np.arange(len(y)), y]
+    with np.errstate(divide="ignore"):
+        return float(-np.log(own).mean())
+
+
+def check_logits(logits: Any) -> np.ndarray:
+    """(n, members, classes) finite floats, or an error that says what is wrong."""
+    array = np.asarray(logits, float)
+    if array.ndim != 3 or 0 in array.shape:
+        raise ValueError(
+            f"logits must have shape (n, members, classes), one row at least; got {array.shape}."
+        )
+    if array.shape[2] < 2:
+        raise ValueError("logits has one class only: at least 2 classes are needed.")
+    if not np.isfinite(array).all():
+        row = np.argwhere(~np.isfinite(array))[0][0]
+        raise ValueError(
+            f"logits contains NaN or infinity (first in row {row}); for log-probabilities, raise "
+            "zeros to a small number first."
+        )
+    return array
+
+
+def _check_classes(y: Any, n: int, n_classes: int) -> np.ndarray:
+    values = np.asarray(y)
+    if values.shape != (n,):
+        raise ValueError(
+            f"y must have shape ({n},), a class per row of logits; got {values.shape}."
+        )
+    if values.dtype.kind not in "iub" or values.min() < 0 or values.max() >= n_classes:
+        raise ValueError(
+            f"y must hold whole numbers from 0 to {n_classes - 1}, the positions of the classes in "
+            f"logits; got {values[:3].tolist()} ..."
+        )
+    return values.astype(np.intp)

@@ -1,0 +1,109 @@
+"""Rank, scores and order statistic: the finite-sample rules, each written once."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from clearbands.levels import exact
+
+
+class CalibrationWarning(UserWarning):
+    """The calibration rows do not suffice for what was asked of them.
+
+    >>> import warnings
+    >>> from clearbands import AdditiveCalibrator, CalibrationWarning
+    >>> with warnings.catch_warnings():  # doctest: +ELLIPSIS
+    ...     warnings.simplefilter("error", CalibrationWarning)  # rather an error than no interval
+    ...     AdditiveCalibrator(0.9).fit([1.0, 2.0], [0.0, 0.0], [[1, 1], [1, 1]])
+    Traceback (most recent call last):
+        ...
+    clearbands.calibration.conformal.CalibrationWarning: No finite interval is valid at level ...
+    """
+
+
+def rank(n: int, level: float) -> int:
+    """How many of n calibration rows must be covered; more than n when n is too small."""
+    return math.ceil(exact(level) * (n + 1))
+
+
+def capped_rank(n: int, level: float) -> int:
+    """The rank, or all n rows where they are too few for it: the paper's choice."""
+    return min(rank(n, level), n)
+
+
+def rows_needed(level: float) -> int:
+    """The smallest n at which `rank` does not exceed n."""
+    return math.ceil(exact(level) / (1 - exact(level)))
+
+
+def ratio_scores(distance: np.ndarray, width: np.ndarray) -> np.ndarray:
+    """The factor by which each width must grow to reach its row.
+
+    A row at distance 0 is covered by any width (0/0 is 0); a width of 0 reaches no other row,
+    whatever the factor (x/0 is infinite).
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(distance == 0, 0.0, distance / width)
+
+
+def signed_scores(excess: np.ndarray, width: np.ndarray) -> np.ndarray:
+    """The multiple of each width, negative where there is room, that just makes up for `excess`.
+
+    Where the width is 0, no multiple changes anything: what reaches its row already (an excess of
+    at most 0) needs none (minus infinity), what does not is beyond any (infinity).
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(width == 0, np.where(excess > 0, np.inf, -np.inf), excess / width)
+
+
+def weighted_rank(weight: np.ndarray, level: float, new_weight: float = 1.0) -> float:
+    """How much of the weight must be covered; more than there is when it is too little.
+
+    The row to predict counts with `new_weight` (Tibshirani et al. 2019). Whole numbers as weights
+    give the rank of rows that are repeated so many times.
+    """
+    return float(exact(level) * (Fraction(float(weight.sum())) + Fraction(new_weight)))
+
+
+def order_statistic(scores: np.ndarray, k: float, weight: np.ndarray | None = None) -> float:
+    """The k-th smallest score; infinite when there are fewer than k.
+
+    With weights, the smallest score up to which there is a weight of k.
+    """
+    if weight is not None:
+        order = np.argsort(scores, kind="stable")
+        reached = rows_reaching(np.cumsum(weight[order]), np.array([k]))[0]
+        return float(scores[order[reached]]) if reached < len(scores) else math.inf
+    if k > len(scores):
+        return math.inf
+    return float(np.partition(scores, int(k) - 1)[int(k) - 1])
+
+
+def rows_reaching(cumulative: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """The first row at which the cumulative weight is k; the number of rows where it never is."""
+    # All rows together reach their sum, whatever the order in which it was rounded.
+    k = np.where(k <= cumulative[-1] * (1 + 1e-12), np.minimum(k, cumulative[-1]), k)
+    return np.searchsorted(cumulative, k)
+
+
+def coverage_rank(size: float, level: float) -> float:
+    """How much of `size` makes up the share `level`, without a finite-sample correction."""
+    share = exact(level) * Fraction(size)
+    return math.ceil(share) if float(size).is_integer() else float(share)
+
+
+def beta_parameters(n: int, level: float) -> tuple[int, int]:
+    """The two parameters of the Beta distribution that the coverage follows, given n rows.
+
+    Drawn anew, n calibration rows give another gamma1 and so another coverage of all new rows:
+    its distribution is Beta(k, n + 1 - k), whatever the models. With too few rows for the level,
+    k is n.
+
+    >>> beta_parameters(99, 0.9)
+    (90, 10)
+    """
+    k = capped_rank(n, level)
+    return k, n - k + 1

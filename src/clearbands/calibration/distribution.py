@@ -1,0 +1,353 @@
+"""Every level after the fit: bands that contain each other, and one number per calibration row.
+
+The calibrated distances at the fitted levels span a family of bands. Band z is, at a fitted level,
+the band of that level, where z is the number of standard deviations that enclose so much of a
+normal distribution; between fitted levels distances are interpolated in z, below the lowest and
+above the highest they are proportional to it. Every calibration row has a position: the z of the
+smallest band that contains it. The band of any other level is then the one that contains as many
+calibration rows as the level needs (the rank of `conformal.py`), so its coverage is calibrated like
+that of the fitted levels; and bands of rising levels contain each other, since z does not fall.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from clearbands.bands import make_interval
+from clearbands.calibration.conformal import (
+    CalibrationWarning,
+    order_statistic,
+    rank,
+    rows_needed,
+    weighted_rank,
+)
+from clearbands.checks import (
+    check_count,
+    check_levels,
+    check_quantiles,
+    check_vector,
+    check_weights,
+)
+from clearbands.levels import exact, normal_distances
+from clearbands.support import ANYWHERE, Support
+
+SIDES = ("both", "lower", "upper")
+SAME_BAND = 1e-12  # relative: nearer rows differ by rounding alone
+N_MEAN = 200  # quantiles that a mean is taken over
+
+
+@dataclass(frozen=True)
+class AnyLevel:
+    """What is kept of a calibration to answer at any level: 8 bytes per row (16 with weights).
+
+    Distances of rows (n, 2, k) are what a calibrator's `scale` gives, both parts added up.
+
+    Examples
+    --------
+    Ninety-nine rows whose targets lie 0.01, 0.02, ... above a center of 0, calibrated at 0.9 with
+    distances that are all 1:
+
+    >>> import numpy as np
+    >>> from clearbands import FixedRatioCalibrator
+    >>> y, ones = np.arange(1, 100) / 100, np.ones((99, 2))
+    >>> calibrator = FixedRatioCalibrator([0.9], ratio=0).fit(y, 0 * y, ones, ones)
+    >>> distances = np.add(*calibrator.scale(ones, ones))
+    >>> bands = AnyLevel.of(calibrator.levels_, y, 0 * y, distances)
+    >>> bands.intervals(np.zeros(1), distances[:1], [0.5, 0.9]).round(6)  # (n, 2, levels)
+    array([[[-0.5, -0.9],
+            [ 0.5,  0.9]]])
+    >>> bands.distribution(np.zeros(1), distances[:1]).cdf(0.5).round(6)
+    array([0.75])
+    """
+
+    levels: np.ndarray  # those that were fitted and are finite, rising
+    columns: np.ndarray  # where they stand among the k fitted ones
+    positions: np.ndarray  # (n,) z of the band that just contains the row; < 0 below the center
+    weight: np.ndarray | None = None
+    may_fall_short: bool = True  # whether too few rows are covered as far as they go
+
+    @classmethod
+    def of(
+        cls,
+        levels: Sequence[float] | np.ndarray,
+        y: Any,
+        center: Any,
+        distances: np.ndarray,
+        *,
+        sample_weight: Any = None,
+        may_fall_short: bool = True,
+    ) -> AnyLevel:
+        """Of the calibration rows: their targets (n,), centers (n,), distances (n, 2, k).
+
+        `may_fall_short=False` where rows were kept apart for the guarantee: levels that need more
+        rows than there are then have infinite bounds instead of those of the outermost row.
+        """
+        y = check_vector(y, "y")
+        center = check_vector(center, "center", len(y))
+        weight = None
+        if sample_weight is not None:
+            weight = check_weights(sample_weight, "sample_weight", len(y))
+        fitted = np.array(check_levels(list(np.asarray(levels, float))))
+        distances = np.asarray(distances, float)
+        order = np.argsort(fitted)
+        columns = order[np.isfinite(distances[:, :, order]).all(axis=(0, 1))]
+        if len(columns) == 0:
+            raise ValueError(
+                "No fitted level has finite bounds, so there is nothing to interpolate: "
+                f"{rows_needed(float(fitted.min()))} calibration rows would be needed."
+            )
+        family = cls(fitted[columns], columns, np.zeros(0), None, may_fall_short)
+        positions = family._positions(y - center, distances[:, :, columns])
+        return cls(family.levels, columns, positions, weight, may_fall_short)
+
+    def intervals(
+        self,
+        center: np.ndarray,
+        distances: np.ndarray,
+        levels: float | Sequence[float],
+        *,
+        side: str = "both",
+    ) -> np.ndarray:
+        """(n, 2, q): the bounds of new rows at any levels, whose distances are (n, 2, k).
+
+        With `side` "lower" or "upper" only that bound is finite, and its level is its own: a share
+        `level` of the targets lies above the lower bound, or below the upper one.
+        """
+        if side not in SIDES:
+            raise ValueError(f'side must be "both", "lower" or "upper", got {side!r}.')
+        asked = check_levels(levels)
+        distances = distances[:, :, self.columns]
+        if side == "both":
+            reach = np.stack([self._reach(distances, level) for level in asked], axis=2)
+            return make_interval(center, reach)
+        sign = -1.0 if side == "lower" else 1.0
+        bounds = np.full((len(center), 2, len(asked)), np.inf)
+        bounds[:, 0] = -np.inf
+        for j, level in enumerate(asked):
+            z = self._order(sign * self.positions, level)
+            ends = self._points(center, distances, np.array([sign * z]))
+            bounds[:, int(sign > 0), j] = ends[:, 0]
+        return bounds
+
+    def parts(
+        self, aleatoric: np.ndarray, epistemic: np.ndarray, level: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(n, 2) twice: the two parts (n, 2, k) of the distances at another level."""
+        (level,) = check_levels(level)
+        kept = self.columns
+        aleatoric, epistemic = aleatoric[:, :, kept], epistemic[:, :, kept]
+        reach, z = self._reach(aleatoric + epistemic, level), self._z(level)
+        if math.isinf(z):
+            return reach, reach
+        noise, ignorance = self._mixed(aleatoric, z), self._mixed(epistemic, z)
+        total = noise + ignorance
+        share = np.divide(ignorance, total, out=np.zeros_like(total), where=total > 0)
+        return reach - share * reach, share * reach
+
+    def quantiles(
+        self, center: np.ndarray, distances: np.ndarray, levels: Sequence[float]
+    ) -> np.ndarray:
+        """(n, q): the bounds of the two-sided intervals of which they are the quantiles.
+
+        The quantile at 0.5 is the center, that at 0.05 the lower bound of the 0.9 interval.
+        """
+        asked, distances = check_quantiles(levels), distances[:, :, self.columns]
+        found = np.empty((len(center), len(asked)))
+        for j, quantile in enumerate(asked.tolist()):
+            inside = float(abs(2 * exact(quantile) - 1))
+            if inside == 0:
+                found[:, j] = center
+            else:
+                bounds = make_interval(center, self._reach(distances, inside))
+                found[:, j] = bounds[:, int(quantile > 0.5)]
+        return found
+
+    def distribution(self, center: np.ndarray, distances: np.ndarray) -> Distribution:
+        """The distribution of the target of every row."""
+        order = np.argsort(np.abs(self.positions), kind="stable")
+        z = np.abs(self.positions)[order]
+        weight = np.ones(len(z)) if self.weight is None else self.weight[order]
+        inside = np.cumsum(weight) / (weight.sum() + 1)
+        kept = np.isfinite(z) & (weight > 0)
+        knots = np.concatenate([[0.0], z[kept]])
+        shares = np.concatenate([[0.0], inside[kept]])
+        distances = distances[:, :, self.columns]
+        return Distribution(self, center, distances, *_strictly_rising(knots, shares))
+
+    def _z(self, level: float) -> float:
+        """The band of a level: fitted ones are themselves, others stay between them."""
+        at = normal_distances(self.levels)
+        (same,) = np.nonzero(np.abs(self.levels - level) < 1e-12)
+        if len(same):
+            return float(at[same[0]])
+        below = np.max(at[self.levels < level], initial=0.0)
+        above = np.min(at[self.levels > level], initial=math.inf)
+        return float(np.clip(self._order(np.abs(self.positions), level), below, above))
+
+    def _order(self, positions: np.ndarray, level: float) -> float:
+        size = len(positions) if self.weight is None else float(self.weight.sum())
+        if self.weight is None:
+            k: float = rank(len(positions), level)
+        else:
+            k = weighted_rank(self.weight, level)
+        if k > size:
+            ending = "of the outermost row" if self.may_fall_short else "infinite"
+            warnings.warn(
+                f"{size:g} calibration rows are too few for level {level:g}: at least "
+                f"{rows_needed(level)} are needed. The bounds are {ending}.",
+                CalibrationWarning,
+                stacklevel=6,
+            )
+            k = size if self.may_fall_short else k
+        return order_statistic(positions, k, self.weight)
+
+    def _reach(self, distances: np.ndarray, level: float) -> np.ndarray:
+        """(n, 2): the distances of the bounds at one level."""
+        z = self._z(level)
+        return np.full(distances.shape[:2], np.inf) if math.isinf(z) else self._band(distances, z)
+
+    def _mixed(self, part: np.ndarray, z: float) -> np.ndarray:
+        """(n, 2): a part of the distances at z; unlike their sum it may fall between levels."""
+        at = normal_distances(self.levels)
+        j = int(np.clip(np.searchsorted(at, z) - 1, 0, max(len(at) - 2, 0)))
+        if len(at) == 1:
+            return part[:, :, 0]
+        share = float(np.clip((z - at[j]) / (at[j + 1] - at[j]), 0, 1))
+        return (1 - share) * part[:, :, j] + share * part[:, :, j + 1]
+
+    def _band(self, distances: np.ndarray, z: float) -> np.ndarray:
+        """(n, 2): the distances of band z."""
+        at = normal_distances(self.levels)
+        (same,) = np.nonzero(at == z)
+        if len(same):
+            return distances[:, :, same[0]]
+        if z < at[0]:
+            return distances[:, :, 0] * (z / at[0])
+        if z > at[-1]:
+            return distances[:, :, -1] * (z / at[-1])
+        j = int(np.searchsorted(at, z)) - 1
+        share = (z - at[j]) / (at[j + 1] - at[j])
+        low, high = distances[:, :, j], distances[:, :, j + 1]
+        return np.minimum(low + share * (high - low), high)  # never falls, also where it rounds
+
+    def _points(self, center: np.ndarray, distances: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """(n, q): the ends of the bands z (q,), below the center where z is negative."""
+        found = np.empty((len(center), len(z)))
+        for j, position in enumerate(z.tolist()):
+            if math.isinf(position):
+                found[:, j] = position
+            else:
+                reach = self._band(distances, abs(position))[:, int(position > 0)]
+                found[:, j] = center + math.copysign(1.0, position) * reach
+        return found
+
+    def _positions(self, offset: np.ndarray, distances: np.ndarray) -> np.ndarray:
+        """(n,): z of the smallest band that contains `offset` from the center; its sign."""
+        at = normal_distances(self.levels)
+        side = np.where(offset < 0, 0, 1)
+        reach = np.take_along_axis(distances, side[:, None, None], axis=1)[:, 0]  # (n, k)
+        distance = np.abs(offset)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = np.where(distance == 0, 0.0, distance / reach[:, -1] * at[-1])  # beyond the last
+            for j in range(len(at) - 1, 0, -1):
+                low, high = reach[:, j - 1], reach[:, j]
+                between = at[j - 1] + (distance - low) / (high - low) * (at[j] - at[j - 1])
+                z = np.where(distance <= high, np.where(high > low, between, at[j - 1]), z)
+            first = np.where(distance == 0, 0.0, distance / reach[:, 0] * at[0])
+            z = np.where(distance <= reach[:, 0], first, z)
+        return np.where(side == 0, -z, z)
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """The distribution of the target, for every row: continuous, with the center as median.
+
+    Its quantiles are the bounds of the two-sided intervals: where an interval needs k of n
+    calibration rows, the distribution has the share k / (n + 1) inside, and interpolates between.
+    Beyond the outermost calibration row no data speak; there the tails are those of a normal
+    distribution that continues the bands.
+    """
+
+    bands: AnyLevel
+    center: np.ndarray  # (n,)
+    distances: np.ndarray  # (n, 2, levels of the bands)
+    knots: np.ndarray  # z of bands, rising from 0
+    shares: np.ndarray  # which share of the targets they contain
+    support: Support = ANYWHERE  # outside of which there are no targets
+
+    def cdf(self, t: Any) -> np.ndarray:
+        """(n,): the probability of a target of at most `t`, a number or one per row."""
+        n = len(self.center)
+        values = np.asarray(t, float)
+        if values.ndim == 0:
+            values = np.full(n, float(values))
+        values = check_vector(values, "t", n)
+        z = self.bands._positions(values - self.center, self.distances)
+        share = 0.5 + np.sign(z) * self._inside(np.abs(z)) / 2
+        share = np.where(values < self.support.low, 0.0, share)
+        return np.where(values >= self.support.high, 1.0, share)
+
+    def ppf(self, p: Any) -> np.ndarray:
+        """(n, q): the values that the shares `p` (q,) of the targets do not exceed."""
+        asked = np.atleast_1d(np.asarray(p, float))
+        if asked.ndim != 1 or not np.all((asked > 0) & (asked < 1)):
+            raise ValueError(f"p must lie strictly between 0 and 1, got {p!r}.")
+        z = np.sign(asked - 0.5) * self._z_inside(np.abs(2 * asked - 1))
+        return self.support.clip(self.bands._points(self.center, self.distances, z))
+
+    def mean(self) -> np.ndarray:
+        """(n,): the mean, over 200 quantiles."""
+        return self.ppf((np.arange(N_MEAN) + 0.5) / N_MEAN).mean(axis=1)
+
+    def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
+        """(rows, n): targets drawn from it."""
+        check_count(n, "n")
+        rng = check_random_state(random_state)
+        shares = rng.uniform(size=(len(self.center), n))
+        z = np.sign(shares - 0.5) * self._z_inside(np.abs(2 * shares - 1))
+        drawn = [self._points_of_rows(column) for column in np.moveaxis(z, 1, 0)]
+        return self.support.clip(np.stack(drawn, axis=1))
+
+    def _points_of_rows(self, z: np.ndarray) -> np.ndarray:
+        """(n,): for every row the end of its own band."""
+        at = np.concatenate([[0.0], normal_distances(self.bands.levels)])
+        side = (z > 0).astype(int)
+        reach = np.take_along_axis(self.distances, side[:, None, None], axis=1)[:, 0]
+        reach = np.column_stack([np.zeros(len(z)), reach])
+        size = np.abs(z)
+        j = np.clip(np.searchsorted(at, size, side="right") - 1, 0, len(at) - 2)
+        rows = np.arange(len(z))
+        share = (size - at[j]) / (at[j + 1] - at[j])
+        between = (1 - share) * reach[rows, j] + share * reach[rows, j + 1]
+        beyond = reach[:, -1] * size / at[-1]
+        return self.center + np.sign(z) * np.where(size > at[-1], beyond, between)
+
+    def _inside(self, z: np.ndarray) -> np.ndarray:
+        """Which share of the targets band z contains."""
+        from scipy.special import ndtr
+
+        last, share = self.knots[-1], self.shares[-1]
+        beyond = 1 - (1 - share) * ndtr(-z) / ndtr(-last)
+        return np.where(z > last, beyond, np.interp(z, self.knots, self.shares))
+
+    def _z_inside(self, share: np.ndarray) -> np.ndarray:
+        """The band that contains so large a share."""
+        from scipy.special import ndtr, ndtri
+
+        last = self.shares[-1]
+        with np.errstate(divide="ignore"):
+            beyond = -ndtri((1 - share) / (1 - last) * ndtr(-self.knots[-1]))
+        return np.where(share > last, beyond, np.interp(share, self.shares, self.knots))
+
+
+def _strictly_rising(knots: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of several rows that lie on one band, the last, which has the largest share inside."""
+    last = np.append(np.diff(knots) > SAME_BAND * knots[1:], True)
+    return knots[last], shares[last]

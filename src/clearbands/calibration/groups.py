@@ -1,0 +1,203 @@
+"""Coverage in every group: lambda from all rows, gamma from the rows of each group (Mondrian)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from clearbands.bands import make_interval
+from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibrator
+from clearbands.calibration.conformal import CalibrationWarning, rows_needed
+from clearbands.calibration.guarantee import Guarantee
+from clearbands.checks import check_count, check_groups, check_levels, check_vector
+
+SMALL = ("merge", "pool")
+UNKNOWN = ("refuse", "pool")
+
+
+class GroupCalibration(NamedTuple):
+    """How one group was calibrated."""
+
+    label: str
+    n: int  # its own rows
+    rows: str  # whose rows gave gamma: "own", "merged" or "pooled"
+    gamma1: np.ndarray  # (k,)
+    gamma2: np.ndarray  # (k,)
+
+
+class GroupCalibrator(BaseEstimator):
+    """A calibrator whose intervals hold within every group, not only on average.
+
+    All rows together choose lambda; then each group gets its own gamma1, the rank among its own
+    rows. With `validation` rows to choose lambda, the coverage of each group that has its own
+    gamma1 is guaranteed in finite samples: given n rows of the group it follows the Beta
+    distribution of `diagnostics.beta_parameters(n, level)`.
+
+    Parameters
+    ----------
+    calibrator : optional
+        Chooses lambda: `ClearCalibrator` by default, or a `FixedRatioCalibrator`.
+    confidence_level : float or list of float
+    smallest : int, optional
+        Groups of fewer rows get no gamma1 of their own; by default as few as the highest level
+        needs to be finite (9 for 0.9, 19 for 0.95).
+    small : "merge" or "pool"
+        Whether small groups are calibrated together as one group, or on the rows of all groups.
+        Merged groups that are still too few are pooled.
+    unknown : "refuse" or "pool"
+        What to do with groups that `fit` did not see: an error that names them, or the gamma1 of
+        all rows, with a warning.
+
+    Attributes
+    ----------
+    groups_ : tuple of GroupCalibration, by label
+    pooled_ : the calibrator of all rows
+    guarantee_ : Guarantee
+
+    Examples
+    --------
+    Two towns with the same widths, but in the second the targets scatter twice as far:
+
+    >>> import numpy as np
+    >>> from clearbands.calibration.groups import GroupCalibrator
+    >>> towns = np.repeat(["Aix", "Bex"], 9)
+    >>> y, ones = np.tile(np.arange(1.0, 10.0), 2) * np.repeat([1, 2], 9), np.ones((18, 2))
+    >>> calibrator = GroupCalibrator(confidence_level=0.8).fit(y, 0 * y, ones, ones, groups=towns)
+    >>> new = ([0.0, 0.0], ones[:2], ones[:2])
+    >>> calibrator.predict_interval(*new, groups=["Aix", "Bex"]).round(6)
+    array([[ -8.,   8.],
+           [-16.,  16.]])
+    """
+
+    def __init__(
+        self,
+        calibrator: Any = None,
+        *,
+        confidence_level: float | Sequence[float] = 0.9,
+        smallest: int | None = None,
+        small: str = "merge",
+        unknown: str = "refuse",
+    ) -> None:
+        self.calibrator = calibrator
+        self.confidence_level = confidence_level
+        self.smallest = smallest
+        self.small = small
+        self.unknown = unknown
+
+    def fit(
+        self,
+        y: Any,
+        center: Any,
+        aleatoric: Any,
+        epistemic: Any,
+        *,
+        groups: Any,
+        validation: tuple[Any, Any, Any, Any] | None = None,
+        sample_weight: Any = None,
+        validation_weight: Any = None,
+    ) -> GroupCalibrator:
+        """As for `ClearCalibrator`, with a label (n,) for every row in `groups`."""
+        levels = check_levels(self.confidence_level)
+        self._check_parameters()
+        arrays = [np.asarray(array, float) for array in (y, center, aleatoric, epistemic)]
+        labels = check_groups(groups, len(np.atleast_1d(arrays[0])))
+        chosen = ClearCalibrator() if self.calibrator is None else clone(self.calibrator)
+        self.pooled_ = chosen.set_params(confidence_level=list(levels)).fit(
+            *arrays,
+            validation=validation,
+            sample_weight=sample_weight,
+            validation_weight=validation_weight,
+        )
+        self.levels_ = self.pooled_.levels_
+        self.smallest_ = self.smallest or max(map(rows_needed, levels))
+        weight = None if sample_weight is None else np.asarray(sample_weight, float)
+        self.groups_ = self._calibrate(arrays, labels, weight)
+        self.n_calibration_ = len(labels)
+        split = validation is not None or isinstance(chosen, FixedRatioCalibrator)
+        self.guarantee_ = Guarantee.GROUPS if split else Guarantee.JOINT
+        return self
+
+    def _check_parameters(self) -> None:
+        if self.smallest is not None:
+            check_count(self.smallest, "smallest")
+        if self.small not in SMALL:
+            raise ValueError(f'small must be "merge" or "pool", got {self.small!r}.')
+        if self.unknown not in UNKNOWN:
+            raise ValueError(f'unknown must be "refuse" or "pool", got {self.unknown!r}.')
+
+    def _calibrate(
+        self, arrays: list[np.ndarray], labels: np.ndarray, weight: np.ndarray | None
+    ) -> tuple[GroupCalibration, ...]:
+        names, counts = np.unique(labels, return_counts=True)
+        is_small = counts < self.smallest_
+        merged = np.isin(labels, names[is_small])
+        factors = {"pooled": self.pooled_.factors_[:, 1:]}
+        if self.small == "merge" and merged.sum() >= self.smallest_:
+            factors["merged"] = self._factors(arrays, merged, weight)
+        shared = "merged" if "merged" in factors else "pooled"
+        found = []
+        for name, n, small in zip(names.tolist(), counts.tolist(), is_small, strict=True):
+            rows = shared if small else "own"
+            own = factors[shared] if small else self._factors(arrays, labels == name, weight)
+            found.append(GroupCalibration(name, n, rows, own[:, 0], own[:, 1]))
+        return tuple(found)
+
+    def _factors(
+        self, arrays: list[np.ndarray], rows: np.ndarray, weight: np.ndarray | None
+    ) -> np.ndarray:
+        """(k, 2): gamma1 and gamma2 of some rows, at the lambda of all."""
+        y, center, aleatoric, epistemic = (array[rows] for array in arrays)
+        found = []
+        for j, level in enumerate(self.levels_.tolist()):
+            widths = [w[:, :, j] if w.ndim == 3 else w for w in (aleatoric, epistemic)]
+            group = (y, center, *widths)
+            fitted = FixedRatioCalibrator(level, ratio=self.pooled_.factors_[j, 0]).fit(
+                *group,
+                validation=group,  # too few rows then give infinite bounds, and say so
+                sample_weight=None if weight is None else weight[rows],
+            )
+            found.append(fitted.factors_[0, 1:])
+        return np.array(found)
+
+    def scale(
+        self, aleatoric: Any, epistemic: Any, *, groups: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Both widths in calibrated units, (n, 2, k), each row by the gammas of its group."""
+        check_is_fitted(self, "groups_")
+        labels = check_groups(groups, len(np.asarray(aleatoric)))
+        of_label = {group.label: (group.gamma1, group.gamma2) for group in self.groups_}
+        self._check_known(labels, of_label)
+        pooled = self.pooled_.factors_[:, 1], self.pooled_.factors_[:, 2]
+        gammas = np.array([of_label.get(label, pooled) for label in labels.tolist()])
+        return self.pooled_.scale_by(aleatoric, epistemic, gammas[:, :1], gammas[:, 1:])
+
+    def _check_known(self, labels: np.ndarray, known: Any) -> None:
+        new = sorted({*labels.tolist()} - {*known})
+        if not new:
+            return
+        named = ", ".join(new[:5]) + (", ..." if len(new) > 5 else "")
+        if self.unknown == "refuse":
+            raise ValueError(
+                f"Groups that were not calibrated: {named}. Give groups that fit saw, or choose "
+                'unknown="pool" to calibrate others like all rows together.'
+            )
+        warnings.warn(
+            f"Groups that were not calibrated ({named}) get the factors of all rows together.",
+            CalibrationWarning,
+            stacklevel=3,
+        )
+
+    def predict_interval(
+        self, center: Any, aleatoric: Any, epistemic: Any, *, groups: Any
+    ) -> np.ndarray:
+        """(n, 2): lower and upper bounds; (n, 2, k) when several levels were asked for."""
+        center = check_vector(center, "center", len(np.asarray(aleatoric)))
+        widths = np.add(*self.scale(aleatoric, epistemic, groups=groups))
+        interval = make_interval(center, widths)
+        return interval[:, :, 0] if isinstance(self.confidence_level, Real) else interval

@@ -1,0 +1,1 @@
+"""Models of the center: (X, y) -> one number per row."""

@@ -1,0 +1,154 @@
+"""Gradient boosting with symmetric trees: a center that is fast to fit and faster to predict."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from clearbands.bagging import member_seeds
+from clearbands.checks import check_count
+from clearbands.engine.binning import MAX_BINS
+from clearbands.progress import ignore, listening
+
+if TYPE_CHECKING:
+    from clearbands.engine.symmetric import SymmetricBag
+
+LOSSES = ("squared", "absolute")
+MAX_DEPTH = 10
+MAX_L2 = 1e6
+
+
+class SymmetricTrees(RegressorMixin, BaseEstimator):
+    """Boosted trees whose nodes of one level all ask the same question.
+
+    Columns enter by the order of their values alone, so a rising transformation of one changes
+    nothing but the points between training values at which trees split.
+
+    Parameters
+    ----------
+    loss : {"squared", "absolute"}
+        What is made small: leaves hold means of residuals or medians.
+    n_trees : int
+        Rounds of boosting.
+    max_depth : int
+        Questions per tree, at most 10; a tree has 2^max_depth leaves.
+    learning_rate : float or "auto"
+        The part of the way that a leaf goes. "auto" rises slowly with the number of rows and falls
+        with that of trees: twice what CatBoost takes, as a bag forgives larger steps.
+    l2 : float
+        Added to the number of rows in the score of a split and, for squared loss, in the mean of a
+        leaf: larger values favour larger leaves and smaller steps.
+    max_bins : int
+        Columns with more distinct values than this, at most 256, are split between bins that hold
+        about equal shares of the rows. Where they end is drawn, for every member of a bag anew.
+    random_state : int, RandomState or None
+        Where bins end; nothing else is drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 1, 60).reshape(-1, 1)
+    >>> SymmetricTrees(n_trees=20).fit(X, X[:, 0] ** 2).predict(X).shape
+    (60,)
+    """
+
+    def __init__(
+        self,
+        loss: str = "squared",
+        *,
+        n_trees: int = 400,
+        max_depth: int = 6,
+        learning_rate: float | str = "auto",
+        l2: float = 3.0,
+        max_bins: int = 128,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.n_trees = n_trees
+        self.max_depth = max_depth
+        self.learning_rate = learning_rate
+        self.l2 = l2
+        self.max_bins = max_bins
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> SymmetricTrees:
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2
+        )
+        with listening(ignore):
+            self.bag_ = self.fit_bag(X, np.asarray(y, np.float64), np.ones((1, len(y)), np.uint8))
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n,)"""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        return self.bag_.predict_members(X)[:, 0, 0]
+
+    def fit_bag(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        counts: np.ndarray,
+        *,
+        n_jobs: int | None = None,
+        stage: str = "fit",
+    ) -> SymmetricBag:
+        """Fit one member per row of `counts` (b, n): how often each row of X is to count.
+
+        X and y are checked already. Counts are integers of any type, so they may be weights, too.
+        """
+        self._check_parameters()
+        # Imported late: numba takes a second to load, which `import clearbands` should not.
+        from clearbands.engine.symmetric import fit_symmetric_bag
+
+        return fit_symmetric_bag(
+            X,
+            y,
+            counts,
+            absolute=self.loss == "absolute",
+            n_trees=self.n_trees,
+            max_depth=self.max_depth,
+            learning_rates=self._learning_rates(counts),
+            l2=self.l2,
+            max_bins=self.max_bins,
+            seeds=member_seeds(self.random_state, len(counts)),
+            n_jobs=n_jobs,
+            stage=stage,
+        )
+
+    def shortened(self, n_trees: int, n_rows: int) -> SymmetricTrees:
+        """The same with the first trees alone, which had been fitted on so many rows."""
+        rate = self._learning_rates(np.full((1, 1), n_rows))[0]
+        return clone(self).set_params(n_trees=n_trees, learning_rate=float(rate))
+
+    def _learning_rates(self, counts: np.ndarray) -> np.ndarray:
+        if self.learning_rate != "auto":
+            return np.full(len(counts), float(self.learning_rate))
+        n_rows = counts.sum(axis=1, dtype=np.int64)
+        return automatic_rate(n_rows, self.n_trees)
+
+    def _check_parameters(self) -> None:
+        if self.loss not in LOSSES:
+            allowed = " or ".join(map(repr, LOSSES))
+            raise ValueError(f"loss must be {allowed}, got {self.loss!r}.")
+        check_count(self.n_trees, "n_trees")
+        check_count(self.max_depth, "max_depth", largest=MAX_DEPTH)
+        check_count(self.max_bins, "max_bins", smallest=2, largest=MAX_BINS)
+        rate = self.learning_rate
+        if rate != "auto" and not (isinstance(rate, Real) and 0 < float(rate) <= 1):
+            raise ValueError(
+                f'learning_rate must be "auto" or a number above 0 and at most 1, got {rate!r}.'
+            )
+        if not (isinstance(self.l2, Real) and 0 <= float(self.l2) <= MAX_L2):
+            raise ValueError(f"l2 must be a number from 0 to {MAX_L2:g}, got {self.l2!r}.")
+
+
+def automatic_rate(n_rows: np.ndarray, n_trees: int) -> np.ndarray:
+    """Twice the learning rate that CatBoost takes for as many rows and trees, at most 0.5."""
+    catboost = np.exp(0.157 * np.log(n_rows) - 4.062) * (1000 / n_trees) ** 0.61
+    return np.minimum(0.5, 2 * catboost)

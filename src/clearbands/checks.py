@@ -1,0 +1,339 @@
+"""Every check at the door: what was wrong, what was seen, what to do, in one wording each."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from sklearn.utils.validation import _check_y, validate_data
+
+DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a table with named, typed columns (pandas, polars, ...), not an array."""
+    return nw.dependencies.is_into_dataframe(X)
+
+
+def is_lazy(X: Any) -> bool:
+    """Whether X only tells how to get a table (a LazyFrame, a query), and has no rows yet."""
+    return not is_frame(X) and isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame)
+
+
+def check_numeric(estimator: Any, X: Any, *, reset: bool) -> np.ndarray:
+    """X as finite floats in C order; remembers the columns when `reset`, else compares them."""
+    _check_matrix(X)
+    return validate_data(estimator, _unmasked(X), dtype=np.float64, order="C", reset=reset)
+
+
+def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as it is when it is a frame, else as floats in which NaN stands for missing.
+
+    A frame's columns may come in another order than in `fit`: they are put right by name.
+    """
+    _check_matrix(X)
+    if not is_frame(X):
+        return validate_data(
+            estimator,
+            _unmasked(X),
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite="allow-nan",
+            reset=reset,
+        )
+    names = _check_names(X)
+    if not reset:
+        X = _in_order_of_fit(estimator, X)
+    validate_data(estimator, X, skip_check_array=True, reset=reset)
+    if not names:
+        raise ValueError("X has no columns; give at least one.")
+    if len(X) == 0:
+        raise ValueError("X has no rows.")
+    return X
+
+
+def _check_matrix(X: object) -> None:
+    """Mistakes for which scikit-learn has many lines; it finds the others."""
+    if is_lazy(X):
+        raise TypeError(
+            f"X is a {type(X).__name__}, which has no rows yet; collect it first: X.collect()."
+        )
+    if not isinstance(X, np.ndarray) and not nw.dependencies.is_into_series(X):
+        return
+    values = np.asarray(X)
+    if values.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X must hold real numbers.")
+    if values.ndim == 1:
+        raise ValueError(
+            f"X must have two dimensions, rows and columns, but has the shape {values.shape}. "
+            "Reshape your data: X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if one row."
+        )
+
+
+def _check_names(X: Any) -> list[str]:
+    """The names of a frame's columns, each of which must be there once."""
+    try:
+        return nw.from_native(X, eager_only=True).columns
+    except nw.exceptions.DuplicateError as error:
+        names = list(X.columns)
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(
+            f"X has several columns named {twice!r}; rename or drop all but one."
+        ) from error
+
+
+def _unmasked(values: Any) -> Any:
+    """What is masked is missing: NaN."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    return np.ma.filled(values.astype(np.float64), np.nan)
+
+
+def _in_order_of_fit(estimator: Any, X: Any) -> Any:
+    """The frame with its columns as `fit` saw them, or an error that names what differs."""
+    names = getattr(estimator, "feature_names_in_", None)
+    frame = nw.from_native(X, eager_only=True)
+    if names is None or frame.columns == list(names):
+        return X
+    missing = [name for name in names if name not in frame.columns]
+    extra = [name for name in frame.columns if name not in set(names)]
+    if missing or extra:
+        said = [f"missing: {', '.join(map(str, missing))}"] if missing else []
+        said += [f"not seen in fit: {', '.join(map(str, extra))}"] if extra else []
+        raise ValueError(
+            f"The columns of X differ from those in fit ({'; '.join(said)}). "
+            "Give exactly the columns the model was fitted on, in any order."
+        )
+    return frame.select(*names).to_native()
+
+
+def check_target(y: Any, X: Any = None) -> np.ndarray:
+    """y as finite floats, one per row of X, or an error that says what is wrong with it."""
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    _check_holds_numbers(np.asarray(y))
+    given = _unmasked(y)
+    if np.iscomplexobj(np.asarray(given)):
+        raise ValueError("Complex data not supported: y must hold real numbers.")
+    if np.asarray(given).dtype.kind == "f":
+        _check_finite(np.asarray(given), "y")
+    target = np.asarray(_check_y(given, y_numeric=True), np.float64)
+    if X is not None and len(X) != len(target):
+        raise ValueError(
+            f"X has {len(X):,} rows and y has {len(target):,} values: give one for every row."
+        )
+    return target
+
+
+def _check_holds_numbers(y: np.ndarray) -> None:
+    """Text and dates have numbers behind them that nobody meant."""
+    if y.dtype.kind not in "mMUSO":
+        return
+    for value in y.ravel():
+        if isinstance(value, str):
+            raise ValueError(f"y must be numbers, but it holds text such as {str(value)!r}.")
+        if isinstance(value, DATES):
+            raise ValueError(
+                f"y must be numbers, but it holds dates or times such as {str(value)!r}; give, for "
+                "example, the days since a fixed date."
+            )
+
+
+def check_count(value: Any, name: str, smallest: int = 1, largest: int | None = None) -> None:
+    """Raise unless `value` is a whole number in the range, ends included."""
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if is_whole and smallest <= value and (largest is None or value <= largest):
+        return
+    allowed = f"of at least {smallest}" if largest is None else f"from {smallest} to {largest}"
+    raise ValueError(f"{name} must be a whole number {allowed}, got {value!r}.")
+
+
+def check_share(value: Any, name: str) -> None:
+    """Raise unless `value` lies strictly between 0 and 1."""
+    if not 0 < value < 1:
+        raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}.")
+
+
+def check_rows(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """X and y as finite floats, for models that cannot be trained on a single row."""
+    X = check_numeric(estimator, X, reset=True)
+    y = check_target(y, X)
+    if len(y) < 2:
+        name = type(estimator).__name__
+        raise ValueError(f"{name} cannot be trained with n_samples=1: give at least 2 rows.")
+    return X, y
+
+
+def check_vector(values: Any, name: str, n: int | None = None) -> np.ndarray:
+    """A finite (n,) float array, or an error that names what is wrong."""
+    array = _as_floats(values, name)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, (n,); got shape {array.shape}.")
+    if len(array) == 0:
+        raise ValueError(f"{name} is empty; at least one row is needed.")
+    _check_rows(array, name, n)
+    return array
+
+
+def check_widths(values: Any, name: str, n: int, n_levels: int = 1) -> np.ndarray:
+    """A finite, non-negative (n, 2, n_levels) float array; (n, 2) serves every level."""
+    array = _as_floats(values, name)
+    if array.ndim == 2:
+        array = np.repeat(array[:, :, None], n_levels, axis=2)
+    if array.ndim != 3 or array.shape[1:] != (2, n_levels):
+        several = f" or (n, 2, {n_levels})" if n_levels > 1 else ""
+        raise ValueError(
+            f"{name} must have shape (n, 2){several}: distances from the center, below and above; "
+            f"got shape {np.shape(values)}."
+        )
+    _check_rows(array, name, n)
+    if np.any(array < 0):
+        row, side = np.argwhere(array < 0)[0][:2]
+        raise ValueError(
+            f"{name} must not be negative, got {array[row, side].min():g} in row {row}. "
+            "Widths are distances from the center, not bounds."
+        )
+    return array
+
+
+def check_weights(values: Any, name: str, n: int) -> np.ndarray:
+    """(n,) finite weights, none negative and not all 0."""
+    weights = check_vector(values, name, n)
+    if np.any(weights < 0):
+        row = int(np.argmax(weights < 0))
+        raise ValueError(f"{name} must not be negative, got {weights[row]:g} in row {row}.")
+    if not np.any(weights > 0):
+        raise ValueError(f"{name} is 0 in every row: no row would count.")
+    return weights
+
+
+def check_threshold(value: Any, name: str, n: int) -> np.ndarray:
+    """(n,): a finite number for every row, of one for all or one for each."""
+    values = _as_floats(value, name)
+    return check_vector(np.full(n, float(values)) if values.ndim == 0 else values, name, n)
+
+
+SMALLEST, LARGEST = 1e-150, 1e150
+
+
+def check_scale(values: np.ndarray, name: str, smallest: float = SMALLEST) -> None:
+    """Raise unless the largest of `values` is 0 or of a size that can be multiplied exactly."""
+    largest = float(np.max(np.abs(values)))
+    if largest == 0 or smallest <= largest <= LARGEST:
+        return
+    raise ValueError(
+        f"The largest value of {name} is {largest:g}: calibration is exact from {SMALLEST:g} to "
+        f"{LARGEST:g}. Give y, center and widths in another unit."
+    )
+
+
+def _as_floats(values: Any, name: str) -> np.ndarray:
+    try:
+        return np.asarray(_unmasked(values), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers: {error}.") from error
+
+
+def _check_rows(array: np.ndarray, name: str, n: int | None) -> None:
+    if n is not None and len(array) != n:
+        raise ValueError(
+            f"{name} has {len(array)} rows where {n} are needed, as many as the others."
+        )
+    _check_finite(array, name)
+
+
+def _check_finite(array: np.ndarray, name: str) -> None:
+    if not np.all(np.isfinite(array)):
+        row = np.argwhere(~np.isfinite(array))[0][0]
+        raise ValueError(
+            f"{name} contains NaN or infinity (first in row {row}); remove or repair such rows."
+        )
+
+
+def check_intervals(y: Any, intervals: Any) -> tuple[np.ndarray, np.ndarray]:
+    y = check_vector(y, "y")
+    intervals = np.asarray(intervals, float)
+    if intervals.ndim == 3 and intervals.shape[2] == 1:
+        intervals = intervals[:, :, 0]
+    if intervals.shape != (len(y), 2):
+        raise ValueError(
+            f"intervals must have shape ({len(y)}, 2), lower and upper for every row of y; got "
+            f"{intervals.shape}. Of several levels, score one at a time: intervals[:, :, j]."
+        )
+    if np.isnan(intervals).any():
+        raise ValueError("intervals contain NaN.")
+    if np.any(intervals[:, 0] > intervals[:, 1]):
+        row = int(np.argmax(intervals[:, 0] > intervals[:, 1]))
+        raise ValueError(f"The lower bound exceeds the upper bound in row {row}.")
+    return y, intervals
+
+
+def check_one_level(confidence_level: float) -> float:
+    levels = check_levels(confidence_level)
+    if len(levels) != 1:
+        raise ValueError(f"One confidence level at a time, got {confidence_level!r}.")
+    return levels[0]
+
+
+def check_levels(confidence_level: float | Sequence[float]) -> tuple[float, ...]:
+    """The levels as a tuple of floats, in the order given, or an error that says what is wrong."""
+    given = [confidence_level] if isinstance(confidence_level, Real) else confidence_level
+    if isinstance(given, str) or not np.iterable(given):
+        raise TypeError(
+            f"confidence_level must be a number or a list of numbers, got {confidence_level!r}."
+        )
+    levels = tuple(_check_level(level) for level in given)
+    if not levels:
+        raise ValueError("confidence_level is an empty list; give at least one level such as 0.9.")
+    if len(set(levels)) < len(levels):
+        raise ValueError(f"confidence_level names a level twice: {confidence_level!r}.")
+    return levels
+
+
+def _check_level(level: object) -> float:
+    if not isinstance(level, Real) or isinstance(level, bool | np.bool_):
+        raise TypeError(f"A confidence level must be a number between 0 and 1, got {level!r}.")
+    value = float(level)
+    if 0 < value < 1:
+        return value
+    hint = f" Did you mean {value / 100:g}?" if 1 < value < 100 else ""
+    raise ValueError(f"confidence_level must lie strictly between 0 and 1, got {level!r}.{hint}")
+
+
+MISSING = "missing"
+
+
+def check_groups(groups: Any, n: int) -> np.ndarray:
+    """(n,) labels as text, or an error that says what is wrong with them."""
+    labels = np.asarray(groups, dtype=object)
+    if labels.shape != (n,):
+        raise ValueError(
+            f"groups must have shape ({n},), a label per row of y; got {labels.shape}."
+        )
+    return np.array([MISSING if v is None or v != v else str(v) for v in labels])
+
+
+def check_quantiles(quantiles: Sequence[float]) -> np.ndarray:
+    """The quantile levels as an array, or an error that says what is wrong with them."""
+    levels = np.asarray(quantiles, float)
+    if levels.ndim != 1 or len(levels) == 0:
+        raise ValueError(
+            f"quantiles must be a list of numbers such as (0.05, 0.5, 0.95), got {quantiles!r}."
+        )
+    if not (np.all(levels > 0) and np.all(levels < 1) and np.all(np.diff(levels) > 0)):
+        raise ValueError(
+            f"quantiles must rise and lie strictly between 0 and 1, got {quantiles!r}."
+        )
+    return levels
+
+
+def check_labels(labels: Any, n: int) -> np.ndarray:
+    """(n,) whole numbers, one for each label, or an error that says what is wrong."""
+    values = np.asarray(labels)
+    if values.shape != (n,):
+        raise ValueError(f"together must have shape ({n},), a label per row; got {values.shape}.")
+    return np.unique(values, return_inverse=True)[1]

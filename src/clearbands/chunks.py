@@ -1,0 +1,25 @@
+"""Rows in pieces, so that what is held for all members stays bounded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+PREDICTIONS_AT_ONCE = 2**22  # floats held while the members of a chunk of rows are summed up
+
+
+def predict_in_chunks(predict: Any, X: Any, members: int = 128) -> np.ndarray:
+    """predict(X), some thousand rows at a time: what it holds in between stays bounded."""
+    chunks = row_chunks(_num_samples(X), members)
+    if len(chunks) == 1:
+        return predict(X)
+    return np.concatenate([predict(_safe_indexing(X, chunk)) for chunk in chunks])
+
+
+def row_chunks(n: int, members: int = 128) -> list[np.ndarray]:
+    """The row numbers 0 .. n - 1 in pieces for which all members' predictions can be held."""
+    size = max(1, PREDICTIONS_AT_ONCE // members)
+    return [np.arange(start, min(start + size, n)) for start in range(0, n, size)]

@@ -1,0 +1,393 @@
+"""CLEAR's two constants for classes, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from clearbands.bagging import Folds, seed_missing
+from clearbands.calibration.class_calibrator import JointClassCalibrator
+from clearbands.calibration.class_sets import mass_ahead
+from clearbands.calibration.conformal import (
+    CalibrationWarning,
+    order_statistic,
+    rank,
+    rows_needed,
+)
+from clearbands.calibration.guarantee import Guarantee
+from clearbands.checks import check_count, check_one_level, check_share, check_table
+from clearbands.class_logits import classes_of, member_logits, unseen_logits
+from clearbands.class_members import class_pool, stratified_folds, train
+from clearbands.class_uncertainty import ClassUncertainty
+from clearbands.interval_regressor import learns_from_target
+from clearbands.progress import Listener, listening
+from clearbands.split import Rows, check_apart, hold_out
+from clearbands.tables.encoder import TableEncoder
+
+CALIBRATIONS = ("cross", "joint", "conformal")
+GIVEN_MEMBERS = ", if no member was trained on these rows"
+
+
+class ClearClassifier(ClassifierMixin, BaseEstimator):
+    """Calibrated probabilities and sets of classes that tell noise from ignorance.
+
+    Members on repeated folds; one constant scales their logits, another their spread around the
+    mean logit (see `JointClassCalibrator`), and the mean of their probabilities is the answer.
+
+    Parameters
+    ----------
+    model : classifier with `predict_proba`, or a list or dict of such, optional
+        Of several, the one that makes unseen rows most likely is kept, and others that make them
+        more likely beside it. By default a logistic regression and boosted trees.
+    n_folds, n_repeats : int
+        A model that is kept has n_folds x n_repeats members; each leaves out one fold.
+    members : list of fitted classifiers, optional
+        An ensemble that is there already: nothing is trained, the rows of `fit` calibrate, and
+        the encoder "auto" leaves X to the members.
+    confidence_level : float
+        Of the sets.
+    calibration : "cross", "joint" or "conformal", optional
+        "cross": all rows train, and every row is calibrated by members that did not see it; the
+        default when `fit` is given no calibration set. "joint": held-out rows choose c1, c2 and
+        the threshold of the sets; the default with a calibration set, and with `members`.
+        "conformal": c1 and c2 from one half of them, the threshold from the other, with a
+        finite-sample guarantee for the sets.
+    calibration_size : float
+        Share of the rows that "joint" and "conformal" hold out when `fit` is given no calibration
+        set.
+    encoder : "auto", transformer or None
+        Turns tables into numbers; "auto" is a `TableEncoder`, None leaves X as it is.
+    n_jobs, random_state
+        As in scikit-learn. The result does not depend on `n_jobs`.
+
+    Attributes
+    ----------
+    classes_ : (classes,)
+    c1_, c2_ : the constants of the calibrator
+    guarantee_ : str, what holds for the coverage of the sets
+    calibration_ : str, how it was calibrated
+    members_ : the fitted members
+    models_ : dict
+        The models that were kept, seeded and unfitted; empty with `members`.
+    leaderboard_ : dict of str to float
+        For each model that competed the negative log-likelihood of unseen rows, best first.
+    scores_ : (n,), rising
+        The scores of the calibration rows, from which sets of any level follow.
+    encoder_, calibrator_ : the fitted encoder and calibrator
+    n_train_, n_calibration_ : how many rows each step saw
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = ClearClassifier(random_state=0).fit(X[::2], y[::2])
+    >>> model.predict_proba(X[1::2]).shape
+    (89, 3)
+    >>> bool(model.predict_set(X[1::2])[np.arange(89), y[1::2]].mean() > 0.9)
+    True
+    >>> entropies = model.predict_uncertainty(X[1::2])
+    >>> entropies.aleatoric.shape, entropies.epistemic.shape
+    ((89,), (89,))
+    """
+
+    models_: dict[str, Any]
+    leaderboard_: dict[str, float]
+
+    def __init__(
+        self,
+        model: Any = None,
+        n_folds: int = 5,
+        n_repeats: int = 3,
+        *,
+        members: Sequence[Any] | None = None,
+        confidence_level: float = 0.9,
+        calibration: str | None = None,
+        calibration_size: float = 0.25,
+        encoder: Any = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.model = model
+        self.n_folds = n_folds
+        self.n_repeats = n_repeats
+        self.members = members
+        self.confidence_level = confidence_level
+        self.calibration = calibration
+        self.calibration_size = calibration_size
+        self.encoder = encoder
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def __sklearn_clone__(self) -> ClearClassifier:
+        # Fitted members are data of this estimator: cloned, they would know nothing.
+        cloned = type(self)(
+            **{
+                name: value if name == "members" else clone(value, safe=False)
+                for name, value in self.get_params(deep=False).items()
+            }
+        )
+        if hasattr(self, "_metadata_request"):
+            cloned._metadata_request = copy.deepcopy(self._metadata_request)
+        return cloned
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        X_cal: Any = None,
+        y_cal: Any = None,
+        progress: Listener | None = None,
+    ) -> ClearClassifier:
+        """Train on the rows and calibrate on rows that what is calibrated did not see.
+
+        With a calibration set (`X_cal`, `y_cal`) given, all of X trains. `progress` is called as
+        `progress(stage, done, total)`.
+        """
+        self._check_parameters()
+        self.calibration_ = self._choose_calibration(X_cal, y_cal)
+        rng = check_random_state(self.random_state)
+        rows = self._check_rows(X, y, reset=True)
+        given = None if X_cal is None else self._check_rows(X_cal, y_cal, reset=False)
+        with listening(progress):
+            choosing, judging = self._fit_members(rows, given, rng)
+        # One row of a class drawn by chance keeps c1 finite where no row is wrong.
+        self.calibrator_ = JointClassCalibrator(prior_rows=1).fit(*choosing)
+        own, logits = judging
+        scores = mass_ahead(self.calibrator_.predict_proba(logits))
+        self.scores_ = np.sort(scores[np.arange(len(own)), own])
+        self.n_calibration_ = len(own)
+        self.guarantee_ = Guarantee.of(self.calibration_).value
+        self.guarantee_ += "" if self.members is None else GIVEN_MEMBERS
+        return self
+
+    def member_logits(self, X: Any) -> np.ndarray:
+        """(n, members, classes): centred log-probabilities, not calibrated."""
+        check_is_fitted(self, "members_")
+        return self._logits(check_table(self, X, reset=False))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """(n, classes): calibrated probabilities."""
+        check_is_fitted(self, "calibrator_")
+        return self.calibrator_.predict_proba(self.member_logits(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n,): the most probable class."""
+        likeliest = np.argmax(self.predict_proba(X), axis=1)
+        return self.classes_[likeliest]
+
+    def predict_uncertainty(self, X: Any) -> ClassUncertainty:
+        """Total, aleatoric and epistemic entropy of every row, in bits."""
+        check_is_fitted(self, "calibrator_")
+        members = self.calibrator_.predict_members(self.member_logits(X))
+        return ClassUncertainty.of_members(members, getattr(X, "index", None))
+
+    def predict_set(self, X: Any, *, confidence_level: float | None = None) -> np.ndarray:
+        """(n, classes) booleans: the classes that belong to the set of each row.
+
+        The most probable class always does. `confidence_level` may be any level, by default that
+        of the constructor.
+        """
+        probabilities = self.predict_proba(X)
+        level = self.confidence_level if confidence_level is None else confidence_level
+        return mass_ahead(probabilities) <= self._threshold(check_one_level(level))
+
+    @property
+    def c1_(self) -> float:
+        """What scales all logits."""
+        return self.calibrator_.c1_
+
+    @property
+    def c2_(self) -> float:
+        """What scales the spread of the members around the mean logit."""
+        return self.calibrator_.c2_
+
+    def _threshold(self, level: float) -> float:
+        n = len(self.scores_)
+        threshold = order_statistic(self.scores_, rank(n, level))
+        if np.isinf(threshold):
+            warnings.warn(
+                f"At {level:g}, sets need at least {rows_needed(level)} calibration rows, and "
+                f"there are {n}: every class is in every set.",
+                CalibrationWarning,
+                stacklevel=3,
+            )
+        return threshold
+
+    def _check_parameters(self) -> None:
+        check_one_level(self.confidence_level)
+        check_count(self.n_folds, "n_folds", smallest=2)
+        check_count(self.n_repeats, "n_repeats")
+        check_share(self.calibration_size, "calibration_size")
+        if isinstance(self.encoder, str) and self.encoder != "auto":
+            raise ValueError(
+                f'encoder must be "auto", a transformer or None, got {self.encoder!r}.'
+            )
+        if self.calibration is not None and self.calibration not in CALIBRATIONS:
+            allowed = ", ".join(f'"{name}"' for name in CALIBRATIONS)
+            raise ValueError(f"calibration must be one of {allowed}, got {self.calibration!r}.")
+        if self.members is not None and self.model is not None:
+            raise ValueError("model is to be trained, members are fitted: give one of them.")
+
+    def _choose_calibration(self, X_cal: Any, y_cal: Any) -> str:
+        if (X_cal is None) != (y_cal is None):
+            raise ValueError("X_cal and y_cal belong together: give both or neither.")
+        apart = X_cal is not None or self.members is not None
+        if self.calibration is None:
+            return "joint" if apart else "cross"
+        if self.calibration == "cross" and apart:
+            raise ValueError(
+                'calibration="cross" calibrates on the rows that train, so X_cal, y_cal and fitted '
+                'members have no use: leave them out, or choose "joint" or "conformal".'
+            )
+        if self.calibration == "cross" and learns_from_target(self.encoder):
+            raise ValueError(
+                "The encoder learns from y, so rows would be judged by what saw their classes; "
+                'choose calibration="joint" or "conformal", or an encoder that takes X alone.'
+            )
+        return self.calibration
+
+    def _check_rows(self, X: Any, y: Any, *, reset: bool) -> Rows:
+        """The rows, with the position of each one's class in `classes_`."""
+        if y is None:
+            raise ValueError("This estimator requires y to be passed, but the target y is None.")
+        X = check_table(self, X, reset=reset)
+        labels = _check_labels(y, len(X))
+        if reset:
+            found, counts = np.unique(labels, return_counts=True)
+            self.classes_ = found if self.members is None else classes_of(self._given_members())
+            if self.members is None:
+                _check_counts(found, counts)
+        known = {label: i for i, label in enumerate(self.classes_.tolist())}
+        position = np.array([known.get(label, -1) for label in labels.tolist()])
+        is_known = position >= 0
+        if not is_known.all():
+            whose = "the model was not trained on" if self.members is None else "no member knows"
+            raise ValueError(
+                f"y holds the class {labels[~is_known][0]!s}, which {whose}: leave such rows out, "
+                "or train on rows of that class too."
+            )
+        return Rows(X, position)
+
+    def _given_members(self) -> Sequence[Any]:
+        if not self.members:
+            raise ValueError("members is empty: give at least one fitted classifier.")
+        return self.members
+
+    def _fit_members(
+        self, rows: Rows, given: Rows | None, rng: np.random.RandomState
+    ) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+        """Classes and logits of the rows that choose c1 and c2, and of those that judge sets."""
+        if self.calibration_ == "cross":
+            draws = self._train(rows, rng)
+            unseen = rows.y, unseen_logits(self._logits(rows.X), draws)
+            return unseen, unseen
+        if self.members is not None:
+            self.encoder_ = self._make_encoder().fit(rows.X, rows.y)
+            self.members_, self.models_, self.leaderboard_ = list(self.members), {}, {}
+            self.n_train_, held_out = 0, rows if given is None else given
+        else:
+            train, held_out = (
+                hold_out(rows, self.calibration_size, rng) if given is None else (rows, given)
+            )
+            if given is not None and _has_distinct_rows(train):
+                check_apart(train, held_out)
+            self._train(train, rng)
+        if self.calibration_ == "joint":
+            held = held_out.y, self._logits(held_out.X)
+            return held, held
+        choosing, judging = hold_out(held_out, 0.5, rng)
+        return (
+            (choosing.y, self._logits(choosing.X)),
+            (judging.y, self._logits(judging.X)),
+        )
+
+    def _train(self, rows: Rows, rng: np.random.RandomState) -> Folds:
+        """Fit encoder and members; which member saw which row."""
+        if len(np.unique(rows.y)) < 2:
+            raise ValueError(
+                f"Only one class, {self.classes_[rows.y[0]]!s}, is left among the training rows "
+                'after others were held out: give more rows, or choose calibration="cross".'
+            )
+        self.encoder_ = self._make_encoder().fit(rows.X, rows.y)
+        rows = Rows(self.encoder_.transform(rows.X), rows.y)
+        draws = stratified_folds(rows.y, self.n_folds, self.n_repeats, rng)
+        models = {name: seed_missing(clone(m), rng) for name, m in self._pool().items()}
+        trained = train(models, rows, len(self.classes_), draws, self.n_repeats, n_jobs=self.n_jobs)
+        self.members_, self.models_ = trained.members, trained.models
+        self.leaderboard_, self.n_train_ = trained.losses, len(rows)
+        return trained.draws
+
+    def _logits(self, X: Any) -> np.ndarray:
+        known = self.classes_ if self.members is not None else np.arange(len(self.classes_))
+        return member_logits(self.members_, self.encoder_.transform(X), known)
+
+    def _pool(self) -> Mapping[str, Any]:
+        if self.model is None:
+            return class_pool()
+        if isinstance(self.model, Mapping):
+            pool = dict(self.model)
+        else:
+            listed = self.model if isinstance(self.model, list | tuple) else [self.model]
+            pool = {f"{i}: {type(m).__name__}": m for i, m in enumerate(listed)}
+        if not pool:
+            raise ValueError("model is empty: give at least one classifier, or None.")
+        for name, model in pool.items():
+            if not hasattr(model, "predict_proba"):
+                raise ValueError(
+                    f"The model {name} has no predict_proba: give a classifier that has, or wrap "
+                    "it in scikit-learn's CalibratedClassifierCV."
+                )
+        return pool
+
+    def _make_encoder(self) -> Any:
+        is_auto = isinstance(self.encoder, str)
+        if self.encoder is None or (is_auto and self.members is not None):
+            return FunctionTransformer()
+        return TableEncoder() if is_auto else clone(self.encoder)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.encoder is not None
+        return tags
+
+
+def _has_distinct_rows(rows: Rows) -> bool:
+    """Where rows are alike anyway, those that calibrate may be like others that train."""
+    return isinstance(rows.X, np.ndarray) and len(np.unique(rows.X, axis=0)) == len(rows)
+
+
+def _check_labels(y: Any, n: int) -> np.ndarray:
+    labels = column_or_1d(y, warn=True)
+    if len(labels) != n:
+        raise ValueError(
+            f"X has {n:,} rows and y has {len(labels):,} values: give one for every row."
+        )
+    if labels.dtype.kind == "O" and any(v is None or v != v for v in labels):
+        raise ValueError("y has rows without a class: leave them out, or name a class for them.")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("y contains NaN or infinity, which is no class: leave such rows out.")
+    check_classification_targets(labels)
+    return labels
+
+
+def _check_counts(classes: np.ndarray, counts: np.ndarray) -> None:
+    if len(classes) < 2:
+        raise ValueError(
+            f"y holds one class only, {classes[0]!s} (n_samples={counts.sum()}): at least 2 "
+            "classes are needed."
+        )
+    if counts.min() < 2:
+        raise ValueError(
+            f"The class {classes[np.argmin(counts)]!s} has one row only: give at least 2, leave it "
+            "out, or pool it with others."
+        )

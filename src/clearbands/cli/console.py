@@ -1,0 +1,209 @@
+"""What the command says: results on standard output, the rest on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from clearbands.progress import Listener
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from clearbands.regressor import ClearRegressor
+    from clearbands.tables.inspection import Inspected
+    from clearbands.tables.reading import Reading
+
+EXPECTED = (ValueError, TypeError, OSError, ImportError)
+STAGES = {
+    "choosing a model": "Choosing a model",
+    "choosing a center": "Choosing a center",
+    "pairs": "Pairs of parts",
+    "epistemic": "Epistemic part",
+    "aleatoric": "Aleatoric part",
+    "predicting": "Predicting",
+}
+MOST_NAMES = 8  # of columns in one line
+
+
+def say(text: str) -> None:
+    typer.echo(text)
+
+
+def complain(text: str) -> None:
+    typer.echo(text, err=True)
+
+
+def sentence(error: Exception) -> str:
+    """The error in one line; one that nobody foresaw says so."""
+    text = " ".join(str(error).split())
+    if isinstance(error, EXPECTED) and text:
+        return f"Error: {text}"
+    return f"Error: unexpected {type(error).__name__} ({text}); --debug shows where it happened."
+
+
+def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Stands in for `warnings.showwarning`."""
+    complain(f"Warning: {' '.join(str(message).split())}")
+
+
+@contextmanager
+def progress_bar() -> Iterator[Listener | None]:
+    """A listener that moves a bar per stage; None where nobody would see it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    bars = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    tasks: dict[str, Any] = {"": bars.add_task("Preparing (longer the first time)", total=None)}
+
+    def listen(stage: str, done: int, total: int) -> None:
+        if stage not in STAGES:  # a step inside a stage
+            return
+        if "" in tasks:
+            bars.remove_task(tasks.pop(""))
+        if stage not in tasks:
+            tasks[stage] = bars.add_task(STAGES[stage], total=total)
+        bars.update(tasks[stage], completed=done, total=total)
+
+    with bars:
+        yield listen
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """A sign of life while there is nothing to count; none where nobody would see it."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
+
+
+def count(number: int, what: str) -> str:
+    """1 row, 1,000 rows."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def title_of(data: Path) -> str:
+    """What a table is called in titles."""
+    return "Standard input" if str(data) == "-" else data.name
+
+
+def show_reading(reading: Reading, columns: Sequence[Inspected], title: str) -> None:
+    """How a table was read, in a line per kind of column."""
+    pairs = {"as": reading.in_words}
+    for kind in dict.fromkeys(column.kind for column in columns if not column.is_blank):
+        pairs[kind] = _names([column.name for column in columns if column.kind == kind])
+    gaps = [c for c in columns if c.n_missing and not c.is_blank]
+    if gaps:
+        pairs["gaps"] = _names([f"{column.name} ({column.n_missing:,})" for column in gaps])
+    blank = [column.name for column in columns if column.is_blank]
+    if blank:
+        pairs["without values"] = _names(blank)
+    show_pairs(title, pairs)
+
+
+def show_columns(columns: Sequence[Inspected], title: str) -> None:
+    """A row per column of a table."""
+    table = _table()
+    for name in ("column", "kind", "gaps", "distinct", "values", "remark"):
+        table.add_column(
+            name, justify="right" if name in ("gaps", "distinct") else "left", overflow="fold"
+        )
+    for c in columns:
+        gaps = f"{c.n_missing:,}" if c.n_missing else ""
+        table.add_row(c.name, c.kind, gaps, f"{c.n_distinct:,}", c.shown, c.remark)
+    _print(title, table)
+
+
+def _names(names: Sequence[str]) -> str:
+    shown, left = ", ".join(names[:MOST_NAMES]), len(names) - MOST_NAMES
+    return f"{shown} and {left:,} more" if left > 0 else shown
+
+
+def show_fit(model: ClearRegressor, name: str) -> None:
+    """Who saw which rows, what won, and the factors of every level."""
+    from clearbands.competition.boards import best_model
+
+    pairs = {"rows": _who_saw_what(model)}
+    best = best_model(model)
+    if best is not None:
+        pairs["best model"] = best
+    pairs["guarantee"] = model.guarantee_
+    for j, level in enumerate(model.levels_):
+        pairs[f"level {level:g}"] = (
+            f"lambda {model.lambda_[j]:.3g}, gamma1 {model.gamma1_[j]:.3g}, "
+            f"gamma2 {model.gamma2_[j]:.3g}"
+        )
+    show_pairs(f"Fitted on {name}", pairs)
+
+
+def _who_saw_what(model: ClearRegressor) -> str:
+    if model.calibration_ == "cross":
+        return (
+            f"{model.n_train_:,} trained, {model.n_calibration_:,} of them calibrated by members "
+            "that did not see them"
+        )
+    chosen = f"{model.n_calibration_:,} calibrated"
+    if model.calibration_ == "conformal":
+        chosen = f"{model.n_validation_:,} chose lambda, {chosen}"
+    return f"{model.n_train_:,} trained, {chosen}"
+
+
+def show_pairs(title: str, pairs: Mapping[str, str]) -> None:
+    table = _table(show_header=False)
+    for name, value in pairs.items():
+        table.add_row(name, value)
+    _print(title, table)
+
+
+def show_scores(scores: Sequence[Mapping[str, float]], title: str) -> None:
+    """A row per level, a column per metric."""
+    table = _table()
+    names = list(scores[0])
+    for name in names:
+        table.add_column("level" if name == "confidence_level" else name, justify="right")
+    for row in scores:
+        table.add_row(*(_number(name, row[name]) for name in names))
+    _print(title, table)
+
+
+def _number(name: str, value: float) -> str:
+    return f"{value:g}" if name == "confidence_level" else f"{value:.4g}"
+
+
+def _table(**options: Any) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    return Table(box=box.SIMPLE_HEAD, **options)
+
+
+def _print(title: str, table: Table) -> None:
+    from rich.console import Console
+
+    say(title)  # not the table's own, which would be broken to its width
+    Console(highlight=False, markup=False).print(table)

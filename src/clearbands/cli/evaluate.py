@@ -1,0 +1,55 @@
+"""clearbands evaluate"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Annotated
+
+import typer
+
+from clearbands.cli import console
+from clearbands.cli.models import count_seen, features_in, load_model, read_for, target_of
+from clearbands.cli.options import Data, Decimal, Encoding, KnownTarget, Model, Separator, asked_of
+from clearbands.tables.choosing import take_target
+
+
+def evaluate(
+    model: Model,
+    data: Data,
+    target: KnownTarget = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="JSON for machines; infinite values are null.")
+    ] = False,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+) -> None:
+    """Score the intervals on rows whose target is known and that the model has not seen."""
+    asked = asked_of(separator, decimal, encoding)
+    fitted = load_model(model)
+    reading = read_for(data, asked, fitted)
+    target = target_of(fitted, target)
+    y = take_target(reading, target)
+    if (y == y[0]).all():
+        raise ValueError(
+            f"The target {target!r} has the same value in every row of {reading.name}, so widths "
+            "cannot be measured against its range; evaluate on more rows."
+        )
+    X = features_in(fitted, reading)
+    seen = count_seen(fitted, X, y)
+
+    from clearbands import metrics
+
+    center, intervals = fitted.predict_interval(X)
+    scores = [
+        {"confidence_level": float(level)}
+        | metrics.evaluate(y, center, intervals[:, :, j], float(level))
+        for j, level in enumerate(fitted.levels_)
+    ]
+    if as_json:
+        finite = [{k: v if math.isfinite(v) else None for k, v in row.items()} for row in scores]
+        answer = {"n_rows": len(y), "n_rows_seen_in_fit": seen, "levels": finite}
+        console.say(json.dumps(answer, indent=2))
+    else:
+        console.show_scores(scores, f"{console.title_of(data)}, {len(y)} rows")

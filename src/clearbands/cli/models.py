@@ -1,0 +1,81 @@
+"""Model files, and tables read as their models need them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clearbands.cli import console
+from clearbands.tables.choosing import take_features
+from clearbands.tables.dialect import Asked
+from clearbands.tables.reading import Reading, read_table
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+
+    from clearbands.origin import Origin
+    from clearbands.regressor import ClearRegressor
+
+MANY = 0.05  # of the rows; a few may be equal by chance
+
+
+def load_model(path: Path) -> ClearRegressor:
+    """The model in a file, provided that it knows its columns by name."""
+    from clearbands.persistence import ModelFileError, load
+    from clearbands.regressor import ClearRegressor
+
+    model = load(path)
+    if not isinstance(model, ClearRegressor):
+        raise ModelFileError(
+            f"{path} holds a {type(model).__name__}; the command needs a ClearRegressor."
+        )
+    if not hasattr(model, "feature_names_in_"):
+        raise ModelFileError(
+            f"{path} was fitted on an array without column names; fit it on a table to use it "
+            "with files."
+        )
+    return model
+
+
+def origin_of(model: ClearRegressor) -> Origin | None:
+    """Its record, which models that the command did not fit may not have."""
+    return getattr(model, "origin_", None)
+
+
+def target_of(model: ClearRegressor, given: str | None) -> str:
+    """The name of the target: as given, or else as the model knows it."""
+    origin = origin_of(model)
+    if given is None and origin is None:
+        raise ValueError("The model does not know the name of its target; give it with --target.")
+    return given if given is not None else origin.target  # type: ignore[union-attr]
+
+
+def read_for(data: Path, asked: Asked, *models: ClearRegressor) -> Reading:
+    """The table, with its columns in the kinds of the models; what was mended is said."""
+    from clearbands.tables.features import kinds_of
+
+    kinds = {name: kind for model in reversed(models) for name, kind in kinds_of(model).items()}
+    reading = read_table(data, asked=asked, kinds=kinds)
+    for name, found in reading.mended.items():
+        console.complain(f"Warning: Column {name!r}: {found.in_words}.")
+    return reading
+
+
+def features_in(model: ClearRegressor, reading: Reading) -> pl.DataFrame:
+    """The columns that the model needs."""
+    return take_features(reading.frame, list(model.feature_names_in_), reading.name)
+
+
+def count_seen(model: ClearRegressor, X: pl.DataFrame, y: np.ndarray) -> int:
+    """How many of the rows the model was fitted on; if they are many, it is said loudly."""
+    origin = origin_of(model)
+    seen = 0 if origin is None else origin.count_seen(X, y)
+    if seen >= max(1, MANY * len(y)):
+        count = f"ALL {seen:,}" if seen == len(y) else f"{seen:,} of {len(y):,}"
+        console.complain(
+            f"Warning: THE MODEL HAS SEEN THESE ROWS. It was fitted on {count}, "
+            "and they say nothing about new ones: intervals look better here than they are. "
+            "Use rows that were kept from the fit (fit --report keeps some)."
+        )
+    return seen

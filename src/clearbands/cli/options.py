@@ -1,0 +1,77 @@
+"""Arguments and options that several commands take, in one wording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from clearbands.tables.dialect import Asked
+
+Data = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="A table: .csv, .tsv, .parquet, .feather or .xlsx; - for standard input.",
+    ),
+]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file written by fit.")]
+Port = Annotated[
+    int, typer.Option("--port", min=0, max=65535, metavar="N", help="0 takes a free one.")
+]
+Target = Annotated[str, typer.Option("--target", metavar="COLUMN", help="What to predict.")]
+KnownTarget = Annotated[
+    str | None,
+    typer.Option("--target", metavar="COLUMN", help="The true values; the model knows their name."),
+]
+Unit = Annotated[str, typer.Option("--unit", metavar="TEXT", help="Of the target, to be shown.")]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        "--separator", metavar="CHAR", help="Between columns, such as ; or tab; found if not given."
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option("--decimal", metavar="CHAR", help="Before decimals, . or ,; found if not given."),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding", metavar="NAME", help="Such as latin-1 or utf-16; found if not given."
+    ),
+]
+ColumnsAs = Annotated[
+    list[str],
+    typer.Option(
+        "--columns-as",
+        metavar="COLUMN=KIND",
+        help="Read a column as number or text, whatever it looks like; repeat for several.",
+    ),
+]
+
+
+def asked_of(separator: str | None, decimal: str | None, encoding: str | None) -> Asked:
+    """What the user says of a text file."""
+    tabs = {"tab": "\t", "\\t": "\t"}
+    return Asked(tabs.get(separator, separator) if separator else None, decimal, encoding)
+
+
+def kinds_asked(columns_as: list[str]) -> dict[str, str]:
+    """Columns and kinds from COLUMN=KIND, or several columns with commas between them."""
+    kinds: dict[str, str] = {}
+    for given in columns_as:
+        names, equals, kind = given.rpartition("=")
+        if not equals or not names:
+            raise ValueError(f"--columns-as takes COLUMN=number or COLUMN=text, got {given!r}.")
+        kinds |= {name: kind for name in names.split(",")}
+    return kinds
+
+
+def names_in(given: list[str], columns: list[str]) -> list[str]:
+    """Names of columns, of which one value may hold several with commas between them."""
+    names = []
+    for value in given:
+        names += [value] if value in columns else [name.strip() for name in value.split(",")]
+    return names

@@ -1,0 +1,125 @@
+"""clearbands report"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clearbands.cli import console
+from clearbands.cli.models import (
+    count_seen,
+    features_in,
+    load_model,
+    origin_of,
+    read_for,
+    target_of,
+)
+from clearbands.cli.options import (
+    Data,
+    Decimal,
+    Encoding,
+    KnownTarget,
+    Model,
+    Separator,
+    Unit,
+    asked_of,
+)
+from clearbands.tables import files
+from clearbands.tables.choosing import take_column, take_target
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+
+    from clearbands.regressor import ClearRegressor
+
+
+def report(
+    model: Model,
+    data: Data,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page, a .html file.")],
+    target: KnownTarget = None,
+    unit: Unit = "",
+    group: Annotated[
+        str | None,
+        typer.Option(
+            "--group", metavar="COLUMN", help="Compare coverage between the groups it names."
+        ),
+    ] = None,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+) -> None:
+    """Write one page about the model on rows it has not seen.
+
+    The page says whether the intervals hold, why they are wide, and which rows to look at. It
+    is one file that needs no network.
+    """
+    files.check_output(out, inputs=[model, data])
+    asked = asked_of(separator, decimal, encoding)
+    fitted = load_model(model)
+    reading = read_for(data, asked, fitted)
+    given = ["report", model, data, "--target", target] if target else ["report", model, data]
+    given += ["--out", out, *([f"--unit={unit}"] if unit else [])]
+    given += [f"--group={group}"] if group is not None else []
+    target = target_of(fitted, target)
+    y = take_target(reading, target)
+    groups = None if group is None else take_column(reading.frame, group, reading.name).to_list()
+    X = features_in(fitted, reading)
+    seen = count_seen(fitted, X, y)
+    write_report(
+        out,
+        fitted,
+        X,
+        y,
+        target=target,
+        unit=unit or _unit_of(fitted),
+        groups=groups,
+        origin={
+            "Command": spelled(*given),
+            "Data": reading.fingerprint,
+            "Model file": files.fingerprint(model),
+            **_history(fitted, model),
+            **({"Rows seen in fit": f"{seen:,} of {len(y):,}"} if seen else {}),
+        },
+    )
+
+
+def _unit_of(model: ClearRegressor) -> str:
+    origin = origin_of(model)
+    return "" if origin is None else origin.unit
+
+
+def _history(model: ClearRegressor, path: Path) -> dict[str, str]:
+    """With what, when and on what the model was fitted, as far as it is known."""
+    from clearbands.persistence import read_header
+
+    header = read_header(path)
+    versions = ", ".join(f"{name} {header[name]}" for name in header if name != "format")
+    origin = origin_of(model)
+    if origin is None:
+        return {"Fitted with": versions}
+    return {
+        "Fitted with": versions,
+        "Fitted on": f"{origin.data}, {origin.n_rows:,} rows, fingerprint {origin.fingerprint}",
+        "Fitted at": origin.fitted,
+    }
+
+
+def write_report(
+    path: Path, model: ClearRegressor, X: pl.DataFrame, y: np.ndarray, **words: Any
+) -> None:
+    """Write the page about these rows; `words` are those of `make_report`."""
+    from clearbands.report import make_report
+
+    with console.working("Writing the report"):
+        make_report(model, X, y, **words).save(path)
+    console.say(f"Wrote {path} (a report on {len(y)} rows).")
+
+
+def spelled(*arguments: object) -> str:
+    """The command as a shell takes it."""
+    return shlex.join(["clearbands", *map(str, arguments)])

@@ -1,0 +1,70 @@
+"""clearbands serve"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from clearbands.cli import console
+from clearbands.cli.models import load_model
+from clearbands.cli.options import Model, Port
+from clearbands.web.limits import Limits
+
+
+def serve(
+    model: Model,
+    port: Port = 8000,
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="0.0.0.0 for all networks.")
+    ] = "127.0.0.1",
+    token_env: Annotated[
+        str | None,
+        typer.Option("--token-env", metavar="NAME", help="Environment variable with the token."),
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option("--token-file", metavar="FILE", help="File with the token.")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host", metavar="NAME", help="Without a token: a name it is asked for under."
+        ),
+    ] = None,
+    workers: Annotated[
+        int, typer.Option("--workers", min=1, metavar="N", help="Processes that share the model.")
+    ] = 1,
+    max_rows: Annotated[
+        int, typer.Option("--max-rows", min=1, metavar="N", help="Of one request.")
+    ] = Limits.rows,
+    max_bytes: Annotated[
+        int, typer.Option("--max-bytes", min=1, metavar="N", help="Of one request.")
+    ] = Limits.bytes,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", help="For one request.")
+    ] = Limits.seconds,
+) -> None:
+    """Answer requests over HTTP: /predict, /model, /metrics, /health, /ready, /docs for people.
+
+    With a token every path that tells of the model asks for it. SIGTERM or Ctrl-C stops the
+    service after the requests under way, SIGHUP reads the model file again. Logs are JSON lines on
+    standard error, without the data.
+    """
+    from clearbands.web import server
+
+    server.check_extra()
+    from clearbands.web.logs import log_as_json
+    from clearbands.web.service import read_token, serving
+
+    limits = Limits(rows=max_rows, bytes=max_bytes, seconds=timeout)
+    token = read_token(token_env, token_file)
+    hosts = None if token else serving.own_hosts(host, allow_host or ())
+    listener = server.listen(host, port)
+    load = serving.loader(model, lambda: load_model(model), token, hosts, limits, workers)
+    make_app = load()
+    console.say(f"Serving {model.name} on {server.address_of(listener)}; Ctrl-C stops it.")
+    if token is None and not server.is_local(listener):
+        console.complain("Warning: without a token, whoever reaches this machine may ask.")
+    log_as_json()
+    serving.serve(make_app, load, listener, workers, grace=timeout)

@@ -1,0 +1,97 @@
+"""The whole competition: from rows to a mean of pairs, and what it makes of unseen rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from clearbands.bands import Components
+from clearbands.competition.contest import Contest
+from clearbands.competition.judging import (
+    Contestant,
+    NoiseCandidate,
+    Standing,
+    blend,
+    judge,
+    leaderboard,
+    not_told_apart,
+    unseen_rows,
+)
+from clearbands.epistemic.base import CenterAndWidths, CrossPart
+from clearbands.pairs import Blend
+from clearbands.progress import report
+from clearbands.split import Rows
+
+
+class Outcome(NamedTuple):
+    """What the competition found."""
+
+    parts: Blend
+    y: np.ndarray  # (n,): of the training rows that some member did not see
+    unseen: Components  # of these rows, by such members
+    leaderboard: tuple[Standing, ...]  # pairs, best first
+    rows: np.ndarray  # (n,): the numbers of the unseen rows among those that train
+
+
+def compete(
+    train: Rows,
+    centers: Mapping[str, CrossPart],
+    noises: Mapping[str, NoiseCandidate],
+    *,
+    levels: list[float],
+    shown: str,
+    contest: Contest,
+    rng: np.random.RandomState,
+) -> Outcome:
+    """Pairs are judged on all rows or, of many, on some; what was chosen is fitted on all.
+
+    Parts come unfitted and seeded, at the levels.
+    """
+    judges = draw_rows(train, contest.judging_rows, rng)
+    contestants = _pair_up(judges, centers, noises, levels, shown)
+    kept = not_told_apart(contestants, contest.averaged, contest.errors)
+    board = leaderboard(contestants, kept)
+    if judges is not train:
+        names = {(contestant.center_name, contestant.noise_name) for contestant in kept}
+        kept = _pair_up(train, centers, noises, levels, shown, names)
+    parts, unseen = blend(kept)
+    return Outcome(parts, kept[0].y, unseen, board, kept[0].rows)
+
+
+def draw_rows(rows: Rows, most: int, rng: np.random.RandomState) -> Rows:
+    """The rows, or so many of them at random."""
+    if len(rows) <= most:
+        return rows
+    return rows.take(np.sort(rng.choice(len(rows), most, replace=False)))
+
+
+def _pair_up(
+    rows: Rows,
+    centers: Mapping[str, CrossPart],
+    noises: Mapping[str, NoiseCandidate],
+    levels: list[float],
+    shown: str,
+    wanted: Collection[tuple[str, str]] | None = None,
+) -> list[Contestant]:
+    """A contestant for every pair, or for the wanted ones."""
+    if wanted is None:
+        wanted = {(center, noise) for center in centers for noise in noises}
+    contestants: list[Contestant] = []
+    for center_name, part in centers.items():
+        around = {name: noises[name] for name in noises if (center_name, name) in wanted}
+        if not around:
+            continue
+        epistemic = clone(part).fit(rows.X, rows.y, together=rows.together)
+        said = epistemic.predict_unseen(rows.X)
+        kept = unseen_rows(said.center)
+        said, used = CenterAndWidths(said.center[kept], said.widths[kept]), rows.take(kept)
+        for noise_name, noise in around.items():
+            names = center_name, noise_name
+            found = judge(used, names, epistemic, said, noise, levels, shown)
+            contestants.append(replace(found, rows=kept[found.rows]))
+            report("pairs", len(contestants), len(wanted))
+    return contestants

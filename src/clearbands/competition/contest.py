@@ -1,0 +1,82 @@
+"""Who competes by default, and under which rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.dummy import DummyRegressor
+
+from clearbands.aleatoric.folded import FoldedBounds
+from clearbands.aleatoric.scaled import ScaledResiduals
+from clearbands.competition.judging import NoiseCandidate
+from clearbands.epistemic.base import EpistemicPart
+from clearbands.presets import center_pool, noise_forest, shallow_boosting
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The rules of a competition; docs/defaults.md has the measurements behind the numbers.
+
+    Centers are judged with `folds` members each; the `n_centers` best get `folds` x `repeats`. From
+    `many_rows` on they get half of that, from `most_rows` on a third, and only the best gets them.
+    Of more than `judging_rows` rows, so many choose. Averaged are at most `averaged` pairs that lie
+    within `errors` standard errors of the best. With `networks`, a small deep ensemble competes
+    beside the best centers; training it needs torch.
+
+    Examples
+    --------
+    >>> from clearbands import ClearRegressor
+    >>> quick = ClearRegressor(contest=Contest(folds=5, repeats=2, n_centers=1))
+    >>> sorted(quick.contest.noises())
+    ['boosting', 'constant', 'forest', 'scale', 'scale by logarithm']
+    """
+
+    judging_rows: int = 5_000
+    many_rows: int = 10_000
+    most_rows: int = 50_000
+    folds: int = 10
+    repeats: int = 6
+    n_centers: int = 2
+    averaged: int = 4
+    errors: float = 1.0
+    networks: bool = False
+
+    def centers(self, n_columns: int) -> Mapping[str, Any]:
+        """The models that compete for the center."""
+        return center_pool(n_columns)
+
+    def parts(self) -> Mapping[str, EpistemicPart]:
+        """Centers that come with members of their own, and are not judged before."""
+        return {"networks": small_networks()} if self.networks else {}
+
+    def repeats_for(self, n_rows: int) -> int:
+        """How often folds are repeated: many rows need fewer members."""
+        share = 1 if n_rows < self.many_rows else 2 if n_rows < self.most_rows else 3
+        return max(1, self.repeats // share)
+
+    def n_centers_for(self, n_rows: int) -> int:
+        """How many centers get all their members."""
+        return self.n_centers if n_rows < self.most_rows else 1
+
+    def noises(self) -> Mapping[str, NoiseCandidate]:
+        """The aleatoric parts that compete around each of the best centers."""
+        return {
+            "constant": NoiseCandidate(ScaledResiduals(DummyRegressor())),
+            "scale": NoiseCandidate(ScaledResiduals()),
+            "scale by logarithm": NoiseCandidate(ScaledResiduals(learn_log=True)),
+            "boosting": NoiseCandidate(FoldedBounds(shallow_boosting())),
+            "forest": NoiseCandidate(FoldedBounds(noise_forest())),
+        }
+
+
+def small_networks() -> EpistemicPart:
+    """Five networks that are trained in seconds on some thousand rows."""
+    from clearbands.epistemic.deep import DeepEnsemble
+
+    return DeepEnsemble(5, (64, 64), max_epochs=300, patience=30, spread="gaussian")
+
+
+THOROUGH = Contest(repeats=12, n_centers=3, averaged=6, networks=True)
+"""For those who can wait: twice the members, a third center, networks."""

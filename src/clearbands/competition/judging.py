@@ -1,0 +1,159 @@
+"""What a pair of parts is worth: its calibrated loss on rows that its members did not see."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from clearbands.aleatoric.base import ResampledPart
+from clearbands.bands import Components, make_interval
+from clearbands.calibration.calibrators import ClearCalibrator
+from clearbands.calibration.conformal import CalibrationWarning
+from clearbands.epistemic.base import CenterAndWidths, CrossPart
+from clearbands.levels import alpha
+from clearbands.pairs import Blend, CrossPair, show
+from clearbands.presets import match_quantile_model
+from clearbands.split import Rows
+
+
+class NoiseCandidate(NamedTuple):
+    """An aleatoric part, and whether it learns y itself instead of residuals."""
+
+    part: ResampledPart
+    learns_target: bool = False
+
+
+class Standing(NamedTuple):
+    """A line of the leaderboard."""
+
+    center: str
+    noise: str
+    loss: float  # calibrated quantile loss on unseen rows, mean over the levels
+    behind: float  # the loss above that of the best
+    error: float  # standard error of `behind`
+    kept: bool
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A pair, and what it makes of the rows that it did not see."""
+
+    center_name: str
+    noise_name: str
+    pair: CrossPair
+    y: np.ndarray  # (n,): of the rows that some members of both parts did not see
+    unseen: Components  # of these rows, by such members
+    factors: np.ndarray  # (2, k): gamma1 and gamma2
+    row_losses: np.ndarray  # (n,)
+    rows: np.ndarray  # (n,): their numbers among the rows it was judged on
+
+    @property
+    def loss(self) -> float:
+        return float(self.row_losses.mean())
+
+
+def judge(
+    rows: Rows,
+    names: tuple[str, str],
+    epistemic: CrossPart,
+    said: CenterAndWidths,
+    noise: NoiseCandidate,
+    levels: Sequence[float],
+    shown: str,
+) -> Contestant:
+    """Fit the noise around a fitted center, and calibrate both on unseen rows.
+
+    `said` is what the center says of the rows by what did not see them.
+    """
+    learned = rows.y if noise.learns_target else rows.y - said.center
+    part = match_quantile_model(clone(noise.part), epistemic)
+    part.fit(show(rows.X, said, shown), learned, together=rows.together)
+    pair = CrossPair(epistemic, part, shown)
+    unseen = pair.unseen(rows.X, said)
+    judges = unseen_rows(unseen.aleatoric[:, 0, 0])
+    y, unseen = rows.y[judges], unseen.take(judges)
+    calibrator = ClearCalibrator(list(levels)).fit(y, *unseen)
+    losses = row_losses(y, unseen, calibrator, levels)
+    factors = np.stack([calibrator.gamma1_, calibrator.gamma2_])
+    return Contestant(*names, pair, y, unseen, factors, losses, judges)
+
+
+def unseen_rows(said: np.ndarray) -> np.ndarray:
+    """The numbers of the rows that are not NaN; more than half of them must not be."""
+    is_unseen = np.isfinite(said)
+    n_left, n = int(np.count_nonzero(is_unseen)), len(said)
+    if n_left < n / 2:
+        raise ValueError(
+            f"Only {n_left} of {n} rows were left out by any member; calibration on all rows needs "
+            "more members, such as more bootstraps."
+        )
+    if n_left < n:
+        warnings.warn(
+            f"{n - n_left} of {n} rows were seen by every member and do not calibrate; "
+            "more members would leave out each of them.",
+            CalibrationWarning,
+            stacklevel=2,
+        )
+    return np.flatnonzero(is_unseen)
+
+
+def row_losses(
+    y: np.ndarray, components: Components, calibrator: Any, levels: Sequence[float]
+) -> np.ndarray:
+    """(n,): the quantile loss of both bounds, mean over the levels."""
+    widths = np.add(*calibrator.scale(components.aleatoric, components.epistemic))
+    bounds = make_interval(components.center, widths)
+    losses = []
+    for j, level in enumerate(levels):
+        lower, upper = bounds[:, 0, j], bounds[:, 1, j]
+        outside = np.maximum(lower - y, 0) + np.maximum(y - upper, 0)
+        losses.append((alpha(level) / 2 * (upper - lower) + outside) / 2)
+    return np.mean(losses, axis=0)
+
+
+def not_told_apart(contestants: Sequence[Contestant], most: int, errors: float) -> list[Contestant]:
+    """The best, and at most so many with it that are not told apart from it by the rows.
+
+    One is told apart whose mean loss lies more than `errors` standard errors, of the differences
+    from row to row, above that of the best.
+    """
+    ranked = sorted(contestants, key=lambda contestant: contestant.loss)
+    behind = ((c, *_behind(c, ranked[0])) for c in ranked)
+    return [c for c, difference, error in behind if difference <= errors * error][:most]
+
+
+def leaderboard(
+    contestants: Sequence[Contestant], kept: Sequence[Contestant]
+) -> tuple[Standing, ...]:
+    """All of them, best first."""
+    ranked = sorted(contestants, key=lambda contestant: contestant.loss)
+    names = {(c.center_name, c.noise_name) for c in kept}
+    return tuple(
+        Standing(
+            c.center_name,
+            c.noise_name,
+            c.loss,
+            *_behind(c, ranked[0]),
+            (c.center_name, c.noise_name) in names,
+        )
+        for c in ranked
+    )
+
+
+def _behind(contestant: Contestant, best: Contestant) -> tuple[float, float]:
+    difference = contestant.row_losses - best.row_losses
+    return float(difference.mean()), float(difference.std() / np.sqrt(len(difference)))
+
+
+def blend(kept: Sequence[Contestant]) -> tuple[Blend, Components]:
+    """The mean of the pairs, and what it makes of the unseen rows."""
+    factors = np.stack([contestant.factors for contestant in kept])
+    if len(kept) == 1:
+        factors = np.ones_like(factors)  # lambda and gammas then mean what they do in the paper
+    mean = Blend([contestant.pair for contestant in kept], factors)
+    return mean, mean.average([contestant.unseen for contestant in kept])

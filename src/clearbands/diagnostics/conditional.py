@@ -1,0 +1,283 @@
+"""Diagnostics that learn on one part of the rows and judge on another.
+
+Where a search or a classifier may choose where to look, the rows it looked at would make any
+intervals appear worse than they are; none of the rows that count here was looked at before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from sklearn.base import clone
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils import check_random_state
+
+from clearbands.checks import check_count, check_one_level, check_share
+from clearbands.diagnostics.coverage import Cell, Range, inside, make_cell
+from clearbands.tables.encoder import TableEncoder
+
+ROWS_NEEDED = 100
+"""Fewer rows teach a classifier, or a search for slabs, nothing."""
+
+
+@dataclass(frozen=True)
+class Slab:
+    """Rows between two parallel planes in X."""
+
+    cell: Cell  # coverage in the slab, on the rows that did not choose it
+    searched: float  # coverage in the slab on the rows that chose it: too low by construction
+    rows: np.ndarray  # (n,) booleans: which of all rows lie in the slab
+
+
+def worst_slab(
+    y: Any,
+    intervals: Any,
+    X: Any,
+    *,
+    share: float = 0.2,
+    n_directions: int = 500,
+    confidence: float = 0.95,
+    random_state: Any = 0,
+) -> Slab:
+    """Worst-slab coverage (Cauchois, Gupta, Duchi 2021), without the bias of the search.
+
+    A slab holds the rows whose projection on a direction lies in a range. A random half of the
+    rows chooses, among `n_directions` random directions and all ranges with at least the share
+    `share` of that half, the slab of least coverage; the other half judges it. Best is the
+    confidence level, which is what is expected wherever coverage does not depend on X. Columns
+    are standardised, and encoded where they are not numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(-1, 1, 200)[:, None]
+    >>> y = np.where(X[:, 0] > 0.5, 9.0, 0.0)  # outside where X is large
+    >>> slab = worst_slab(y, np.tile([-1.0, 1.0], (200, 1)), X)
+    >>> slab.cell.coverage, bool(X[slab.rows].min() > 0.5)
+    (0.0, True)
+    """
+    hit = inside(y, intervals)
+    _check_enough(len(hit), "worst_slab")
+    check_share(share, "share")
+    check_count(n_directions, "n_directions")
+    rng = check_random_state(random_state)
+    Z = _standardise(_encode(X, len(hit)))
+    search, judge = np.array_split(rng.permutation(len(hit)), 2)
+    least = int(np.ceil(share * len(search)))
+    best, rows = np.inf, np.zeros(len(hit), bool)
+    for direction in _directions(Z.shape[1], n_directions, rng):
+        projection = Z @ direction
+        found, (low, high) = least_covered_range(projection[search], hit[search], least)
+        if found < best:
+            best, rows = found, (low <= projection) & (projection <= high)
+    judged = judge[rows[judge]]
+    if len(judged) == 0:
+        raise ValueError(
+            "The slab holds none of the rows that should judge it; give more rows, or a larger "
+            f"share than {share:g}."
+        )
+    where = "a slab of X that other rows chose"
+    return Slab(make_cell("worst slab", where, hit[judged], confidence), best, rows)
+
+
+def least_covered_range(projection: np.ndarray, hit: np.ndarray, least: int) -> tuple[float, Range]:
+    """The range of values with at least `least` rows whose coverage is smallest, and that.
+
+    A range has a coverage below t when its hits minus t times its rows is negative, and the most
+    negative one is found in one pass; t falls to that range's coverage until there is none.
+    """
+    order = np.argsort(projection, kind="stable")
+    values = projection[order]
+    cuts = np.flatnonzero(np.r_[True, values[1:] != values[:-1], True])  # between distinct values
+    hits = np.r_[0, np.cumsum(hit[order])][cuts]
+    last_start = np.searchsorted(cuts, cuts - least, side="right") - 1
+    ends = np.flatnonzero(last_start >= 0)
+    start, end, t = 0, len(cuts) - 1, hits[-1] / len(values)
+    while True:
+        excess = hits - t * cuts
+        gain = excess[ends] - np.maximum.accumulate(excess)[last_start[ends]]
+        j = ends[np.argmin(gain)]
+        i = int(np.argmax(excess[: last_start[j] + 1]))
+        lower = (hits[j] - hits[i]) / (cuts[j] - cuts[i])
+        if lower >= t:
+            return float(t), Range(float(values[cuts[start]]), float(values[cuts[end] - 1]))
+        start, end, t = i, int(j), lower
+
+
+@dataclass(frozen=True)
+class ExcessRisk:
+    """How far coverage at x is from the level, on average over x. Best is 0, for each number."""
+
+    total: float  # over + under
+    over: float  # the part from rows where more than the level is expected
+    under: float  # the part from rows where less is
+    low: float  # normal interval of the total
+    high: float
+    cells: tuple[Cell, ...]  # coverage where less, and where more, is expected; those with rows
+
+
+def excess_risk(
+    y: Any,
+    intervals: Any,
+    X: Any,
+    confidence_level: float,
+    *,
+    classifier: Any = None,
+    n_folds: int = 5,
+    confidence: float = 0.95,
+    random_state: Any = 0,
+) -> ExcessRisk:
+    """Excess risk of the target coverage (ERT) in its L1 form.
+
+    Let p(x) be the coverage at x. What is wanted is the mean of |p(x) - level|. A classifier
+    fitted to the other folds gives each row a guess h of p(x); with s = sign(h - level) and z = 1
+    where the row is covered, else 0, the row's value is s * (z - level), and the result is their
+    mean. Its expectation is that of s * (p(x) - level): never more than what is wanted, equal to
+    it if h is on the right side of the level everywhere, and 0 where coverage holds everywhere.
+    Plugging h itself into |h - level| would instead be above 0 by the noise of h. Rows with s = 1
+    make up `over`, those with s = -1 `under`. By chance the result may be negative.
+
+    `classifier` is any scikit-learn classifier with `predict_proba`; by default a small random
+    forest. The interval takes the rows' values for independent, which folds that learn from each
+    other are not quite: it is somewhat short, and where coverage holds it lies above 0 more often
+    than it should.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(-1, 1, 200)[:, None]
+    >>> y = np.where(X[:, 0] > 0, 9.0, 0.0)  # half of the rows are never covered
+    >>> risk = excess_risk(y, np.tile([-1.0, 1.0], (200, 1)), X, 0.9)
+    >>> round(risk.total, 2), round(risk.over, 2), round(risk.under, 2)
+    (0.5, 0.05, 0.45)
+    """
+    hit = inside(y, intervals)
+    level = check_one_level(confidence_level)
+    _check_enough(len(hit), "excess_risk")
+    folds = KFold(n_folds, shuffle=True, random_state=_seed(random_state))
+    guess = _cross_fit(classifier, _encode(X, len(hit)), hit, folds)
+    values = np.sign(guess - level) * (hit - level)
+    spread = float(values.std(ddof=1)) / np.sqrt(len(hit))
+    margin = float(stats.norm.isf((1 - confidence) / 2) * spread)
+    total, over = float(values.mean()), float(np.sum(values[guess > level]) / len(hit))
+    under = float(np.sum(values[guess < level]) / len(hit))
+    expected = {"too little": guess < level, "too much": guess > level}
+    cells = tuple(
+        make_cell("classifier", f"rows where a classifier expects {word}", hit[rows], confidence)
+        for word, rows in expected.items()
+        if rows.any()
+    )
+    return ExcessRisk(total, over, under, total - margin, total + margin, cells)
+
+
+@dataclass(frozen=True)
+class TwoSampleTest:
+    """How well a classifier tells new rows from calibration rows."""
+
+    auc: float  # 0.5: not at all; 1: always
+    low: float  # normal interval of the AUC
+    high: float
+    p_value: float  # one-sided, of the hypothesis that it cannot
+
+
+def exchangeability(
+    X_calibration: Any,
+    X_new: Any,
+    *,
+    classifier: Any = None,
+    n_folds: int = 5,
+    confidence: float = 0.95,
+    random_state: Any = 0,
+) -> TwoSampleTest:
+    """Whether new rows look like calibration rows: what the promise of coverage rests on.
+
+    A classifier learns on the other folds to tell them apart. Per fold the AUC is the share of
+    pairs, one row of each kind, that it puts in the right order; the result is the mean over the
+    folds. The p-value takes the folds' Mann-Whitney statistics for independent and their mean for
+    normal. Best is 0.5. Only X is compared: a change of y given x is not seen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> old = np.linspace(0, 1, 100)[:, None]
+    >>> exchangeability(old, old + 2).auc
+    1.0
+    """
+    encoder = TableEncoder().fit(X_calibration)
+    blocks = [encoder.transform(X_calibration), encoder.transform(X_new)]
+    for block, name in zip(blocks, ("X_calibration", "X_new"), strict=True):
+        _check_enough(len(block), "exchangeability", f" in {name}")
+    is_new = np.repeat([False, True], [len(block) for block in blocks])
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=_seed(random_state))
+    guess = _cross_fit(classifier, np.vstack(blocks), is_new, folds)
+    aucs, variances, null_variances = [], [], []
+    for _, fold in folds.split(is_new, is_new):
+        old, new = guess[fold][~is_new[fold]], guess[fold][is_new[fold]]
+        places_new, places_old = _places(new, old), 1 - _places(old, new)
+        aucs.append(places_new.mean())
+        variances.append(places_new.var() / len(new) + places_old.var() / len(old))
+        null_variances.append((len(new) + len(old) + 1) / (12 * len(new) * len(old)))
+    auc = float(np.mean(aucs))
+    margin = stats.norm.isf((1 - confidence) / 2) * np.sqrt(np.sum(variances)) / n_folds
+    score = (auc - 0.5) * n_folds / np.sqrt(np.sum(null_variances))
+    low, high = max(auc - margin, 0.0), min(auc + margin, 1.0)
+    return TwoSampleTest(auc, float(low), float(high), float(stats.norm.sf(score)))
+
+
+def _places(values: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """(n,): the share of `others` below each value, ties by half."""
+    others = np.sort(others)
+    below = np.searchsorted(others, values, side="left")
+    not_above = np.searchsorted(others, values, side="right")
+    return (below + not_above) / (2 * len(others))
+
+
+def _cross_fit(classifier: Any, X: np.ndarray, labels: np.ndarray, folds: Any) -> np.ndarray:
+    """(n,): for each row the probability of True from a classifier that did not see its fold."""
+    guess = np.empty(len(labels))
+    for learn, judge in folds.split(X, labels):
+        seen = labels[learn]
+        if seen.all() or not seen.any():
+            guess[judge] = seen[0]
+            continue
+        fitted = (_default_classifier() if classifier is None else clone(classifier)).fit(
+            X[learn], seen
+        )
+        guess[judge] = fitted.predict_proba(X[judge])[:, 1]
+    return guess
+
+
+def _default_classifier() -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(50, min_samples_leaf=20, random_state=0)
+
+
+def _encode(X: Any, n: int) -> np.ndarray:
+    encoded = TableEncoder().fit_transform(X)
+    if len(encoded) != n:
+        raise ValueError(f"X has {len(encoded)} rows where {n} are needed, as many as y.")
+    return encoded
+
+
+def _standardise(X: np.ndarray) -> np.ndarray:
+    spread = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+
+
+def _directions(d: int, n: int, rng: np.random.RandomState) -> np.ndarray:
+    """(n, d) unit vectors; in one dimension there is but one."""
+    vectors = rng.normal(size=(n if d > 1 else 1, d))
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def _seed(random_state: Any) -> int:
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _check_enough(n: int, name: str, where: str = "") -> None:
+    if n < ROWS_NEEDED:
+        raise ValueError(f"{name} needs at least {ROWS_NEEDED} rows{where}, got {n}.")

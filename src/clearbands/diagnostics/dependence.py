@@ -1,0 +1,115 @@
+"""Whether widths follow the errors: correlation and dependence of width and coverage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from sklearn.utils import check_random_state
+
+from clearbands.bands import covered
+from clearbands.checks import (
+    check_count,
+    check_intervals,
+    check_share,
+    check_vector,
+)
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """A rank correlation with a normal interval on Fisher's scale."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """A measure of dependence and the p-value of there being none."""
+
+    value: float
+    p_value: float
+
+
+def width_error_correlation(
+    y: Any, center: Any, intervals: Any, *, confidence: float = 0.95
+) -> Correlation:
+    """Spearman's rank correlation of the width and |y - center|. Larger is better.
+
+    Above 0: wide intervals are where the errors are large. 0 when all widths, or all errors, are
+    equal. Even perfect widths stay well below 1, since an error is small by chance in places.
+    The interval is Bonett and Wright's.
+
+    Examples
+    --------
+    >>> y, half = [1.0, -2.0, 3.0, -4.0], [1.0, 2.0, 3.0, 4.0]
+    >>> round(width_error_correlation(y, [0.0] * 4, [[-h, h] for h in half]).value, 2)
+    1.0
+    """
+    y, intervals = check_intervals(y, intervals)
+    _check_at_least(len(y), 4, "width_error_correlation")
+    check_share(confidence, "confidence")
+    error = np.abs(y - check_vector(center, "center", len(y)))
+    widths = intervals[:, 1] - intervals[:, 0]
+    if np.all(error == error[0]) or np.all(widths == widths[0]):
+        value = 0.0
+    else:
+        value = float(np.corrcoef(stats.rankdata(widths), stats.rankdata(error))[0, 1])
+    if abs(value) >= 1:
+        return Correlation(value, value, value)
+    margin = stats.norm.isf((1 - confidence) / 2) * np.sqrt((1 + value**2 / 2) / (len(y) - 3))
+    low, high = np.tanh(np.arctanh(value) + np.array([-margin, margin]))
+    return Correlation(value, float(low), float(high))
+
+
+def hsic(
+    y: Any, intervals: Any, *, max_rows: int = 2000, n_shuffles: int = 199, random_state: Any = 0
+) -> Dependence:
+    """Hilbert-Schmidt independence criterion of width and coverage. Best is 0.
+
+    With w the widths in standard deviations, z = 1 where a row is covered and else 0,
+    K = exp(-(w_i - w_j)^2 / 2) and L = 1 where z_i = z_j, it is trace(K H L H) / n^2, H the
+    centering matrix: 0 if width says nothing about coverage, linear or not, though in samples
+    some 1/n above it. The p-value is the exact one of shuffling z, at least 1 / (n_shuffles + 1).
+
+    More than `max_rows` rows are thinned at random. An infinite width counts as the largest
+    finite one; if all widths are equal the result is 0 with a p-value of 1.
+
+    Examples
+    --------
+    >>> y, intervals = [0.0] * 20 + [2.0] * 20, [[-3.0, 3.0]] * 20 + [[-1.0, 1.0]] * 20
+    >>> hsic(y, intervals).p_value  # wide intervals cover, narrow ones do not
+    0.005
+    """
+    y, intervals = check_intervals(y, intervals)
+    _check_at_least(len(y), 2, "hsic")
+    check_count(max_rows, "max_rows", 2)
+    check_count(n_shuffles, "n_shuffles")
+    rng = check_random_state(random_state)
+    if len(y) > max_rows:
+        kept = rng.choice(len(y), max_rows, replace=False)
+        y, intervals = y[kept], intervals[kept]
+    hit, widths = covered(y, intervals), _finite(intervals[:, 1] - intervals[:, 0])
+    if np.all(widths == widths[0]) or np.all(hit == hit[0]):
+        return Dependence(0.0, 1.0)
+    widths = (widths - widths.mean()) / widths.std()
+    kernel = np.exp(-((widths[:, None] - widths) ** 2) / 2)
+    z = hit - hit.mean()  # L is 2 z z' once centered
+    shuffled = np.stack([z, *(rng.permutation(z) for _ in range(n_shuffles))], axis=1)
+    values = 2 * np.sum(shuffled * (kernel @ shuffled), axis=0) / len(z) ** 2
+    as_large = int(np.count_nonzero(values >= values[0] * (1 - 1e-12)))  # itself included
+    return Dependence(float(values[0]), as_large / len(values))
+
+
+def _finite(widths: np.ndarray) -> np.ndarray:
+    is_finite = np.isfinite(widths)
+    return np.minimum(widths, widths[is_finite].max() if is_finite.any() else 1.0)
+
+
+def _check_at_least(n: int, needed: int, name: str) -> None:
+    if n < needed:
+        raise ValueError(f"{name} needs at least {needed} rows, got {n}.")

@@ -1,0 +1,286 @@
+"""What the diagnostics of a model on new rows amount to, in numbers and in plain words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearbands.diagnostics.conditional import ROWS_NEEDED, ExcessRisk, Slab, TwoSampleTest
+from clearbands.diagnostics.coverage import FALSE_ALARMS, Cell, Range, covered_rows
+from clearbands.diagnostics.dependence import Correlation, Dependence
+from clearbands.display import Shown
+from clearbands.glossary import ALEATORIC, EPISTEMIC
+from clearbands.tables.native import FrameKind, make_frame
+from clearbands.words import number
+
+MOST_SENTENCES = 10
+MOST_SHOWN = 24
+
+
+class Line(NamedTuple):
+    """One number of a diagnosis."""
+
+    diagnostic: str
+    where: str
+    n: int
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+    p_value: float = math.nan
+
+
+@dataclass(frozen=True, repr=False)
+class Diagnosis:
+    """What `diagnose` found. None stands for what the model or the rows do not allow.
+
+    Every p-value in it is corrected by Holm's rule over all of them: those of the cells, of HSIC
+    and of exchangeability. Of models whose coverage holds everywhere, at most 5 % have one below
+    0.05.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import diagnose
+    >>> class Unit:  # 0, give or take 1, and all of it promised
+    ...     levels_ = np.array([0.9])
+    ...     def predict_interval(self, X):
+    ...         return np.zeros(len(X)), np.tile([[-1.0], [1.0]], (len(X), 1, 1))
+    >>> found = diagnose(Unit(), np.arange(20.0)[:, None], np.tile([0.5, -9.0], 10))
+    >>> found.findings
+    ['under-covers by 40 points over 20 rows']
+    >>> found.coverage.coverage, found.coverage.p_value < 0.001, found.chance
+    (0.5, True, Range(low=0.75, high=1.0))
+    """
+
+    confidence_level: float
+    n_calibration: int | None  # rows that calibrated the model
+    expected: Range | None  # of the coverage of all new rows, given that many
+    chance: Range  # of the coverage of as many rows as these
+    coverage: Cell
+    by_group: tuple[Cell, ...]  # of the groups given
+    by_feature: tuple[Cell, ...]  # thirds of numbers, categories of text
+    by_width: tuple[Cell, ...]
+    by_ratio: tuple[Cell, ...]  # epistemic over aleatoric
+    coverage_gap: float | None  # over the groups given
+    worst_slab: Slab | None
+    excess_risk: ExcessRisk | None
+    width_error: Correlation
+    hsic: Dependence
+    lambda_: float | None
+    lambda_edge: str | None
+    exchangeability: TwoSampleTest | None
+    n_below_zero: int = 0  # lower bounds below 0, where no true value is
+    kind: FrameKind = field(default=FrameKind(), compare=False)  # of the rows
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """Every part of the rows in which coverage was measured; all rows come first."""
+        slab = (self.worst_slab.cell,) if self.worst_slab else ()
+        learned = self.excess_risk.cells if self.excess_risk else ()
+        named = self.by_group + self.by_feature + self.by_width + self.by_ratio
+        return (self.coverage, *named, *slab, *learned)
+
+    @property
+    def off(self) -> list[Cell]:
+        """The cells to be named, all rows first, then by how far they are off.
+
+        When the coverage of all rows is off, parts are named only if they differ from it.
+        """
+        cells = [cell for cell in self.cells if cell.is_off]
+        if self.coverage.is_off:
+            overall = self.coverage.coverage
+            cells = [c for c in cells if c is self.coverage or not c.low <= overall <= c.high]
+        far = self.confidence_level
+        return sorted(cells, key=lambda c: (c is not self.coverage, -abs(c.coverage - far)))
+
+    @property
+    def findings(self) -> list[str]:
+        """What is wrong, in plain words, coverage first; empty where nothing is."""
+        return self.say_findings()
+
+    def say_findings(self, quotes: tuple[str, str] = ("`", "`")) -> list[str]:
+        """The same, with names of features in other quotation marks."""
+        off = self.off
+        said = [sentence(cell, self.confidence_level, quotes) for cell in off[:MOST_SENTENCES]]
+        if len(off) > MOST_SENTENCES:
+            said.append(f"{len(off) - MOST_SENTENCES} more parts are off; to_frame() has them.")
+        if self.hsic.p_value < FALSE_ALARMS:
+            said.append("Coverage depends on the width of the interval (HSIC).")
+        if self.exchangeability and self.exchangeability.p_value < FALSE_ALARMS:
+            said.append(
+                "New rows differ from the calibration rows: a classifier tells them apart with an "
+                f"AUC of {self.exchangeability.auc:.2f}, so the coverage is not guaranteed."
+            )
+        if self.n_below_zero:
+            said.append(
+                f"None of the {self.coverage.n:,} true values is negative, but "
+                f"{self.n_below_zero:,} lower bounds are: if the target cannot be negative, say so "
+                "with support=(0, inf)."
+            )
+        return said
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know when reading the numbers; nothing here is a fault."""
+        said = []
+        if self.expected is not None:
+            low, high = self.expected
+            said.append(
+                f"With {self.n_calibration} calibration rows, coverage between {low:.3f} and "
+                f"{high:.3f} is to be expected in 19 of 20 cases; these rows show "
+                f"{self.coverage.coverage:.3f}."
+            )
+        if self.lambda_ is not None and self.lambda_edge:
+            said.append(lambda_words(self.lambda_, self.lambda_edge))
+        if self.excess_risk is None:
+            said.append(
+                f"worst_slab and excess_risk need at least {ROWS_NEEDED} rows; there are "
+                f"{self.coverage.n}."
+            )
+        return said
+
+    def to_frame(self) -> Any:
+        """A row per number: where, of how many rows, its interval, its p-value.
+
+        The frame is of the same library as the rows that were diagnosed; of an array, of pandas,
+        or of polars where pandas is not installed.
+        """
+        lines = list(self._lines())
+        columns = {name: [line[i] for line in lines] for i, name in enumerate(Line._fields)}
+        return make_frame(columns, self.kind._replace(index=None))
+
+    def __repr__(self) -> str:
+        return self._shown().text()
+
+    def _repr_html_(self) -> str:
+        return self._shown().html()
+
+    def _shown(self) -> Shown:
+        """Findings as the title; the numbers, those that are off first."""
+        found = len(self.findings)
+        said = f"{found} finding{'s' if found > 1 else ''}" if found else "nothing is off"
+        lines = sorted(self._lines(), key=lambda line: not line.p_value < FALSE_ALARMS)
+        shown = lines[:MOST_SHOWN]
+        columns = {
+            name: [_cell_words(line[i]) for line in shown] for i, name in enumerate(Line._fields)
+        }
+        left = len(lines) - len(shown)
+        title = (
+            f"Diagnosis of {self.coverage.n:,} rows at {100 * self.confidence_level:g} %: {said}"
+        )
+        return Shown(title, columns, f"{left:,} more in to_frame()" if left else "")
+
+    def _lines(self) -> Iterator[Line]:
+        n = self.coverage.n
+        for cell in self.cells:
+            name = "coverage" if cell.by == "all" else f"coverage by {cell.by}"
+            p_value = math.nan if cell.p_value is None else cell.p_value
+            yield Line(name, cell.where, cell.n, cell.coverage, cell.low, cell.high, p_value)
+        if self.coverage_gap is not None:
+            yield Line("coverage gap", "groups", n, self.coverage_gap)
+        if self.excess_risk is not None:
+            risk = self.excess_risk
+            yield Line("excess risk", "all rows", n, risk.total, risk.low, risk.high)
+            yield Line("excess risk, over", "all rows", n, risk.over)
+            yield Line("excess risk, under", "all rows", n, risk.under)
+        width = self.width_error
+        yield Line("width and error", "all rows", n, width.value, width.low, width.high)
+        yield Line("HSIC", "all rows", n, self.hsic.value, p_value=self.hsic.p_value)
+        if self.exchangeability is not None:
+            test = self.exchangeability
+            yield Line(
+                "exchangeability", "all rows", n, test.auc, test.low, test.high, test.p_value
+            )
+        if self.lambda_ is not None:
+            yield Line("lambda", "model", n, self.lambda_)
+
+
+def corrected(found: Diagnosis) -> Diagnosis:
+    """The diagnosis with a p-value in every cell, and all of them corrected by Holm's rule.
+
+    A cell's own is exact and two-sided, of the hypothesis that its rows are covered as
+    calibration with this many rows makes all rows covered; see `covered_rows`.
+    """
+    level, n_calibration = found.confidence_level, found.n_calibration
+    own = [_p_value(cell, level, n_calibration) for cell in found.cells]
+    own.append(found.hsic.p_value)
+    own += [found.exchangeability.p_value] if found.exchangeability else []
+    left = iter(holm(np.array(own)).tolist())
+
+    def judged(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+        return tuple(replace(cell, p_value=next(left)) for cell in cells)
+
+    slab, risk, test = found.worst_slab, found.excess_risk, found.exchangeability
+    return replace(  # in the order of `cells`
+        found,
+        coverage=judged((found.coverage,))[0],
+        by_group=judged(found.by_group),
+        by_feature=judged(found.by_feature),
+        by_width=judged(found.by_width),
+        by_ratio=judged(found.by_ratio),
+        worst_slab=slab and replace(slab, cell=judged((slab.cell,))[0]),
+        excess_risk=risk and replace(risk, cells=judged(risk.cells)),
+        hsic=replace(found.hsic, p_value=next(left)),
+        exchangeability=test and replace(test, p_value=next(left)),
+    )
+
+
+def holm(p_values: np.ndarray) -> np.ndarray:
+    """(m,): below t for any true hypothesis with a probability of at most t, whatever depends."""
+    order = np.argsort(p_values, kind="stable")
+    steps = p_values[order] * np.arange(len(order), 0, -1)
+    adjusted = np.empty(len(order))
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1)
+    return adjusted
+
+
+def lambda_words(lambda_: float, edge: str) -> str:
+    """What it means that lambda sits at the end of the search.
+
+    Examples
+    --------
+    >>> lambda_words(100.0, "highest")
+    'lambda is 100, the highest value searched: the data did not settle the ratio of the two parts.'
+    """
+    if lambda_ == 0:
+        return (
+            f"lambda is 0: the intervals are {ALEATORIC.plain} alone, and {EPISTEMIC.plain} has no "
+            "part in them. They do not widen away from the data: on rows unlike all others, a "
+            "narrow interval is no sign of knowledge."
+        )
+    if math.isinf(lambda_):
+        return (
+            f"lambda is infinite: the intervals are {EPISTEMIC.plain} alone, and {ALEATORIC.plain} "
+            "has no part in them. That the two shares are 100 % and 0 % does not mean that the "
+            "target is free of noise."
+        )
+    return (
+        f"lambda is {lambda_:g}, the {edge} value searched: the data did not settle the ratio of "
+        "the two parts."
+    )
+
+
+def sentence(cell: Cell, level: float, quotes: tuple[str, str] = ("`", "`")) -> str:
+    """How far the coverage of a cell is off, and where."""
+    gap = 100 * (cell.coverage - level)
+    verb = "over-covers" if gap > 0 else "under-covers"
+    size = f"{abs(gap):.0f}" if abs(gap) >= 1 else f"{abs(gap):.1f}"
+    unit = "point" if size == "1" else "points"
+    where = "over" if cell.by == "all" else f"in {cell.in_words(quotes)},"
+    return f"{verb} by {size} {unit} {where} {cell.n} rows"
+
+
+def _p_value(cell: Cell, level: float, n_calibration: int | None) -> float:
+    chance = covered_rows(cell.n, level, n_calibration)
+    tail = min(chance.cdf(cell.n_covered), chance.sf(cell.n_covered - 1))
+    return float(np.clip(2 * tail, 0, 1))
+
+
+def _cell_words(value: str | int | float) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else number(value)
+    return str(value)

@@ -1,0 +1,97 @@
+"""Which of very many columns the trees of a member look at.
+
+A tree tries every column at every node, so its cost grows with their number, while a training set
+of so many columns rarely has the rows to tell more than a few of them from noise. Beyond
+`MANY_COLUMNS` every member therefore first looks at each column by itself, on its own bootstrap,
+and grows its trees on the most promising ones. Members may choose differently: what the data leave
+open shows as epistemic uncertainty.
+"""
+# numba types the kernels, by rules of its own.
+# mypy: no-check-untyped-defs
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from clearbands.engine.compiled import kernel
+
+MANY_COLUMNS = 512
+FEWEST_KEPT = 128
+ROWS_PER_KEPT = 8  # more rows tell more columns apart
+GROUPS = 8  # of rows, between which a column should make a difference
+WEIGHT, LEVEL, SPREAD = range(3)
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What a column has to say about y: whether level or spread of y differ between its groups."""
+
+    binned: np.ndarray  # (n, d) small integers, as given
+    group_of: np.ndarray  # (d, bins) uint8: bins in eight groups of about equally many rows
+
+    @classmethod
+    def from_bins(cls, binned: np.ndarray) -> Screen | None:
+        """None for columns few enough to look at them all; `binned` is (n, d) small integers."""
+        if binned.shape[1] <= MANY_COLUMNS:
+            return None
+        n_bins = int(binned.max()) + 1
+        group_of = np.empty((binned.shape[1], n_bins), np.uint8)
+        for j in range(binned.shape[1]):
+            group_of[j] = _equal_shares(np.bincount(binned[:, j], minlength=n_bins))
+        return cls(binned, group_of)
+
+    def columns(self, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """The most promising columns for rows that count so often, in rising order."""
+        n_rows, n_columns = self.binned.shape
+        n_kept = int(np.clip(n_rows // ROWS_PER_KEPT, FEWEST_KEPT, MANY_COLUMNS))
+        scores, weights = _scores(y), counts.astype(np.int64)
+        sums = np.zeros((n_columns, GROUPS, 3), np.int64)
+        _add_rows(self.binned, self.group_of, scores, weights, sums)
+        variances = np.cov(scores, rowvar=False, fweights=weights).diagonal()
+        promise = _promise(sums.astype(float), np.maximum(variances, 1.0))
+        return np.sort(np.argsort(-promise, kind="stable")[:n_kept])
+
+
+def _scores(y: np.ndarray) -> np.ndarray:
+    """(n, 2): twice the rank of y, and its distance from the middle rank, in whole numbers."""
+    rising = np.sort(y)
+    rank = np.searchsorted(rising, y, "left") + np.searchsorted(rising, y, "right")
+    return np.stack([rank, np.abs(rank - len(y))], axis=1).astype(np.int64)
+
+
+def _equal_shares(sizes: np.ndarray) -> np.ndarray:
+    """The group of every bin, by where the middle of its rows lies among all rows."""
+    middles = np.cumsum(sizes) - sizes / 2
+    return np.minimum(middles * GROUPS // sizes.sum(), GROUPS - 1).astype(np.uint8)
+
+
+@kernel
+def _add_rows(binned, group_of, scores, counts, sums):
+    for row in range(len(counts)):
+        weight = counts[row]
+        if weight > 0:
+            level, spread = weight * scores[row, 0], weight * scores[row, 1]
+            for column in range(binned.shape[1]):
+                place = sums[column, group_of[column, binned[row, column]]]
+                place[WEIGHT] += weight
+                place[LEVEL] += level
+                place[SPREAD] += spread
+
+
+def _promise(sums: np.ndarray, variances: np.ndarray) -> np.ndarray:
+    """(d,): how many standard deviations the groups of a column differ more than by chance.
+
+    That is a sum of squares between groups, once for the level and once for the spread of y, with
+    one degree of freedom less than there are groups.
+    """
+    weight = sums[:, :, WEIGHT]
+    total = sums[0].sum(axis=0)
+    freedom = np.maximum(np.count_nonzero(weight, axis=1) - 1, 1)
+    between = np.zeros(len(sums))
+    for what, variance in zip((LEVEL, SPREAD), variances, strict=True):
+        means = sums[:, :, what] / np.maximum(weight, 1)
+        squares = np.sum(weight * (means - total[what] / total[WEIGHT]) ** 2, axis=1)
+        between += squares / variance
+    return (between - 2 * freedom) / np.sqrt(4 * freedom)

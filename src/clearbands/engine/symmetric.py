@@ -1,0 +1,188 @@
+"""Boosting with symmetric trees, refitted on many parts of one training set.
+
+All members share one matrix of binned columns; the part that a member sees is a count per row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from clearbands.engine.binning import Bins
+from clearbands.engine.screening import Screen
+from clearbands.engine.symmetric_columns import (
+    ALWAYS_LEFT,
+    FINE_BINS,
+    Columns,
+    fine_columns,
+    whole_and_read_only,
+)
+from clearbands.engine.symmetric_histograms import Histograms
+from clearbands.engine.symmetric_predict import TREES_AT_ONCE, predict_rows
+from clearbands.engine.symmetric_tree import MAX_WEIGHT, Rows, Rule, fit_member
+from clearbands.engine.targets import OwnUnit
+from clearbands.engine.threads import run_threads
+from clearbands.progress import ignore, listening
+
+MAX_COLUMNS = 2**16 - 1
+ROWS_AT_ONCE = 2**13  # that are binned and predicted by one task
+
+
+@dataclass(frozen=True)
+class SymmetricBag:
+    """Symmetric trees: the leaf of a row is the number whose bits answer its tree's questions."""
+
+    bins: Bins  # fine ones
+    unit: np.ndarray  # (b,): of init and value
+    init: np.ndarray  # (b,): what a member predicts before its first tree
+    feature: np.ndarray  # (b, trees, depth) uint16: the column that a question is about
+    threshold: np.ndarray  # (b, trees, depth) int16: the last fine bin that answers 0
+    value: np.ndarray  # (b, trees, 2^depth) float32: what a leaf adds to the prediction
+
+    def __len__(self) -> int:
+        return len(self.init)
+
+    def first(self, n_trees: int) -> SymmetricBag:
+        """The same members with their first trees only, a multiple of 4: views, no copies."""
+        kept = slice(n_trees)
+        return replace(
+            self,
+            feature=self.feature[:, kept],
+            threshold=self.threshold[:, kept],
+            value=self.value[:, kept],
+        )
+
+    def predict_members(self, X: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
+        """(n, 1, b): for every row the predictions of all members."""
+        members = np.empty((len(X), len(self)))
+        everyone = slice(None)
+
+        def predict_part(number: int, stop: np.ndarray) -> None:
+            part = slice(number * ROWS_AT_ONCE, (number + 1) * ROWS_AT_ONCE)
+            self._predict(fine_columns(self.bins, X[part]), everyone, stop, members[part])
+
+        _run(predict_part, -(-len(X) // ROWS_AT_ONCE), n_jobs)
+        members *= self.unit
+        return members[:, None, :]
+
+    def predict_unseen(
+        self, X: np.ndarray, counts: np.ndarray, *, n_jobs: int | None = None
+    ) -> np.ndarray:
+        """(n, r): for every row the predictions of the members whose count (b, n) of it is 0.
+
+        They stand in the order of the members; r is the largest number of them that a row has, and
+        NaN fills up rows that have fewer. Only what is asked for is computed: after K folds this
+        costs a K-th of `predict_members`.
+        """
+        unseen = counts == 0
+        place = np.cumsum(unseen, axis=0) - 1
+        members = np.full((len(X), int(place.max(initial=-1)) + 1), np.nan)
+        fine = fine_columns(self.bins, X)
+
+        def predict_member(member: int, stop: np.ndarray) -> None:
+            rows = np.flatnonzero(unseen[member])
+            own = np.empty((len(rows), 1))
+            self._predict(np.take(fine, rows, axis=1), slice(member, member + 1), stop, own)
+            members[rows, place[member, rows]] = own[:, 0] * self.unit[member]
+
+        _run(predict_member, len(self), n_jobs)
+        return members
+
+    def _predict(
+        self, fine: np.ndarray, chosen: slice, stop: np.ndarray, members: np.ndarray
+    ) -> None:
+        # Whole: of the `first` trees of many members the kernel gets a copy.
+        trees = (self.feature[chosen], self.threshold[chosen], self.value[chosen])
+        predict_rows(fine, *map(whole_and_read_only, (self.init[chosen], *trees)), stop, members)
+
+
+def _run(task: Callable[[int, np.ndarray], None], count: int, n_jobs: int | None) -> None:
+    """On the calling thread where there is nothing to share out: others take a while to start."""
+    if count > 1 and effective_n_jobs(n_jobs) > 1:
+        with listening(ignore):
+            run_threads(task, count, n_jobs=n_jobs, stage="predict")
+    else:
+        go_on = np.zeros(1, np.uint8)
+        for number in range(count):
+            task(number, go_on)
+
+
+def fit_symmetric_bag(
+    X: np.ndarray,
+    y: np.ndarray,
+    counts: np.ndarray,
+    *,
+    absolute: bool,
+    n_trees: int,
+    max_depth: int,
+    learning_rates: np.ndarray,
+    l2: float,
+    max_bins: int,
+    seeds: np.ndarray,
+    n_jobs: int | None,
+    stage: str,
+) -> SymmetricBag:
+    """Boost on every part of the rows, a row of `counts` (b, n) of any integer type.
+
+    A count is how often a row is taken, or any other whole weight. Learning rates and seeds, which
+    place the cuts, are (b,). y is (n,), or (b, n) where members learn targets of their own.
+    Columns of X enter by the order of their values alone.
+    """
+    if X.shape[1] > MAX_COLUMNS:
+        raise ValueError(f"X must have at most {MAX_COLUMNS} columns, got {X.shape[1]}.")
+    _check_counts(counts)
+    # A power of two rounds nothing, and keeps differences of very large y from overflowing.
+    magnitude = float(np.ldexp(1.0, int(np.frexp(np.abs(y).max())[1]) - 1))
+    targets = np.broadcast_to(y / magnitude, counts.shape)
+    bins = Bins.from_data(X, FINE_BINS)
+    fine = fine_columns(bins, X)
+    screen = Screen.from_bins(fine.T)
+    n_members = len(counts)
+    n_slots = -(-n_trees // TREES_AT_ONCE) * TREES_AT_ONCE  # empty trees fill up
+    unit, init = np.empty(n_members), np.empty(n_members)
+    feature = np.zeros((n_members, n_slots, max_depth), np.uint16)
+    threshold = np.full((n_members, n_slots, max_depth), ALWAYS_LEFT, np.int16)
+    value = np.zeros((n_members, n_slots, 2**max_depth), np.float32)
+
+    def fit_one(member: int, stop: np.ndarray) -> None:
+        drawn = np.flatnonzero(counts[member])
+        weight = counts[member, drawn].astype(np.int64)
+        own = OwnUnit.of(targets[member, drawn], weight)
+        seen = None if screen is None else screen.columns(targets[member], counts[member])
+        columns = Columns.draw(
+            fine if seen is None else fine[seen], drawn, weight, max_bins, int(seeds[member])
+        )
+        fit_member(
+            columns,
+            Rule(n_trees, max_depth, float(learning_rates[member]), float(l2), absolute),
+            Rows.from_target(own.apply(targets[member, drawn]), weight),
+            Histograms.allocate(columns, max_depth),
+            stop,
+            init[member : member + 1],
+            feature[member],
+            threshold[member],
+            value[member],
+        )
+        init[member] += own.origin / own.unit
+        unit[member] = own.unit * magnitude
+        if seen is not None:
+            feature[member] = seen[feature[member]]
+
+    run_threads(fit_one, n_members, n_jobs=n_jobs, stage=stage)
+    return SymmetricBag(bins, unit, init, feature, threshold, value)
+
+
+def _check_counts(counts: np.ndarray) -> None:
+    totals = counts.sum(axis=1, dtype=np.int64)
+    if totals.min() < 1:
+        raise ValueError(
+            f"Member {totals.argmin()} has no rows: give every member a count above 0."
+        )
+    if totals.max() > MAX_WEIGHT:
+        raise ValueError(
+            f"The counts of a member must add up to at most {MAX_WEIGHT:,}, got "
+            f"{totals.max():,}: divide the weights by a common number."
+        )

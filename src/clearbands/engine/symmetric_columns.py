@@ -1,0 +1,140 @@
+"""The columns of symmetric trees, binned twice.
+
+Fine bins, in two bytes, are made once and are what trees know at prediction. From them every member
+draws its own few cuts, so that the errors of rounding differ between members and average out.
+Columns lie one after the other, (d, n): every loop reads one column at a time.
+"""
+# numba types the kernels, by rules of its own.
+# mypy: no-check-untyped-defs
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from clearbands.engine.binning import Bins
+from clearbands.engine.bits import random_below, random_unit
+from clearbands.engine.compiled import ZERO, inlined, kernel
+
+FINE_BINS = 2**12
+ROWS_PER_PART = 2**13  # that are copied at once where they have to be
+ALWAYS_LEFT = 2**15 - 1  # no fine bin is larger
+
+
+class Columns(NamedTuple):
+    """What one member sees of the training set."""
+
+    binned: np.ndarray  # (d + 1, m) uint8: of the m rows that it drew; the last column is empty
+    n_bins: np.ndarray  # (d + 1,) int64
+    used: np.ndarray  # int64: columns of more than one bin; the empty one makes their number even
+    last_fine: (
+        np.ndarray
+    )  # (d, max_bins) int16: the last fine bin in a bin, ALWAYS_LEFT of the last
+
+    @classmethod
+    def draw(
+        cls, fine: np.ndarray, drawn: np.ndarray, weight: np.ndarray, max_bins: int, seed: int
+    ) -> Columns:
+        """At most `max_bins` bins per column for the rows `drawn` (m,) int64 of `fine`."""
+        n_columns = len(fine)
+        binned = np.zeros((n_columns + 1, len(drawn)), np.uint8)
+        n_bins = np.ones(n_columns + 1, np.int64)
+        last_fine = np.full((n_columns, max_bins), ALWAYS_LEFT, np.int16)
+        state = np.array([seed], np.uint64)
+        draws, coarse_of = np.empty(FINE_BINS, np.int64), np.empty(FINE_BINS, np.uint8)
+        _draw_columns(fine, drawn, weight, state, draws, coarse_of, binned, n_bins, last_fine)
+        used = np.flatnonzero(n_bins > 1)
+        if len(used) % 2 == 1:
+            used = np.append(used, n_columns)
+        return cls(binned, n_bins, used, last_fine)
+
+
+def fine_columns(bins: Bins, X: np.ndarray) -> np.ndarray:
+    """(n, d) floats to (d, n) int16."""
+    fine = np.empty((X.shape[1], len(X)), np.int16)
+    cuts, starts = whole_and_read_only(bins.cuts), whole_and_read_only(bins.starts)
+    for start in range(0, len(X), ROWS_PER_PART):
+        part = whole_and_read_only(X[start : start + ROWS_PER_PART])
+        _find_bins(part, cuts, starts, start, fine)
+    return fine
+
+
+def whole_and_read_only(array: np.ndarray) -> np.ndarray:
+    """A view, or a copy where values do not lie one after the other.
+
+    To numba arrays that may be written to are another type than those that may not, such as what
+    was loaded from a file or sent to a process: one view of all spares it compiling twice.
+    """
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+@kernel
+def _find_bins(X, cuts, starts, first_row, fine):
+    """The number of cuts below each value, by halving; no jumps, as they could not be foreseen."""
+    for column in range(X.shape[1]):
+        first, n_cuts = starts[column], starts[column + 1] - starts[column]
+        for row in range(len(X)):
+            value = X[row, column]
+            below, size = first, n_cuts
+            while size > 0:
+                half = (size + 1) >> 1
+                below += half if cuts[below + half - 1] < value else 0
+                size -= half
+            fine[column, first_row + row] = below - first
+
+
+@kernel
+def _draw_columns(fine, drawn, weight, state, draws, coarse_of, binned, n_bins, last_fine):
+    for column in range(len(fine)):
+        draws[:] = 0
+        for i in range(len(drawn)):
+            draws[fine[column, drawn[i]]] += weight[i]
+        n_bins[column] = _share_out(draws, state, coarse_of, last_fine[column])
+        for i in range(len(drawn)):
+            binned[column, i] = coarse_of[fine[column, drawn[i]]]
+
+
+@inlined
+def _share_out(draws, state, coarse_of, last_fine):
+    """Give every fine bin of a column to a coarse one; returns how many of these there are.
+
+    A bin ends with the fine one in which its share of the draws is reached, the shares being drawn
+    around equal ones; or, when there are few, with every fine bin that was drawn. The cut lies
+    anywhere between two neighbours that were drawn.
+    """
+    max_bins = len(last_fine)
+    total, n_drawn = ZERO, ZERO
+    for here in range(len(draws)):
+        total += draws[here]
+        n_drawn += draws[here] > 0
+    n_bins, so_far, last_drawn, start, n_shares = ZERO, ZERO, ZERO, ZERO, ZERO
+    to_reach = 0.0 if n_drawn <= max_bins else _share(ZERO, max_bins, total, state)
+    for here in range(len(draws)):
+        if draws[here] == 0:
+            continue
+        if so_far > 0 and so_far >= to_reach:
+            last = last_drawn + random_below(state, here - last_drawn)
+            last_fine[n_bins] = last
+            for place in range(start, last + 1):
+                coarse_of[place] = n_bins
+            start = last + 1
+            n_bins += 1
+            while n_drawn > max_bins and so_far >= to_reach:
+                n_shares += 1
+                to_reach = _share(n_shares, max_bins, total, state)
+        so_far += draws[here]
+        last_drawn = here
+    for place in range(start, len(draws)):
+        coarse_of[place] = n_bins
+    return n_bins + 1
+
+
+@inlined
+def _share(number, max_bins, total, state):
+    """Of max_bins - 1 randomly placed ends of shares the one with a number; then none."""
+    if number >= max_bins - 1:
+        return np.inf
+    return (number + random_unit(state) + 0.5) / max_bins * total

@@ -1,0 +1,222 @@
+"""Which question explains most: pairs of gradient and weight, counted per bin and leaf.
+
+A cell holds the sum of the pairs of all rows of its leaf up to and including its bin. Of two
+sibling leaves the lighter is counted; the other is what remains of the parent.
+"""
+# numba types the kernels, by rules of its own.
+# mypy: no-check-untyped-defs
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from clearbands.engine.compiled import ZERO, called, inlined
+from clearbands.engine.symmetric_columns import Columns
+
+MOST_CELLS = 2**23  # 64 MB
+NEVER_ZERO = np.float32(
+    1e-15
+)  # added to a weight of at least 1 it changes nothing; its square is not 0
+PLACE = np.uint64(16)  # bits of a key that hold the place of a row in the histogram
+PLACE_MASK = np.uint64(2**16 - 1)
+
+
+class Histograms(NamedTuple):
+    """Cells of all columns where memory allows, else of the two columns that are looked at."""
+
+    are_kept: bool
+    cells: np.ndarray  # int64: of a column a row of bins for every leaf that is to be split
+    starts: np.ndarray  # (d + 1,) int64: where the cells of a column start
+    score: np.ndarray  # (max_bins,) float32
+    total: np.ndarray  # (2^depth,) int64: the pair of a leaf
+    left: np.ndarray  # (2^depth,) int64: what the best question of a level leaves on the left
+    is_lighter: np.ndarray  # (2^depth,) uint8: whether a leaf is lighter than its sibling
+
+    @classmethod
+    def allocate(cls, columns: Columns, max_depth: int) -> Histograms:
+        n_leaves = 2**max_depth
+        sizes = columns.n_bins * (n_leaves // 2)
+        ends = np.cumsum(sizes)
+        are_kept = bool(ends[-1] <= MOST_CELLS)
+        starts = ends - sizes
+        if not are_kept:
+            starts[columns.used[0::2]] = 0
+            starts[columns.used[1::2]] = sizes.max()
+        return cls(
+            are_kept,
+            np.empty(ends[-1] if are_kept else 2 * sizes.max(), np.int64),
+            starts,
+            np.empty(columns.last_fine.shape[1], np.float32),
+            np.empty(n_leaves, np.int64),
+            np.empty(n_leaves, np.int64),
+            np.empty(n_leaves, np.uint8),
+        )
+
+
+@inlined
+def best_question(columns, rows, histograms, level, bits, l2):
+    """The column and the last of its bins that answers 0; notes what that leaves on the left."""
+    n_open = np.int64(1) << level
+    from_parents = histograms.are_kept and level > 0
+    n_known, n_listed = ZERO, ZERO
+    if from_parents:
+        n_known = n_open >> 1
+        n_listed = _list_rows(rows.leaf, histograms.is_lighter, n_known, rows.keys)
+    best_score, best_column, best_cut = np.float32(-1), ZERO, ZERO
+    for k in range(0, len(columns.used), 2):
+        first, second = columns.used[k], columns.used[k + 1]
+        one, other = _cells_of(first, columns, histograms), _cells_of(second, columns, histograms)
+        sizes = columns.n_bins[first], columns.n_bins[second]
+        bins = columns.binned[first], columns.binned[second]
+        _clear(one, sizes[0] * n_known, sizes[0] * n_open)
+        _clear(other, sizes[1] * n_known, sizes[1] * n_open)
+        if from_parents:
+            _count_listed(bins, sizes, rows.keys, n_listed, rows.pairs, one, other)
+        elif level == 0:
+            _count_root(bins, rows.pairs, one, other)
+        else:
+            _count_rows(bins, sizes, rows.leaf, rows.pairs, one, other)
+        for column, cells in ((first, one), (second, other)):
+            n_bins = columns.n_bins[column]
+            if n_bins == 1:
+                continue
+            _add_up(cells, n_bins, n_known, n_open)
+            _subtract(cells, n_bins, histograms.is_lighter, n_known)
+            _sum_scores(cells, n_bins, n_open, bits, l2, histograms.score)
+            cut = _largest(histograms.score, n_bins - 1)
+            if histograms.score[cut] > best_score:
+                best_score, best_column, best_cut = histograms.score[cut], column, cut
+                for leaf in range(n_open):
+                    histograms.left[leaf] = cells[leaf * n_bins + cut]
+    return best_column, best_cut
+
+
+@inlined
+def _cells_of(column, columns, histograms):
+    start = histograms.starts[column]
+    return histograms.cells[start : start + columns.n_bins[column] * len(histograms.total) // 2]
+
+
+@called
+def _list_rows(leaf, is_lighter, n_known, keys):
+    """List the rows in the lighter child of each parent; returns how many they are.
+
+    No jumps: whether a row belongs to the list cannot be foreseen.
+    """
+    n_listed = 0
+    for i in range(len(leaf)):
+        place = np.uint64(n_known + (np.int64(leaf[i]) & (n_known - 1)))
+        keys[n_listed] = (np.uint64(i) << PLACE) | place
+        n_listed += is_lighter[leaf[i]]
+    return n_listed
+
+
+@called
+def _clear(cells, start, stop):
+    for place in range(start, stop):
+        cells[place] = 0
+
+
+# Two columns at a time: they share what is read of a row.
+
+
+@called
+def _count_root(bins, pairs, one, other):
+    first, second = bins
+    for i in range(len(pairs)):
+        one[first[i]] += pairs[i]
+        other[second[i]] += pairs[i]
+
+
+@called
+def _count_rows(bins, sizes, leaf, pairs, one, other):
+    first, second = bins
+    n_first, n_second = np.uint64(sizes[0]), np.uint64(sizes[1])
+    for i in range(len(pairs)):
+        place = np.uint64(leaf[i])
+        one[place * n_first + np.uint64(first[i])] += pairs[i]
+        other[place * n_second + np.uint64(second[i])] += pairs[i]
+
+
+@called
+def _count_listed(bins, sizes, keys, n_listed, pairs, one, other):
+    first, second = bins
+    n_first, n_second = np.uint64(sizes[0]), np.uint64(sizes[1])
+    for k in range(n_listed):
+        row, place = keys[k] >> PLACE, keys[k] & PLACE_MASK
+        one[place * n_first + np.uint64(first[row])] += pairs[row]
+        other[place * n_second + np.uint64(second[row])] += pairs[row]
+
+
+@called
+def _add_up(cells, n_bins, n_known, n_open):
+    """Two leaves at a time, as one addition waits for the one before."""
+    one_more = (n_open - n_known) % 2
+    for leaf in range(n_known, n_open - one_more, 2):
+        middle = (leaf + 1) * n_bins
+        first, second = cells[leaf * n_bins : middle], cells[middle : middle + n_bins]
+        total, other_total = np.int64(0), np.int64(0)
+        for k in range(n_bins):
+            total += first[k]
+            other_total += second[k]
+            first[k], second[k] = total, other_total
+    if one_more:
+        total = np.int64(0)
+        for place in range((n_open - 1) * n_bins, n_open * n_bins):
+            total += cells[place]
+            cells[place] = total
+
+
+@called
+def _subtract(cells, n_bins, is_lighter, n_known):
+    """From parents (first half) and lighter children (second half) to left and right children."""
+    for old in range(n_known):
+        first = cells[old * n_bins : (old + 1) * n_bins]
+        second = cells[(old + n_known) * n_bins : (old + n_known + 1) * n_bins]
+        if is_lighter[old]:
+            for k in range(n_bins):
+                counted = second[k]
+                second[k] = first[k] - counted
+                first[k] = counted
+        else:
+            for k in range(n_bins):
+                first[k] -= second[k]
+
+
+@called
+def _sum_scores(cells, n_bins, n_open, bits, l2, score):
+    """How much of the gradients each cut explains, summed over the leaves.
+
+    Half of the pairs are converted, the others are what remains: floats round upwards and downwards
+    alike, so an empty side has neither weight nor gradient, and no weight is negative.
+    """
+    for k in range(n_bins):
+        score[k] = 0
+    l2 = max(np.float32(l2), NEVER_ZERO)
+    for leaf in range(n_open):
+        own = cells[leaf * n_bins : (leaf + 1) * n_bins]
+        gradient, weight = _parts(own[n_bins - 1], bits)
+        for k in range(n_bins):
+            left_gradient, left_weight = _parts(own[k], bits)
+            g, h = left_gradient, gradient - left_gradient
+            v, w = left_weight + l2, (weight - left_weight) + l2
+            score[k] += (g * g * w + h * h * v) / (v * w)
+
+
+@inlined
+def _parts(pair, bits):
+    """Gradient, without its last digits, and weight."""
+    low_bits = (np.int64(1) << bits) - 1
+    return np.float32(np.int32(pair >> 32)), np.float32(np.int32(pair & low_bits))
+
+
+@called
+def _largest(score, n_cuts):
+    """The first place of the largest score."""
+    best = ZERO
+    for k in range(1, n_cuts):
+        if score[k] > score[best]:
+            best = k
+    return best

@@ -1,0 +1,82 @@
+"""The two uncertainties in code, in plain words and in colour: every surface takes them from here.
+
+Code, tables and arguments say `aleatoric` and `epistemic`; pages and pictures say noise and
+ignorance, with the other word beside it where a reader meets it first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Colour(NamedTuple):
+    """On light and on dark paper."""
+
+    light: str
+    dark: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of the two parts of a width."""
+
+    name: str  # in code
+    plain: str  # on pages
+    remedy: str  # what makes it smaller
+    fill: Colour
+    line: Colour  # where a line or a dot must carry the colour
+
+    @property
+    def label(self) -> str:
+        """Both words, for legends.
+
+        Examples
+        --------
+        >>> EPISTEMIC.label
+        'Ignorance (epistemic)'
+        """
+        return f"{self.plain.capitalize()} ({self.name})"
+
+
+# Told apart with any colour vision: blue from orange by hue, and in grey by lightness.
+ALEATORIC = Part(
+    "aleatoric",
+    "noise",
+    "better measurements or further features",
+    Colour("#B5D7EF", "#35688E"),
+    Colour("#2F7DB8", "#6FB1E0"),
+)
+EPISTEMIC = Part(
+    "epistemic",
+    "ignorance",
+    "more rows like these",
+    Colour("#DB8F00", "#E0992A"),
+    Colour("#DB8F00", "#E0992A"),
+)
+PARTS = (ALEATORIC, EPISTEMIC)
+
+SHARE = "epistemic share of the mean width"
+"""How much of some rows' width is ignorance: `Uncertainty.total_epistemic_share`, everywhere."""
+
+COLOURS = {
+    "ink": Colour("#1F2933", "#E6EAEE"),
+    "muted": Colour("#5B6670", "#A3AEB8"),
+    "grid": Colour("#E3E6E8", "#323A42"),
+    "outside": Colour("#B3261E", "#FF8A80"),
+    **{part.name: part.fill for part in PARTS},
+    **{f"{part.name}-line": part.line for part in PARTS},
+}
+
+
+def style_sheet() -> str:
+    """The colours as variables of CSS, `--aleatoric` and so on; paper is always light."""
+    light, dark = (
+        " ".join(f"--{name}: {colour[i].lower()};" for name, colour in COLOURS.items())
+        for i in (0, 1)
+    )
+    return (
+        f":root {{ {light} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
+        f"@media print {{ :root {{ {light} }} }}\n"
+    )

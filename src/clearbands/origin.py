@@ -1,0 +1,69 @@
+"""Where a model comes from: what it predicts, and which rows it has seen."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clearbands.tables.fingerprints import hash_rows, hash_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_ROWS = 20_000  # that are remembered one by one, so that the record stays small
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A record that goes with a model, as `model.origin_`, and into its file."""
+
+    target: str  # the name of what is predicted
+    unit: str = ""
+    id: str = ""  # the column that names the rows, if there is one
+    data: str = ""  # the name of the file
+    fitted: str = ""  # when, in UTC: 2026-01-31T13:45:00Z
+    n_rows: int = 0
+    fingerprint: str = ""  # of all rows, whatever their order
+    rows: np.ndarray = field(default_factory=lambda: np.empty(0, np.uint64), repr=False)
+    """The smallest hashes of the rows, rising: all of them, up to `MOST_ROWS`."""
+
+    def count_seen(self, X: pl.DataFrame, y: np.ndarray) -> int:
+        """How many of these rows the model has seen: an estimate if it saw very many rows.
+
+        The smallest hashes are a random part of all; new rows are looked for in the same part.
+        """
+        if len(self.rows) == 0:
+            return 0
+        hashes = hash_rows(X, y)
+        found = np.isin(hashes, self.rows)
+        if self.n_rows == len(self.rows):
+            return int(found.sum())
+        n_looked_for = int((hashes <= self.rows[-1]).sum())
+        return round(found.sum() / n_looked_for * len(hashes)) if n_looked_for else 0
+
+
+def record_origin(
+    X: pl.DataFrame, y: np.ndarray, *, target: str, unit: str = "", id: str = "", data: str = ""
+) -> Origin:
+    """The record of a fit on these rows, now.
+
+    >>> import numpy as np, polars as pl
+    >>> X, y = pl.DataFrame({"size": [50.0, 90.0]}), np.array([200.0, 310.0])
+    >>> origin = record_origin(X, y, target="price", unit="EUR")
+    >>> origin.count_seen(X.reverse(), y[::-1]), origin.count_seen(X, y + 1)
+    (2, 0)
+    """
+    hashes = np.sort(hash_rows(X, y))
+    return Origin(
+        target=target,
+        unit=unit,
+        id=id,
+        data=data,
+        fitted=dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        n_rows=len(hashes),
+        fingerprint=hash_table(hashes),
+        rows=hashes[:MOST_ROWS],
+    )

@@ -1,0 +1,124 @@
+"""Models and their settings, ready to use: the paper's pools, and what competes by default.
+
+docs/defaults.md has the measurements behind the numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import clone
+
+from clearbands.center_models.on_gam import TreesOnGAM
+from clearbands.center_models.symmetric import SymmetricTrees
+from clearbands.optional import require
+from clearbands.quantile_models.base import QuantileModel
+from clearbands.quantile_models.boosting import BoostedQuantiles
+from clearbands.quantile_models.forest import ForestQuantiles
+from clearbands.quantile_models.gam import ExpectileGAM
+
+
+def quantile_pool(*, stock: bool = False) -> dict[str, Any]:
+    """Quantile forest, quantile boosting and expectile GAM, set up as in the paper.
+
+    `stock` takes XGBoost and quantile-forest instead of the kernels of this package.
+
+    >>> from clearbands import quantile_pool
+    >>> sorted(quantile_pool())
+    ['boosting', 'forest', 'gam']
+    """
+    return {
+        "forest": ForestQuantiles(backend="quantile-forest" if stock else "native"),
+        "boosting": boosted_quantiles(stock=stock),
+        "gam": ExpectileGAM(),
+    }
+
+
+def default_pool() -> dict[str, Any]:
+    """The paper's quantile models with 400 instead of 100 boosted trees: see docs/defaults.md."""
+    return quantile_pool() | {"boosting": BoostedQuantiles(n_trees=400)}
+
+
+STAGES = (48, 100, 200, 400)
+"""Numbers of symmetric trees among which unseen rows choose; where noise dominates, few win."""
+
+
+GAM_COLUMNS = 40
+"""With more, splines cost more than they gain."""
+
+
+def center_pool(n_columns: int) -> dict[str, Any]:
+    """The centers that compete by default."""
+    trees = {f"trees of depth {d}": SymmetricTrees(max_depth=d) for d in (4, 6, 8)}
+    trees["trees of depth 6, absolute loss"] = SymmetricTrees("absolute")
+    if n_columns > GAM_COLUMNS:
+        return trees
+    on_gam = {
+        f"GAM and trees of depth {d}": TreesOnGAM(SymmetricTrees(max_depth=d)) for d in (4, 6)
+    }
+    return {**trees, **on_gam, "GAM": ExpectileGAM()}
+
+
+def shallow_boosting() -> BoostedQuantiles:
+    """Quantile boosting that does not follow the noise of its rows."""
+    return BoostedQuantiles(n_trees=100, max_depth=3, learning_rate=0.1)
+
+
+def noise_forest() -> ForestQuantiles:
+    """A forest that tells small residuals from large ones and keeps their signs."""
+    return ForestQuantiles(n_trees=50, samples_per_leaf=5, grow_on="magnitude")
+
+
+def boosted_quantiles(*, stock: bool = False) -> BoostedQuantiles:
+    """Quantile boosting as in the paper."""
+    return BoostedQuantiles(backend="xgboost" if stock else "native")
+
+
+def mean_pool() -> dict[str, Any]:
+    """The nine models of the conditional mean of the paper's variant (c).
+
+    >>> from clearbands import mean_pool
+    >>> len(mean_pool())
+    9
+    """
+    from sklearn.ensemble import AdaBoostRegressor, ExtraTreesRegressor, RandomForestRegressor
+    from sklearn.linear_model import ElasticNetCV, LassoCV, LinearRegression, RidgeCV
+    from sklearn.neural_network import MLPRegressor
+
+    xgboost = require("xgboost", what="The pool of mean models", extra="boost")
+    forest = {"n_estimators": 100, "min_samples_leaf": 5, "max_features": 0.33}
+    return {
+        "least squares": LinearRegression(),
+        "ridge": RidgeCV(),
+        "lasso": LassoCV(cv=3),
+        "elastic net": ElasticNetCV(cv=3),
+        "random forest": RandomForestRegressor(**forest, random_state=42),
+        "extra trees": ExtraTreesRegressor(**forest, random_state=42),
+        "adaboost": AdaBoostRegressor(random_state=42),
+        "xgboost": xgboost.XGBRegressor(n_jobs=1, random_state=42),
+        "network": MLPRegressor(hidden_layer_sizes=(64,), random_state=42),
+    }
+
+
+# Training rows between which a forest learns noise best: fewer do not bear it, and of more it
+# would remember too much.
+FOREST_ROWS = 3_000, 50_000
+
+
+def residual_boosting(n_rows: int) -> BoostedQuantiles:
+    """Trees too shallow to fit the noise of their rows; many rows bear deeper ones."""
+    depth = 3 if n_rows < FOREST_ROWS[0] else 6
+    return BoostedQuantiles(n_trees=100, max_depth=depth, learning_rate=0.1)
+
+
+def quantile_counterpart(model: Any) -> Any:
+    """The quantile model of the same type as `model`; for a model of the mean, the forest."""
+    return clone(model) if isinstance(model, QuantileModel) else ForestQuantiles()
+
+
+def match_quantile_model(aleatoric: Any, epistemic: Any) -> Any:
+    """Where the aleatoric part leaves its model open, it takes the type that won the center."""
+    is_open = aleatoric.get_params(deep=False).get("model", 0) is None
+    if is_open and hasattr(epistemic, "winner_"):
+        aleatoric.set_params(model=quantile_counterpart(epistemic.winner_))
+    return aleatoric

@@ -1,0 +1,177 @@
+"""Penalised expectile regression on a given design, and how much to penalise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+
+SMOOTHING_GRID = np.logspace(-3, 3, 11)
+GCV_INFLATION = 1.4  # what a degree of freedom costs in the criterion: 1 is known to undersmooth
+SMALLEST_RIDGE = np.sqrt(np.finfo(float).eps)
+MAX_ITERATIONS = 100
+SETTLED = 1e-10  # movement of the fit, in units of the largest deviation of y, that ends it
+
+
+@dataclass(frozen=True)
+class WeightedRows:
+    """Rows of the design times the root of their weights, and the sums that do not change.
+
+    The rows that weigh nothing are gone.
+    """
+
+    design: np.ndarray  # (m, p)
+    target: np.ndarray  # (m,)
+    gram: np.ndarray  # (p, p)
+    moment: np.ndarray  # (p,)
+
+    @classmethod
+    def from_counts(
+        cls, design: np.ndarray, target: np.ndarray, counts: np.ndarray
+    ) -> WeightedRows:
+        rows = np.flatnonzero(counts)
+        root = np.sqrt(counts[rows], dtype=float)
+        weighted = design[rows]
+        weighted *= root[:, None]
+        weighted_target = target[rows] * root
+        return cls(weighted, weighted_target, weighted.T @ weighted, weighted.T @ weighted_target)
+
+
+def fit_expectiles(
+    rows: WeightedRows,
+    levels: np.ndarray,
+    penalty: np.ndarray,
+    starts: np.ndarray | None = None,
+) -> np.ndarray:
+    """(q, p): the coefficients of every level; `starts` (q, p) only saves time."""
+    if starts is None:
+        mean = solve_positive(0.5 * rows.gram + penalty, 0.5 * rows.moment)
+        starts = np.broadcast_to(mean, (len(levels), len(mean)))
+    return np.stack(
+        [
+            _fit_expectile(rows, level, penalty, start)
+            for level, start in zip(levels, starts, strict=True)
+        ]
+    )
+
+
+def _fit_expectile(
+    rows: WeightedRows, level: float, penalty: np.ndarray, start: np.ndarray
+) -> np.ndarray:
+    """Iteratively reweighted least squares; exact once no residual changes its sign.
+
+    All rows carry the lighter of the two weights, and those on the heavy side of the fit the
+    rest: at levels far from 0.5 they are few, and only their part of the sums is new.
+    """
+    lighter, rest = min(level, 1 - level), abs(2 * level - 1)
+    if rest == 0:
+        return solve_positive(lighter * rows.gram + penalty, lighter * rows.moment)
+    coef, residual = start, rows.target - rows.design @ start
+    for _ in range(MAX_ITERATIONS):
+        heavy = _is_heavy(residual, level)
+        design, target = rows.design[heavy], rows.target[heavy]
+        solved = solve_positive(
+            lighter * rows.gram + rest * (design.T @ design) + penalty,
+            lighter * rows.moment + rest * (design.T @ target),
+        )
+        solved_residual = rows.target - rows.design @ solved
+        if np.array_equal(heavy, _is_heavy(solved_residual, level)):
+            return solved
+        if np.max(np.abs(solved_residual - residual)) < SETTLED:
+            return solved  # only residuals of zero still change their sign
+        step = _downhill_step(level, penalty, (coef, residual), (solved, solved_residual))
+        coef = coef + step * (solved - coef)
+        residual = residual + step * (solved_residual - residual)
+    raise ValueError(
+        f"The expectile at level {level} did not settle in {MAX_ITERATIONS} iterations. "
+        "A larger smoothing or a level nearer to 0.5 makes the problem easier."
+    )
+
+
+def _is_heavy(residual: np.ndarray, level: float) -> np.ndarray:
+    return residual > 0 if level > 0.5 else residual < 0
+
+
+def _downhill_step(
+    level: float,
+    penalty: np.ndarray,
+    here: tuple[np.ndarray, np.ndarray],
+    there: tuple[np.ndarray, np.ndarray],
+) -> float:
+    """How far to go from here to there, each (coef, residual), for a smaller loss.
+
+    The full step is the rule; without the shorter ones the iteration could go round in circles.
+    """
+
+    def loss(step: float) -> float:
+        coef, residual = (a + step * (b - a) for a, b in zip(here, there, strict=True))
+        weights = np.where(residual > 0, level, 1 - level)
+        return float(weights @ residual**2 + coef @ penalty @ coef)
+
+    step, start = 1.0, loss(0.0)
+    while loss(step) > start and step > 1e-6:
+        step /= 2
+    return step
+
+
+def choose_smoothing(
+    design: np.ndarray, target: np.ndarray, roughness: np.ndarray, ridge: float
+) -> float:
+    """The value of `SMOOTHING_GRID` with the least generalised cross-validation at level 0.5."""
+    scores = gcv_scores(design, target, roughness, ridge)
+    return float(SMOOTHING_GRID[_first_least(scores)])
+
+
+def gcv_scores(
+    design: np.ndarray, target: np.ndarray, roughness: np.ndarray, ridge: float
+) -> np.ndarray:
+    """Generalised cross-validation for every value of `SMOOTHING_GRID`, inf where it has none.
+
+    One decomposition serves all values. It is taken against gram + penalty, not against either
+    alone, because both are singular as a rule (splines without rows; straight lines). `shares`
+    is then the part, from 0 to 1, that the data have in each direction of the sum.
+    """
+    gram = 0.5 * (design.T @ design)
+    penalty = roughness + ridge * np.eye(len(roughness))
+    try:
+        shares, axes = eigh(gram, gram + penalty, check_finite=False)
+    except LinAlgError as error:
+        raise ValueError(SINGULAR) from error
+    shares = np.clip(shares, 0, 1)[:, None]
+    shrinkage = 1 / (shares + SMOOTHING_GRID * (1 - shares))
+    moment = 0.5 * (axes.T @ (design.T @ target))
+    fits = design @ (axes @ (shrinkage * moment[:, None]))
+    squares = np.sum((target[:, None] - fits) ** 2, axis=0)
+    left_over = len(target) - GCV_INFLATION * np.sum(shares * shrinkage, axis=0)
+    scores = np.full(len(SMOOTHING_GRID), np.inf)
+    usable = left_over > 0  # else the fit uses up the rows and its residuals say nothing
+    scores[usable] = len(target) * squares[usable] / left_over[usable] ** 2
+    return scores
+
+
+def _first_least(scores: np.ndarray) -> int:
+    """The least smoothing of the best; the most if there are too few rows to judge any."""
+    return int(np.argmin(scores)) if np.isfinite(scores).any() else len(scores) - 1
+
+
+SINGULAR = (
+    "ExpectileGAM cannot solve its normal equations: they are singular in double precision. "
+    "Remove columns that repeat others, or raise smoothing."
+)
+
+
+def solve_positive(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solve for a positive definite matrix, which is used up."""
+    try:
+        # The transpose of a symmetric matrix is itself, in the memory order LAPACK works in.
+        factor = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError as error:
+        raise ValueError(SINGULAR) from error
+    return cho_solve(factor, right, check_finite=False)
+
+
+def safe_ridge(gram: np.ndarray) -> float:
+    """Too small to be seen in the fit, large enough for Cholesky where columns are collinear."""
+    rounding = len(gram) * np.finfo(float).eps * np.trace(gram)
+    return max(SMALLEST_RIDGE, rounding)

@@ -1,0 +1,142 @@
+"""The answer on top of the page and the promise at its end, in words."""
+
+from __future__ import annotations
+
+from clearbands.calibration.conformal import rows_needed
+from clearbands.calibration.guarantee import Guarantee
+from clearbands.diagnostics.coverage import FALSE_ALARMS
+from clearbands.diagnostics.diagnosis import lambda_words
+from clearbands.glossary import ALEATORIC, EPISTEMIC
+from clearbands.report.facts import Facts
+from clearbands.words import count, level, number, percent, with_unit
+
+
+def verdict(facts: Facts) -> str:
+    """The answer in one sentence."""
+    diagnosis = facts.diagnosis
+    if not facts.is_finite:
+        return f"No finite interval is valid at {level(facts.confidence_level)}."
+    if diagnosis.coverage.is_off:
+        if diagnosis.coverage.coverage < facts.confidence_level:
+            return "The intervals promise more than they hold on these rows."
+        return "The intervals are wider than they need to be on these rows."
+    if diagnosis.off or diagnosis.hsic.p_value < FALSE_ALARMS:
+        return "The intervals keep their promise on the whole, but not everywhere."
+    return "The intervals keep their promise on these rows."
+
+
+def answer(facts: Facts) -> list[str]:
+    """The same in a few more words: coverage, width, what dominates."""
+    cell, asked = facts.diagnosis.coverage, level(facts.confidence_level)
+    if not facts.is_finite:
+        return [f"{_too_few(facts)} The bounds are infinite and hold every value."]
+    said = [f"{cell.n_covered:,} of {cell.n:,} true values lie inside their {asked} intervals."]
+    said.append(
+        f"A typical interval for {facts.target} is {with_unit(facts.typical_width, facts.unit)} "
+        f"wide, where the true values range from {number(facts.y.min())} to "
+        f"{number(facts.y.max())}."
+    )
+    if cell.is_off:
+        too_few = cell.coverage < facts.confidence_level
+        aim = "before you rely on them" if too_few else "to make them shorter"
+        said.append(f"Calibrate the model again on rows like these {aim}.")
+    return [*said, _what_dominates(facts)]
+
+
+def _what_dominates(facts: Facts) -> str:
+    lambda_, edge = facts.diagnosis.lambda_, facts.diagnosis.lambda_edge
+    share = facts.epistemic_share
+    if lambda_ is not None and edge and share in (0, 1):
+        said = lambda_words(lambda_, edge)
+        return f"{said[:1].upper()}{said[1:]}"
+    if share > 0.5:
+        return (
+            f"{percent(share)} of the mean width is {EPISTEMIC.plain} of the model: "
+            f"{EPISTEMIC.remedy}, above all like those listed below, would help most."
+        )
+    return (
+        f"{percent(1 - share)} of the mean width is {ALEATORIC.plain}: more rows alone would not "
+        f"make the intervals much shorter, {ALEATORIC.remedy} might."
+    )
+
+
+def _too_few(facts: Facts) -> str:
+    needed = rows_needed(facts.confidence_level)
+    n = facts.model.n_calibration_
+    if n < needed:
+        return f"{count(n, 'calibration row')} are too few; the level needs at least {needed:,}."
+    return "Too many calibration rows lie off the center where both widths are zero."
+
+
+def who_chose_lambda(facts: Facts) -> str:
+    """Which rows weighed the two parts."""
+    model = facts.model
+    if model.calibration_ == "cross":
+        return f"The {count(model.n_calibration_)} of the fit, unseen by what judged them,"
+    if model.calibration_ == "conformal":
+        return count(model.n_validation_, "held-out row")
+    return f"The {count(model.n_calibration_, 'calibration row')}"
+
+
+def rows_of_the_fit(facts: Facts) -> str:
+    """How many rows each step saw."""
+    model = facts.model
+    if model.calibration_ == "cross":
+        return f"{model.n_train_:,} trained; {model.n_calibration_:,} of them calibrated, unseen"
+    chose = f"{model.n_validation_:,} chose λ, " if model.calibration_ == "conformal" else ""
+    return f"{model.n_train_:,} trained, {chose}{model.n_calibration_:,} calibrated"
+
+
+def held(facts: Facts) -> list[str]:
+    """What holds for the coverage."""
+    asked, expected = level(facts.confidence_level), facts.diagnosis.expected
+    rows = count(facts.diagnosis.n_calibration or 0, "calibration row")
+    said = [_guarantee(facts, asked, rows)]
+    if expected is not None and facts.model.guarantee_ != Guarantee.UNKNOWN:
+        said.append(
+            f"Given these {rows}, the coverage of all new rows is expected between "
+            f"{percent(expected.low, 1)} and {percent(expected.high, 1)} in 19 of 20 cases"
+            f"{'.' if facts.model.calibration_ == 'conformal' else ', about.'}"
+        )
+    return said
+
+
+def _guarantee(facts: Facts, asked: str, rows: str) -> str:
+    calibration = facts.model.calibration_
+    if facts.model.guarantee_ == Guarantee.UNKNOWN:
+        return (
+            "Nothing: models that were fitted elsewhere may have seen the rows that calibrated "
+            "them. Give rows that they have not seen as X_cal and y_cal."
+        )
+    if calibration == "conformal":
+        return (
+            f"New rows that are drawn like the {rows} lie inside their intervals with a "
+            f"probability of at least {asked}, averaged over calibration sets and rows. This holds "
+            "for any number of rows and any quality of the models: lambda was chosen on other rows."
+        )
+    if calibration == "cross":
+        return (
+            f"New rows that are drawn like the {rows} lie inside their intervals with a "
+            f"probability close to {asked}: every row was judged by members that did not see it. "
+            "New rows are judged by all members, and the same rows chose the models and the "
+            'factors, so nothing is guaranteed in finite samples; calibration="conformal" gives '
+            "that guarantee."
+        )
+    return (
+        f"The coverage of new rows that are drawn like the {rows} approaches {asked} as these "
+        "become many. The same rows chose lambda and the factor of the width, so nothing is "
+        'guaranteed in finite samples; calibration="conformal" gives that guarantee.'
+    )
+
+
+def not_held(facts: Facts) -> list[str]:
+    """What nobody should read into it."""
+    return [
+        f"{level(facts.confidence_level)} in every group, range or single row: the promise is an "
+        "average over rows. The table of coverage by group shows how far it carries.",
+        "Anything for rows that come from elsewhere than the calibration rows: another time, "
+        "place, or way of measuring.",
+        f"The split into {ALEATORIC.plain} and {EPISTEMIC.plain}: only their sum is calibrated. "
+        "Their shares are estimates, and lambda weighs them by what predicts the errors best.",
+        "Any of the numbers above, if rows of this report took part in the fit.",
+    ]

@@ -1,0 +1,106 @@
+"""Rows to look at: two short lists, and the table of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clearbands.glossary import PARTS
+from clearbands.report.facts import Facts
+from clearbands.tables.columns import Column
+from clearbands.words import number, percent
+
+MOST_ROWS = 8
+MOST_VALUES = 4
+MOST_LISTED = 5000
+MEASURED_KINDS = ("number", "duration")  # whose values sort and filter as numbers
+
+
+@dataclass(frozen=True)
+class RowWords:
+    """One row of a short list."""
+
+    number: str
+    values: Sequence[str]  # of the most important features
+    prediction: str
+    interval: str
+    truth: str
+    is_outside: bool
+    width: str
+    share: str
+
+
+def most_epistemic(facts: Facts) -> list[RowWords]:
+    """The largest epistemic widths among rows whose epistemic share exceeds that of all rows."""
+    return _widest(facts, 1, _leans_epistemic(facts))
+
+
+def most_aleatoric(facts: Facts) -> list[RowWords]:
+    """The largest aleatoric widths among all others: no row is in both lists."""
+    return _widest(facts, 0, ~_leans_epistemic(facts))
+
+
+def _leans_epistemic(facts: Facts) -> np.ndarray:
+    """(n,) booleans; without any noise, every row."""
+    return (facts.epistemic_shares > facts.epistemic_share) | (facts.epistemic_share == 1)
+
+
+def _widest(facts: Facts, part: int, among: np.ndarray) -> list[RowWords]:
+    widths = np.where(among, facts.widths[:, part], 0.0)
+    order = np.argsort(-widths, kind="stable")[:MOST_ROWS]
+    return [_row(facts, row, part) for row in order if widths[row] > 0]
+
+
+def _row(facts: Facts, row: int, part: int) -> RowWords:
+    low, high = facts.interval[row]
+    return RowWords(
+        f"{row + 1:,}",
+        [c.in_words(c.values[row]) for c in facts.important_columns(MOST_VALUES)],
+        number(facts.parts.center[row]),
+        f"{number(low)} to {number(high)}",
+        number(facts.y[row]),
+        not facts.inside[row],
+        number(facts.widths[row, part]),
+        percent(facts.epistemic_shares[row]),
+    )
+
+
+def all_rows(facts: Facts) -> dict[str, Any]:
+    """Names and values for the table of all rows, or of the widest where they are too many."""
+    widest = np.argsort(-facts.widths.sum(axis=1), kind="stable")[:MOST_LISTED]
+    important = facts.important_columns(MOST_VALUES)
+    noise, ignorance = (f"{part.plain} width" for part in PARTS)
+    measured = {
+        "prediction": facts.parts.center,
+        "lower": facts.interval[:, 0],
+        "upper": facts.interval[:, 1],
+        "true value": facts.y,
+        noise: facts.widths[:, 0],
+        ignorance: facts.widths[:, 1],
+        f"{PARTS[1].plain} share": facts.epistemic_shares,
+    }
+    rows = np.sort(widest)
+    columns = [
+        (rows + 1).tolist(),
+        *(_values(column, rows) for column in important),
+        *([float(f"{value:.12g}") for value in values[rows]] for values in measured.values()),
+        ["yes" if inside else "no" for inside in facts.inside[rows]],
+    ]
+    return {
+        "names": ["row", *(column.name for column in important), *measured, "inside"],
+        "rows": [list(row) for row in zip(*columns, strict=True)],
+        "share": facts.epistemic_share,
+    }
+
+
+def _values(column: Column, rows: np.ndarray) -> list[float | str]:
+    """Numbers as numbers, all else as its owner would write it."""
+    return [
+        float(f"{column.values[row]:.12g}")
+        if column.kind in MEASURED_KINDS and not np.isnan(column.values[row])
+        else column.in_words(column.values[row])
+        for row in rows
+    ]

@@ -1,0 +1,1 @@
+"""Tables as users bring them: kinds of columns, an encoder, files."""

@@ -1,0 +1,137 @@
+"""The columns that are wanted of a table, or an error that says what to do instead."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clearbands.tables.mending import as_numbers
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+
+    from clearbands.tables.reading import Reading
+
+MAX_NAMED = 8
+
+
+def take_column(frame: pl.DataFrame, name: str, path: Path | str) -> pl.Series:
+    """The column of that name, or an error with the nearest ones."""
+    if name not in frame.columns:
+        raise ValueError(f"{path} has no column {name!r}; {_nearest(name, frame.columns)}")
+    return frame[name]
+
+
+def take_target(reading: Reading, target: str) -> np.ndarray:
+    """The target as finite floats (n,), or an error that names the row and what it holds."""
+    import polars as pl
+
+    column = take_column(reading.frame, target, reading.name)
+    strays = reading.mended[target].strays if target in reading.mended else ()
+    if column.dtype == pl.String:
+        found = as_numbers(column, reading.dialect.decimal)
+        if found.column.count() == 0:
+            raise ValueError(
+                f"The target {target!r} holds text such as {found.strays[0].value!r}; it must be "
+                "numbers only."
+            )
+        column, strays = found.column, found.strays
+    if strays:
+        more = f" ({_rows(len(strays) - 1)} more like it)" if len(strays) > 1 else ""
+        raise ValueError(
+            f"The target {target!r} holds {strays[0].value!r} in row {strays[0].row}{more}, which "
+            "is no number; correct or remove such rows."
+        )
+    if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
+        shown = next(iter(column.drop_nulls().to_list()), None)
+        raise ValueError(
+            f"The target {target!r} holds values of type {column.dtype} such as {str(shown)!r}; "
+            "it must be numbers only."
+        )
+    values = column.cast(pl.Float64)
+    _refuse_rows(target, values.is_null() | values.is_nan(), "missing", "fill them in or remove")
+    _refuse_rows(target, values.is_infinite(), "infinite", "correct or remove")
+    return values.to_numpy()
+
+
+def _refuse_rows(target: str, bad: pl.Series, what: str, advice: str) -> None:
+    count = int(bad.sum())
+    if count:
+        first = int(bad.arg_true()[0]) + 1
+        raise ValueError(
+            f"The target {target!r} is {what} in {_rows(count)} of {len(bad):,}, first in row "
+            f"{first}; {advice} those rows."
+        )
+
+
+def take_features(frame: pl.DataFrame, names: Sequence[str], path: Path | str) -> pl.DataFrame:
+    """The columns a model needs, or an error that names those that are not there."""
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise ValueError(
+            f"{path} lacks {_columns(len(missing))} the model was fitted on: {_some(missing)}; "
+            f"{_spelled_otherwise(missing, frame.columns)}add what is missing, or fit a model "
+            "without."
+        )
+    return frame.select(names)
+
+
+def _spelled_otherwise(missing: Sequence[str], there: Sequence[str]) -> str:
+    """Columns that only capitals and blanks tell from those that are missing."""
+    known = {_bare(name): name for name in there}
+    alike = [(known[_bare(name)], name) for name in missing if _bare(name) in known]
+    renamed = ", ".join(f"{given!r} to {name!r}" for given, name in alike[:MAX_NAMED])
+    return f"rename {renamed}, " if alike else ""
+
+
+def _bare(name: str) -> str:
+    return "".join(name.lower().replace("_", " ").replace("-", " ").split())
+
+
+def choose_features(
+    frame: pl.DataFrame,
+    target: str,
+    path: Path | str,
+    *,
+    features: Sequence[str] = (),
+    drop: Sequence[str] = (),
+) -> pl.DataFrame:
+    """The columns to learn from: those named, or all but the target and those to be dropped."""
+    for name in (*features, *drop):
+        take_column(frame, name, path)
+    chosen = features or [name for name in frame.columns if name not in (target, *drop)]
+    if target in chosen:
+        raise ValueError(f"The target {target!r} is among the features; leave it out of them.")
+    chosen = [name for name in chosen if name not in drop]
+    if not chosen:
+        raise ValueError(
+            f"{path} has no column besides the target {target!r}; a model needs at least one "
+            "feature column."
+        )
+    return frame.select(chosen)
+
+
+def _nearest(name: str, names: Sequence[str]) -> str:
+    """What to try instead: similar names, or else the first there are."""
+    lowered = {other.lower(): other for other in names}
+    close = difflib.get_close_matches(name.lower(), lowered, n=3)
+    if close:
+        return f"did you mean {' or '.join(repr(lowered[other]) for other in close)}?"
+    return f"its columns are {_some(names)}."
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:MAX_NAMED])
+    left = len(names) - MAX_NAMED
+    return f"{shown} and {left} more" if left > 0 else shown
+
+
+def _rows(count: int) -> str:
+    return f"{count} row" if count == 1 else f"{count} rows"
+
+
+def _columns(count: int) -> str:
+    return "the column" if count == 1 else f"{count} columns"

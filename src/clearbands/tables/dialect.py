@@ -1,0 +1,156 @@
+"""How a text file spells a table: encoding, separator, decimal sign, found from its content."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}  # the likelier first
+BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+SAMPLE = 200_000  # characters that are looked at
+GROUPS = "'’ \u00a0\u202f"  # besides comma or point, between the thousands
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What is written between columns and before decimals, and how characters are bytes."""
+
+    separator: str = ","
+    decimal: str = "."
+    encoding: str = "utf-8"
+
+    @property
+    def in_words(self) -> str:
+        """What is not as everywhere."""
+        words = []
+        if self.separator != ",":
+            words.append(f"separator {SEPARATORS.get(self.separator, repr(self.separator))}")
+        if self.decimal == ",":
+            words.append("decimal comma")
+        if self.encoding not in ("utf-8", "utf-8-sig"):
+            words.append(f"encoding {self.encoding}")
+        return ", ".join(words)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a user says of a file; None leaves it to be found."""
+
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.separator is not None and len(self.separator.encode()) != 1:
+            raise ValueError(f"The separator must be one character, got {self.separator!r}.")
+        if self.decimal not in (None, ".", ","):
+            raise ValueError(f'The decimal sign must be "." or ",", got {self.decimal!r}.')
+
+
+TO_BE_FOUND = Asked()
+
+
+def read_text(content: bytes, asked: Asked, name: str) -> tuple[str, Dialect]:
+    """The text in a file, and its dialect."""
+    encoding = asked.encoding or find_encoding(content)
+    text = decode(content, encoding, name)
+    if "\0" in text[:SAMPLE]:
+        raise ValueError(f"{name} is no text file: it holds bytes that are no characters.")
+    if "\n" not in text:
+        text = text.replace("\r", "\n")  # as old Macs wrote them
+    sample = _first_lines(text)
+    separator = asked.separator or find_separator(sample)
+    decimal = asked.decimal or find_decimal(sample, separator)
+    return text, Dialect(separator, decimal, encoding)
+
+
+def decode(content: bytes, encoding: str, name: str) -> str:
+    """The characters, or an error that names the byte that is none."""
+    try:
+        return content.decode(encoding).removeprefix("\ufeff")
+    except LookupError as error:
+        raise ValueError(f"There is no encoding {encoding!r}.") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{name} is not written in {encoding}: byte 0x{content[error.start]:02x} at place "
+            f"{error.start}; give another --encoding."
+        ) from error
+
+
+def find_encoding(content: bytes) -> str:
+    """By the first bytes, or else UTF-8 if it is that, or else what Windows wrote in the West.
+
+    >>> find_encoding("Zürich".encode()), find_encoding("Zürich".encode("latin-1"))
+    ('utf-8', 'windows-1252')
+    """
+    for bom, encoding in BOMS:
+        if content.startswith(bom):
+            return encoding
+    even, odd = content[:2000:2].count(0), content[1:2000:2].count(0)
+    if max(even, odd) > len(content[:2000]) / 4:
+        return "utf-16-le" if odd > even else "utf-16-be"
+    for encoding in ("utf-8", "windows-1252"):
+        try:
+            content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        return encoding
+    return "latin-1"  # in which every byte is a character
+
+
+def find_separator(lines: list[str]) -> str:
+    """The one that cuts the most lines into as many fields as the first.
+
+    >>> find_separator(["size;price", "1,5;2", "2,5;3"])
+    ';'
+    """
+    return max(SEPARATORS, key=lambda separator: _regularity(lines, separator))
+
+
+def _regularity(lines: list[str], separator: str) -> tuple[float, int]:
+    counts = [len(record) for record in _records(lines, separator)]
+    if not counts or counts[0] == 1:
+        return 0.0, 0
+    return Counter(counts)[counts[0]] / len(counts), counts[0]
+
+
+def find_decimal(lines: list[str], separator: str) -> str:
+    """A comma if more numbers have one before their decimals than have a point.
+
+    >>> find_decimal(["size;price", "1,5;2", "2,5;3"], ";")
+    ','
+    """
+    cells = [cell.strip() for record in _records(lines, separator) for cell in record]
+    points = sum(bool(re.fullmatch(r"[+-]?[\d,]*\.\d+", cell)) for cell in cells)
+    commas = [cell for cell in cells if re.fullmatch(r"[+-]?[\d.]*,\d+", cell)]
+    if separator == ",":  # "1,710" in quotes: thousands, unless some cannot be
+        commas = [cell for cell in commas if not re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+", cell)]
+    return "," if len(commas) > points else "."
+
+
+def header_of(text: str, separator: str) -> list[str]:
+    """The names in the first line."""
+    return next(iter(_records(text.splitlines()[:20], separator)), [])
+
+
+def _records(lines: Iterable[str], separator: str) -> list[list[str]]:
+    try:
+        return [record for record in csv.reader(lines, delimiter=separator) if record]
+    except csv.Error:  # a field of megabytes: not the separator, or no table
+        return []
+
+
+def _first_lines(text: str) -> list[str]:
+    sample = text[:SAMPLE]
+    lines = sample.split("\n")
+    whole = lines if len(text) <= SAMPLE else lines[:-1]
+    return list(islice((line.rstrip("\r") for line in whole), 1000))

@@ -1,0 +1,197 @@
+"""Tables with text, categories, dates and gaps to plain numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from clearbands.checks import check_table, is_frame
+from clearbands.tables.kinds import (
+    KINDS,
+    Name,
+    Series,
+    check_kind,
+    is_blank,
+    kind_of,
+    numbers_of,
+    texts_of,
+)
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Numbers are imputed, text and categories one-hot encoded, dates turned into seconds.
+
+    Takes arrays of floats, in which NaN is missing, and frames of pandas, polars and others.
+    A category that was not seen in `fit` gives zeros, or counts as rare where rare ones were
+    pooled; a missing one is a category of its own. A column without any value in `fit` is left
+    out with a warning. A column must keep its kind: numbers in `fit` are numbers later, too.
+
+    Parameters
+    ----------
+    numeric : transformer of a float array with NaN, optional
+        By default the median of the training rows, and an indicator for columns with gaps.
+    categorical : transformer of an object array, optional
+        By default one-hot with at most 40 columns per feature, the rarest pooled.
+
+    Attributes
+    ----------
+    kinds_ : what each column held, by name (position for arrays); see `clearbands.tables.kinds`
+    numeric_columns_, categorical_columns_ : the columns that become numbers, and the text
+    numeric_, categorical_ : the fitted transformers; None where there are no such columns
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from clearbands import TableEncoder
+    >>> houses = pl.DataFrame({"size": [50.0, None, 90.0], "town": ["Bern", "Chur", "Bern"]})
+    >>> encoder = TableEncoder().fit(houses)
+    >>> encoder.get_feature_names_out().tolist()
+    ['size', 'missingindicator_size', 'town_Bern', 'town_Chur']
+    >>> encoder.transform(houses)
+    array([[50.,  0.,  1.,  0.],
+           [70.,  1.,  0.,  1.],
+           [90.,  0.,  1.,  0.]])
+    >>> encoder.transform(houses.with_columns(size=pl.lit("large")))
+    Traceback (most recent call last):
+        ...
+    ValueError: Column 'size' held numbers in fit, but now holds text such as 'large' in row 0; \
+give it the type it had in fit.
+    """
+
+    def __init__(
+        self, numeric: BaseEstimator | None = None, categorical: BaseEstimator | None = None
+    ) -> None:
+        self.numeric = numeric
+        self.categorical = categorical
+
+    def fit(self, X: Any, y: Any = None) -> TableEncoder:
+        X = check_table(self, X, reset=True)
+        self.kinds_ = _kinds(X)
+        self.numeric_columns_ = [n for n, kind in self.kinds_.items() if KINDS[kind].read]
+        self.categorical_columns_ = [n for n, kind in self.kinds_.items() if kind == "text"]
+        numeric, categorical = self._blocks(X)
+        self.numeric_ = self.categorical_ = None
+        if self.numeric_columns_:
+            self.numeric_ = _plain(_imputer() if self.numeric is None else self.numeric)
+            self.numeric_.fit(numeric)
+        if self.categorical_columns_:
+            self.categorical_ = _plain(_one_hot() if self.categorical is None else self.categorical)
+            self.categorical_.fit(categorical)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """(n, columns) floats: the numeric columns first, then the categories."""
+        check_is_fitted(self)
+        numeric, categorical = self._blocks(check_table(self, X, reset=False))
+        blocks = []
+        if self.numeric_ is not None:
+            blocks.append(self.numeric_.transform(numeric))
+        if self.categorical_ is not None:
+            blocks.append(self.categorical_.transform(categorical))
+        return np.ascontiguousarray(np.hstack(blocks), dtype=np.float64)
+
+    def text_block(self, X: Any) -> np.ndarray:
+        """(n, text columns): the categories as they stand in X, "" where they are missing."""
+        check_is_fitted(self)
+        _, categorical = self._blocks(check_table(self, X, reset=False))
+        return np.where(categorical == None, "", categorical).astype(str)  # noqa: E711
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The names of the columns that `transform` returns."""
+        check_is_fitted(self)
+        names: list[Any] = []
+        for transformer, columns in (
+            (self.numeric_, self.numeric_columns_),
+            (self.categorical_, self.categorical_columns_),
+        ):
+            if transformer is not None:
+                given = [f"x{c}" if isinstance(c, int) else str(c) for c in columns]
+                names.extend(transformer.get_feature_names_out(given))
+        return np.asarray(names, dtype=object)
+
+    def _blocks(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The numeric columns as floats, the others as text in which None is missing."""
+        if not is_frame(X):
+            return self._blocks_of_array(X)
+        columns = _by_name_or_place(nw.from_native(X, eager_only=True), list(self.kinds_))
+        for name, column in columns.items():
+            check_kind(column, name, self.kinds_[name])
+        numeric = np.empty((len(X), len(self.numeric_columns_)))
+        for j, name in enumerate(self.numeric_columns_):
+            numeric[:, j] = numbers_of(columns[name], name)
+        categorical = np.empty((len(X), len(self.categorical_columns_)), object)
+        for j, name in enumerate(self.categorical_columns_):
+            categorical[:, j] = texts_of(columns[name])
+        return numeric, categorical
+
+    def _blocks_of_array(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        places = []
+        for place, (name, kind) in enumerate(self.kinds_.items()):
+            if kind not in ("number", "any"):
+                raise ValueError(
+                    f"X is an array, but column {name!r} held {KINDS[kind].in_words} in fit; give "
+                    "a table with the columns of fit."
+                )
+            places += [place] if kind == "number" else []
+        return X[:, places], np.empty((len(X), 0), object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _imputer() -> Any:
+    from sklearn.impute import SimpleImputer
+
+    return SimpleImputer(strategy="median", add_indicator=True)
+
+
+def _one_hot() -> Any:
+    from sklearn.preprocessing import OneHotEncoder
+
+    return OneHotEncoder(
+        handle_unknown="infrequent_if_exist", max_categories=40, sparse_output=False
+    )
+
+
+def _plain(transformer: Any) -> Any:
+    """A copy that gives arrays, whatever scikit-learn is set to give."""
+    copy = clone(transformer)
+    return copy.set_output(transform="default") if hasattr(copy, "set_output") else copy
+
+
+def _kinds(X: Any) -> dict[Name, str]:
+    """The kind of every column; of one without any value "any", with a warning."""
+    if is_frame(X):
+        frame = nw.from_native(X, eager_only=True)
+        columns = {name: frame.get_column(name) for name in frame.columns}
+        blank = {name for name, column in columns.items() if is_blank(column)}
+        kinds = {n: "any" if n in blank else kind_of(c, n) for n, c in columns.items()}
+    else:
+        blank = set(np.flatnonzero(np.isnan(X).all(axis=0)).tolist())
+        kinds = {j: "any" if j in blank else "number" for j in range(X.shape[1])}
+    if len(blank) == len(kinds):
+        raise ValueError("No column has a value in any training row; give rows with some.")
+    if blank:
+        names = ", ".join(repr(name) for name in kinds if name in blank)
+        has = "Column {} has" if len(blank) == 1 else "The columns {} have"
+        warnings.warn(
+            f"{has.format(names)} no value in any training row and cannot help to predict: left "
+            "out.",
+            stacklevel=3,
+        )
+    return kinds
+
+
+def _by_name_or_place(frame: nw.DataFrame[Any], names: Sequence[Name]) -> dict[Name, Series]:
+    """The columns under the names of fit; after an array, which has none, in their order."""
+    known = set(frame.columns).issuperset(names)
+    given = names if known else frame.columns
+    return {name: frame.get_column(of) for name, of in zip(names, given, strict=True)}  # type: ignore[arg-type]

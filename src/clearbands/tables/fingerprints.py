@@ -1,0 +1,62 @@
+"""Rows as numbers by which they are known again, in any order and from any kind of file."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clearbands.tables.columns import columns_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def hash_rows(X: pl.DataFrame, y: np.ndarray) -> np.ndarray:
+    """(n,) unsigned 64-bit numbers: equal for rows that are equal in every column and in y.
+
+    1 and 1.0 are equal, and so are all ways to be missing.
+
+    >>> import numpy as np, polars as pl
+    >>> rows = hash_rows(pl.DataFrame({"a": [1, 2, 1], "b": ["x", None, "x"]}), np.array([3, 4, 3]))
+    >>> rows[0] == rows[2], rows[0] == rows[1]
+    (np.True_, np.False_)
+    """
+    hashes = _mixed(_of_numbers(np.asarray(y, float)))
+    for column in columns_of(X):
+        own = _of_texts(column.values) if column.is_text else _of_numbers(column.values)
+        hashes = _mixed(hashes * ODD + own)
+    return hashes
+
+
+def hash_table(rows: np.ndarray) -> str:
+    """One name for a set of rows, whatever their order."""
+    return hashlib.sha256(np.sort(rows).tobytes()).hexdigest()[:32]
+
+
+def _of_numbers(values: np.ndarray) -> np.ndarray:
+    plain = np.where(np.isnan(values), np.nan, values + 0.0)  # one NaN, and no -0
+    return plain.astype("<f8").view("<u8").astype(np.uint64)
+
+
+def _of_texts(values: Sequence[str | None] | np.ndarray) -> np.ndarray:
+    known = {text: _of_text(text) for text in set(values)}
+    return np.array([known[text] for text in values], np.uint64)
+
+
+def _of_text(text: str | None) -> int:
+    if text is None:
+        return 0
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def _mixed(values: np.ndarray) -> np.ndarray:
+    """Every bit of the result depends on every bit of the value (splitmix64)."""
+    with np.errstate(over="ignore"):
+        values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))

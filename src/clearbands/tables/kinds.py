@@ -1,0 +1,283 @@
+"""The kinds of columns: one table of what they are, and the numbers or texts that they hold.
+
+A column keeps its kind from fit to prediction. What a kind is called, which types have it, how it
+becomes numbers and how it stands in JSON is written here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from numbers import Real
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+import narwhals.stable.v1 as nw
+import numpy as np
+
+Series: TypeAlias = "nw.Series[Any]"
+Name: TypeAlias = "str | int"  # of a column; a position in an array
+
+EPOCH = dt.datetime(1970, 1, 1)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What columns of one kind have in common."""
+
+    name: str
+    in_words: str  # what such a column holds
+    expected: str  # of a value in JSON, null aside
+    json_schema: Mapping[str, Any]  # of a value in JSON, null aside
+    dtypes: tuple[type[nw.dtypes.DType], ...] = ()  # of typed columns
+    python: tuple[type, ...] = ()  # of the values in columns of objects
+    read: Callable[[Any], float] | None = None  # a Python value as a number; None: it is none
+    write: Callable[[float], Any] = float  # the number as JSON has its value
+    alike: tuple[str, ...] = field(default=())  # other kinds that give the same numbers
+
+
+def _moment(value: Any) -> float:
+    """Seconds from 1970 to a date or datetime; one with a time zone counts in UTC."""
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[us]").item()
+    if not isinstance(value, dt.datetime):
+        value = dt.datetime.combine(value, dt.time())
+    if value.tzinfo is not None:
+        value = value.astimezone(dt.UTC).replace(tzinfo=None)
+    return (value - EPOCH).total_seconds()
+
+
+def _time(value: dt.time) -> float:
+    """Seconds since midnight."""
+    midnight = dt.datetime.min
+    return (dt.datetime.combine(midnight, value.replace(tzinfo=None)) - midnight).total_seconds()
+
+
+def _span(value: Any) -> float:
+    """Seconds in all."""
+    if isinstance(value, np.timedelta64):
+        value = value.astype("timedelta64[us]").item()
+    return value.total_seconds()
+
+
+def _at(seconds: float) -> dt.datetime:
+    return EPOCH + dt.timedelta(seconds=round(seconds))
+
+
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        kind.name: kind
+        for kind in (
+            Kind(
+                "number",
+                in_words="numbers",
+                expected="a finite number",
+                json_schema={"type": "number"},
+                python=(Real, Decimal),
+                read=float,
+            ),
+            Kind(
+                "boolean",
+                in_words="true and false",
+                expected="true, false",
+                json_schema={"type": "boolean"},
+                dtypes=(nw.Boolean,),
+                python=(bool, np.bool_),
+                read=float,
+                write=lambda number: number > 0.5,
+            ),
+            Kind(
+                "date",
+                in_words="dates",
+                expected='a date such as "2024-01-31"',
+                json_schema={"type": "string", "format": "date"},
+                dtypes=(nw.Date,),
+                python=(dt.date,),
+                read=_moment,
+                write=lambda number: _at(number).date().isoformat(),
+                alike=("datetime",),
+            ),
+            Kind(
+                "datetime",
+                in_words="moments in time",
+                expected='a time such as "2024-01-31T13:45:00"',
+                json_schema={"type": "string", "format": "date-time"},
+                dtypes=(nw.Datetime,),
+                python=(dt.datetime, np.datetime64),
+                read=_moment,
+                write=lambda number: _at(number).isoformat(),
+                alike=("date",),
+            ),
+            Kind(
+                "time",
+                in_words="times of day",
+                expected='a time of day such as "13:45:00"',
+                json_schema={
+                    "type": "string",
+                    "pattern": "^([01][0-9]|2[0-3])(:[0-5][0-9]){2}$",
+                },
+                dtypes=(nw.Time,),
+                python=(dt.time,),
+                read=_time,
+                write=lambda number: _at(number).time().isoformat(),
+            ),
+            Kind(
+                "duration",
+                in_words="durations",
+                expected="a finite number of seconds",
+                json_schema={"type": "number", "description": "In seconds."},
+                dtypes=(nw.Duration,),
+                python=(dt.timedelta, np.timedelta64),
+                read=_span,
+            ),
+            Kind(
+                "text",
+                in_words="text",
+                expected="text",
+                json_schema={"type": "string"},
+                dtypes=(nw.String, nw.Categorical, nw.Enum),
+                python=(str,),
+            ),
+            # Of columns about which nothing is known: a foreign encoder, or no value in fit.
+            Kind(
+                "any",
+                in_words="anything",
+                expected="a finite number, text, true, false",
+                json_schema={"type": ["number", "string", "boolean"]},
+            ),
+        )
+    }
+)
+
+
+def kind_of(column: Series, name: Name) -> str:
+    """The kind by its type, or of a column of objects by its values; "any" if there are none.
+
+    Objects of several types count as text.
+
+    >>> import narwhals.stable.v1 as nw, polars as pl
+    >>> kind_of(nw.from_native(pl.Series([1, None]), series_only=True), "size")
+    'number'
+    """
+    if column.dtype.is_numeric():
+        return "number"
+    for kind in KINDS.values():
+        if column.dtype in kind.dtypes:
+            return kind.name
+    if is_blank(column):
+        return "any"
+    if column.dtype == nw.Object:
+        return _kind_of_values(value for value in _values(column) if value is not None)
+    raise TypeError(
+        f"Column {name!r} has the type {column.dtype}, which cannot be encoded; "
+        "turn it into numbers or text, or drop it."
+    )
+
+
+def _kind_of_values(values: Iterable[Any]) -> str:
+    kinds = {_kind_of_value(of) for of in set(map(type, values))}
+    return kinds.pop() if len(kinds) == 1 else "text"
+
+
+def _kind_of_value(of: type) -> str:
+    # A bool is a number to Python, a datetime a date, so the narrower come first.
+    for name in ("boolean", "number", "datetime", "date", "time", "duration"):
+        if issubclass(of, KINDS[name].python):
+            return name
+    return "text"
+
+
+def check_kind(column: Series, name: Name, kind: str) -> None:
+    """Raise unless the column has the kind it had in fit; one without any value fits them all."""
+    now = kind_of(column, name)
+    if kind in (now, "any") or kind in KINDS[now].alike or is_blank(column):
+        return
+    row, value = _odd_one_out(_values(column), kind)
+    raise ValueError(
+        f"Column {name!r} held {KINDS[kind].in_words} in fit, but now holds "
+        f"{KINDS[now].in_words} such as {str(value)!r} in row {row}; "
+        "give it the type it had in fit."
+    )
+
+
+def _odd_one_out(values: Sequence[Any], kind: str) -> tuple[int, Any]:
+    """A row and its value, where there is one that does not even look like a number."""
+    there = [(row, value) for row, value in enumerate(values) if value is not None]
+    odd = ((row, value) for row, value in there if not _looks_like_a_number(value))
+    return next(odd, there[0]) if kind == "number" else there[0]
+
+
+def _looks_like_a_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def numbers_of(column: Series, name: Name) -> np.ndarray:
+    """(n,) floats in which NaN is missing; dates and times are seconds."""
+    kind = kind_of(column, name)
+    if is_blank(column):
+        return np.full(len(column), np.nan)
+    read = KINDS[kind].read
+    if read is None:
+        raise ValueError(f"Column {name!r} holds {KINDS[kind].in_words} and no numbers.")
+    if column.dtype in (nw.Object, nw.Time):
+        values = np.array([np.nan if v is None else read(v) for v in _values(column)], float)
+    elif column.dtype == nw.Duration:
+        values = _floats(column.dt.total_microseconds()) / 1e6
+    elif column.dtype == nw.Date:
+        values = _floats(column.cast(nw.Datetime("us")).dt.timestamp("us")) / 1e6
+    elif column.dtype == nw.Datetime:
+        values = _floats(column.dt.timestamp("us")) / 1e6
+    else:
+        values = _floats(column)
+    if np.isinf(values).any():
+        row = int(np.argmax(np.isinf(values)))
+        raise ValueError(
+            f"Column {name!r} contains infinity (first in row {row}); replace it or leave it empty."
+        )
+    return values
+
+
+def texts_of(column: Series) -> list[str | None]:
+    """Text as it stands, None where it is missing; the category 1.0 is the category 1."""
+    return [None if value is None else _text(value) for value in _values(column)]
+
+
+def value_of(kind: str, number: float) -> Any:
+    """The value that an encoded number stands for, as JSON has it.
+
+    >>> value_of("date", 86400.0)
+    '1970-01-02'
+    """
+    return KINDS[kind].write(number)
+
+
+def is_blank(column: Series) -> bool:
+    """Whether no row has a value."""
+    if column.dtype.is_float():
+        return bool((column.is_null() | column.is_nan()).all())
+    return column.null_count() == len(column)
+
+
+def _values(column: Series) -> list[Any]:
+    """Python's values, None where one is missing."""
+    missing = column.is_null().to_list()
+    return [
+        None if gap or (isinstance(value, float) and value != value) else value
+        for value, gap in zip(column.to_list(), missing, strict=True)
+    ]
+
+
+def _floats(column: Series) -> np.ndarray:
+    return column.cast(nw.Float64).to_numpy().astype(np.float64)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)

@@ -1,0 +1,56 @@
+"""Tables of the user's own kind: what went in as polars comes out as polars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import narwhals.stable.v1 as nw
+import numpy as np
+
+from clearbands.checks import is_frame
+
+PREFERRED = ("pandas", "polars", "pyarrow")  # for rows that came as an array
+
+
+class FrameKind(NamedTuple):
+    """Which library a table came from, and the index of its rows where the library has one."""
+
+    library: str | None = None  # None for an array
+    index: Any = None
+
+
+def kind_of(X: Any) -> FrameKind:
+    """What `make_frame` needs to make a table like X."""
+    if not is_frame(X):
+        return FrameKind()
+    frame = nw.from_native(X, eager_only=True)
+    return FrameKind(frame.implementation.value, nw.maybe_get_index(frame))
+
+
+def make_frame(columns: Mapping[str, Any], kind: FrameKind) -> Any:
+    """A native frame with these columns; of rows from an array, in a library that is installed.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> make_frame({"a": [1.5]}, kind_of(pl.DataFrame({"x": [0]}))).columns
+    ['a']
+    """
+    values = {
+        name: column.tolist() if isinstance(column, np.ndarray) else list(column)
+        for name, column in columns.items()
+    }
+    library: Any = kind.library if kind.library is not None else _installed()
+    frame = nw.from_dict(values, backend=library).to_native()
+    if kind.index is not None:
+        frame.index = kind.index
+    return frame
+
+
+def _installed() -> str:
+    for library in PREFERRED:
+        if find_spec(library) is not None:
+            return library
+    raise ImportError("A table needs pandas, polars or pyarrow: pip install polars.")

@@ -1,0 +1,1 @@
+"""A model over HTTP, and a page to explore it."""

@@ -1,0 +1,122 @@
+"""The app behind the page, which answers to this machine alone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import FileResponse
+from fastapi.staticfiles import StaticFiles
+
+from clearbands import glossary
+from clearbands.predictions import prediction_table
+from clearbands.tables.choosing import take_features
+from clearbands.tables.features import text_columns
+from clearbands.tables.reading import read_csv
+from clearbands.web.bodies import Bodies
+from clearbands.web.explore import views
+from clearbands.web.explore.guard import LocalOnly
+from clearbands.web.explore.scene import Candidate, Scene
+from clearbands.web.json_rows import JsonObject, parse_json
+from clearbands.web.limits import Limits
+from clearbands.web.refusals import Refusal
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+FOLDER = Path(__file__).parent / "page"
+LIMITS = Limits(bytes=200_000_000, seconds=600, requests=4)
+
+
+def create_page(scene: Scene) -> ASGIApp:
+    """The web app of one page."""
+    start = _dump(views.overview(scene))
+    bodies = Bodies(LIMITS)
+    app = FastAPI(openapi_url=None)
+
+    async def body_of(request: Request) -> bytes:
+        return await bodies.read(request, asyncio.get_running_loop().time() + LIMITS.seconds)
+
+    @app.get("/")
+    async def page() -> Response:
+        return FileResponse(FOLDER / "index.html")
+
+    @app.get("/glossary.css")
+    async def colours() -> Response:
+        return Response(glossary.style_sheet(), media_type="text/css")
+
+    @app.get("/start")
+    async def overview() -> Response:
+        return Response(start, media_type="application/json")
+
+    @app.post("/along")
+    async def along(request: Request) -> Response:
+        asked = parse_json(await body_of(request))
+        row, column = _row_in(asked, scene), _column_in(asked, scene)
+        whole = isinstance(asked, JsonObject) and asked.get("whole") is True
+        return await _answer(lambda: views.along(scene, row, column, whole=whole))
+
+    @app.post("/why")
+    async def why(request: Request) -> Response:
+        row = _row_in(parse_json(await body_of(request)), scene)
+        return await _answer(lambda: views.why(scene, row))
+
+    @app.post("/score/{number}")
+    async def score(request: Request, number: int) -> Response:
+        if not 0 <= number < len(scene.candidates):
+            raise Refusal(404, f"There is no model {number}.")
+        content = await body_of(request)
+        name = unquote(request.headers.get("x-file-name", "The file"))
+        table = await asyncio.to_thread(score_file, scene.candidates[number], content, name)
+        return Response(table, media_type="text/csv")
+
+    @app.exception_handler(Refusal)
+    async def refuse(_: Request, refusal: Refusal) -> Response:
+        return Response(_dump(refusal.to_json()), refusal.status, media_type="application/json")
+
+    app.mount("/", StaticFiles(directory=FOLDER))
+    app.add_middleware(LocalOnly)
+    return app
+
+
+def score_file(candidate: Candidate, content: bytes, name: str) -> bytes:
+    """The csv file that `clearbands predict` would write for a csv file with this content."""
+    model = candidate.model
+    try:
+        frame = read_csv(content, name, text=text_columns(model))
+        rows = take_features(frame, list(model.feature_names_in_), name)
+        return prediction_table(model, rows).write_csv().encode()
+    except (ValueError, TypeError) as error:
+        raise Refusal(422, str(error)) from error
+
+
+def _row_in(asked: object, scene: Scene) -> JsonObject:
+    """The row that the page asks about, with the columns of the scene and values that fit them."""
+    row = asked.get("row") if isinstance(asked, JsonObject) else None
+    if not isinstance(row, JsonObject):
+        raise Refusal(422, 'The body must be {"row": {...}}.')
+    if row.keys() != {control.name for control in scene.controls}:
+        raise Refusal(422, "The row must have exactly the columns of the page.")
+    for candidate in scene.candidates:
+        candidate.check(row)
+    return row
+
+
+def _column_in(asked: object, scene: Scene) -> str:
+    name = asked.get("column") if isinstance(asked, JsonObject) else None
+    if not isinstance(name, str) or name not in [control.name for control in scene.controls]:
+        raise Refusal(422, f"There is no column {name!r}.")
+    return name
+
+
+async def _answer(view: Callable[[], object]) -> Response:
+    return Response(_dump(await asyncio.to_thread(view)), media_type="application/json")
+
+
+def _dump(answer: object) -> str:
+    return json.dumps(answer, allow_nan=False)

@@ -1,0 +1,96 @@
+"""How a request that is not served is answered: a status, a sentence, and the values to blame."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from starlette.types import Send
+
+MAX_ERRORS = 20  # of the values of one request
+MAX_KINDS = 3  # of them in the sentence
+
+
+class ErrorJson(TypedDict):
+    message: str
+    row: int | None
+    column: str | None
+
+
+class ProblemJson(TypedDict):
+    detail: str
+    errors: list[ErrorJson]
+
+
+@dataclass(frozen=True)
+class CellError:
+    """What is wrong with one value, one row (no column) or one column (no row).
+
+    >>> print(CellError("expected a finite number or null", row=3, column="area"))
+    row 3, column 'area': expected a finite number or null
+    """
+
+    message: str
+    row: int | None = None
+    column: str | None = None
+    seen: str | None = field(default=None, compare=False)  # what stood there instead
+
+    @property
+    def sentence(self) -> str:
+        return self.message if self.seen is None else f"{self.message}, got {self.seen}"
+
+    def to_json(self) -> ErrorJson:
+        return {"message": self.sentence, "row": self.row, "column": self.column}
+
+    def __str__(self) -> str:
+        where = [f"row {self.row}"] if self.row is not None else []
+        where += [f"column {self.column!r}"] if self.column is not None else []
+        return f"{', '.join(where)}: {self.sentence}" if where else self.sentence
+
+
+class Refusal(Exception):
+    """A request that is not served: the status, why, and which values are to blame."""
+
+    def __init__(self, status: int, detail: str, errors: Sequence[CellError] = ()) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.errors = list(errors)
+
+    def to_json(self) -> ProblemJson:
+        return {"detail": self.detail, "errors": [error.to_json() for error in self.errors]}
+
+
+def refuse_values(errors: Sequence[CellError]) -> Refusal:
+    """422 that lists the first errors in the order of the rows, and the first of every kind.
+
+    >>> wrong = [CellError("expected a number", row, "x") for row in range(30)]
+    >>> refuse_values([*wrong, CellError("expected 5 values", 31)]).detail
+    "row 0, column 'x': expected a number; row 31: expected 5 values (and 29 more)"
+    """
+    ordered = sorted(errors, key=lambda error: -1 if error.row is None else error.row)
+    firsts: dict[str, CellError] = {}  # the same mistake in another place is of the same kind
+    for error in ordered:
+        firsts.setdefault(error.message, error)
+    of_kinds = list(firsts.values())
+    chosen = set(list(dict.fromkeys(map(id, [*of_kinds, *ordered])))[:MAX_ERRORS])
+    listed = [error for error in ordered if id(error) in chosen]
+    shown = of_kinds[:MAX_KINDS]
+    left = len(errors) - len(shown)
+    more = f" (and {left} more)" if left else ""
+    return Refusal(422, "; ".join(map(str, shown)) + more, listed)
+
+
+async def send_refusal(send: Send, refusal: Refusal, *headers: tuple[bytes, bytes]) -> None:
+    """The answer to a request that no route has seen."""
+    body = json.dumps(refusal.to_json()).encode()
+    described = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        *headers,
+    ]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": described})
+    await send({"type": "http.response.body", "body": body})

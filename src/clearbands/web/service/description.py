@@ -1,0 +1,167 @@
+"""What the service says about its model: for `/model`, and in the OpenAPI description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from clearbands import __version__
+from clearbands.competition.boards import best_model
+from clearbands.tables.features import Feature, typical_row
+from clearbands.tables.kinds import KINDS
+from clearbands.web.bands import finite
+from clearbands.web.limits import Limits
+from clearbands.web.service.schemas import (
+    FeatureInfo,
+    LevelInfo,
+    LimitsInfo,
+    ModelInfo,
+    Problem,
+    TrainedOn,
+)
+
+if TYPE_CHECKING:
+    from clearbands.regressor import ClearRegressor
+
+IN_WORDS = {
+    "joint": (
+        "Coverage approaches the confidence level as the calibration rows become many. The same "
+        "rows chose lambda and calibrated, so nothing is promised for few of them."
+    ),
+    "cross": (
+        "All rows trained, and each was calibrated by members that had not seen it. Coverage "
+        "approaches the confidence level as the rows become many; nothing is promised for few."
+    ),
+    "conformal": (
+        "For a row exchangeable with the calibration rows the interval holds the true value with "
+        "at least the probability of the confidence level, whatever the number of rows, on "
+        "average over rows and calibration sets. Nothing is promised for one given row."
+    ),
+}
+REFUSALS = {
+    401: "The bearer token is missing or wrong.",
+    408: "The body did not arrive in time.",
+    413: "Too many bytes or rows.",
+    415: "The body is neither JSON nor CSV in UTF-8.",
+    422: "The body cannot be read, or values do not fit the model; row and column are named.",
+    503: "Too many requests are under way.",
+    504: "The prediction took too long.",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a model comes from: its name, the versions that wrote its file, the file's mark."""
+
+    name: str
+    versions: Mapping[str, str]
+    fingerprint: str | None
+
+
+def describe_model(
+    model: ClearRegressor, features: Sequence[Feature], limits: Limits, source: Source
+) -> ModelInfo:
+    """All that `/model` tells."""
+    origin = getattr(model, "origin_", None)  # what the command knows of the data it fits
+    factors = zip(model.levels_, model.lambda_, model.gamma1_, model.gamma2_, strict=True)
+    return ModelInfo(
+        name=source.name,
+        version=source.versions.get("clearbands"),
+        fingerprint=source.fingerprint,
+        fitted=_told(origin, "fitted"),
+        target=_told(origin, "target"),
+        unit=_told(origin, "unit"),
+        data_fingerprint=_told(origin, "fingerprint"),
+        type=type(model).__name__,
+        best_model=best_model(model),
+        features=[
+            FeatureInfo(name=f.name, kind=f.kind, categories=list(f.categories)) for f in features
+        ],
+        levels=[
+            LevelInfo.model_validate(
+                {
+                    "confidence_level": float(level),
+                    "lambda": finite(lambda_),
+                    "gamma1": finite(gamma1),
+                    "gamma2": finite(gamma2),
+                }
+            )
+            for level, lambda_, gamma1, gamma2 in factors
+        ],
+        trained_on=TrainedOn(
+            training_rows=model.n_train_,
+            choosing_rows=model.n_validation_,
+            calibration_rows=model.n_calibration_,
+        ),
+        guarantee=model.guarantee_,
+        guarantee_in_words=IN_WORDS[model.calibration_],
+        versions=dict(source.versions),
+        service=__version__,
+        limits=LimitsInfo(rows=limits.rows, bytes=limits.bytes, seconds=limits.seconds),
+    )
+
+
+def metric_labels(info: ModelInfo) -> dict[str, str]:
+    """The model, as metrics name it."""
+    return {
+        "name": info.name,
+        "version": info.version or "",
+        "fingerprint": info.fingerprint or "",
+        "fitted": info.fitted or "",
+    }
+
+
+def _told(origin: object, name: str) -> str | None:
+    value = getattr(origin, name, None)
+    return str(value) if value else None
+
+
+def request_body(features: Sequence[Feature], limits: Limits) -> dict[str, Any]:
+    """The OpenAPI description of what `/predict` takes, with a typical row as the example."""
+    row = {
+        "type": "object",
+        "required": [feature.name for feature in features],
+        "properties": {feature.name: _schema_of(feature) for feature in features},
+        "additionalProperties": False,
+    }
+    # The most rows are no `maxItems`: more of them are well formed and refused with 413.
+    allowed = f"At most {limits.rows:,} rows."
+    rows = {"type": "array", "items": row, "minItems": 1, "description": allowed}
+    body = {
+        "type": "object",
+        "required": ["rows"],
+        "properties": {"rows": rows},
+        "additionalProperties": False,
+    }
+    import polars as pl
+
+    typical = typical_row(features)
+    table = pl.DataFrame([typical]).write_csv()
+    return {
+        "required": True,
+        "content": {
+            "application/json": {"schema": body, "example": {"rows": [typical]}},
+            "text/csv": {"schema": {"type": "string"}, "example": table},
+        },
+    }
+
+
+def _schema_of(feature: Feature) -> dict[str, Any]:
+    """That of a value of its kind, or null."""
+    schema = dict(KINDS[feature.kind].json_schema)
+    types = schema["type"]
+    return schema | {"type": [*([types] if isinstance(types, str) else types), "null"]}
+
+
+def predict_answers(example: object) -> dict[int | str, dict[str, Any]]:
+    """The OpenAPI description of what `/predict` gives back; `example`, or None, is one answer."""
+    content = {
+        "application/json": {"example": example} if example else {},
+        "text/csv": {"schema": {"type": "string"}},
+    }
+    return {200: {"content": content}, **refusals(408, 413, 415, 422, 503, 504)}
+
+
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    return {status: {"model": Problem, "description": REFUSALS[status]} for status in statuses}

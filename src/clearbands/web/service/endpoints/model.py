@@ -1,0 +1,18 @@
+"""`/model`: what is served."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from clearbands.web.service.schemas import ModelInfo
+from clearbands.web.service.service import Service
+
+
+def routes(service: Service) -> APIRouter:
+    router = APIRouter()
+
+    @router.get("/model", summary="What the model is and what holds for it")
+    async def model_info() -> ModelInfo:
+        return service.info
+
+    return router

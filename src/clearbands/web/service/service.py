@@ -1,0 +1,32 @@
+"""What all endpoints of a service share."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from clearbands.tables.features import Feature
+from clearbands.web.bodies import Bodies
+from clearbands.web.limits import Limits
+from clearbands.web.service.line import Line
+from clearbands.web.service.metrics import Metrics
+from clearbands.web.service.schemas import ModelInfo
+from clearbands.web.service.scoring import Scorer
+
+
+@dataclass(frozen=True)
+class Service:
+    """One model, and what it takes to answer requests with it."""
+
+    features: tuple[Feature, ...]
+    limits: Limits
+    info: ModelInfo
+    scorer: Scorer
+    example: object  # the answer to a typical row, or None
+    line: Line
+    bodies: Bodies
+    metrics: Metrics
+
+    def deadline(self) -> float:
+        """When a request that comes now must have been answered."""
+        return asyncio.get_running_loop().time() + self.limits.seconds

@@ -1,0 +1,3 @@
+import pytest
+
+pytest.importorskip("benchmarks", reason="benchmarks/ stands beside the library")

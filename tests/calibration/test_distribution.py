@@ -1,0 +1,197 @@
+"""Any level after the fit: calibrated like the fitted ones, nested, and one distribution."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from clearbands import CalibrationWarning, ClearCalibrator, FixedRatioCalibrator, metrics
+from clearbands.bands import covered
+from clearbands.calibration.conformal import beta_parameters, rank
+from clearbands.calibration.distribution import AnyLevel
+from tests.toys import calibration_set
+
+FITTED = ([0.9], [0.5, 0.95, 0.8])
+
+
+def calibrated(levels, data, **weights):
+    calibrator = ClearCalibrator(levels).fit(*data, **weights)
+    distances = np.add(*calibrator.scale(*data[2:]))
+    return calibrator, distances, AnyLevel.of(levels, data[0], data[1], distances, **weights)
+
+
+@pytest.mark.parametrize("levels", FITTED)
+def test_fitted_levels_are_the_calibrators_and_others_cover_as_many_rows_as_they_need(levels):
+    y, center, aleatoric, epistemic = data = calibration_set(n=199)
+    calibrator, distances, bands = calibrated(levels, data)
+    np.testing.assert_array_equal(
+        bands.intervals(center, distances, levels),
+        calibrator.predict_interval(center, aleatoric, epistemic),
+    )
+    for level in (0.1, 0.3, 0.62, 0.85, 0.93, 0.99):
+        inside = covered(y, bands.intervals(center, distances, level)[:, :, 0])
+        assert rank(199, level) <= inside.sum() <= rank(199, level) + 1
+
+
+@given(st.integers(0, 10**6), st.sampled_from(FITTED))
+@settings(max_examples=30, deadline=None)
+def test_quantiles_rise_with_the_level_and_are_the_bounds(seed, levels):
+    data = calibration_set(n=120, seed=seed)
+    _, distances, bands = calibrated(levels, data)
+    center = data[1]
+    asked = np.arange(1, 100) / 100
+    quantiles = bands.quantiles(center, distances, asked)
+    assert np.all(np.diff(quantiles, axis=1) >= 0)
+    np.testing.assert_array_equal(quantiles[:, 49], center)
+    for level, low, high in ((0.9, 4, 94), (0.62, 18, 80), (0.5, 24, 74)):
+        bounds = bands.intervals(center, distances, level)[:, :, 0]
+        np.testing.assert_array_equal(quantiles[:, [low, high]], bounds)
+
+
+def test_the_order_in_which_levels_were_fitted_does_not_matter():
+    data = calibration_set(n=150)
+    one, other = (calibrated(levels, data) for levels in ([0.5, 0.8, 0.95], [0.95, 0.5, 0.8]))
+    np.testing.assert_array_equal(
+        one[2].intervals(data[1], one[1], [0.3, 0.7, 0.97]),
+        other[2].intervals(data[1], other[1], [0.3, 0.7, 0.97]),
+    )
+
+
+def coverage_of_normal(bounds):
+    return stats.norm.cdf(bounds[:, 1]) - stats.norm.cdf(bounds[:, 0])
+
+
+@pytest.mark.parametrize("side", ["both", "lower", "upper"])
+def test_the_coverage_at_another_level_follows_its_beta_distribution(side):
+    """Distances do not depend on the rows, so the position of a row is all there is to calibrate.
+
+    The noise is skewed against the distances: one-sided bounds must find out.
+    """
+    rng = np.random.default_rng(0)
+    skewed, coverages = np.array([[3.0, 1.0]]).repeat(49, axis=0), []
+    for _ in range(300):
+        data = (rng.normal(size=49), np.zeros(49), skewed, skewed)
+        _, distances, bands = calibrated([0.9], data)
+        bounds = bands.intervals(np.zeros(1), distances[:1], 0.8, side=side)[:, :, 0]
+        assert np.isinf(bounds[0]).tolist() == [side == "upper", side == "lower"]
+        coverages.append(coverage_of_normal(bounds)[0])
+    law = stats.beta(*beta_parameters(49, 0.8))
+    assert stats.kstest(coverages, law.cdf).pvalue > 0.01
+
+
+def test_probability_is_inverse_to_quantile():
+    data = calibration_set(n=99)
+    _, distances, bands = calibrated([0.5, 0.9], data)
+    center = data[1]
+    distribution = bands.distribution(center, distances)
+    asked = np.array([1e-4, 0.01, 0.05, 0.3, 0.5, 0.77, 0.9, 0.999])
+    points = distribution.ppf(asked)
+    assert np.all(np.diff(points, axis=1) > 0)
+    for j, p in enumerate(asked):
+        np.testing.assert_allclose(distribution.cdf(points[:, j]), p, rtol=1e-6)
+    # A quantile is the bound of an interval, which covers k whole rows: at most one more.
+    for p in (0.55, 0.8, 0.95):
+        below = distribution.cdf(bands.quantiles(center, distances, [p])[:, 0])
+        assert np.all((p - 1e-9 <= below) & (below <= p + 0.5 / 100 + 1e-9))
+    np.testing.assert_allclose(distribution.cdf(center), 0.5)
+    assert np.all(distribution.cdf(1e9) > 1 - 1e-9)
+
+
+def normal_rows(rng, n):
+    """The center, the scale and the shape are right."""
+    center, scale = rng.normal(size=n), rng.lognormal(size=n)
+    widths = 1.645 * scale[:, None] * np.ones((n, 2))
+    return center + scale * rng.normal(size=n), center, widths, 1e-3 * widths
+
+
+def test_on_simulated_truth_pit_is_uniform_and_crps_that_of_the_truth():
+    rng = np.random.default_rng(0)
+    cal, new = normal_rows(rng, 2000), normal_rows(rng, 3000)
+    calibrator, _, bands = calibrated([0.9], cal)
+    distances = np.add(*calibrator.scale(*new[2:]))
+    distribution = bands.distribution(new[1], distances)
+    assert stats.kstest(distribution.cdf(new[0]), stats.uniform.cdf).pvalue > 0.01
+    asked = np.arange(1, 100) / 100
+    quantiles = bands.quantiles(new[1], distances, asked)
+    assert stats.kstest(metrics.pit(new[0], quantiles, asked), stats.uniform.cdf).pvalue > 0.01
+    scale = new[2][:, 0] / 1.645
+    z = (new[0] - new[1]) / scale
+    truth = scale * (
+        z * (2 * stats.norm.cdf(z) - 1) + 2 * stats.norm.pdf(z) - 1 / math.sqrt(math.pi)
+    )
+    assert metrics.crps(new[0], quantiles, asked) == pytest.approx(truth.mean(), rel=0.01)
+
+
+def test_mean_and_samples_are_those_of_the_distribution():
+    cal = normal_rows(np.random.default_rng(1), 500)
+    _, distances, bands = calibrated([0.5, 0.9], cal)
+    distribution = bands.distribution(cal[1][:3], distances[:3])
+    drawn = distribution.sample(4000, random_state=0)
+    assert drawn.shape == (3, 4000)
+    for row in range(3):
+        shares = [np.mean(drawn[row] <= t) for t in distribution.ppf([0.1, 0.5, 0.9])[row]]
+        np.testing.assert_allclose(shares, [0.1, 0.5, 0.9], atol=0.03)
+    np.testing.assert_allclose(distribution.mean(), cal[1][:3], atol=0.1)
+    np.testing.assert_array_equal(drawn, distribution.sample(4000, random_state=0))
+
+
+def test_whole_weights_are_repeated_rows():
+    data, weight = calibration_set(n=100), np.arange(100) % 3
+    repeated = [np.repeat(array, weight, axis=0) for array in data]
+    _, distances, one = calibrated([0.9], data, sample_weight=weight)
+    _, _, other = calibrated([0.9], repeated)
+    new = data[1][:4], distances[:4]
+    np.testing.assert_array_equal(
+        one.intervals(*new, [0.3, 0.7]), other.intervals(*new, [0.3, 0.7])
+    )
+    np.testing.assert_allclose(
+        one.distribution(*new).cdf(0.3), other.distribution(*new).cdf(0.3), rtol=1e-12
+    )
+
+
+def test_levels_that_need_more_rows_say_so():
+    data = calibration_set(n=30)
+    calibrator = FixedRatioCalibrator([0.9]).fit(*data)
+    distances = np.add(*calibrator.scale(*data[2:]))
+    short = AnyLevel.of([0.9], data[0], data[1], distances)
+    apart = AnyLevel.of([0.9], data[0], data[1], distances, may_fall_short=False)
+    with pytest.warns(CalibrationWarning, match="at least 99 are needed.*outermost"):
+        bounds = short.intervals(data[1], distances, 0.99)[:, :, 0]
+    assert covered(data[0], bounds).all()
+    with pytest.warns(CalibrationWarning, match="infinite"):
+        assert np.isinf(apart.intervals(data[1], distances, 0.99)).all()
+    with pytest.raises(ValueError, match="No fitted level has finite bounds"):
+        AnyLevel.of([0.9], data[0], data[1], np.full((30, 2, 1), np.inf))
+
+
+def test_parts_add_up_at_any_level():
+    data = calibration_set(n=99)
+    calibrator, distances, bands = calibrated([0.5, 0.9], data)
+    parts = bands.parts(*calibrator.scale(*data[2:]), 0.7)
+    width = np.ptp(bands.intervals(data[1], distances, 0.7)[:, :, 0], axis=1)
+    np.testing.assert_allclose((parts[0] + parts[1]).sum(axis=1), width)
+
+
+def test_bad_input():
+    data = calibration_set(n=50)
+    _, distances, bands = calibrated([0.9], data)
+    distribution = bands.distribution(data[1], distances)
+    with pytest.raises(ValueError, match="side must be"):
+        bands.intervals(data[1], distances, 0.5, side="left")
+    with pytest.raises(ValueError, match="strictly between 0 and 1"):
+        bands.intervals(data[1], distances, 1.5)
+    with pytest.raises(ValueError, match="rise and lie strictly"):
+        bands.quantiles(data[1], distances, [0.9, 0.1])
+    with pytest.raises(ValueError, match="t contains NaN"):
+        distribution.cdf(math.nan)
+    with pytest.raises(ValueError, match="t has 3 rows where 50 are needed"):
+        distribution.cdf([1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="p must lie"):
+        distribution.ppf(0.0)
+    with pytest.raises(ValueError, match="quantiles must have shape"):
+        metrics.crps([1.0], [[1.0]], [0.1, 0.2])
+    with pytest.raises(ValueError, match="rise, or stay"):
+        metrics.pit([1.0], [[2.0, 1.0]], [0.1, 0.2])

@@ -1,0 +1,131 @@
+"""Every group has its own coverage, and those that are too small say what they were given."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.base import clone
+
+from clearbands import CalibrationWarning, ClearCalibrator, FixedRatioCalibrator
+from clearbands.bands import covered
+from clearbands.calibration.conformal import beta_parameters, rank
+from clearbands.calibration.groups import GroupCalibrator
+from clearbands.calibration.guarantee import Guarantee
+from tests.toys import calibration_set
+
+
+def three_groups(rng, n):
+    """Noise that the widths do not know of: 1, 2 and 4 times as large."""
+    groups = rng.choice(["a", "b", "c"], size=n)
+    scale = np.select([groups == "a", groups == "b"], [1.0, 2.0], 4.0)
+    ones = np.ones((n, 2))
+    return (scale * rng.normal(size=n), np.zeros(n), ones, 0.5 * ones), groups
+
+
+def test_exactly_rank_rows_of_every_group_are_covered():
+    data, groups = three_groups(np.random.default_rng(0), 300)
+    fitted = GroupCalibrator(confidence_level=0.9).fit(*data, groups=groups)
+    inside = covered(data[0], fitted.predict_interval(*data[1:], groups=groups))
+    for group in fitted.groups_:
+        assert group.rows == "own"
+        assert inside[groups == group.label].sum() == rank(group.n, 0.9)
+        assert group.gamma2 / group.gamma1 == pytest.approx(fitted.pooled_.lambda_)
+
+
+def test_the_coverage_of_a_group_follows_its_beta_distribution():
+    rng = np.random.default_rng(0)
+    coverages = []
+    for _ in range(400):
+        data, _ = three_groups(rng, 60)
+        groups = np.repeat(["a", "b"], [23, 37])
+        y = np.where(groups == "a", 1, 5) * rng.normal(size=60)
+        fitted = GroupCalibrator(FixedRatioCalibrator(), confidence_level=0.8).fit(
+            y, *data[1:], groups=groups
+        )
+        reach = fitted.predict_interval([0.0], [[1, 1]], [[0.5, 0.5]], groups=["a"])[0, 1]
+        coverages.append(stats.norm.cdf(reach) - stats.norm.cdf(-reach))
+    assert fitted.guarantee_ is Guarantee.GROUPS
+    law = stats.beta(*beta_parameters(23, 0.8))
+    assert stats.kstest(coverages, law.cdf).pvalue > 0.01
+    pooled = stats.beta(*beta_parameters(60, 0.8))
+    assert stats.kstest(coverages, pooled.cdf).pvalue < 1e-6
+
+
+def test_small_groups_are_merged_or_pooled_as_asked_and_said():
+    data, groups = three_groups(np.random.default_rng(1), 200)
+    groups = groups.astype(object)
+    groups[:4], groups[4:12] = "few", "some"
+    merged = GroupCalibrator(confidence_level=0.9).fit(*data, groups=groups)
+    assert {g.label: g.rows for g in merged.groups_} == {
+        "a": "own",
+        "b": "own",
+        "c": "own",
+        "few": "merged",
+        "some": "merged",
+    }
+    together = FixedRatioCalibrator(0.9, ratio=merged.pooled_.lambda_[0])
+    together.fit(*(array[:12] for array in data))
+    assert merged.groups_[3].gamma1[0] == merged.groups_[4].gamma1[0] == together.gamma1_
+    pooled = GroupCalibrator(confidence_level=0.9, small="pool").fit(*data, groups=groups)
+    assert [g.rows for g in pooled.groups_[3:]] == ["pooled", "pooled"]
+    assert pooled.groups_[3].gamma1[0] == pooled.pooled_.gamma1_[0]
+    still_few = GroupCalibrator(confidence_level=0.9, smallest=13).fit(*data, groups=groups)
+    assert [g.rows for g in still_few.groups_[3:]] == ["pooled", "pooled"]
+
+
+def test_a_group_that_is_calibrated_on_too_few_rows_has_infinite_bounds():
+    data, groups = three_groups(np.random.default_rng(1), 200)
+    groups = groups.astype(object)
+    groups[:4] = "few"
+    with pytest.warns(CalibrationWarning, match="4 calibration rows are too few"):
+        fitted = GroupCalibrator(smallest=2).fit(*data, groups=groups)
+    new = ([0.0, 0.0], [[1, 1]] * 2, [[1, 1]] * 2)
+    bounds = fitted.predict_interval(*new, groups=["few", "a"])
+    assert np.isinf(bounds).tolist() == [[True, True], [False, False]]
+
+
+def test_unknown_groups_are_named_or_pooled():
+    data, groups = three_groups(np.random.default_rng(2), 120)
+    new = ([0.0, 0.0], [[1, 1]] * 2, [[1, 1]] * 2)
+    strict = GroupCalibrator().fit(*data, groups=groups)
+    with pytest.raises(ValueError, match=r"not calibrated: north\. .* unknown=\"pool\""):
+        strict.predict_interval(*new, groups=["a", "north"])
+    lenient = GroupCalibrator(unknown="pool").fit(*data, groups=groups)
+    with pytest.warns(CalibrationWarning, match=r"\(north\) get the factors of all rows"):
+        bounds = lenient.predict_interval(*new, groups=["a", "north"])
+    alone = ClearCalibrator().fit(*data).predict_interval(*new)
+    np.testing.assert_array_equal(bounds[1], alone[1])
+    with pytest.raises(ValueError, match=r"groups must have shape \(2,\)"):
+        strict.predict_interval(*new, groups=["a"])
+
+
+def test_several_levels_are_nested_and_weights_are_repeated_rows():
+    data, groups = three_groups(np.random.default_rng(3), 150)
+    weight = np.arange(150) % 3
+    fitted = GroupCalibrator(confidence_level=[0.8, 0.5])
+    one = fitted.fit(*data, groups=groups, sample_weight=weight)
+    intervals = one.predict_interval(*data[1:], groups=groups)
+    assert intervals.shape == (150, 2, 2)
+    assert np.all(np.ptp(intervals, axis=1)[:, 0] >= np.ptp(intervals, axis=1)[:, 1])
+    repeated = [np.repeat(array, weight, axis=0) for array in data]
+    other = clone(fitted).fit(*repeated, groups=np.repeat(groups, weight))
+    for first, second in zip(one.groups_, other.groups_, strict=True):
+        np.testing.assert_array_equal(first.gamma1, second.gamma1)
+
+
+def test_one_group_is_the_calibrator_itself():
+    data = calibration_set()
+    fitted = GroupCalibrator().fit(*data, groups=np.full(300, "all"))
+    plain = ClearCalibrator().fit(*data)
+    assert fitted.groups_[0].gamma1[0] == plain.gamma1_
+    assert fitted.guarantee_ is Guarantee.JOINT
+    split = GroupCalibrator().fit(*data, groups=np.full(300, "all"), validation=data)
+    assert split.guarantee_ is Guarantee.GROUPS
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [({"small": "drop"}, "small"), ({"unknown": "guess"}, "unknown"), ({"smallest": 0}, "whole")],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        GroupCalibrator(**parameters).fit(*calibration_set(n=30), groups=["a"] * 30)

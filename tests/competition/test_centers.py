@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import LinearRegression
+
+from clearbands.bagging import Folds
+from clearbands.center_models.symmetric import SymmetricTrees
+from clearbands.competition.centers import choose_centers, judge_centers
+from clearbands.split import Rows
+from tests.toys import noisy_line
+
+
+class Broken(RegressorMixin, BaseEstimator):
+    """Cannot cope with any data."""
+
+    def fit(self, X, y):
+        raise ValueError("these rows are beyond me.")
+
+
+class Nonsense(DummyRegressor):
+    """Predicts no numbers."""
+
+    def predict(self, X):
+        return np.full(len(X), np.nan)
+
+
+def judged(candidates, n=120):
+    X, y = noisy_line(n)
+    draws = Folds.draw(n, 5, 1, np.random.RandomState(0))
+    return judge_centers(candidates, Rows(X, y), draws, [0.9], n_jobs=1)
+
+
+def test_errors_are_those_of_unseen_rows():
+    X, y = noisy_line(120)
+    draws = Folds.draw(120, 5, 1, np.random.RandomState(0))
+    (found,) = judge_centers({"line": LinearRegression()}, Rows(X, y), draws, [0.9], n_jobs=1)
+    predicted = np.empty(120)
+    for seen in draws.counts.astype(bool):
+        predicted[~seen] = LinearRegression().fit(X[seen], y[seen]).predict(X[~seen])
+    assert found.mae == pytest.approx(np.mean(np.abs(y - predicted)))
+    assert found.rmse == pytest.approx(np.sqrt(np.mean((y - predicted) ** 2)))
+
+
+def test_the_best_is_chosen():
+    standings = judged({"mean": DummyRegressor(), "line": LinearRegression()})
+    assert [s.name for s in choose_centers(standings, 1)] == ["line"]
+
+
+def test_few_trees_win_where_there_is_nothing_to_learn():
+    X, _ = noisy_line(200)
+    y = np.random.default_rng(1).normal(size=200)
+    draws = Folds.draw(200, 5, 1, np.random.RandomState(0))
+    pool = {"trees": SymmetricTrees(max_depth=6)}
+    (found,) = judge_centers(pool, Rows(X, y), draws, [0.9], n_jobs=1)
+    assert found.name == "trees, 48 trees"
+    assert found.model.n_trees == 48
+
+
+def test_a_candidate_that_fails_is_left_out_by_name():
+    with pytest.warns(UserWarning, match="'broken' is left out: these rows are beyond me"):
+        standings = judged({"broken": Broken(), "line": LinearRegression()})
+    assert [s.name for s in standings] == ["line"]
+    with pytest.warns(UserWarning, match="'nonsense' is left out: it predicts values that are not"):
+        standings = judged({"nonsense": Nonsense(), "line": LinearRegression()})
+    assert [s.name for s in standings] == ["line"]
+    with (
+        pytest.warns(UserWarning, match="left out"),
+        pytest.raises(ValueError, match=r"No center could be fitted \(broken: these rows"),
+    ):
+        judged({"broken": Broken()})

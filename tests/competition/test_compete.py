@@ -1,0 +1,141 @@
+"""The default from end to end: all rows train, and none is judged by what saw it."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.preprocessing import TargetEncoder
+
+from clearbands import (
+    ClearRegressor,
+    LinearQuantiles,
+    MemberEnsemble,
+    PCSEnsemble,
+    ResidualQuantiles,
+    load,
+    save,
+)
+from clearbands.calibration.conformal import CalibrationWarning
+from clearbands.competition.contest import Contest
+from clearbands.epistemic.folded import FoldedEnsemble
+from tests.toys import noisy_line
+
+
+def folded_lines(**parameters):
+    """Quick parts, calibrated on all rows."""
+    defaults = {
+        "epistemic": FoldedEnsemble(LinearRegression(), 5, 2),
+        "aleatoric": ResidualQuantiles(LinearQuantiles(), n_bootstraps=25),
+        "random_state": 0,
+    }
+    return ClearRegressor(**(defaults | parameters))
+
+
+def test_all_rows_train_and_all_rows_calibrate():
+    X, y = noisy_line()
+    model = folded_lines().fit(X, y)
+    assert (model.n_train_, model.n_calibration_) == (240, 240)
+    assert model.calibration_ == "cross"
+    assert "without a finite-sample guarantee" in model.guarantee_
+    assert [s.kept for s in model.leaderboard_] == [True]
+
+
+@pytest.mark.slow
+def test_coverage_on_new_rows_is_near_the_level():
+    covered = []
+    for seed in range(6):
+        X, y = noisy_line(1200, seed=seed)
+        model = folded_lines(random_state=seed).fit(X[:200], y[:200])
+        _, intervals = model.predict_interval(X[200:])
+        covered.append(np.mean((intervals[:, 0, 0] <= y[200:]) & (y[200:] <= intervals[:, 1, 0])))
+    assert np.mean(covered) == pytest.approx(0.9, abs=0.02)
+
+
+@pytest.mark.slow
+def test_the_default_chooses_averages_and_is_reproduced():
+    X, y = noisy_line(150)
+    model = ClearRegressor(confidence_level=[0.9, 0.5], n_jobs=1, random_state=3).fit(X, y)
+    assert len(model.centers_) == len(Contest().centers(2))
+    assert len(model.leaderboard_) == 2 * len(Contest().noises())
+    assert model.leaderboard_[0].kept
+    assert 1 <= sum(s.kept for s in model.leaderboard_) <= 4
+    assert [s.loss for s in model.leaderboard_] == sorted(s.loss for s in model.leaderboard_)
+    again = ClearRegressor(confidence_level=[0.9, 0.5], n_jobs=2, random_state=3).fit(X, y)
+    np.testing.assert_array_equal(model.predict_interval(X)[1], again.predict_interval(X)[1])
+    np.testing.assert_array_equal(model.predict(X), model.predict_interval(X)[0])
+
+
+@pytest.mark.slow
+def test_the_default_is_saved_and_loaded(tmp_path):
+    X, y = noisy_line(100)
+    model = ClearRegressor(random_state=0).fit(X, y)
+    save(model, tmp_path / "model.clear")
+    again = load(tmp_path / "model.clear")
+    np.testing.assert_array_equal(model.predict_interval(X)[1], again.predict_interval(X)[1])
+    assert again.leaderboard_ == model.leaderboard_
+
+
+def test_of_many_rows_some_choose_and_all_train():
+    X, y = noisy_line(400)
+    contest = Contest(judging_rows=100, folds=3, repeats=1)
+    model = ClearRegressor(contest=contest, random_state=0).fit(X, y)
+    assert model.n_train_ == model.n_calibration_ == 400
+    assert model.parts_.pairs[0].epistemic.draws_.counts.shape[1] == 400
+
+
+def test_parts_compete_on_training_rows_alone_where_others_calibrate():
+    X, y = noisy_line(300)
+    one = ClearRegressor(calibration="conformal", random_state=0)
+    one.fit(X[:100], y[:100], X_cal=X[100:], y_cal=y[100:])
+    two = ClearRegressor(calibration="conformal", random_state=0)
+    two.fit(X[:100], y[:100], X_cal=X[100:], y_cal=-y[100:])
+    assert one.guarantee_ == "finite-sample marginal coverage"
+    assert one.leaderboard_ == two.leaderboard_
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+
+
+def test_rows_that_are_said_to_belong_together_are_never_parted():
+    X, y = noisy_line(60)
+    visits = np.repeat([f"patient {i}" for i in range(20)], 3)
+    model = folded_lines().fit(X, y, together=visits)
+    for part in (model.epistemic_, model.aleatoric_):
+        for seen in part.draws_.counts:
+            assert all(len(set(seen[visits == who])) == 1 for who in np.unique(visits))
+    with pytest.raises(ValueError, match=r"together must have shape \(60,\), a label per row"):
+        model.fit(X, y, together=visits[:-1])
+
+
+def test_models_that_were_fitted_elsewhere_promise_nothing_without_rows_of_their_own():
+    X, y = noisy_line(200)
+    members = MemberEnsemble([LinearRegression().fit(X, y), LinearRegression().fit(X, y + 0.1)])
+    with pytest.warns(CalibrationWarning, match="fitted elsewhere. If they saw rows of X"):
+        model = folded_lines(epistemic=members).fit(X, y)
+    assert model.guarantee_.startswith("no guarantee")
+    fresh, targets = noisy_line(100, seed=1)
+    model = folded_lines(epistemic=members, calibration="conformal")
+    model.fit(X, y, X_cal=fresh, y_cal=targets)
+    assert model.guarantee_ == "finite-sample marginal coverage"
+
+
+def test_calibration_rows_that_train_are_refused():
+    X, y = noisy_line(100)
+    model = folded_lines(calibration="joint")
+    with pytest.raises(ValueError, match="All 100 calibration rows are among the training rows"):
+        model.fit(X, y, X_cal=X, y_cal=y)
+    fresh, targets = noisy_line(40, seed=1)
+    with pytest.warns(UserWarning, match="60 of 100 calibration rows are among the training rows"):
+        model.fit(X, y, X_cal=np.vstack([X[:60], fresh]), y_cal=np.concatenate([y[:60], targets]))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "arguments", "message"),
+    [
+        ({"calibration": "cross"}, {"X_cal": np.ones((5, 2)), "y_cal": np.ones(5)}, "have no use"),
+        ({"encoder": TargetEncoder()}, {}, "The encoder learns from y"),
+        ({"residuals": "in-sample"}, {}, "judge members that saw them"),
+        ({"epistemic": PCSEnsemble([LinearRegression()], n_bootstraps=1)}, {}, "Only"),
+    ],
+)
+def test_bad_input(parameters, arguments, message):
+    X, y = noisy_line(80)
+    with pytest.raises(ValueError, match=message):
+        folded_lines(**parameters).fit(X, y, **arguments)

@@ -1,0 +1,3 @@
+import pytest
+
+pytest.importorskip("typer", reason="the extra `cli` is not installed")

@@ -1,0 +1,150 @@
+"""What README and docs show must run as it stands."""
+
+import re
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import clearbands
+from clearbands.cli.app import app
+from tests.pages import commands, python_blocks
+from tests.toys import calibration_set, noisy_line
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TEXTS = [*PAGES, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "experiments").glob("*.md"))]
+ENDLESS = {"serve", "explore"}  # commands that go on until they are stopped
+
+
+def name_of(page):
+    return str(page.relative_to(ROOT))
+
+
+def pages_with(find):
+    return [pytest.param(page, id=name_of(page)) for page in PAGES if find(page)]
+
+
+@pytest.fixture
+def reader(tmp_path, monkeypatch):
+    """A reader's folder, and the names that short examples take for granted."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "images").mkdir()
+    X, y = noisy_line()
+    y_cal, center, aleatoric, epistemic = calibration_set()
+    names = {"X": X, "y": y, "X_new": X, "y_cal": y_cal}
+    names |= {"center": center, "aleatoric": aleatoric, "epistemic": epistemic}
+    return names | {"center_cal": center, "aleatoric_cal": aleatoric, "epistemic_cal": epistemic}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", pages_with(python_blocks))
+def test_the_code_on_every_page_runs_from_top_to_bottom(page, reader):
+    left_out = []
+    for block in python_blocks(page):
+        if block.why_not:
+            left_out.append(block.why_not)
+        elif block.needs and find_spec(block.needs) is None:
+            left_out.append(f"{block.needs} is not installed")
+        else:
+            block.run(reader)
+    if page.name == "README.md":
+        assert reader["intervals"].shape == (240, 2, 1)
+        assert np.all(reader["lower"] <= reader["upper"])
+    if left_out:
+        pytest.skip(f"some blocks: {', '.join(left_out)}")
+
+
+def houses(n):
+    size = np.linspace(30, 200, n)
+    town = np.resize(["Aarau", "Bern", "Chur"], n)
+    noise = np.random.default_rng(n).normal(0, 20, n)
+    return pl.DataFrame({"size": size, "town": town, "price": 4 * size + noise})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", pages_with(commands))
+def test_the_commands_on_every_page_run_one_after_the_other(page, reader):
+    houses(60).write_csv("houses.csv")
+    houses(40).write_csv("sold.csv")
+    houses(10).drop("price").write_csv("new.csv")
+    calls = commands(page)
+    if calls[0][0] != "fit":  # the page takes the model for granted
+        calls.insert(0, ["fit", "houses.csv", "--target", "price", "--out", "houses.clear"])
+    for call in calls:
+        if call[0] not in ENDLESS:
+            result = CliRunner().invoke(app, call)
+            assert result.exit_code == 0, (call, result.stderr)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page):
+    text = page.read_text()
+    made = re.findall(r'save(?:fig)?\("([^"]+)"', text)  # by the code of the page
+    for link in re.findall(r"\]\(([^)#]+)\)", text):
+        known = link.startswith("http") or link in made
+        assert known or (page.parent / link).exists(), link
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=name_of)
+def test_files_that_a_page_names_are_there(page):
+    homes = (ROOT, ROOT / "src" / "clearbands", page.parent)
+    for name in set(re.findall(r"`([\w/]+\.py)`", page.read_text())):
+        assert any((home / name).exists() for home in homes), name
+
+
+def test_every_public_name_has_its_place_in_the_reference():
+    text = (ROOT / "docs" / "api.md").read_text()
+    missing = [name for name in clearbands.__all__ if not re.search(rf"\b{name}\b", text)]
+    assert missing == []
+
+
+def test_every_page_is_in_the_menu():
+    config = (ROOT / "zensical.toml").read_text()
+    for page in PAGES[1:]:
+        assert f'"{page.relative_to(ROOT / "docs")}"' in config
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning(tmp_path):
+    pytest.importorskip("zensical", reason="the group docs is not installed")
+    for name in ("docs", "src/clearbands", "experiments/results/figures"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    for name in ("zensical.toml", "experiments/RESULTS.md"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(
+        ROOT / "experiments/results/figures", tmp_path / "docs/results/figures", dirs_exist_ok=True
+    )
+    (tmp_path / "docs" / "howto" / "example-report.html").touch()
+    done = subprocess.run(
+        [sys.executable, "-m", "zensical", "build", "--strict"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    reference = (tmp_path / "site" / "api.html").read_text()
+    assert "Calibrated prediction intervals that tell noise from ignorance." in reference
+    assert "https://fonts" not in (tmp_path / "site" / "index.html").read_text()
+
+
+def test_pictures_of_the_gallery_are_those_of_its_code():
+    text = (ROOT / "docs" / "gallery.md").read_text()
+    saved = re.findall(r'savefig\("([^"]+)"', text)
+    assert saved == re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
+
+
+def test_every_public_name_exists_and_importing_is_light():
+    code = (
+        "import sys, clearbands\n"
+        "heavy = {'torch', 'matplotlib', 'xgboost', 'sklearn', 'numba'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+        "for name in clearbands.__all__: getattr(clearbands, name)\n"
+        "heavy = {'torch', 'matplotlib', 'xgboost', 'numba'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -1,0 +1,104 @@
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from clearbands.engine.threads import one_blas_thread, run_threads
+from clearbands.progress import listening
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, -1])
+def test_every_task_runs_once_and_is_reported(n_jobs):
+    done, steps = np.zeros(20, int), []
+
+    def task(i, stop):
+        done[i] += 1
+
+    with listening(lambda *step: steps.append(step)):
+        run_threads(task, 20, n_jobs=n_jobs, stage="work")
+    assert (done == 1).all()
+    assert steps == [("work", i, 20) for i in range(1, 21)]
+
+
+def test_an_error_stops_the_others_and_comes_out():
+    running, stopped = threading.Event(), []
+
+    def task(i, stop):
+        if i == 0:
+            running.wait(20)
+            raise RuntimeError("task 0")
+        running.set()
+        deadline = time.monotonic() + 20
+        while not stop[0] and time.monotonic() < deadline:
+            time.sleep(0.001)
+        stopped.append(bool(stop[0]))
+
+    with pytest.raises(RuntimeError, match="task 0"):
+        run_threads(task, 2, n_jobs=2, stage="work")
+    assert stopped == [True]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_is_seen_while_kernels_run(n_jobs):
+    """Also with one job: the calling thread only waits."""
+    running, stopped = threading.Event(), []
+
+    def task(i, stop):
+        running.set()
+        deadline = time.monotonic() + 20
+        while not stop[0] and time.monotonic() < deadline:
+            time.sleep(0.001)
+        stopped.append(bool(stop[0]))
+
+    def interrupt():
+        running.wait()
+        time.sleep(0.2)  # until all tasks are handed out
+        os.kill(os.getpid(), signal.SIGINT)
+
+    # A shell that runs the tests in the background has them ignore the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Thread(target=interrupt).start()
+        with pytest.raises(KeyboardInterrupt):
+            run_threads(task, 4, n_jobs=n_jobs, stage="work")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert stopped
+    assert all(stopped)
+
+
+def blas_threads():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+def test_blas_gets_its_threads_back_whoever_ends_first():
+    """Two at once, the first to come ends first: until the last has ended the limit stays."""
+    started, may_end = threading.Event(), threading.Event()
+
+    def first():
+        with one_blas_thread():
+            started.set()
+            may_end.wait(20)
+
+    with threadpool_limits(2, user_api="blas"):
+        thread = threading.Thread(target=first)
+        thread.start()
+        assert started.wait(20)
+        assert blas_threads() == {1}
+        with one_blas_thread():
+            may_end.set()
+            thread.join(20)
+            assert blas_threads() == {1}
+        assert blas_threads() == {2}
+
+
+def test_blas_gets_its_threads_back_after_an_error():
+    with threadpool_limits(2, user_api="blas"):
+        with pytest.raises(RuntimeError, match="inside"), one_blas_thread():
+            raise RuntimeError("inside")
+        assert blas_threads() == {2}

@@ -1,0 +1,217 @@
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from clearbands import (
+    BoostedQuantiles,
+    ForestQuantiles,
+    LinearQuantiles,
+    PCSEnsemble,
+    TableEncoder,
+    mean_pool,
+    quantile_pool,
+)
+from tests.toys import noisy_line
+
+
+def test_the_best_model_wins_and_the_table_says_by_how_much():
+    X, y = noisy_line()
+    pool = {"mean": DummyRegressor(), "line": LinearRegression()}
+    fitted = PCSEnsemble(pool, n_bootstraps=5, random_state=0).fit(
+        X[:160], y[:160], validation=(X[160:], y[160:])
+    )
+    first, second = fitted.leaderboard_
+    assert (first["model"], first["selected"]) == ("line", True)
+    assert (second["model"], second["selected"]) == ("mean", False)
+    once = LinearRegression().fit(X[:160], y[:160])
+    assert first["r2"] == pytest.approx(once.score(X[160:], y[160:]))
+    assert first["rmse"] < second["rmse"]
+    assert isinstance(fitted.winner_, LinearRegression)
+
+
+def test_center_and_widths_are_quantiles_of_the_members():
+    X, y = noisy_line()
+    fitted = PCSEnsemble([LinearRegression()], n_bootstraps=40, random_state=0).fit(X, y)
+    members = np.stack(
+        [
+            LinearRegression().fit(X, y, sample_weight=counts).predict(X)
+            for counts in fitted.draws_.counts
+        ]
+    )
+    center, widths = fitted.predict_with_widths(X)
+    low, middle, high = np.quantile(members, [0.05, 0.5, 0.95], axis=0)
+    np.testing.assert_allclose(center, middle)
+    np.testing.assert_allclose(widths[:, :, 0], np.stack([middle - low, high - middle], axis=1))
+    np.testing.assert_array_equal(fitted.predict(X), center)
+
+
+def test_top_k_pools_the_members_of_several_models():
+    X, y = noisy_line()
+    pool = {
+        "mean": DummyRegressor(),
+        "line": LinearRegression(),
+        "zero": DummyRegressor(strategy="median"),
+    }
+    fitted = PCSEnsemble(pool, top_k=2, n_bootstraps=3, random_state=0).fit(X, y)
+    assert fitted.predict_members(X).shape == (240, 6)
+    assert [entry["selected"] for entry in fitted.leaderboard_] == [True, True, False]
+
+
+def test_preprocessings_are_versions_of_the_data():
+    """Only squares make the curve a line: the version with squares wins."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(200, 1))
+    y = X[:, 0] ** 2 + 0.01 * rng.normal(size=200)
+    fitted = PCSEnsemble(
+        [LinearRegression()],
+        {"as it is": FunctionTransformer(), "squares": PolynomialFeatures(2)},
+        n_bootstraps=5,
+        random_state=0,
+    ).fit(X, y)
+    assert fitted.leaderboard_[0]["preprocessing"] == "squares"
+    assert fitted.leaderboard_[0]["model"] == "LinearRegression"
+    np.testing.assert_allclose(fitted.predict(X), X[:, 0] ** 2, atol=0.02)
+
+
+def test_a_share_keeps_that_part_of_the_distinct_combinations():
+    X, y = noisy_line()
+    degrees = {f"degree {d}": PolynomialFeatures(d) for d in (1, 2, 3)}
+    again = {f"again {d}": PolynomialFeatures(d) for d in (1, 2, 3)}
+    fitted = PCSEnsemble(
+        [LinearRegression(), DummyRegressor()], degrees | again, top_k=0.5, n_bootstraps=2
+    ).fit(X, y)
+    assert [entry["selected"] for entry in fitted.leaderboard_] == 3 * [True] + 3 * [False]
+    assert fitted.predict_members(X).shape == (240, 6)
+
+
+class Counting(LinearRegression):
+    """Knows how often any of its clones was fitted."""
+
+    fits = 0
+
+    def fit(self, X, y):
+        Counting.fits += 1
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("top_k", [1, 3])
+def test_versions_with_the_same_training_data_are_fitted_once(top_k):
+    X, y = noisy_line()
+    versions = {"one": FunctionTransformer(), "two": FunctionTransformer(), "three": Root()}
+    Counting.fits = 0
+    fitted = PCSEnsemble([Counting()], versions, top_k, n_bootstraps=1).fit(X, y - y.min())
+    assert fitted.duplicates_ == {"two": "one"}
+    assert {entry["preprocessing"] for entry in fitted.leaderboard_} == {"one", "three"}
+    # Once for each distinct version to compare them, where there is a choice; once in the bags.
+    assert Counting.fits == (3 if top_k == 1 else 2)
+
+
+class Root(FunctionTransformer):
+    """X as it is, y as its square root."""
+
+    def transform_target(self, y):
+        return np.sqrt(y)
+
+    def inverse_transform_target(self, predictions):
+        return predictions**2
+
+
+def test_a_preprocessing_may_choose_the_scale_of_the_target():
+    """The square root of y is a line: on that scale the fit is exact, also for the members."""
+    X = np.linspace(0, 1, 50)[:, None]
+    y = (1 + X[:, 0]) ** 2
+    versions = {"as it is": FunctionTransformer(), "root": Root()}
+    fitted = PCSEnsemble([LinearRegression()], versions, n_bootstraps=20, random_state=0).fit(X, y)
+    assert fitted.leaderboard_[0]["preprocessing"] == "root"
+    assert fitted.leaderboard_[0]["rmse"] == pytest.approx(0, abs=1e-9)
+    np.testing.assert_allclose(fitted.predict_members(X), np.tile(y[:, None], 20))
+    np.testing.assert_allclose(fitted.predict_out_of_bag(X), y)
+
+
+def test_a_scale_that_the_target_does_not_have():
+    X, y = noisy_line()
+    with pytest.raises(ValueError, match="'Root' has no finite target for y = -"):
+        PCSEnsemble([LinearRegression()], [Root()], n_bootstraps=2).fit(X, y)
+
+
+def test_preprocessings_see_frames():
+    X = pl.DataFrame({"town": ["a", "b", None] * 20, "size": [1.0, None, 3.0] * 20})
+    y = np.arange(60.0) % 3
+    fitted = PCSEnsemble([LinearRegression()], [TableEncoder()], n_bootstraps=3, random_state=0)
+    np.testing.assert_allclose(fitted.fit(X, y).predict(X), y, atol=1e-6)
+
+
+def test_out_of_bag_center_uses_only_members_that_did_not_see_the_row():
+    X, y = noisy_line(40)
+    fitted = PCSEnsemble([LinearRegression()], n_bootstraps=30, random_state=0).fit(X, y)
+    members, drawn = fitted.predict_members(X), fitted.draws_.counts.T > 0
+    expected = [np.median(row[~seen]) for row, seen in zip(members, drawn, strict=True)]
+    np.testing.assert_allclose(fitted.predict_out_of_bag(X), expected)
+    np.testing.assert_array_equal(fitted.predict_training(X)[0], fitted.predict(X))
+
+
+def test_rows_that_every_member_saw_have_no_out_of_bag_center():
+    X, y = noisy_line(40)
+    fitted = PCSEnsemble([LinearRegression()], n_bootstraps=1, random_state=0).fit(X, y)
+    seen = fitted.draws_.counts[0] > 0
+    np.testing.assert_array_equal(np.isnan(fitted.predict_out_of_bag(X)), seen)
+
+
+def test_out_of_bag_wants_the_rows_of_fit():
+    X, y = noisy_line(40)
+    fitted = PCSEnsemble([LinearRegression()], n_bootstraps=2, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="the 40 rows given to fit, in their order; got 39 rows"):
+        fitted.predict_out_of_bag(X[:-1])
+
+
+@pytest.mark.parametrize(
+    "model", [LinearQuantiles(), BoostedQuantiles(n_trees=5), ForestQuantiles(n_trees=5)]
+)
+def test_of_quantile_models_the_median_is_bagged_and_jobs_change_nothing(model):
+    X, y = noisy_line()
+    one, two = (
+        PCSEnsemble([model], n_bootstraps=4, n_jobs=n_jobs, random_state=0).fit(X, y)
+        for n_jobs in (1, 2)
+    )
+    assert one.predict_members(X).shape == (240, 4)
+    np.testing.assert_array_equal(one.predict_members(X), two.predict_members(X))
+
+
+def test_bootstraps_are_drawn_once_and_kept():
+    X, y = noisy_line()
+    ensemble = PCSEnsemble([LinearRegression()], n_bootstraps=4, random_state=0)
+    first = ensemble.fit(X, y).draws_.counts
+    ensemble.predict(X)
+    assert ensemble.draws_.counts is first
+    np.testing.assert_array_equal(ensemble.fit(X, y).draws_.counts, first)
+
+
+def test_the_papers_pools():
+    assert list(quantile_pool()) == ["forest", "boosting", "gam"]
+    pytest.importorskip("xgboost")
+    assert len(mean_pool()) == 9
+
+
+@pytest.mark.parametrize(
+    ("ensemble", "message"),
+    [
+        (PCSEnsemble(n_bootstraps=0), "n_bootstraps must be a whole number of at least 1, got 0"),
+        (PCSEnsemble(top_k=0), "top_k.* must be"),
+        (PCSEnsemble(top_k=1.5), "top_k.* must be"),
+        (PCSEnsemble([]), "models is empty"),
+        (PCSEnsemble(preprocessings=[]), "preprocessings is empty"),
+        (PCSEnsemble(validation_size=1.5), "validation_size must lie"),
+    ],
+)
+def test_bad_parameters(ensemble, message):
+    with pytest.raises(ValueError, match=message):
+        ensemble.fit(*noisy_line())
+
+
+@parametrize_with_checks([PCSEnsemble([LinearRegression()], n_bootstraps=3)])
+def test_estimator_checks(estimator, check):
+    check(estimator)

@@ -1,0 +1,169 @@
+"""Who imports whom, read from the source: `python -m tests.imports` draws it into CONTRIBUTING.md.
+
+A room is a folder or a file directly below a package. Imports inside functions count; those for
+type checkers alone do not.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+START, END = "<!-- drawn by `python -m tests.imports` -->\n", "<!-- end of the drawing -->\n"
+
+LAYERS = (
+    ("cli",),
+    ("web",),
+    ("variants", "plots", "mlflow"),
+    ("regressor", "classifier", "baselines"),
+    ("report", "answering"),
+    ("competition", "interval_regressor"),
+    ("pairs", "diagnostics", "predictions"),
+    ("epistemic", "aleatoric"),
+    (
+        "presets",
+        "metrics",
+        "uncertainty",
+        "class_uncertainty",
+        "class_members",
+        "persistence",
+        "origin",
+        "familiarity",
+    ),
+    ("center_models", "calibration", "class_logits"),
+    ("quantile_models",),
+    ("networks", "bagging", "bands"),
+    ("engine",),
+    ("tables", "levels", "quantiles", "labelling"),
+    ("checks", "split", "chunks", "progress", "optional", "writing", "model_files"),
+    ("words", "glossary", "display", "support"),
+)
+"""The rooms of the library, from top to bottom. A room imports from layers below its own alone."""
+
+Imports = Mapping[str, set[str]]
+
+
+def imports_of(package: Path) -> dict[str, set[str]]:
+    """For every module of the package those of the same package that it imports."""
+    public = _public_homes(package)
+    found = {}
+    for file in sorted(package.rglob("*.py")):
+        names = set(_imported(file.read_text("utf-8")))
+        modules = {_module_of(public.get(name, name), package) for name in names}
+        found[_name_of(file, package)] = modules - {package.name, ""}
+    return found
+
+
+def rooms(imports: Imports) -> dict[str, set[str]]:
+    """The same between rooms, without what happens inside one."""
+    found: dict[str, set[str]] = {}
+    for module, imported in imports.items():
+        if "." in module:
+            room = found.setdefault(_room(module), set())
+            room |= {_room(other) for other in imported} - {_room(module)}
+    return found
+
+
+def upward(found: Imports, layers: tuple[tuple[str, ...], ...] = LAYERS) -> list[str]:
+    """The imports that do not point downwards, in words."""
+    height = {room: -i for i, layer in enumerate(layers) for room in layer}
+    return [
+        f"{room} imports {other}, which is not below it"
+        for room, imported in found.items()
+        for other in sorted(imported)
+        if height[other] >= height[room]
+    ]
+
+
+def without_cycles(imports: Imports) -> list[str]:
+    """The modules, each after those it imports; `graphlib.CycleError` where that cannot be."""
+    return list(TopologicalSorter(imports).static_order())
+
+
+def drawing(found: Imports) -> str:
+    """A diagram for mermaid. Arrows that follow from others are left out: it is to be read."""
+    lines = ["```mermaid", "flowchart TD"]
+    for layer in LAYERS:
+        lines += [f'  {room}["{_label(room)}"]' for room in layer]
+    for room in (room for layer in LAYERS for room in layer):
+        direct = found.get(room, set())
+        through = {far for other in direct for far in _reachable(found, other)}
+        lines += [f"  {room} --> {other}" for other in sorted(direct - through)]
+    return "\n".join([*lines, "```\n"])
+
+
+def with_drawing(text: str, drawn: str) -> str:
+    """The page with the drawing between its two marks."""
+    before, _, rest = text.partition(START)
+    _, mark, after = rest.partition(END)
+    if not mark:
+        raise ValueError(f"{CONTRIBUTING.name} needs the lines {START!r} and {END!r}.")
+    return before + START + drawn + END + after
+
+
+def _imported(source: str) -> Iterator[str]:
+    """Full names: of modules, or of what is imported from them."""
+    nodes: list[ast.AST] = [ast.parse(source)]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            nodes += node.orelse
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "imports are written with their full names"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        nodes += ast.iter_child_nodes(node)
+
+
+def _public_homes(package: Path) -> dict[str, str]:
+    """`clearbands.save` -> `clearbands.persistence.save`, by the stub."""
+    stub = package / "__init__.pyi"
+    if not stub.exists():
+        return {}
+    nodes = [n for n in ast.parse(stub.read_text("utf-8")).body if isinstance(n, ast.ImportFrom)]
+    homes = {alias.name: node.module for node in nodes for alias in node.names if node.module}
+    return {f"{package.name}.{n}": f"{package.name}.{home}.{n}" for n, home in homes.items()}
+
+
+def _module_of(name: str, package: Path) -> str:
+    """The module of the package that has this name, or nothing."""
+    parts = name.split(".")
+    if parts[0] != package.name:
+        return ""
+    while parts:
+        path = package.parent.joinpath(*parts)
+        if path.with_suffix(".py").exists() or (path / "__init__.py").exists():
+            return ".".join(parts)
+        parts.pop()
+    return ""
+
+
+def _name_of(file: Path, package: Path) -> str:
+    parts = file.relative_to(package.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _room(module: str) -> str:
+    return module.split(".")[1]
+
+
+def _reachable(found: Imports, room: str) -> set[str]:
+    """Rooms that are imported by it, or by those that it imports, and so on."""
+    direct = found.get(room, set())
+    return direct.union(*(_reachable(found, other) for other in direct))
+
+
+def _label(room: str) -> str:
+    is_folder = (ROOT / "src" / "clearbands" / room).is_dir()
+    return f"{room}/" if is_folder else f"{room}.py"
+
+
+if __name__ == "__main__":
+    drawn = drawing(rooms(imports_of(ROOT / "src" / "clearbands")))
+    CONTRIBUTING.write_text(with_drawing(CONTRIBUTING.read_text("utf-8"), drawn), "utf-8")

@@ -1,0 +1,3 @@
+import pytest
+
+pytest.importorskip("matplotlib", reason="the extra `report` is not installed")

@@ -1,0 +1,87 @@
+"""Tables of every kind through a whole model."""
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+
+from clearbands import ClearRegressor, LinearQuantiles, PCSEnsemble, ResidualQuantiles
+from clearbands.tables.features import Feature
+from clearbands.tables.kinds import KINDS, kind_of
+from clearbands.web.rows import frame_of
+from tests.toys import noisy_line
+
+
+def quick():
+    return ClearRegressor(
+        PCSEnsemble({"linear": LinearQuantiles()}, n_bootstraps=3),
+        ResidualQuantiles(LinearQuantiles(), n_bootstraps=3),
+        calibration="joint",
+        random_state=0,
+    )
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_what_scikit_learn_is_set_to_give_changes_no_prediction(library):
+    X, y = noisy_line(60)
+    plain = ClearRegressor(random_state=0).fit(X, y).predict_interval(X)[1]
+    with sklearn.config_context(transform_output=library):
+        framed = ClearRegressor(random_state=0).fit(X, y).predict_interval(X)[1]
+    np.testing.assert_array_equal(framed, plain)
+
+
+@pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
+def test_arrays_and_frames_of_numbers_may_follow_each_other():
+    X, y = noisy_line(60)
+    expected = quick().fit(X, y).predict(X)
+    for make in (pd.DataFrame, pl.DataFrame):
+        frame = make({"a": X[:, 0], "b": X[:, 1]})
+        np.testing.assert_array_equal(quick().fit(X, y).predict(frame), expected)
+        np.testing.assert_array_equal(quick().fit(frame, y).predict(X), expected)
+
+
+def test_time_zones_objects_and_masks_are_understood():
+    X, y = noisy_line(60)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    expected = quick().fit(frame, y).predict(frame)
+    np.testing.assert_array_equal(quick().fit(frame.astype(object), y).predict(frame), expected)
+    gaps = X > 0.9
+    with_gaps = np.where(gaps, np.nan, X)
+    np.testing.assert_array_equal(
+        quick().fit(np.ma.masked_array(X, gaps), y).predict(X), quick().fit(with_gaps, y).predict(X)
+    )
+    sold = pd.date_range("2024-01-01", periods=60, tz="Europe/Zurich")
+    in_utc = sold.tz_convert("UTC").tz_localize(None)
+    np.testing.assert_array_equal(
+        quick().fit(frame.assign(sold=sold), y).predict(frame.assign(sold=sold)),
+        quick().fit(frame.assign(sold=in_utc), y).predict(frame.assign(sold=in_utc)),
+    )
+
+
+def test_a_column_that_is_blank_in_the_training_part_is_left_out():
+    X, y = noisy_line(60)
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}).with_columns(c=pl.lit(None, pl.Float64))
+    with pytest.warns(UserWarning, match="Column 'c' has no value in any training row"):
+        model = quick().fit(frame, y)
+    filled = frame.with_columns(c=pl.lit(1.0))
+    np.testing.assert_array_equal(model.predict(filled), model.predict(frame))
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("number", 1),
+        ("boolean", True),
+        ("date", "2024-01-31"),
+        ("datetime", "2024-01-31T13:45:00"),
+        ("time", "13:45:00"),
+        ("duration", 90),
+        ("text", "a"),
+    ],
+)
+def test_values_of_json_arrive_in_their_kind(kind, value):
+    table = frame_of([{"c": value}, {"c": None}], [Feature("c", kind)])
+    found = kind_of(nw.from_native(table["c"], series_only=True), "c")
+    assert kind in (found, *KINDS[found].alike)

@@ -1,0 +1,70 @@
+"""Every public name shows in its docstring how it is used, and what is shown is what comes out."""
+
+import doctest
+import importlib
+from importlib.util import find_spec
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import clearbands
+
+NEEDS = {
+    "CatBoostVirtualEnsemble": "catboost",
+    "DeepEnsemble": "torch",
+    "GaussianNetwork": "torch",
+    "MCDropout": "torch",
+    "NGBoostAleatoric": "ngboost",
+    "NetworkQuantiles": "torch",
+    "SimultaneousQuantiles": "torch",
+    "mean_pool": "xgboost",
+    "variant_c": "xgboost",
+    "variant_deep": "torch",
+}
+"""Libraries without which an example cannot run."""
+
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def public_names():
+    """Classes and functions; constants and modules have no docstring of their own to show."""
+    for name in sorted(clearbands.__all__):
+        value = getattr(clearbands, name)
+        if not isinstance(value, ModuleType) and callable(value):
+            yield name
+
+
+def examples_of(name):
+    """Of the name's docstring and those of its methods."""
+    value = getattr(clearbands, name)
+    module = importlib.import_module(value.__module__)
+    found = doctest.DocTestFinder().find(value, name, module=module, globs=vars(module).copy())
+    return [test for test in found if test.examples]
+
+
+def test_every_public_name_shows_how_it_is_used():
+    assert [name for name in public_names() if not examples_of(name)] == []
+
+
+@pytest.mark.skipif(np.__version__ < "2", reason="older NumPy prints numbers in another way")
+@pytest.mark.parametrize("name", list(public_names()))
+def test_what_is_shown_is_what_comes_out(name, tmp_path, monkeypatch):
+    if (library := NEEDS.get(name)) and find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    monkeypatch.chdir(tmp_path)  # for examples that write files
+    for test in examples_of(name):
+        said: list[str] = []
+        result = doctest.DocTestRunner(optionflags=FLAGS).run(test, out=said.append)
+        assert not result.failed, "".join(said)
+
+
+def test_an_example_that_shows_something_else_is_found():
+    def wrong():
+        """
+        >>> 1 + 1
+        3
+        """
+
+    (test,) = doctest.DocTestFinder().find(wrong, "wrong", globs={})
+    assert doctest.DocTestRunner(optionflags=FLAGS).run(test, out=lambda text: None).failed == 1

@@ -1,0 +1,3 @@
+import pytest
+
+pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
