@@ -1,5 +1,10 @@
 """Settings for all tests."""
 
+import os
+
+# Tests run side by side, one to a core: threads inside OpenMP would only wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import pytest
 from hypothesis import settings
 

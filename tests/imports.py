@@ -20,7 +20,7 @@ LAYERS = (
     ("web",),
     ("variants", "plots", "mlflow"),
     ("regressor", "classifier", "baselines"),
-    ("report", "answering"),
+    ("report", "answering", "recipe"),
     ("competition", "interval_regressor"),
     ("pairs", "diagnostics", "predictions"),
     ("epistemic", "aleatoric"),

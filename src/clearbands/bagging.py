@@ -11,6 +11,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
 
+from clearbands.engine.threads import one_blas_thread
 from clearbands.progress import report
 
 MAX_SEED = np.iinfo(np.int32).max
@@ -132,7 +133,9 @@ def fit_models(
 
 def _fit_on_rows(model: Any, X: Any, y: np.ndarray, drawn: np.ndarray) -> Any:
     rows = np.repeat(np.arange(len(drawn)), drawn)
-    return model.fit(_safe_indexing(X, rows), y[rows])
+    # `n_jobs` says how many members train at once; threads of their own would only compete.
+    with one_blas_thread():
+        return model.fit(_safe_indexing(X, rows), y[rows])
 
 
 @dataclass(frozen=True)
@@ -181,6 +184,16 @@ def seed_missing(model: Any, rng: np.random.RandomState) -> Any:
         if (name == "random_state" or name.endswith("__random_state")) and value is None
     ]
     return model.set_params(**{name: int(rng.randint(MAX_SEED)) for name in open_seeds})
+
+
+def set_up(
+    part: Any, levels: Sequence[float], n_jobs: int | None, rng: np.random.RandomState
+) -> Any:
+    """A clone of the part at these levels; what it leaves open of jobs and seeds is filled in."""
+    part = clone(part).set_params(confidence_level=list(levels))
+    if part.get_params(deep=False).get("n_jobs", 0) is None:
+        part.set_params(n_jobs=n_jobs)
+    return seed_missing(part, rng)
 
 
 def member_seeds(random_state: Any, n_members: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.bagging import seed_missing
+from clearbands.bagging import set_up
 from clearbands.bands import Components, make_interval
 from clearbands.checks import check_labels, check_levels, check_share, check_table, check_target
 from clearbands.split import Rows, hold_out
@@ -86,10 +86,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
 
     def _part(self, part: Any, levels: list[float], rng: np.random.RandomState) -> Any:
         """A clone of the part at our levels; what it leaves open of seed and jobs is ours."""
-        part = clone(part).set_params(confidence_level=levels)
-        if part.get_params(deep=False).get("n_jobs", 0) is None:
-            part.set_params(n_jobs=self.n_jobs)
-        return seed_missing(part, rng)
+        return set_up(part, levels, self.n_jobs, rng)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,38 +3,30 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.aleatoric.base import ResampledPart
-from clearbands.aleatoric.crossfitted import CrossFittedNoise
 from clearbands.answering import AnsweringRegressor, read_groups
-from clearbands.bagging import Folds, seed_missing
 from clearbands.bands import Components
 from clearbands.calibration.additive import AdditiveCalibrator
-from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibrator
+from clearbands.calibration.calibrators import ClearCalibrator
 from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.distribution import AnyLevel
-from clearbands.calibration.groups import GroupCalibrator
 from clearbands.calibration.guarantee import Guarantee
-from clearbands.calibration.lambda_path import LambdaPath, lambda_path
-from clearbands.checks import check_table, check_target, check_weights, is_frame
-from clearbands.competition.centers import CenterStanding, choose_centers, judge_centers
-from clearbands.competition.compete import Outcome, compete, draw_rows
+from clearbands.calibration.judged import Judged, fit_calibrator, for_groups, lambda_paths
+from clearbands.checks import check_table, check_target, check_weights
+from clearbands.competition.centers import CenterStanding
 from clearbands.competition.contest import Contest
-from clearbands.competition.judging import NoiseCandidate, Standing
-from clearbands.epistemic.base import CrossPart, OutOfBagEnsemble
-from clearbands.epistemic.crossfitted import as_cross_part
-from clearbands.epistemic.folded import FoldedEnsemble
+from clearbands.competition.judging import Standing
 from clearbands.familiarity import Familiarity, texts_of_rows
 from clearbands.interval_regressor import learns_from_target
 from clearbands.pairs import Blend, Pair
-from clearbands.presets import match_quantile_model
 from clearbands.progress import Listener, listening
+from clearbands.recipe import RESIDUALS, Made, Recipe, Unseen
 from clearbands.split import Rows, check_apart, hold_out
 from clearbands.support import check_inside, check_support
 
@@ -42,31 +34,12 @@ if TYPE_CHECKING:
     from clearbands.report import Report
 
 CALIBRATIONS = ("cross", "joint", "conformal")
-RESIDUALS = ("in-sample", "out-of-bag", "target")
-GIVEN = "given"  # the name of a part in the leaderboard that had no rival
-
-
 LEAST_EPISTEMIC = 0.1
 """Where parts compete: it raised the mean loss of twelve data sets by 0.04 %, and without it lambda
 was 0 in one fit of twelve; see `experiments/least_epistemic.py`."""
 
 
 FAMILIAR_ROWS = 5_000  # so many tell what is ordinary
-
-
-class Judged(NamedTuple):
-    """What is said of rows by what did not see them."""
-
-    y: np.ndarray
-    components: Components
-    groups: np.ndarray | None
-    weight: np.ndarray | None
-    rows: np.ndarray | None  # their numbers, where they train
-
-    @property
-    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """As calibrators take them."""
-        return (self.y, *self.components)
 
 
 class ClearRegressor(AnsweringRegressor):
@@ -214,30 +187,29 @@ class ClearRegressor(AnsweringRegressor):
         rng = check_random_state(self.random_state)
         labels = self._read_labels(X, y, X_cal, y_cal, groups, calibration_weight)
         train, validation, calibration = self._split(X, y, X_cal, y_cal, together, labels, rng)
+        recipe = self._recipe(levels)
         with listening(progress):
             self.encoder_ = self._make_encoder().fit(train.X, train.y)
             texts = texts_of_rows(self.encoder_, train.X)
             train = self._encode(train)
             if validation is None:
-                held_out, chooser = self._fit_on_all(train, levels, rng), None
-                self.familiar_ = self._familiar(train, texts, held_out)
+                held_out, chooser = self._fit_on_all(recipe, train, rng), None
+                self.familiar_ = self._familiar(train, texts)
             else:
                 raw = validation if calibration is None else calibration
                 validation = self._encode(validation)
                 calibration = validation if calibration is None else self._encode(calibration)
-                for rows in {id(part): part for part in (validation, calibration)}.values():
-                    check_apart(train, rows)
-                self.parts_ = self._fit_apart(train, validation, levels, rng)
-                held_out, chooser = self._judged(calibration), None
-                if calibration is not validation:
-                    chooser = self._judged(validation)
-                self.familiar_ = self._familiar(train, texts, held_out, raw.X, calibration.X)
+                held_out, chooser = self._fit_apart(recipe, train, validation, calibration, rng)
+                widths = _epistemic_width(held_out.components)
+                new = calibration.X, texts_of_rows(self.encoder_, raw.X)
+                self.familiar_ = self._familiar(train, texts, widths, new)
             self.levels_ = np.array(levels)
-            self.calibrator_ = self._calibrate(held_out, chooser, levels, rng)
+            self.calibrator_ = self._calibrate(recipe, held_out, chooser, rng)
             self.any_level_ = self._keep(held_out)
-            self.lambda_paths_ = self._lambda_paths(levels, *(chooser or held_out).arrays)
+            chosen_on = held_out if chooser is None else chooser
+            self.lambda_paths_ = lambda_paths(self._pooled, chosen_on, levels, self.lambda_)
         self.n_train_, self.n_calibration_ = len(train), len(held_out.y)
-        self.n_validation_ = len((chooser or held_out).y)
+        self.n_validation_ = len(chosen_on.y)
         self.guarantee_ = self._guarantee(X_cal, held_out)
         return self
 
@@ -377,29 +349,49 @@ class ClearRegressor(AnsweringRegressor):
             return train, held_out, None
         return train, *hold_out(held_out, 0.5, rng)
 
-    def _fit_on_all(self, train: Rows, levels: list[float], rng: np.random.RandomState) -> Judged:
+    def _recipe(self, levels: list[float]) -> Recipe:
+        return Recipe(
+            self.epistemic,
+            self.aleatoric,
+            self.residuals,
+            self.show_center,
+            self.contest,
+            levels,
+            self.n_jobs,
+        )
+
+    def _fit_on_all(self, recipe: Recipe, train: Rows, rng: np.random.RandomState) -> Judged:
         """Fit the parts on all rows; what those who did not see them say of the rows."""
-        outcome = self._compete(train, levels, rng)
-        self.parts_ = outcome.parts
-        rows = outcome.rows
-        groups = None if train.groups is None else train.groups[rows]
-        weight = None if train.weight is None else train.weight[rows]
-        return Judged(outcome.y, self._within(outcome.unseen), groups, weight, rows)
+        unseen = self._take(recipe.on_all(train, rng))
+        assert unseen is not None
+        rows = train.take(unseen.rows)
+        return Judged(rows.y, self._within(unseen.components), rows.groups, rows.weight)
 
     def _fit_apart(
-        self, train: Rows, validation: Rows, levels: list[float], rng: np.random.RandomState
-    ) -> Pair | Blend:
-        """Fit the parts on rows that do not calibrate."""
-        if self.epistemic is None or self.aleatoric is None:
-            return self._compete(train, levels, rng).parts
-        self.leaderboard_, self.centers_ = (), ()
-        return self._fit_pair(train, validation, levels, rng)
+        self,
+        recipe: Recipe,
+        train: Rows,
+        validation: Rows,
+        calibration: Rows,
+        rng: np.random.RandomState,
+    ) -> tuple[Judged, Judged | None]:
+        """Fit the parts; what they say of the rows that calibrate, and of others that choose."""
+        check_apart(train, validation)
+        if calibration is not validation:
+            check_apart(train, calibration)
+        self._take(recipe.apart(train, validation, rng))
+        chooser = None if calibration is validation else self._judged(validation)
+        return self._judged(calibration), chooser
+
+    def _take(self, made: Made) -> Unseen | None:
+        self.parts_, self.leaderboard_, self.centers_, unseen = made
+        return unseen
 
     def _components(self, X: Any) -> Components:
         return self._within(self.parts_.components(X))
 
     def _judged(self, rows: Rows) -> Judged:
-        return Judged(rows.y, self._components(rows.X), rows.groups, rows.weight, None)
+        return Judged(rows.y, self._components(rows.X), rows.groups, rows.weight)
 
     def _within(self, components: Components) -> Components:
         """With a center inside the support."""
@@ -420,128 +412,6 @@ class ClearRegressor(AnsweringRegressor):
             return None, check_weights(weight, "calibration_weight", n)
         return read_groups(groups, rows, n), None
 
-    def _compete(self, train: Rows, levels: list[float], rng: np.random.RandomState) -> Outcome:
-        """Parts that were given compete without rivals."""
-        contest = Contest() if self.contest is None else self.contest
-        outcome = compete(
-            train,
-            self._centers(train, contest, levels, rng),
-            self._noises(contest, levels, rng),
-            levels=levels,
-            shown=self._shown(train.X),
-            contest=contest,
-            rng=rng,
-        )
-        self.leaderboard_ = outcome.leaderboard
-        return outcome
-
-    def _centers(
-        self, train: Rows, contest: Contest, levels: list[float], rng: np.random.RandomState
-    ) -> Mapping[str, CrossPart]:
-        self.centers_ = ()
-        if self.epistemic is not None:
-            return {GIVEN: self._part(as_cross_part(self.epistemic), levels, rng)}
-        judges = draw_rows(train, contest.judging_rows, rng)
-        draws = Folds.draw(len(judges), contest.folds, 1, rng, judges.together)
-        models = {
-            name: seed_missing(model, rng)
-            for name, model in contest.centers(train.X.shape[1]).items()
-        }
-        standings = judge_centers(models, judges, draws, levels, n_jobs=self.n_jobs)
-        self.centers_ = tuple(sorted(standings, key=lambda standing: standing.loss))
-        chosen = {
-            standing.name: self._part(
-                FoldedEnsemble(standing.model, contest.folds, contest.repeats_for(len(train))),
-                levels,
-                rng,
-            )
-            for standing in choose_centers(standings, contest.n_centers_for(len(train)))
-        }
-        others = contest.parts().items()
-        return chosen | {name: self._part(as_cross_part(p), levels, rng) for name, p in others}
-
-    def _noises(
-        self, contest: Contest, levels: list[float], rng: np.random.RandomState
-    ) -> Mapping[str, NoiseCandidate]:
-        if self.aleatoric is None:
-            return {
-                name: noise._replace(part=self._part(noise.part, levels, rng))
-                for name, noise in contest.noises().items()
-            }
-        if self.residuals == "in-sample":
-            raise ValueError(
-                'residuals="in-sample" would let rows that calibrate judge members that saw them; '
-                'choose "out-of-bag" or "target", or calibration="joint" with both parts given.'
-            )
-        given = self.aleatoric
-        part = given if isinstance(given, ResampledPart) else CrossFittedNoise(given)
-        learns_target = self.residuals == "target"
-        return {GIVEN: NoiseCandidate(self._part(part, levels, rng), learns_target)}
-
-    def _shown(self, X: Any) -> str:
-        """What competing aleatoric parts see besides X."""
-        shall_show = self.aleatoric is None if self.show_center is None else self.show_center
-        if self.show_center is None and is_frame(X):
-            return "nothing"
-        self._check_can_show(X)
-        return "center and spread" if shall_show else "nothing"
-
-    def _fit_pair(
-        self, train: Rows, validation: Rows, levels: list[float], rng: np.random.RandomState
-    ) -> Pair:
-        """The paper's way: the center first, then the noise from what it leaves over."""
-        epistemic = self._part(self.epistemic, levels, rng)
-        self._check_bootstraps(epistemic)
-        self._check_can_show(train.X)
-        epistemic.fit(train.X, train.y, validation=(validation.X, validation.y))
-        aleatoric = match_quantile_model(self._part(self.aleatoric, levels, rng), epistemic)
-        aleatoric.fit(*self._noise(train, epistemic))
-        return Pair(epistemic, aleatoric, "center" if self.show_center else "nothing")
-
-    def _check_bootstraps(self, epistemic: Any) -> None:
-        if self.residuals == "out-of-bag" and not isinstance(epistemic, OutOfBagEnsemble):
-            raise ValueError(
-                'residuals="out-of-bag" needs an ensemble of bootstraps, such as PCSEnsemble; '
-                f"{type(epistemic).__name__} has none."
-            )
-
-    def _check_can_show(self, X: Any) -> None:
-        if self.show_center and is_frame(X):
-            raise ValueError(
-                "show_center adds a column of numbers to X, but encoder=None leaves X a table: "
-                'give an encoder, such as "auto", or show_center=False.'
-            )
-
-    def _noise(self, train: Rows, epistemic: Any) -> tuple[Any, np.ndarray]:
-        """What the aleatoric part sees of the training rows, and what it learns."""
-        X = train.X
-        if self.residuals == "target" and not self.show_center:
-            return X, train.y
-        center, unseen = self._training_centers(X, epistemic)
-        if self.show_center:
-            # In the sample the center follows y, which new rows would not let it do.
-            X = np.column_stack([X, np.where(np.isnan(unseen), center, unseen)])
-        if self.residuals == "target":
-            return X, train.y
-        if self.residuals != "out-of-bag":
-            return X, train.y - center
-        left_out = np.flatnonzero(~np.isnan(unseen))
-        if len(left_out) < len(train) / 2:
-            raise ValueError(
-                f"Only {len(left_out)} of {len(train)} training rows were left out by any "
-                "bootstrap; out-of-bag residuals need more bootstraps."
-            )
-        rows = Rows(X, train.y - unseen).take(left_out)
-        return rows.X, rows.y
-
-    def _training_centers(self, X: Any, epistemic: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The center of all members, and of those that did not see the row."""
-        needs_unseen = self.show_center or self.residuals == "out-of-bag"
-        if needs_unseen and isinstance(epistemic, OutOfBagEnsemble):
-            return epistemic.predict_training(X)
-        center = epistemic.predict(X)
-        return center, center
-
     def _guarantee(self, X_cal: Any, held_out: Judged) -> str:
         if X_cal is None and getattr(self.epistemic, "fitted_elsewhere", False):
             warnings.warn(
@@ -558,27 +428,20 @@ class ClearRegressor(AnsweringRegressor):
         return Guarantee.of(self.calibration_).value
 
     def _calibrate(
-        self, held_out: Judged, chooser: Judged | None, levels: list[float], rng: Any
+        self,
+        recipe: Recipe,
+        held_out: Judged,
+        chooser: Judged | None,
+        rng: np.random.RandomState,
     ) -> Any:
         """The fitted calibrator, of every group where there are groups."""
         calibrator = self.calibrator
         if calibrator is None:
-            is_given = self.epistemic is not None and self.aleatoric is not None
-            calibrator = ClearCalibrator(least_epistemic=0.0 if is_given else LEAST_EPISTEMIC)
-        validation = None if chooser is None else chooser.arrays
+            least = 0.0 if recipe.is_given else LEAST_EPISTEMIC
+            calibrator = ClearCalibrator(least_epistemic=least)
         if held_out.groups is not None:
-            if not isinstance(calibrator, GroupCalibrator):
-                _check_for_groups(calibrator)
-                calibrator = GroupCalibrator(calibrator)
-            fitted = self._part(calibrator, levels, rng)
-            return fitted.fit(*held_out.arrays, groups=held_out.groups, validation=validation)
-        weights: dict[str, np.ndarray | None] = {}
-        if held_out.weight is not None:
-            weights["calibration_weight"] = held_out.weight
-            if chooser is not None:
-                weights["validation_weight"] = chooser.weight
-        fitted = self._part(calibrator, levels, rng)
-        return fitted.fit(*held_out.arrays, validation=validation, **weights)
+            calibrator = for_groups(calibrator)
+        return fit_calibrator(self._part(calibrator, recipe.levels, rng), held_out, chooser)
 
     def _keep(self, held_out: Judged) -> AnyLevel | None:
         """What other levels need of the calibration rows; None where no level is finite."""
@@ -598,35 +461,22 @@ class ClearRegressor(AnsweringRegressor):
         )
 
     def _familiar(
-        self, train: Rows, texts: np.ndarray, held_out: Judged, raw: Any = None, X: Any = None
+        self,
+        train: Rows,
+        texts: np.ndarray,
+        widths: np.ndarray | None = None,
+        held_out: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> Familiarity | None:
         """How ordinary rows look; None where the parts see a table, not numbers."""
         if not isinstance(train.X, np.ndarray):
             return None
-        if raw is None:
-            # Few members did not see a row, so what they say of it scatters more than what all say
-            # of a new one; widths of all members are compared with their like.
-            rows = np.arange(0, len(train), max(1, len(train) // FAMILIAR_ROWS))
-            all_say = self._components(train.X[rows])
-            return Familiarity.of(train.X, texts, _epistemic_width(all_say), rows=rows)
-        widths = _epistemic_width(held_out.components)
-        new = X, texts_of_rows(self.encoder_, raw)
-        return Familiarity.of(train.X, texts, widths, held_out=new)
-
-    def _lambda_paths(
-        self,
-        levels: list[float],
-        y: np.ndarray,
-        center: np.ndarray,
-        aleatoric: np.ndarray,
-        epistemic: np.ndarray,
-    ) -> tuple[LambdaPath, ...]:
-        if isinstance(self._pooled, AdditiveCalibrator):
-            return ()
-        return tuple(
-            lambda_path(y, center, aleatoric[:, :, j], epistemic[:, :, j], level, self.lambda_[j])
-            for j, level in enumerate(levels)
-        )
+        if widths is not None:
+            return Familiarity.of(train.X, texts, widths, held_out=held_out)
+        # Few members did not see a row, so what they say of it scatters more than what all say of
+        # a new one; widths of all members are compared with their like.
+        rows = np.arange(0, len(train), max(1, len(train) // FAMILIAR_ROWS))
+        widths = _epistemic_width(self._components(train.X[rows]))
+        return Familiarity.of(train.X, texts, widths, rows=rows)
 
 
 def _of_today(state: dict[str, Any]) -> dict[str, Any]:
@@ -650,11 +500,3 @@ def _of_today(state: dict[str, Any]) -> dict[str, Any]:
 def _epistemic_width(components: Components) -> np.ndarray:
     """(n,): below and above together, at the first level."""
     return components.epistemic[:, :, 0].sum(axis=1)
-
-
-def _check_for_groups(calibrator: Any) -> None:
-    if not isinstance(calibrator, ClearCalibrator | FixedRatioCalibrator):
-        raise ValueError(
-            f"{type(calibrator).__name__} cannot calibrate groups: choose ClearCalibrator or "
-            "FixedRatioCalibrator."
-        )

@@ -1,0 +1,189 @@
+"""From training rows to fitted parts: which parts, and how the noise learns from the center."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearbands.aleatoric.base import AleatoricPart, ResampledPart
+from clearbands.aleatoric.crossfitted import CrossFittedNoise
+from clearbands.bagging import Folds, seed_missing, set_up
+from clearbands.bands import Components
+from clearbands.checks import is_frame
+from clearbands.competition.centers import CenterStanding, choose_centers, judge_centers
+from clearbands.competition.compete import compete, draw_rows
+from clearbands.competition.contest import Contest
+from clearbands.competition.judging import NoiseCandidate, Standing
+from clearbands.epistemic.base import CrossPart, EpistemicPart, OutOfBagEnsemble
+from clearbands.epistemic.crossfitted import as_cross_part
+from clearbands.epistemic.folded import FoldedEnsemble
+from clearbands.pairs import Blend, Pair
+from clearbands.presets import match_quantile_model
+from clearbands.split import Rows
+
+RESIDUALS = ("in-sample", "out-of-bag", "target")
+GIVEN = "given"  # the name of a part in the leaderboard that had no rival
+
+
+class Unseen(NamedTuple):
+    """Training rows as those see them who had no part of them."""
+
+    rows: np.ndarray  # (n,): their numbers among the training rows
+    components: Components
+
+
+class Made(NamedTuple):
+    """Fitted parts, and how they came to be the ones."""
+
+    parts: Pair | Blend
+    leaderboard: tuple[Standing, ...] = ()  # pairs, best first
+    centers: tuple[CenterStanding, ...] = ()  # best first
+    unseen: Unseen | None = None  # None where training rows were only seen
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The parts of a `ClearRegressor`, whose parameters these are; what is None competes."""
+
+    epistemic: EpistemicPart | None
+    aleatoric: AleatoricPart | None
+    residuals: str | None
+    show_center: bool | None
+    contest: Contest | None
+    levels: list[float]
+    n_jobs: int | None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether nothing competes."""
+        return self.epistemic is not None and self.aleatoric is not None
+
+    def on_all(self, train: Rows, rng: np.random.RandomState) -> Made:
+        """Fit the parts so that every row is unseen by some; one that was given has no rival."""
+        contest = Contest() if self.contest is None else self.contest
+        standings, centers = self._centers(train, contest, rng)
+        outcome = compete(
+            train,
+            centers,
+            self._noises(contest, rng),
+            levels=self.levels,
+            shown=self._shown(train.X),
+            contest=contest,
+            rng=rng,
+        )
+        unseen = Unseen(outcome.rows, outcome.unseen)
+        return Made(outcome.parts, outcome.leaderboard, standings, unseen)
+
+    def apart(self, train: Rows, validation: Rows, rng: np.random.RandomState) -> Made:
+        """Fit the parts, of which other rows will judge."""
+        if self.is_given:
+            return Made(self._pair(train, validation, rng))
+        return self.on_all(train, rng)._replace(unseen=None)
+
+    def _set_up(self, part: Any, rng: np.random.RandomState) -> Any:
+        return set_up(part, self.levels, self.n_jobs, rng)
+
+    def _centers(
+        self, train: Rows, contest: Contest, rng: np.random.RandomState
+    ) -> tuple[tuple[CenterStanding, ...], Mapping[str, CrossPart]]:
+        """All that competed for the center, and those that the noise is learned around."""
+        if self.epistemic is not None:
+            return (), {GIVEN: self._set_up(as_cross_part(self.epistemic), rng)}
+        judges = draw_rows(train, contest.judging_rows, rng)
+        draws = Folds.draw(len(judges), contest.folds, 1, rng, judges.together)
+        models = {
+            name: seed_missing(model, rng)
+            for name, model in contest.centers(train.X.shape[1]).items()
+        }
+        standings = judge_centers(models, judges, draws, self.levels, n_jobs=self.n_jobs)
+        repeats = contest.repeats_for(len(train))
+        chosen = {
+            standing.name: self._set_up(FoldedEnsemble(standing.model, contest.folds, repeats), rng)
+            for standing in choose_centers(standings, contest.n_centers_for(len(train)))
+        }
+        others = {
+            name: self._set_up(as_cross_part(part), rng) for name, part in contest.parts().items()
+        }
+        best_first = tuple(sorted(standings, key=lambda standing: standing.loss))
+        return best_first, chosen | others
+
+    def _noises(self, contest: Contest, rng: np.random.RandomState) -> Mapping[str, NoiseCandidate]:
+        if self.aleatoric is None:
+            return {
+                name: noise._replace(part=self._set_up(noise.part, rng))
+                for name, noise in contest.noises().items()
+            }
+        if self.residuals == "in-sample":
+            raise ValueError(
+                'residuals="in-sample" would let rows that calibrate judge members that saw them; '
+                'choose "out-of-bag" or "target", or calibration="joint" with both parts given.'
+            )
+        given = self.aleatoric
+        part = given if isinstance(given, ResampledPart) else CrossFittedNoise(given)
+        learns_target = self.residuals == "target"
+        return {GIVEN: NoiseCandidate(self._set_up(part, rng), learns_target)}
+
+    def _shown(self, X: Any) -> str:
+        """What competing aleatoric parts see besides X."""
+        shall_show = self.aleatoric is None if self.show_center is None else self.show_center
+        if self.show_center is None and is_frame(X):
+            return "nothing"
+        self._check_can_show(X)
+        return "center and spread" if shall_show else "nothing"
+
+    def _pair(self, train: Rows, validation: Rows, rng: np.random.RandomState) -> Pair:
+        """The paper's way: the center first, then the noise from what it leaves over."""
+        epistemic = self._set_up(self.epistemic, rng)
+        self._check_bootstraps(epistemic)
+        self._check_can_show(train.X)
+        epistemic.fit(train.X, train.y, validation=(validation.X, validation.y))
+        aleatoric = match_quantile_model(self._set_up(self.aleatoric, rng), epistemic)
+        aleatoric.fit(*self._noise(train, epistemic))
+        return Pair(epistemic, aleatoric, "center" if self.show_center else "nothing")
+
+    def _check_bootstraps(self, epistemic: EpistemicPart) -> None:
+        if self.residuals == "out-of-bag" and not isinstance(epistemic, OutOfBagEnsemble):
+            raise ValueError(
+                'residuals="out-of-bag" needs an ensemble of bootstraps, such as PCSEnsemble; '
+                f"{type(epistemic).__name__} has none."
+            )
+
+    def _check_can_show(self, X: Any) -> None:
+        if self.show_center and is_frame(X):
+            raise ValueError(
+                "show_center adds a column of numbers to X, but encoder=None leaves X a table: "
+                'give an encoder, such as "auto", or show_center=False.'
+            )
+
+    def _noise(self, train: Rows, epistemic: EpistemicPart) -> tuple[Any, np.ndarray]:
+        """What the aleatoric part sees of the training rows, and what it learns."""
+        X = train.X
+        if self.residuals == "target" and not self.show_center:
+            return X, train.y
+        center, unseen = self._training_centers(X, epistemic)
+        if self.show_center:
+            # In the sample the center follows y, which new rows would not let it do.
+            X = np.column_stack([X, np.where(np.isnan(unseen), center, unseen)])
+        if self.residuals == "target":
+            return X, train.y
+        if self.residuals != "out-of-bag":
+            return X, train.y - center
+        left_out = np.flatnonzero(~np.isnan(unseen))
+        if len(left_out) < len(train) / 2:
+            raise ValueError(
+                f"Only {len(left_out)} of {len(train)} training rows were left out by any "
+                "bootstrap; out-of-bag residuals need more bootstraps."
+            )
+        rows = Rows(X, train.y - unseen).take(left_out)
+        return rows.X, rows.y
+
+    def _training_centers(self, X: Any, epistemic: EpistemicPart) -> tuple[np.ndarray, np.ndarray]:
+        """The center of all members, and of those that did not see the row."""
+        needs_unseen = self.show_center or self.residuals == "out-of-bag"
+        if needs_unseen and isinstance(epistemic, OutOfBagEnsemble):
+            return epistemic.predict_training(X)
+        center = epistemic.predict(X)
+        return center, center
