@@ -40,7 +40,7 @@ LAYERS = (
     ("engine",),
     ("tables", "levels", "quantiles", "labelling"),
     ("checks", "split", "chunks", "progress", "optional", "writing", "model_files"),
-    ("words", "glossary", "display", "support"),
+    ("words", "glossary", "display", "support", "hashing"),
 )
 """The rooms of the library, from top to bottom. A room imports from layers below its own alone."""
 

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
 
 from clearbands.engine.threads import one_blas_thread
+from clearbands.hashing import hashed_counts, hashed_folds, hashed_share
 from clearbands.progress import report
 
 MAX_SEED = np.iinfo(np.int32).max
@@ -37,6 +38,11 @@ class Draws:
     def unseen(self) -> np.ndarray:
         """(b, n) booleans: which rows each member did not see."""
         return self.counts == 0
+
+    @property
+    def unseen_per_row(self) -> float:
+        """How many members did not see a row, on average."""
+        return float(self.unseen.sum(axis=0).mean())
 
 
 class Bootstraps(Draws):
@@ -87,6 +93,93 @@ class Folds(Draws):
         folds = (rng.permutation(np.arange(n_units) % n_folds)[units] for _ in range(n_repeats))
         seen = [fold != own for fold in folds for own in range(n_folds)]
         return cls(np.array(seen, np.uint8))
+
+
+@dataclass(frozen=True)
+class HashedFolds:
+    """Repeated folds, in which the fold of a row is a hash of its number: no table of counts.
+
+    Members come repeat by repeat, as in `Folds`. With a `share` below 1 a member sees so many of
+    the rows outside its fold: for tables that are more than it can hold.
+
+    >>> draws = HashedFolds(seed=0, n_rows=1000, n_folds=5, n_repeats=2)
+    >>> len(draws), draws.unseen_per_row
+    (10, 2.0)
+    >>> bool((draws.unseen.sum(axis=0) == 2).all())
+    True
+    """
+
+    seed: int
+    n_rows: int
+    n_folds: int
+    n_repeats: int
+    share: float = 1.0
+
+    def __len__(self) -> int:
+        return self.n_folds * self.n_repeats
+
+    @property
+    def unseen_per_row(self) -> float:
+        return float(self.n_repeats)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """(b, n): of all rows; where there are very many, ask for some of them."""
+        rows = np.arange(self.n_rows)
+        return np.array([self.seen(member, rows) for member in range(len(self))], np.uint8)
+
+    @property
+    def unseen(self) -> np.ndarray:
+        """(b, n) booleans: which rows each member left out with its fold."""
+        return self.left_out(np.arange(self.n_rows))
+
+    def seen(self, member: int, rows: np.ndarray) -> np.ndarray:
+        """(n,) booleans: which of the rows with these numbers a member sees."""
+        repeat, own = divmod(member, self.n_folds)
+        fold = hashed_folds(self.seed, repeat, rows, self.n_folds)
+        stream = self.n_repeats + member
+        return (fold != own) & hashed_share(self.seed, stream, rows, self.share)
+
+    def left_out(self, rows: np.ndarray) -> np.ndarray:
+        """(b, n) booleans: which of the rows with these numbers are in a member's own fold."""
+        folds = [hashed_folds(self.seed, r, rows, self.n_folds) for r in range(self.n_repeats)]
+        return np.array([fold == own for fold in folds for own in range(self.n_folds)])
+
+
+@dataclass(frozen=True)
+class HashedBootstraps:
+    """Bootstraps in which the count of a row, of mean 1, is a hash of its number.
+
+    >>> draws = HashedBootstraps(seed=0, n_rows=1000, n_bootstraps=50)
+    >>> 0.3 < draws.unseen.mean() < 0.4
+    np.True_
+    """
+
+    seed: int
+    n_rows: int
+    n_bootstraps: int
+
+    def __len__(self) -> int:
+        return self.n_bootstraps
+
+    @property
+    def counts(self) -> np.ndarray:
+        """(b, n)"""
+        rows = np.arange(self.n_rows)
+        return np.array([self.drawn(member, rows) for member in range(len(self))])
+
+    @property
+    def unseen(self) -> np.ndarray:
+        """(b, n) booleans: which rows each member did not see."""
+        return self.counts == 0
+
+    @property
+    def unseen_per_row(self) -> float:
+        return float(self.unseen.sum(axis=0).mean())
+
+    def drawn(self, member: int, rows: np.ndarray) -> np.ndarray:
+        """(n,): how often a member draws the rows with these numbers."""
+        return hashed_counts(self.seed, member, rows)
 
 
 def _units(n_rows: int, together: np.ndarray | None) -> np.ndarray:

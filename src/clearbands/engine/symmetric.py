@@ -5,8 +5,9 @@ All members share one matrix of binned columns; the part that a member sees is a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -41,6 +42,12 @@ class SymmetricBag:
     feature: np.ndarray  # (b, trees, depth) uint16: the column that a question is about
     threshold: np.ndarray  # (b, trees, depth) int16: the last fine bin that answers 0
     value: np.ndarray  # (b, trees, 2^depth) float32: what a leaf adds to the prediction
+
+    @classmethod
+    def of(cls, bins: Bins, members: Sequence[SymmetricMember]) -> SymmetricBag:
+        """A bag of members that were grown on the same fine bins."""
+        units, inits, *trees = zip(*members, strict=True)
+        return cls(bins, np.array(units), np.array(inits), *map(np.stack, trees))
 
     def __len__(self) -> int:
         return len(self.init)
@@ -77,10 +84,14 @@ class SymmetricBag:
         NaN fills up rows that have fewer. Only what is asked for is computed: after K folds this
         costs a K-th of `predict_members`.
         """
-        unseen = counts == 0
+        return self.predict_left_out(fine_columns(self.bins, X), counts == 0, n_jobs=n_jobs)
+
+    def predict_left_out(
+        self, fine: np.ndarray, unseen: np.ndarray, *, n_jobs: int | None = None
+    ) -> np.ndarray:
+        """The same for rows in fine bins (d, n), by the members `unseen` (b, n) of each."""
         place = np.cumsum(unseen, axis=0) - 1
-        members = np.full((len(X), int(place.max(initial=-1)) + 1), np.nan)
-        fine = fine_columns(self.bins, X)
+        members = np.full((fine.shape[1], int(place.max(initial=-1)) + 1), np.nan)
 
         def predict_member(member: int, stop: np.ndarray) -> None:
             rows = np.flatnonzero(unseen[member])
@@ -134,45 +145,69 @@ def fit_symmetric_bag(
     if X.shape[1] > MAX_COLUMNS:
         raise ValueError(f"X must have at most {MAX_COLUMNS} columns, got {X.shape[1]}.")
     _check_counts(counts)
-    # A power of two rounds nothing, and keeps differences of very large y from overflowing.
-    magnitude = float(np.ldexp(1.0, int(np.frexp(np.abs(y).max())[1]) - 1))
+    magnitude = magnitude_of(float(np.abs(y).max()))
     targets = np.broadcast_to(y / magnitude, counts.shape)
     bins = Bins.from_data(X, FINE_BINS)
     fine = fine_columns(bins, X)
     screen = Screen.from_bins(fine.T)
-    n_members = len(counts)
-    n_slots = -(-n_trees // TREES_AT_ONCE) * TREES_AT_ONCE  # empty trees fill up
-    unit, init = np.empty(n_members), np.empty(n_members)
-    feature = np.zeros((n_members, n_slots, max_depth), np.uint16)
-    threshold = np.full((n_members, n_slots, max_depth), ALWAYS_LEFT, np.int16)
-    value = np.zeros((n_members, n_slots, 2**max_depth), np.float32)
+    members: list[Any] = [None] * len(counts)
 
     def fit_one(member: int, stop: np.ndarray) -> None:
         drawn = np.flatnonzero(counts[member])
         weight = counts[member, drawn].astype(np.int64)
-        own = OwnUnit.of(targets[member, drawn], weight)
         seen = None if screen is None else screen.columns(targets[member], counts[member])
         columns = Columns.draw(
             fine if seen is None else fine[seen], drawn, weight, max_bins, int(seeds[member])
         )
-        fit_member(
-            columns,
-            Rule(n_trees, max_depth, float(learning_rates[member]), float(l2), absolute),
-            Rows.from_target(own.apply(targets[member, drawn]), weight),
-            Histograms.allocate(columns, max_depth),
-            stop,
-            init[member : member + 1],
-            feature[member],
-            threshold[member],
-            value[member],
-        )
-        init[member] += own.origin / own.unit
-        unit[member] = own.unit * magnitude
-        if seen is not None:
-            feature[member] = seen[feature[member]]
+        rule = Rule(n_trees, max_depth, float(learning_rates[member]), float(l2), absolute)
+        grown = grow_member(columns, rule, targets[member, drawn], weight, stop)
+        members[member] = grown.among(seen).times(magnitude)
 
-    run_threads(fit_one, n_members, n_jobs=n_jobs, stage=stage)
-    return SymmetricBag(bins, unit, init, feature, threshold, value)
+    run_threads(fit_one, len(counts), n_jobs=n_jobs, stage=stage)
+    return SymmetricBag.of(bins, members)
+
+
+class SymmetricMember(NamedTuple):
+    """The trees of one member, as they stand in a bag."""
+
+    unit: float
+    init: float
+    feature: np.ndarray
+    threshold: np.ndarray
+    value: np.ndarray
+
+    def among(self, columns: np.ndarray | None) -> SymmetricMember:
+        """Of a member that was shown these columns alone."""
+        if columns is None:
+            return self
+        return self._replace(feature=columns[self.feature].astype(np.uint16))
+
+    def times(self, magnitude: float) -> SymmetricMember:
+        """Of a member whose targets were divided by `magnitude`."""
+        return self._replace(unit=self.unit * magnitude)
+
+
+def magnitude_of(largest: float) -> float:
+    """A power of two rounds nothing, and keeps differences of very large y from overflowing."""
+    return float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 1))
+
+
+def grow_member(
+    columns: Columns, rule: Rule, target: np.ndarray, weight: np.ndarray, stop: np.ndarray
+) -> SymmetricMember:
+    """Boost on the rows of `columns`, whose targets (m,) lie between -2 and 2."""
+    n_slots = -(-rule.n_trees // TREES_AT_ONCE) * TREES_AT_ONCE  # empty trees fill up
+    init = np.empty(1)
+    feature = np.zeros((n_slots, rule.max_depth), np.uint16)
+    threshold = np.full((n_slots, rule.max_depth), ALWAYS_LEFT, np.int16)
+    value = np.zeros((n_slots, 2**rule.max_depth), np.float32)
+    own = OwnUnit.of(target, weight)
+    rows = Rows.from_target(own.apply(target), weight)
+    histograms = Histograms.allocate(columns, rule.max_depth)
+    fit_member(columns, rule, rows, histograms, stop, init, feature, threshold, value)
+    return SymmetricMember(
+        own.unit, float(init[0] + own.origin / own.unit), feature, threshold, value
+    )
 
 
 def _check_counts(counts: np.ndarray) -> None:

@@ -9,6 +9,7 @@ Columns lie one after the other, (d, n): every loop reads one column at a time.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -37,17 +38,42 @@ class Columns(NamedTuple):
         cls, fine: np.ndarray, drawn: np.ndarray, weight: np.ndarray, max_bins: int, seed: int
     ) -> Columns:
         """At most `max_bins` bins per column for the rows `drawn` (m,) int64 of `fine`."""
-        n_columns = len(fine)
-        binned = np.zeros((n_columns + 1, len(drawn)), np.uint8)
+        return cls.gather(lambda: [Drawn(fine, drawn, weight)], len(fine), max_bins, seed)
+
+    @classmethod
+    def gather(
+        cls, parts: Callable[[], Iterable[Drawn]], n_columns: int, max_bins: int, seed: int
+    ) -> Columns:
+        """The same for rows that lie in several pieces: `parts()` gives them, twice.
+
+        The result does not depend on where the pieces end.
+        """
+        draws = np.zeros((n_columns, FINE_BINS), np.int64)
+        n_rows = 0
+        for part in parts():
+            _count_draws(whole_and_read_only(part.fine), part.drawn, part.weight, draws)
+            n_rows += len(part.drawn)
         n_bins = np.ones(n_columns + 1, np.int64)
         last_fine = np.full((n_columns, max_bins), ALWAYS_LEFT, np.int16)
-        state = np.array([seed], np.uint64)
-        draws, coarse_of = np.empty(FINE_BINS, np.int64), np.empty(FINE_BINS, np.uint8)
-        _draw_columns(fine, drawn, weight, state, draws, coarse_of, binned, n_bins, last_fine)
+        coarse_of = np.empty((n_columns, FINE_BINS), np.uint8)
+        _cut_columns(draws, np.array([seed], np.uint64), coarse_of, n_bins, last_fine)
+        binned = np.zeros((n_columns + 1, n_rows), np.uint8)
+        start = 0
+        for part in parts():
+            _fill_columns(whole_and_read_only(part.fine), part.drawn, coarse_of, start, binned)
+            start += len(part.drawn)
         used = np.flatnonzero(n_bins > 1)
         if len(used) % 2 == 1:
             used = np.append(used, n_columns)
         return cls(binned, n_bins, used, last_fine)
+
+
+class Drawn(NamedTuple):
+    """A piece of the training set, and which of its rows a member draws."""
+
+    fine: np.ndarray  # (d, n) int16
+    drawn: np.ndarray  # (m,) int64
+    weight: np.ndarray  # (m,) int64
 
 
 def fine_columns(bins: Bins, X: np.ndarray) -> np.ndarray:
@@ -87,14 +113,25 @@ def _find_bins(X, cuts, starts, first_row, fine):
 
 
 @kernel
-def _draw_columns(fine, drawn, weight, state, draws, coarse_of, binned, n_bins, last_fine):
+def _count_draws(fine, drawn, weight, draws):
     for column in range(len(fine)):
-        draws[:] = 0
+        own = draws[column]
         for i in range(len(drawn)):
-            draws[fine[column, drawn[i]]] += weight[i]
-        n_bins[column] = _share_out(draws, state, coarse_of, last_fine[column])
+            own[fine[column, drawn[i]]] += weight[i]
+
+
+@kernel
+def _cut_columns(draws, state, coarse_of, n_bins, last_fine):
+    for column in range(len(draws)):
+        n_bins[column] = _share_out(draws[column], state, coarse_of[column], last_fine[column])
+
+
+@kernel
+def _fill_columns(fine, drawn, coarse_of, start, binned):
+    for column in range(len(fine)):
+        own = coarse_of[column]
         for i in range(len(drawn)):
-            binned[column, i] = coarse_of[fine[column, drawn[i]]]
+            binned[column, start + i] = own[fine[column, drawn[i]]]
 
 
 @inlined

@@ -164,8 +164,8 @@ class ResampledEnsemble(OutOfBagEnsemble, CrossPart):
 
     def predict_like_unseen(self, X: Any) -> CenterAndWidths:
         """New rows by all members, with widths of the same kind as those of `predict_unseen`."""
-        n_unseen = float(self.draws_.unseen.sum(axis=0).mean())
-        return self._summary(X, groups=max(1, round(len(self.draws_) / max(n_unseen, 1))))
+        n_groups = round(len(self.draws_) / max(self.draws_.unseen_per_row, 1))
+        return self._summary(X, groups=max(1, n_groups))
 
     def _predict_unseen_members(self, X: Any, draws: Draws) -> np.ndarray:
         return compact_unseen(self.predict_members(X), draws)

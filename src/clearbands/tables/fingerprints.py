@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clearbands.hashing import ODD, mixed
 from clearbands.tables.columns import columns_of
 
 if TYPE_CHECKING:
     import polars as pl
-
-ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def hash_rows(X: pl.DataFrame, y: np.ndarray) -> np.ndarray:
@@ -26,10 +25,10 @@ def hash_rows(X: pl.DataFrame, y: np.ndarray) -> np.ndarray:
     >>> rows[0] == rows[2], rows[0] == rows[1]
     (np.True_, np.False_)
     """
-    hashes = _mixed(_of_numbers(np.asarray(y, float)))
+    hashes = mixed(_of_numbers(np.asarray(y, float)))
     for column in columns_of(X):
         own = _of_texts(column.values) if column.is_text else _of_numbers(column.values)
-        hashes = _mixed(hashes * ODD + own)
+        hashes = mixed(hashes * ODD + own)
     return hashes
 
 
@@ -52,11 +51,3 @@ def _of_text(text: str | None) -> int:
     if text is None:
         return 0
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
-
-
-def _mixed(values: np.ndarray) -> np.ndarray:
-    """Every bit of the result depends on every bit of the value (splitmix64)."""
-    with np.errstate(over="ignore"):
-        values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))

@@ -1,0 +1,77 @@
+"""Random numbers that belong to rows: each a function of a seed, a stream and the row's number.
+
+Whoever asks, in whatever order and for however many rows at once, gets the same numbers. That is
+what lets many machines agree on who sees which row without telling each other.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+ODD = np.uint64(0x9E3779B97F4A7C15)
+ROWS_AT_ONCE = 2**20
+
+
+def mixed(values: np.ndarray) -> np.ndarray:
+    """Every bit of the result depends on every bit of the value (splitmix64)."""
+    with np.errstate(over="ignore"):
+        values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
+
+
+def row_hashes(seed: int, stream: int, rows: np.ndarray) -> np.ndarray:
+    """(n,) unsigned 64-bit numbers of the rows with the numbers `rows`.
+
+    >>> import numpy as np
+    >>> some, all_ = row_hashes(7, 0, np.array([5, 3])), row_hashes(7, 0, np.arange(6))
+    >>> bool((some == all_[[5, 3]]).all())
+    True
+    """
+    with np.errstate(over="ignore"):
+        start = mixed(mixed(np.array([seed], np.uint64) + ODD) + ODD * np.uint64(stream + 1))
+        return mixed(start + ODD * (np.asarray(rows).astype(np.uint64) + np.uint64(1)))
+
+
+def hashed_folds(seed: int, repeat: int, rows: np.ndarray, n_folds: int) -> np.ndarray:
+    """(n,) numbers from 0 to n_folds - 1: the fold of each row."""
+    high = row_hashes(seed, repeat, rows) >> np.uint64(32)
+    return ((high * np.uint64(n_folds)) >> np.uint64(32)).astype(np.int64)
+
+
+def hashed_counts(seed: int, member: int, rows: np.ndarray) -> np.ndarray:
+    """(n,) counts that follow a Poisson distribution with the mean 1: a bootstrap of very many."""
+    return np.searchsorted(_POISSON, row_hashes(seed, member, rows), side="right").astype(np.uint8)
+
+
+def hashed_share(seed: int, stream: int, rows: np.ndarray, share: float) -> np.ndarray:
+    """(n,) booleans: whether a row belongs to a random `share` of all rows."""
+    if share >= 1:
+        return np.ones(len(rows), bool)
+    return row_hashes(seed, stream, rows) < np.uint64(int(share * 2.0**64))
+
+
+def smallest_hashes(seed: int, stream: int, n_rows: int, size: int) -> np.ndarray:
+    """The numbers of the `size` rows of 0 .. n_rows - 1 that have the smallest hashes.
+
+    They come by rising hash, so the first of them are a random sample, too.
+    """
+    rows, hashes = np.empty(0, np.int64), np.empty(0, np.uint64)
+    for start in range(0, n_rows, ROWS_AT_ONCE):
+        more = np.arange(start, min(start + ROWS_AT_ONCE, n_rows))
+        rows = np.concatenate([rows, more])
+        hashes = np.concatenate([hashes, row_hashes(seed, stream, more)])
+        order = np.lexsort((rows, hashes))[:size]
+        rows, hashes = rows[order], hashes[order]
+    return rows
+
+
+def _poisson_thresholds() -> np.ndarray:
+    """The hashes from which on a count is 1, 2, ..."""
+    chances = [math.exp(-1) / math.factorial(k) for k in range(12)]
+    return np.array([int(math.fsum(chances[: k + 1]) * 2.0**64) for k in range(12)], np.uint64)
+
+
+_POISSON = _poisson_thresholds()
