@@ -24,11 +24,9 @@ def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
     if name in BUNDLED:
         X, y = BUNDLED[name](return_X_y=True)
         return pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]), y
-    path = datasets.folder() / f"{name}.parquet"
+    path = datasets.folder() / "classes" / f"{name}.parquet"
     if name not in TARGETS or not path.is_file():
-        raise datasets.DatasetError(
-            f"There is no table of classes {name!r} in {datasets.folder()}."
-        )
+        raise datasets.DatasetError(f"There is no table of classes {name!r} in {path.parent}.")
     table = pd.read_parquet(path).drop(columns=LEFT_OUT.get(name, []))
     return table.drop(columns=TARGETS[name]), table[TARGETS[name]].to_numpy(str)
 

@@ -15,9 +15,9 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 
 from clearbands import ClearClassifier, JointClassCalibrator, TableEncoder
-from clearbands.calibration.class_calibrator import softmax
 from clearbands.calibration.class_sets import mass_ahead
 from clearbands.calibration.conformal import order_statistic, rank
+from clearbands.class_labels import softmax
 
 LEVEL = 0.9
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -12,9 +13,31 @@ from clearbands.bagging import Draws
 FLOOR = 1e-6  # no member rules a class out: a forest of 100 trees cannot know
 
 
-def member_logits(members: Sequence[Any], X: Any, classes: np.ndarray) -> np.ndarray:
-    """(n, members, classes): centred log-probabilities, in the order of `classes`."""
-    return np.stack([_logits(member, X, classes) for member in members], axis=1)
+class ClassBag(Protocol):
+    """Members that say how probable classes are."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def members(self) -> Sequence[Any]:
+        """One fitted classifier per member."""
+
+    def predict_logits(self, X: Any) -> np.ndarray:
+        """(n, members, classes): centred, not calibrated."""
+
+
+@dataclass(frozen=True)
+class ListedClassifiers:
+    """Fitted classifiers, one by one; the logits are in the order of `classes`."""
+
+    members: Sequence[Any]
+    classes: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def predict_logits(self, X: Any) -> np.ndarray:
+        return np.stack([_logits(member, X, self.classes) for member in self.members], axis=1)
 
 
 def unseen_logits(logits: np.ndarray, draws: Draws) -> np.ndarray:

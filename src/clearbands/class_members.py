@@ -7,25 +7,63 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_array
 
 from clearbands.bagging import Folds, fit_clones
 from clearbands.calibration.class_calibrator import JointClassCalibrator
-from clearbands.class_logits import member_logits
+from clearbands.center_models.class_trees import SymmetricTreesClassifier
+from clearbands.class_logits import ClassBag, ListedClassifiers
 from clearbands.split import Rows
+
+LENGTHS = (16, 32, 64, 128, 256)  # rounds of boosting that unseen rows choose between
 
 
 @dataclass(frozen=True)
 class Trained:
     """Members of all models that were kept, model by model."""
 
-    members: list[Any]
+    bags: list[ClassBag]
     draws: Folds  # which member saw which row
     models: dict[str, Any]  # those that were kept, unfitted
     losses: dict[str, float]  # negative log-likelihood of unseen rows by model, the lowest first
+
+
+@dataclass(frozen=True)
+class WholeBag:
+    """Members that were trained in one go, as trees and networks of ours are."""
+
+    model: Any  # as it was, unfitted
+    bag: Any  # what its `fit_class_bag` gives
+
+    def __len__(self) -> int:
+        return len(self.bag)
+
+    def predict_logits(self, X: Any) -> np.ndarray:
+        return self.bag.predict_logits(_numbers(X))
+
+    @property
+    def members(self) -> list[Any]:
+        return [self._member(i) for i in range(len(self))]
+
+    def _member(self, number: int) -> Any:
+        own = clone(self.model)
+        own.bag_, own.n_features_in_ = self.bag.member(number), self.bag.n_features
+        own.classes_ = np.arange(self.bag.n_classes)
+        return own
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the number of rounds was left to the unseen rows."""
+        return getattr(self.model, "n_trees", None) == "auto"
+
+    def first(self, n_trees: int) -> WholeBag:
+        """The same after so many rounds."""
+        model = clone(self.model).set_params(n_trees=n_trees)
+        return WholeBag(model, self.bag.first(n_trees))
 
 
 def train(
@@ -40,30 +78,42 @@ def train(
     """All models on the folds of the first repeat; those that are kept on the others too.
 
     The best is kept, and of the others each, in turn, that makes unseen rows more likely beside
-    those that are kept already.
+    those that are kept already. Unseen rows also choose how many rounds are boosted, where that
+    was left open.
     """
     n_folds = len(draws) // n_repeats
     first = Folds(draws.counts[:n_folds])
     judged = first.unseen.any(axis=0)
     y, own = rows.y[judged], np.argmax(first.unseen[:, judged], axis=0)
-    members, unseen = {}, {}
+    models, bags, unseen, losses = dict(models), {}, {}, {}
     for name, model in models.items():
-        members[name] = _fit(model, rows, first.counts, n_jobs, f"trying {name}")
-        logits = member_logits(members[name], rows.X, np.arange(n_classes))
-        unseen[name] = logits[judged, own][:, None]
-    losses = {name: _loss(y, logits) for name, logits in unseen.items()}
+        fitted = _fit(model, rows, n_classes, first.counts, n_jobs, f"trying {name}")
+        for bag in _lengths(fitted):
+            logits = bag.predict_logits(rows.X)[judged, own][:, None]
+            loss = _loss(y, logits)
+            if name not in losses or loss < losses[name]:
+                bags[name], unseen[name], losses[name] = [bag], logits, loss
+        models[name] = getattr(bags[name][0], "model", model)
     losses = dict(sorted(losses.items(), key=lambda item: item[1]))
     kept = _keep(y, unseen, losses)
     rest = draws.counts[n_folds:]
     if len(rest):
         for name in kept:
-            members[name] += _fit(models[name], rows, rest, n_jobs, f"members of {name}")
+            more = _fit(models[name], rows, n_classes, rest, n_jobs, f"members of {name}")
+            bags[name].append(more)
     return Trained(
-        [member for name in kept for member in members[name]],
+        [bag for name in kept for bag in bags[name]],
         Folds(np.tile(draws.counts, (len(kept), 1))),
         {name: models[name] for name in kept},
         losses,
     )
+
+
+def _lengths(bag: Any) -> list[Any]:
+    """The bag itself, or where the number of rounds was left open, after fewer and more."""
+    if isinstance(bag, WholeBag) and bag.is_open:
+        return [bag.first(n_trees) for n_trees in LENGTHS]
+    return [bag]
 
 
 def _keep(
@@ -78,9 +128,21 @@ def _keep(
     return kept
 
 
-def _fit(model: Any, rows: Rows, counts: np.ndarray, n_jobs: int | None, stage: str) -> list[Any]:
-    bag = fit_clones(model, rows.X, rows.y, counts, n_jobs=n_jobs, stage=stage)
-    return list(bag.members)
+def _fit(
+    model: Any, rows: Rows, n_classes: int, counts: np.ndarray, n_jobs: int | None, stage: str
+) -> Any:
+    if hasattr(model, "fit_class_bag"):
+        X, trained = _numbers(rows.X), clone(model)
+        if getattr(model, "n_trees", None) == "auto":
+            trained.set_params(n_trees=LENGTHS[-1])
+        bag = trained.fit_class_bag(X, rows.y, n_classes, counts, n_jobs=n_jobs, stage=stage)
+        return WholeBag(clone(model), bag)
+    clones = fit_clones(model, rows.X, rows.y, counts, n_jobs=n_jobs, stage=stage)
+    return ListedClassifiers(list(clones.members), np.arange(n_classes))
+
+
+def _numbers(X: Any) -> np.ndarray:
+    return check_array(X, dtype=np.float64, order="C")
 
 
 def _loss(y: np.ndarray, logits: np.ndarray) -> float:
@@ -92,7 +154,7 @@ def class_pool() -> dict[str, Any]:
     """The classifiers that compete by default: a smooth one, and trees with a logistic loss."""
     return {
         "logistic": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
-        "trees": HistGradientBoostingClassifier(max_leaf_nodes=15),
+        "trees": SymmetricTreesClassifier(),
     }
 
 

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bagging import Folds, seed_missing
 from clearbands.calibration.class_calibrator import JointClassCalibrator
@@ -25,9 +24,11 @@ from clearbands.calibration.conformal import (
 )
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.checks import check_count, check_one_level, check_share, check_table
-from clearbands.class_logits import classes_of, member_logits, unseen_logits
+from clearbands.class_labels import check_counts, check_labels, likeliest
+from clearbands.class_logits import ClassBag, ListedClassifiers, classes_of, unseen_logits
 from clearbands.class_members import class_pool, stratified_folds, train
 from clearbands.class_uncertainty import ClassUncertainty
+from clearbands.familiarity import FAMILIAR_ROWS, NO_FAMILIARITY, Familiarity, texts_of_rows
 from clearbands.interval_regressor import learns_from_target
 from clearbands.progress import Listener, listening
 from clearbands.split import Rows, check_apart, hold_out
@@ -75,7 +76,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
     c1_, c2_ : the constants of the calibrator
     guarantee_ : str, what holds for the coverage of the sets
     calibration_ : str, how it was calibrated
-    members_ : the fitted members
+    members_ : list of the fitted members; those that were trained know classes as positions
     models_ : dict
         The models that were kept, seeded and unfitted; empty with `members`.
     leaderboard_ : dict of str to float
@@ -83,6 +84,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
     scores_ : (n,), rising
         The scores of the calibration rows, from which sets of any level follow.
     encoder_, calibrator_ : the fitted encoder and calibrator
+    familiar_ : what `unfamiliar` compares rows with; None with `members`
     n_train_, n_calibration_ : how many rows each step saw
 
     Examples
@@ -99,6 +101,8 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
     ((89,), (89,))
     """
 
+    bags_: list[ClassBag]
+    familiar_: Familiarity | None
     models_: dict[str, Any]
     leaderboard_: dict[str, float]
 
@@ -172,7 +176,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
 
     def member_logits(self, X: Any) -> np.ndarray:
         """(n, members, classes): centred log-probabilities, not calibrated."""
-        check_is_fitted(self, "members_")
+        check_is_fitted(self, "bags_")
         return self._logits(check_table(self, X, reset=False))
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -182,8 +186,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,): the most probable class."""
-        likeliest = np.argmax(self.predict_proba(X), axis=1)
-        return self.classes_[likeliest]
+        return likeliest(self.classes_, self.predict_proba(X))
 
     def predict_uncertainty(self, X: Any) -> ClassUncertainty:
         """Total, aleatoric and epistemic entropy of every row, in bits."""
@@ -200,6 +203,26 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         probabilities = self.predict_proba(X)
         level = self.confidence_level if confidence_level is None else confidence_level
         return mass_ahead(probabilities) <= self._threshold(check_one_level(level))
+
+    def unfamiliar(self, X: Any) -> np.ndarray:
+        """(n,) booleans: whether a row is unlike those the model has learned from.
+
+        Three things make a row strange: members whose logits lie far apart, a value outside the
+        range of its column, a category that was never seen. Of ordinary rows about 5 % are flagged,
+        as for numbers; what c2 makes of the disagreement does not matter.
+        """
+        check_is_fitted(self, "calibrator_")
+        if self.familiar_ is None:
+            raise ValueError(NO_FAMILIARITY)
+        X = check_table(self, X, reset=False)
+        encoded, texts = self.encoder_.transform(X), texts_of_rows(self.encoder_, X)
+        scores = self.familiar_.scores(encoded, texts, _disagreement(self._logits(X)))
+        return scores > self.familiar_.threshold
+
+    @property
+    def members_(self) -> list[Any]:
+        """The fitted members, model by model."""
+        return [member for bag in self.bags_ for member in bag.members]
 
     @property
     def c1_(self) -> float:
@@ -261,12 +284,12 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         if y is None:
             raise ValueError("This estimator requires y to be passed, but the target y is None.")
         X = check_table(self, X, reset=reset)
-        labels = _check_labels(y, len(X))
+        labels = check_labels(y, len(X))
         if reset:
             found, counts = np.unique(labels, return_counts=True)
             self.classes_ = found if self.members is None else classes_of(self._given_members())
             if self.members is None:
-                _check_counts(found, counts)
+                check_counts(found, counts)
         known = {label: i for i, label in enumerate(self.classes_.tolist())}
         position = np.array([known.get(label, -1) for label in labels.tolist()])
         is_known = position >= 0
@@ -289,11 +312,13 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         """Classes and logits of the rows that choose c1 and c2, and of those that judge sets."""
         if self.calibration_ == "cross":
             draws = self._train(rows, rng)
+            self.familiar_ = self._familiar(rows)
             unseen = rows.y, unseen_logits(self._logits(rows.X), draws)
             return unseen, unseen
         if self.members is not None:
             self.encoder_ = self._make_encoder().fit(rows.X, rows.y)
-            self.members_, self.models_, self.leaderboard_ = list(self.members), {}, {}
+            self.bags_ = [ListedClassifiers(list(self.members), self.classes_)]
+            self.models_, self.leaderboard_, self.familiar_ = {}, {}, None
             self.n_train_, held_out = 0, rows if given is None else given
         else:
             train, held_out = (
@@ -302,6 +327,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
             if given is not None and _has_distinct_rows(train):
                 check_apart(train, held_out)
             self._train(train, rng)
+            self.familiar_ = self._familiar(train, held_out)
         if self.calibration_ == "joint":
             held = held_out.y, self._logits(held_out.X)
             return held, held
@@ -323,13 +349,27 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         draws = stratified_folds(rows.y, self.n_folds, self.n_repeats, rng)
         models = {name: seed_missing(clone(m), rng) for name, m in self._pool().items()}
         trained = train(models, rows, len(self.classes_), draws, self.n_repeats, n_jobs=self.n_jobs)
-        self.members_, self.models_ = trained.members, trained.models
+        self.bags_, self.models_ = trained.bags, trained.models
         self.leaderboard_, self.n_train_ = trained.losses, len(rows)
         return trained.draws
 
+    def _familiar(self, train: Rows, held_out: Rows | None = None) -> Familiarity | None:
+        """How ordinary rows look, as for numbers; None where members see a table."""
+        encoded = self.encoder_.transform(train.X)
+        if not isinstance(encoded, np.ndarray):
+            return None
+        texts = texts_of_rows(self.encoder_, train.X)
+        if held_out is None:
+            rows = np.arange(0, len(train), max(1, len(train) // FAMILIAR_ROWS))
+            widths = _disagreement(self._logits(_safe_indexing(train.X, rows)))
+            return Familiarity.of(encoded, texts, widths, rows=rows)
+        new = self.encoder_.transform(held_out.X), texts_of_rows(self.encoder_, held_out.X)
+        widths = _disagreement(self._logits(held_out.X))
+        return Familiarity.of(encoded, texts, widths, held_out=new)
+
     def _logits(self, X: Any) -> np.ndarray:
-        known = self.classes_ if self.members is not None else np.arange(len(self.classes_))
-        return member_logits(self.members_, self.encoder_.transform(X), known)
+        X = self.encoder_.transform(X)
+        return np.concatenate([bag.predict_logits(X) for bag in self.bags_], axis=1)
 
     def _pool(self) -> Mapping[str, Any]:
         if self.model is None:
@@ -361,33 +401,12 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
+def _disagreement(logits: np.ndarray) -> np.ndarray:
+    """(n,): how far the logits of the members lie from their mean, as a root mean square."""
+    deviation = logits - logits.mean(axis=1, keepdims=True)
+    return np.sqrt(np.mean(deviation**2, axis=(1, 2)))
+
+
 def _has_distinct_rows(rows: Rows) -> bool:
     """Where rows are alike anyway, those that calibrate may be like others that train."""
     return isinstance(rows.X, np.ndarray) and len(np.unique(rows.X, axis=0)) == len(rows)
-
-
-def _check_labels(y: Any, n: int) -> np.ndarray:
-    labels = column_or_1d(y, warn=True)
-    if len(labels) != n:
-        raise ValueError(
-            f"X has {n:,} rows and y has {len(labels):,} values: give one for every row."
-        )
-    if labels.dtype.kind == "O" and any(v is None or v != v for v in labels):
-        raise ValueError("y has rows without a class: leave them out, or name a class for them.")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("y contains NaN or infinity, which is no class: leave such rows out.")
-    check_classification_targets(labels)
-    return labels
-
-
-def _check_counts(classes: np.ndarray, counts: np.ndarray) -> None:
-    if len(classes) < 2:
-        raise ValueError(
-            f"y holds one class only, {classes[0]!s} (n_samples={counts.sum()}): at least 2 "
-            "classes are needed."
-        )
-    if counts.min() < 2:
-        raise ValueError(
-            f"The class {classes[np.argmin(counts)]!s} has one row only: give at least 2, leave it "
-            "out, or pool it with others."
-        )

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.logit_search import search_constants
+from clearbands.class_labels import softmax
 
 
 class JointClassCalibrator(BaseEstimator):
@@ -101,12 +102,6 @@ class JointClassCalibrator(BaseEstimator):
     def predict_proba(self, logits: Any) -> np.ndarray:
         """(n, classes): the mean of the members' probabilities."""
         return self.predict_members(logits).mean(axis=1)
-
-
-def softmax(logits: np.ndarray) -> np.ndarray:
-    """Along the last axis."""
-    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
 
 
 def negative_log_likelihood(y: np.ndarray, probabilities: np.ndarray) -> float:

@@ -127,25 +127,34 @@ class SymmetricTrees(RegressorMixin, BaseEstimator):
         return clone(self).set_params(n_trees=n_trees, learning_rate=float(rate))
 
     def _learning_rates(self, counts: np.ndarray) -> np.ndarray:
-        if self.learning_rate != "auto":
-            return np.full(len(counts), float(self.learning_rate))
-        n_rows = counts.sum(axis=1, dtype=np.int64)
-        return automatic_rate(n_rows, self.n_trees)
+        return learning_rates(self.learning_rate, counts, self.n_trees)
 
     def _check_parameters(self) -> None:
         if self.loss not in LOSSES:
             allowed = " or ".join(map(repr, LOSSES))
             raise ValueError(f"loss must be {allowed}, got {self.loss!r}.")
-        check_count(self.n_trees, "n_trees")
-        check_count(self.max_depth, "max_depth", largest=MAX_DEPTH)
-        check_count(self.max_bins, "max_bins", smallest=2, largest=MAX_BINS)
-        rate = self.learning_rate
-        if rate != "auto" and not (isinstance(rate, Real) and 0 < float(rate) <= 1):
-            raise ValueError(
-                f'learning_rate must be "auto" or a number above 0 and at most 1, got {rate!r}.'
-            )
+        check_trees(self, self.n_trees)
         if not (isinstance(self.l2, Real) and 0 <= float(self.l2) <= MAX_L2):
             raise ValueError(f"l2 must be a number from 0 to {MAX_L2:g}, got {self.l2!r}.")
+
+
+def check_trees(model: Any, n_trees: Any) -> None:
+    """What symmetric trees of any loss share, or an error that names what is wrong."""
+    check_count(n_trees, "n_trees")
+    check_count(model.max_depth, "max_depth", largest=MAX_DEPTH)
+    check_count(model.max_bins, "max_bins", smallest=2, largest=MAX_BINS)
+    rate = model.learning_rate
+    if rate != "auto" and not (isinstance(rate, Real) and 0 < float(rate) <= 1):
+        raise ValueError(
+            f'learning_rate must be "auto" or a number above 0 and at most 1, got {rate!r}.'
+        )
+
+
+def learning_rates(rate: float | str, counts: np.ndarray, n_trees: int) -> np.ndarray:
+    """(b,): of members that count rows so often (b, n)."""
+    if rate != "auto":
+        return np.full(len(counts), float(rate))
+    return automatic_rate(counts.sum(axis=1, dtype=np.int64), n_trees)
 
 
 def automatic_rate(n_rows: np.ndarray, n_trees: int) -> np.ndarray:

@@ -62,6 +62,11 @@ class SymmetricBag:
             value=self.value[:, kept],
         )
 
+    def members(self, chosen: slice) -> SymmetricBag:
+        """Some of the members alone: views, no copies."""
+        names = ("unit", "init", "feature", "threshold", "value")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in names})
+
     def predict_members(self, X: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
         """(n, 1, b): for every row the predictions of all members."""
         members = np.empty((len(X), len(self)))
@@ -142,9 +147,8 @@ def fit_symmetric_bag(
     place the cuts, are (b,). y is (n,), or (b, n) where members learn targets of their own.
     Columns of X enter by the order of their values alone.
     """
-    if X.shape[1] > MAX_COLUMNS:
-        raise ValueError(f"X must have at most {MAX_COLUMNS} columns, got {X.shape[1]}.")
-    _check_counts(counts)
+    check_width(X)
+    check_counts(counts)
     magnitude = magnitude_of(float(np.abs(y).max()))
     targets = np.broadcast_to(y / magnitude, counts.shape)
     bins = Bins.from_data(X, FINE_BINS)
@@ -196,11 +200,8 @@ def grow_member(
     columns: Columns, rule: Rule, target: np.ndarray, weight: np.ndarray, stop: np.ndarray
 ) -> SymmetricMember:
     """Boost on the rows of `columns`, whose targets (m,) lie between -2 and 2."""
-    n_slots = -(-rule.n_trees // TREES_AT_ONCE) * TREES_AT_ONCE  # empty trees fill up
     init = np.empty(1)
-    feature = np.zeros((n_slots, rule.max_depth), np.uint16)
-    threshold = np.full((n_slots, rule.max_depth), ALWAYS_LEFT, np.int16)
-    value = np.zeros((n_slots, 2**rule.max_depth), np.float32)
+    feature, threshold, value = empty_trees((), rule.n_trees, rule.max_depth)
     own = OwnUnit.of(target, weight)
     rows = Rows.from_target(own.apply(target), weight)
     histograms = Histograms.allocate(columns, rule.max_depth)
@@ -210,7 +211,24 @@ def grow_member(
     )
 
 
-def _check_counts(counts: np.ndarray) -> None:
+def empty_trees(
+    shape: tuple[int, ...], n_trees: int, max_depth: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features, thresholds and values of trees that change nothing; so many as are read at once."""
+    n_slots = -(-n_trees // TREES_AT_ONCE) * TREES_AT_ONCE
+    return (
+        np.zeros((*shape, n_slots, max_depth), np.uint16),
+        np.full((*shape, n_slots, max_depth), ALWAYS_LEFT, np.int16),
+        np.zeros((*shape, n_slots, 2**max_depth), np.float32),
+    )
+
+
+def check_width(X: np.ndarray) -> None:
+    if X.shape[1] > MAX_COLUMNS:
+        raise ValueError(f"X must have at most {MAX_COLUMNS} columns, got {X.shape[1]}.")
+
+
+def check_counts(counts: np.ndarray) -> None:
     totals = counts.sum(axis=1, dtype=np.int64)
     if totals.min() < 1:
         raise ValueError(

@@ -60,7 +60,7 @@ class Rows(NamedTuple):
 @kernel
 def fit_member(columns, rule, rows, histograms, stop, init, feature, threshold, value):
     """Fill init (1,), feature, threshold and value (trees, .) that come as trees without effect."""
-    total_weight = _sum(rows.weight)
+    total_weight = sum_of(rows.weight)
     bits = np.int64(math.frexp(np.float64(total_weight))[1])
     init[0] = _start(rule, rows, total_weight, bits)
     for i in range(len(rows.residual)):
@@ -73,16 +73,16 @@ def fit_member(columns, rule, rows, histograms, stop, init, feature, threshold, 
         )
         if stop[0] != 0 or scale == 0:
             return
-        _grow_tree(columns, rule, rows, histograms, bits, feature[tree], threshold[tree])
+        grow_tree(columns, rule, rows, histograms, bits, feature[tree], threshold[tree])
         if rule.absolute:
             _set_medians(rule, rows, histograms.left, value[tree])
         else:
-            _set_means(rule, histograms.total, bits, scale, value[tree])
+            set_means(rule, histograms.total, bits, scale, value[tree])
         _shift_residuals(rows.residual, rows.leaf, value[tree])
 
 
 @called
-def _sum(values):
+def sum_of(values):
     total = np.int64(0)
     for i in range(len(values)):
         total += values[i]
@@ -137,10 +137,10 @@ def _set_pairs(residual, weight, total_weight, bits, absolute, pairs):
 
 
 @inlined
-def _grow_tree(columns, rule, rows, histograms, bits, feature, threshold):
+def grow_tree(columns, rule, rows, histograms, bits, feature, threshold):
     for i in range(len(rows.leaf)):
         rows.leaf[i] = 0
-    histograms.total[0] = _sum(rows.pairs)
+    histograms.total[0] = sum_of(rows.pairs)
     for level in range(rule.max_depth):
         column, cut = best_question(columns, rows, histograms, level, bits, rule.l2)
         feature[level], threshold[level] = column, columns.last_fine[column, cut]
@@ -168,7 +168,7 @@ def _split_leaves(total, left, n_open, bits, is_lighter):
 
 
 @called
-def _set_means(rule, total, bits, scale, value):
+def set_means(rule, total, bits, scale, value):
     low_bits = (np.int64(1) << bits) - 1
     for leaf in range(len(total)):
         weight = (total[leaf] & low_bits) + max(rule.l2, np.float64(NEVER_ZERO))
@@ -194,7 +194,7 @@ def _set_medians(rule, rows, ends, value):
         size = ends[leaf] - start
         if size > 0:
             values, weights = rows.leaf_residuals[start:], rows.leaf_weights[start:]
-            total_weight = _sum(weights[:size])
+            total_weight = sum_of(weights[:size])
             median = weighted_quantile(values, weights, size, total_weight, 0.5)
             value[leaf] = rule.learning_rate * median
         start = ends[leaf]

@@ -40,6 +40,11 @@ def normal_likelihood(output: Any, target: Any) -> Any:
     return 0.5 * ((target - output[:, 0]) / deviation) ** 2 + deviation.log()
 
 
+def cross_entropy(output: Any, target: Any) -> Any:
+    """Negative log likelihood of classes: outputs are logits, targets the numbers of classes."""
+    return -output.log_softmax(1).gather(1, target.long()[:, None])[:, 0]
+
+
 def normal_deviation(raw: np.ndarray) -> np.ndarray:
     """The deviation that `normal_likelihood` reads from its second output."""
     return np.logaddexp(0, raw) + SMALLEST_DEVIATION

@@ -28,12 +28,14 @@ class Shape:
     skip: bool
 
     @classmethod
-    def of_centers(cls, hidden: Sequence[int], n_inputs: int, dropout: float) -> Shape:
-        """Batch normalisation, ReLU and skip connections, to one output: the paper's ensembles."""
+    def of_centers(
+        cls, hidden: Sequence[int], n_inputs: int, dropout: float, n_outputs: int = 1
+    ) -> Shape:
+        """Batch normalisation, ReLU and skip connections: the paper's ensembles, to one output."""
         return cls(
             check_hidden(hidden),
             n_inputs,
-            1,
+            n_outputs,
             layer_norm=False,
             negative_slope=0.0,
             dropout=dropout,

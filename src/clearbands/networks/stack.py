@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,6 +24,11 @@ class Standard:
         is_constant = values.min(axis=0) == values.max(axis=0)
         mean = np.where(is_constant, values[0], values.mean(axis=0))
         return cls(mean, np.where(is_constant, 0.0, values.std(axis=0)))
+
+    @classmethod
+    def unchanged(cls) -> Standard:
+        """Of targets that are used as they are, such as numbers of classes."""
+        return cls(np.zeros(()), np.ones(()))
 
     def apply(self, values: np.ndarray) -> np.ndarray:
         divisor = np.where(self.deviation > 0, self.deviation, 1.0)
@@ -71,6 +76,12 @@ class Stack:
     def __len__(self) -> int:
         return len(self.bias)
 
+    def members(self, chosen: slice) -> Stack:
+        """Some of the networks alone: views, no copies."""
+        names = ("weights", "scales", "shifts", "outputs")
+        layers = {name: [layer[chosen] for layer in getattr(self, name)] for name in names}
+        return replace(self, **layers, bias=self.bias[chosen])
+
     def forward(
         self, member: int, X: np.ndarray, kept: Sequence[np.ndarray] | None = None
     ) -> np.ndarray:
@@ -105,6 +116,13 @@ class FittedNetworks:
     def predict_members(self, X: np.ndarray) -> np.ndarray:
         """(n, outputs, m), crossing where the networks do."""
         return self.target.undo(np.stack(list(self.standard_outputs(X)), axis=-1))
+
+    def member(self, number: int) -> FittedNetworks:
+        """One network alone."""
+        own = slice(number, number + 1)
+        return replace(
+            self, stack=self.stack.members(own), epochs=self.epochs[own], losses=self.losses[own]
+        )
 
     def standard_outputs(self, X: np.ndarray) -> Iterator[np.ndarray]:
         """Per member (n, outputs), for the standardised target.

@@ -77,25 +77,30 @@ def train(
     seeds: Sequence[int] | np.ndarray,
     *,
     stage: str,
+    target: Standard | None = None,
+    stopping: np.ndarray | None = None,
 ) -> FittedNetworks:
     """One network per row of `counts` (m, n), which says how often it sees each row of X.
 
-    Rows that a member never sees decide when it stops; if there are none, those it sees do. The
-    weights it had when it was best there are the ones it keeps. A member depends on its counts
-    and its seed alone, not on those that are trained beside it.
+    `target` brings y to the scale that `loss` takes, by default to that of its own spread. Rows
+    that a member never sees decide when it stops, or those that `stopping` (m, n) names, which it
+    must not see either; if there are none, those it sees do. The weights it had when it was best
+    there are the ones it keeps. A member depends on its counts and its seed alone, not on those
+    that are trained beside it.
     """
     if not 0 <= shape.dropout < 1:
         raise ValueError(f"dropout must be at least 0 and below 1, got {shape.dropout!r}.")
     torch = require("torch", what="Training networks", extra="deep")
-    inputs, target = Standard.of(X), Standard.of(y)
+    inputs, target = Standard.of(X), Standard.of(y) if target is None else target
     rows = _Data(
         inputs.apply(X).astype(np.float32),
         target.apply(y).astype(np.float32),
         torch.device(plan.device),
     )
+    judging = counts == 0 if stopping is None else stopping
     members = [
-        _Member.draw(shape, plan, i, drawn, seed)
-        for i, (drawn, seed) in enumerate(zip(counts, seeds, strict=True))
+        _Member.draw(shape, plan, i, drawn, unseen, seed)
+        for i, (drawn, unseen, seed) in enumerate(zip(counts, judging, seeds, strict=True))
     ]
     size = max(1, ROWS_AT_ONCE // min(plan.batch_size, len(y)))
     groups = [members[start : start + size] for start in range(0, len(members), size)]
@@ -172,10 +177,18 @@ class _Member:
     restarts: int = 0
 
     @classmethod
-    def draw(cls, shape: Shape, plan: Plan, i: int, counts: np.ndarray, seed: int) -> _Member:
+    def draw(
+        cls,
+        shape: Shape,
+        plan: Plan,
+        i: int,
+        counts: np.ndarray,
+        judging: np.ndarray,
+        seed: int,
+    ) -> _Member:
         rng = np.random.Generator(np.random.SFC64(int(seed)))
         initial = shape.initial(rng)
-        unseen = np.flatnonzero(counts == 0)
+        unseen = np.flatnonzero(judging)
         if len(unseen) == 0:
             unseen = np.flatnonzero(counts)
         return cls(

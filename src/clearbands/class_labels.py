@@ -1,0 +1,61 @@
+"""From classes to whole numbers, from logits to probabilities and back to classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+
+def positions(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The classes, and (n,) the position of each row's own; one class alone is refused."""
+    check_classification_targets(y)
+    classes, label = np.unique(y, return_inverse=True)
+    _check_several(classes, len(label))
+    return classes, label
+
+
+def check_labels(y: Any, n: int) -> np.ndarray:
+    """(n,) classes, one for every row, or an error that says what is wrong."""
+    labels = column_or_1d(y, warn=True)
+    if len(labels) != n:
+        raise ValueError(
+            f"X has {n:,} rows and y has {len(labels):,} values: give one for every row."
+        )
+    if labels.dtype.kind == "O" and any(v is None or v != v for v in labels):
+        raise ValueError("y has rows without a class: leave them out, or name a class for them.")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("y contains NaN or infinity, which is no class: leave such rows out.")
+    check_classification_targets(labels)
+    return labels
+
+
+def check_counts(classes: np.ndarray, counts: np.ndarray) -> None:
+    """At least two classes, each with two rows: one to learn from, one to be judged."""
+    _check_several(classes, counts.sum())
+    if counts.min() < 2:
+        raise ValueError(
+            f"The class {classes[np.argmin(counts)]!s} has one row only: give at least 2, leave it "
+            "out, or pool it with others."
+        )
+
+
+def _check_several(classes: np.ndarray, n: int) -> None:
+    if len(classes) < 2:
+        raise ValueError(
+            f"y holds one class only, {classes[0]!s} (n_samples={n}): at least 2 classes are "
+            "needed."
+        )
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """Along the last axis."""
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def likeliest(classes: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    """(n,): the most probable class, the first of several."""
+    return classes[np.argmax(probabilities, axis=1)]
