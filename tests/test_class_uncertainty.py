@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 from clearbands.class_uncertainty import ClassUncertainty, entropy
+from clearbands.tables.native import kind_of
 
 COIN = [0.5, 0.5]
 
@@ -32,6 +33,7 @@ def test_parts_add_up_and_are_not_negative():
 
 def test_a_frame_under_the_index_of_the_rows():
     index = pd.Index(["a", "b"])
-    frame = ClassUncertainty.of_members(np.array([[COIN], [COIN]]), index).to_frame()
+    kind = kind_of(pd.DataFrame({"x": [1, 2]}, index=index))
+    frame = ClassUncertainty.of_members(np.array([[COIN], [COIN]]), kind).to_frame()
     assert frame.index.equals(index)
     assert list(frame.columns) == ["total", "aleatoric", "epistemic", "ratio", "dominant"]

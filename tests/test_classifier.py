@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import clearbands
-from clearbands import CalibrationWarning, ClearClassifier
+from clearbands import CalibrationWarning, ClearClassifier, SymmetricTreesClassifier
 from clearbands.calibration.conformal import beta_parameters
 from clearbands.class_logits import unseen_logits
 from clearbands.class_members import stratified_folds
@@ -203,7 +203,33 @@ def test_given_members_are_calibrated_and_not_trained():
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
+def test_rounds_that_were_left_open_are_chosen_by_unseen_rows():
+    X, y = blobs(400, n_classes=2)
+    y = np.where(np.random.default_rng(0).random(400) < 0.3, 1 - y, y)  # little to learn
+    model = quick(SymmetricTreesClassifier()).fit(X, y)
+    (chosen,) = model.models_.values()
+    assert chosen.n_trees < 256
+    assert model.members_[0].n_trees == chosen.n_trees
+    told = quick(SymmetricTreesClassifier(n_trees=20)).fit(X, y)
+    assert [trees.n_trees for trees in told.models_.values()] == [20]
+
+
 # Where it is used
+
+
+@pytest.mark.parametrize("calibration", ["cross", "joint"])
+def test_rows_from_elsewhere_are_unfamiliar(calibration):
+    X, y = blobs(300)
+    town = np.array(["north", "south"])[np.arange(300) % 2]
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "town": town})
+    model = quick(calibration=calibration).fit(frame, y)
+    new = pd.DataFrame(blobs(300, seed=1)[0], columns=["a", "b"]).assign(town=town)
+    assert model.unfamiliar(new).mean() < 0.15
+    assert model.unfamiliar(new.assign(b=50.0)).all()
+    assert model.unfamiliar(new.assign(town="west")).all()
+    members = [LogisticRegression().fit(X, y)]
+    with pytest.raises(ValueError, match="fitted elsewhere"):
+        ClearClassifier(members=members).fit(X, y).unfamiliar(X)
 
 
 def test_pipeline_grid_search_and_cross_validation():
@@ -228,8 +254,7 @@ def test_text_columns_and_gaps(frame):
     model = quick().fit(X, pd.Series(y))
     assert np.mean(model.predict(X) == y) > 0.8
     entropies = model.predict_uncertainty(X)
-    if frame is pd.DataFrame:
-        assert entropies.to_frame().index.equals(X.index)
+    assert isinstance(entropies.to_frame(), frame)
 
 
 def test_imbalance_and_a_class_that_no_calibration_row_has():
@@ -259,7 +284,15 @@ def test_jobs_change_nothing_and_files_bring_it_back(tmp_path):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), expected)
 
 
-@pytest.mark.parametrize("model", [None, HistGradientBoostingClassifier(max_iter=5), GaussianNB()])
+@pytest.mark.parametrize(
+    "model",
+    [
+        None,
+        HistGradientBoostingClassifier(max_iter=5),
+        GaussianNB(),
+        SymmetricTreesClassifier(n_trees=8),
+    ],
+)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_stock_classifiers_survive_a_file(model, n_classes, tmp_path):
     X, y = blobs(90, n_classes)

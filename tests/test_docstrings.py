@@ -16,6 +16,7 @@ NEEDS = {
     "GaussianNetwork": "torch",
     "MCDropout": "torch",
     "NGBoostAleatoric": "ngboost",
+    "NetworkClassifier": "torch",
     "NetworkQuantiles": "torch",
     "SimultaneousQuantiles": "torch",
     "mean_pool": "xgboost",

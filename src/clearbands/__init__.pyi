@@ -24,8 +24,11 @@ from .calibration.lambda_path import LambdaPath as LambdaPath
 from .calibration.lambda_path import lambda_path as lambda_path
 from .calibration.lambda_search import PAPER_LAMBDAS as PAPER_LAMBDAS
 from .calibration.member_rank import MemberRankCalibrator as MemberRankCalibrator
+from .center_models.class_network import NetworkClassifier as NetworkClassifier
+from .center_models.class_trees import SymmetricTreesClassifier as SymmetricTreesClassifier
 from .center_models.on_gam import TreesOnGAM as TreesOnGAM
 from .center_models.symmetric import SymmetricTrees as SymmetricTrees
+from .class_uncertainty import ClassUncertainty as ClassUncertainty
 from .classifier import ClearClassifier as ClearClassifier
 from .competition.contest import Contest as Contest
 from .diagnostics.diagnose import diagnose as diagnose

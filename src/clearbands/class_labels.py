@@ -56,6 +56,6 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def likeliest(classes: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+def likeliest(probabilities: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """(n,): the most probable class, the first of several."""
     return classes[np.argmax(probabilities, axis=1)]

@@ -85,7 +85,10 @@ def train(
     first = Folds(draws.counts[:n_folds])
     judged = first.unseen.any(axis=0)
     y, own = rows.y[judged], np.argmax(first.unseen[:, judged], axis=0)
-    models, bags, unseen, losses = dict(models), {}, {}, {}
+    models = dict(models)
+    bags: dict[str, list[ClassBag]] = {}
+    unseen: dict[str, np.ndarray] = {}
+    losses: dict[str, float] = {}
     for name, model in models.items():
         fitted = _fit(model, rows, n_classes, first.counts, n_jobs, f"trying {name}")
         for bag in _lengths(fitted):

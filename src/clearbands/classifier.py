@@ -28,11 +28,17 @@ from clearbands.class_labels import check_counts, check_labels, likeliest
 from clearbands.class_logits import ClassBag, ListedClassifiers, classes_of, unseen_logits
 from clearbands.class_members import class_pool, stratified_folds, train
 from clearbands.class_uncertainty import ClassUncertainty
-from clearbands.familiarity import FAMILIAR_ROWS, NO_FAMILIARITY, Familiarity, texts_of_rows
+from clearbands.familiarity import (
+    NO_FAMILIARITY,
+    Familiarity,
+    ordinary_rows,
+    texts_of_rows,
+)
 from clearbands.interval_regressor import learns_from_target
 from clearbands.progress import Listener, listening
 from clearbands.split import Rows, check_apart, hold_out
 from clearbands.tables.encoder import TableEncoder
+from clearbands.tables.native import kind_of
 
 CALIBRATIONS = ("cross", "joint", "conformal")
 GIVEN_MEMBERS = ", if no member was trained on these rows"
@@ -186,13 +192,13 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,): the most probable class."""
-        return likeliest(self.classes_, self.predict_proba(X))
+        return likeliest(self.predict_proba(X), self.classes_)
 
     def predict_uncertainty(self, X: Any) -> ClassUncertainty:
         """Total, aleatoric and epistemic entropy of every row, in bits."""
         check_is_fitted(self, "calibrator_")
         members = self.calibrator_.predict_members(self.member_logits(X))
-        return ClassUncertainty.of_members(members, getattr(X, "index", None))
+        return ClassUncertainty.of_members(members, kind_of(X))
 
     def predict_set(self, X: Any, *, confidence_level: float | None = None) -> np.ndarray:
         """(n, classes) booleans: the classes that belong to the set of each row.
@@ -360,7 +366,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
             return None
         texts = texts_of_rows(self.encoder_, train.X)
         if held_out is None:
-            rows = np.arange(0, len(train), max(1, len(train) // FAMILIAR_ROWS))
+            rows = ordinary_rows(len(train))
             widths = _disagreement(self._logits(_safe_indexing(train.X, rows)))
             return Familiarity.of(encoded, texts, widths, rows=rows)
         new = self.encoder_.transform(held_out.X), texts_of_rows(self.encoder_, held_out.X)

@@ -13,6 +13,13 @@ ORDINARY = 0.95  # the share of ordinary rows that are not flagged
 MARGIN = 0.05  # of a column's range: so far outside is as unusual as the widest 5 % of widths
 UNKNOWN = 10.0  # a category that was never seen counts as much as ten such widths
 
+MOST_ROWS = 5_000  # so many tell what is ordinary
+NO_FAMILIARITY = (
+    "This model does not know what its training rows looked like: it was saved by a version that "
+    "did not keep it, got members that were fitted elsewhere, or was fitted with encoder=None on a "
+    "table. Fit it again, with an encoder."
+)
+
 
 @dataclass(frozen=True)
 class Familiarity:
@@ -74,6 +81,11 @@ class Familiarity:
         for column, known in zip(texts.T, self.known, strict=True):
             found += ~np.isin(column.astype(str), known)
         return found
+
+
+def ordinary_rows(n: int) -> np.ndarray:
+    """The numbers of the training rows, of n, that tell what is ordinary."""
+    return np.arange(0, n, max(1, n // MOST_ROWS))
 
 
 def texts_of_rows(encoder: Any, X: Any) -> np.ndarray:

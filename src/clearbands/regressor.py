@@ -22,7 +22,12 @@ from clearbands.checks import check_table, check_target, check_weights
 from clearbands.competition.centers import CenterStanding
 from clearbands.competition.contest import Contest
 from clearbands.competition.judging import Standing
-from clearbands.familiarity import Familiarity, texts_of_rows
+from clearbands.familiarity import (
+    NO_FAMILIARITY,
+    Familiarity,
+    ordinary_rows,
+    texts_of_rows,
+)
 from clearbands.interval_regressor import learns_from_target
 from clearbands.pairs import Blend, Pair
 from clearbands.progress import Listener, listening
@@ -37,9 +42,6 @@ CALIBRATIONS = ("cross", "joint", "conformal")
 LEAST_EPISTEMIC = 0.1
 """Where parts compete: it raised the mean loss of twelve data sets by 0.04 %, and without it lambda
 was 0 in one fit of twelve; see `experiments/least_epistemic.py`."""
-
-
-FAMILIAR_ROWS = 5_000  # so many tell what is ordinary
 
 
 class ClearRegressor(AnsweringRegressor):
@@ -230,11 +232,7 @@ class ClearRegressor(AnsweringRegressor):
         check_is_fitted(self, "calibrator_")
         familiar = getattr(self, "familiar_", None)
         if familiar is None:
-            raise ValueError(
-                "This model does not know what its training rows looked like: it was saved by a "
-                "version that did not keep it, or fitted with encoder=None on a table. Fit it "
-                "again, with an encoder."
-            )
+            raise ValueError(NO_FAMILIARITY)
         widths = _epistemic_width(self.components(X))
         texts = texts_of_rows(self.encoder_, check_table(self, X, reset=False))
         return familiar.scores(self.encode(X), texts, widths) > familiar.threshold
@@ -474,7 +472,7 @@ class ClearRegressor(AnsweringRegressor):
             return Familiarity.of(train.X, texts, widths, held_out=held_out)
         # Few members did not see a row, so what they say of it scatters more than what all say of
         # a new one; widths of all members are compared with their like.
-        rows = np.arange(0, len(train), max(1, len(train) // FAMILIAR_ROWS))
+        rows = ordinary_rows(len(train))
         widths = _epistemic_width(self._components(train.X[rows]))
         return Familiarity.of(train.X, texts, widths, rows=rows)
 

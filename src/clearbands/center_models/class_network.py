@@ -96,7 +96,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,): the most probable class."""
-        return likeliest(self.classes_, self.predict_proba(X))
+        return likeliest(self.predict_proba(X), self.classes_)
 
     def fit_class_bag(
         self,

@@ -90,7 +90,7 @@ class SymmetricTreesClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,): the most probable class."""
-        return likeliest(self.classes_, self.predict_proba(X))
+        return likeliest(self.predict_proba(X), self.classes_)
 
     def fit_class_bag(
         self,
@@ -106,7 +106,7 @@ class SymmetricTreesClassifier(ClassifierMixin, BaseEstimator):
 
         X is checked already, and `label` (n,) are positions of classes.
         """
-        n_trees = AUTO_TREES if self.n_trees == "auto" else self.n_trees
+        n_trees: Any = AUTO_TREES if self.n_trees == "auto" else self.n_trees
         self._check_parameters(n_trees)
         # Imported late: numba takes a second to load, which `import clearbands` should not.
         from clearbands.engine.symmetric_classes import fit_symmetric_class_bag

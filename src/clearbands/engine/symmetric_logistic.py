@@ -32,7 +32,7 @@ class ClassRows(NamedTuple):
     """The state of one member: its rows, their classes and what it holds for probable so far."""
 
     label: np.ndarray  # (m,) int64
-    count: np.ndarray  # (m,) int64
+    weight: np.ndarray  # (m,) int64: how often it counts
     score: np.ndarray  # (trees per round, m): logits
     probability: np.ndarray  # (trees per round, m): at the start of a round
     pairs: np.ndarray  # (m,) int64
@@ -40,11 +40,11 @@ class ClassRows(NamedTuple):
     keys: np.ndarray  # (m,) uint64
 
     @classmethod
-    def of(cls, label: np.ndarray, count: np.ndarray, n_scores: int) -> ClassRows:
+    def of(cls, label: np.ndarray, weight: np.ndarray, n_scores: int) -> ClassRows:
         m = len(label)
         return cls(
             label,
-            count,
+            weight,
             np.empty((n_scores, m)),
             np.empty((n_scores, m)),
             np.empty(m, np.int64),
@@ -66,7 +66,7 @@ def fit_class_member(columns, rule, rows, histograms, stop, init, feature, thres
             rows.score[k, i] = init[k]
     if len(columns.used) == 0:
         return
-    total = sum_of(rows.count)
+    total = sum_of(rows.weight)
     count_bits = np.int64(math.frexp(np.float64(total))[1])
     fineness = min(np.int64(FINEST), max(np.int64(COARSEST), EXACT_BITS + 1 - count_bits))
     bits = count_bits + fineness - 2  # no curvature is above 1/4
@@ -79,7 +79,7 @@ def fit_class_member(columns, rule, rows, histograms, stop, init, feature, thres
         for k in range(n_scores):
             hit = np.int64(1) if n_scores == 1 else np.int64(k)
             scale = _set_pairs(
-                rows.label, rows.count, rows.probability[k], hit, total, bits, units, rows.pairs
+                rows.label, rows.weight, rows.probability[k], hit, total, bits, units, rows.pairs
             )
             if scale == 0:
                 continue

@@ -78,9 +78,14 @@ class Stack:
 
     def members(self, chosen: slice) -> Stack:
         """Some of the networks alone: views, no copies."""
-        names = ("weights", "scales", "shifts", "outputs")
-        layers = {name: [layer[chosen] for layer in getattr(self, name)] for name in names}
-        return replace(self, **layers, bias=self.bias[chosen])
+        return replace(
+            self,
+            weights=[layer[chosen] for layer in self.weights],
+            scales=[layer[chosen] for layer in self.scales],
+            shifts=[layer[chosen] for layer in self.shifts],
+            outputs=[layer[chosen] for layer in self.outputs],
+            bias=self.bias[chosen],
+        )
 
     def forward(
         self, member: int, X: np.ndarray, kept: Sequence[np.ndarray] | None = None
