@@ -15,6 +15,8 @@ from experiments import (
     benchmark,
     classes,
     datasets,
+    distributions,
+    labelling,
     published,
     results,
     simulations,
@@ -38,6 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
     ames_command.add_commands(commands)
     small_samples.add_commands(commands)
     classes.add_commands(commands)
+    distributions.add_commands(commands)
+    labelling.add_commands(commands)
     args = parser.parse_args(arguments)
     try:
         return args.command(args)

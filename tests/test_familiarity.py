@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from clearbands import load, rank_by_epistemic, save
+from clearbands import fast, load, rank_by_epistemic, save
 from tests.competition.test_compete import folded_lines
 from tests.toys import linear_clear, noisy_line
 
@@ -17,6 +17,17 @@ def test_of_ordinary_rows_about_one_in_twenty_is_flagged(make):
     ]
     assert flagged[0].shape == (2000,)
     assert flagged[0].dtype == bool
+    assert np.mean(flagged) == pytest.approx(0.05, abs=0.025)
+
+
+def test_also_of_a_flexible_model_that_has_seen_its_rows():
+    """Members agree on rows that they have seen: by such widths one new row in ten is strange."""
+    flagged = [
+        fast(random_state=0)
+        .fit(*noisy_line(400, seed=seed))
+        .unfamiliar(noisy_line(2000, seed=seed + 50)[0])
+        for seed in range(4)
+    ]
     assert np.mean(flagged) == pytest.approx(0.05, abs=0.025)
 
 

@@ -25,6 +25,7 @@ from clearbands.competition.judging import Standing
 from clearbands.familiarity import (
     NO_FAMILIARITY,
     Familiarity,
+    as_of_new_rows,
     ordinary_rows,
     texts_of_rows,
 )
@@ -195,16 +196,18 @@ class ClearRegressor(AnsweringRegressor):
             texts = texts_of_rows(self.encoder_, train.X)
             train = self._encode(train)
             if validation is None:
-                held_out, chooser = self._fit_on_all(recipe, train, rng), None
-                self.familiar_ = self._familiar(train, texts)
+                held_out, rows = self._fit_on_all(recipe, train, rng)
+                chooser = None
+                self.familiar_ = self._familiar_of_all(train, texts, held_out, rows)
             else:
                 raw = validation if calibration is None else calibration
                 validation = self._encode(validation)
                 calibration = validation if calibration is None else self._encode(calibration)
                 held_out, chooser = self._fit_apart(recipe, train, validation, calibration, rng)
-                widths = _epistemic_width(held_out.components)
-                new = calibration.X, texts_of_rows(self.encoder_, raw.X)
-                self.familiar_ = self._familiar(train, texts, widths, new)
+                new_texts = texts_of_rows(self.encoder_, raw.X)
+                self.familiar_ = self._familiar_of_others(
+                    train, texts, held_out, calibration, new_texts
+                )
             self.levels_ = np.array(levels)
             self.calibrator_ = self._calibrate(recipe, held_out, chooser, rng)
             self.any_level_ = self._keep(held_out)
@@ -225,9 +228,8 @@ class ClearRegressor(AnsweringRegressor):
 
         Three things make a row strange: a large epistemic width, a value outside the range of its
         column, a category that was never seen. Of ordinary rows about 5 % are flagged. The
-        threshold comes from held-out rows where there are any; where all rows train, ranges and
-        categories are those of the other rows, and the widths those of the training rows, which
-        flexible models know somewhat better than new ones.
+        threshold comes from held-out rows where there are any; where all rows train, each is
+        compared with the others, and its width is made as large as if it were new.
         """
         check_is_fitted(self, "calibrator_")
         familiar = getattr(self, "familiar_", None)
@@ -358,12 +360,15 @@ class ClearRegressor(AnsweringRegressor):
             self.n_jobs,
         )
 
-    def _fit_on_all(self, recipe: Recipe, train: Rows, rng: np.random.RandomState) -> Judged:
-        """Fit the parts on all rows; what those who did not see them say of the rows."""
+    def _fit_on_all(
+        self, recipe: Recipe, train: Rows, rng: np.random.RandomState
+    ) -> tuple[Judged, np.ndarray]:
+        """Fit the parts on all rows; what those who did not see them say of which rows."""
         unseen = self._take(recipe.on_all(train, rng))
         assert unseen is not None
         rows = train.take(unseen.rows)
-        return Judged(rows.y, self._within(unseen.components), rows.groups, rows.weight)
+        judged = Judged(rows.y, self._within(unseen.components), rows.groups, rows.weight)
+        return judged, unseen.rows
 
     def _fit_apart(
         self,
@@ -458,23 +463,25 @@ class ClearRegressor(AnsweringRegressor):
             may_fall_short=not apart,
         )
 
-    def _familiar(
-        self,
-        train: Rows,
-        texts: np.ndarray,
-        widths: np.ndarray | None = None,
-        held_out: tuple[np.ndarray, np.ndarray] | None = None,
+    def _familiar_of_others(
+        self, train: Rows, texts: np.ndarray, judged: Judged, others: Rows, their_texts: np.ndarray
     ) -> Familiarity | None:
-        """How ordinary rows look; None where the parts see a table, not numbers."""
+        """How ordinary rows look, from rows that did not train; None where parts see a table."""
         if not isinstance(train.X, np.ndarray):
             return None
-        if widths is not None:
-            return Familiarity.of(train.X, texts, widths, held_out=held_out)
-        # Few members did not see a row, so what they say of it scatters more than what all say of
-        # a new one; widths of all members are compared with their like.
-        rows = ordinary_rows(len(train))
-        widths = _epistemic_width(self._components(train.X[rows]))
-        return Familiarity.of(train.X, texts, widths, rows=rows)
+        widths = _epistemic_width(judged.components)
+        return Familiarity.of(train.X, texts, widths, held_out=(others.X, their_texts))
+
+    def _familiar_of_all(
+        self, train: Rows, texts: np.ndarray, judged: Judged, rows: np.ndarray
+    ) -> Familiarity | None:
+        """The same where all rows train, of which `rows` were judged by what did not see them."""
+        if not isinstance(train.X, np.ndarray):
+            return None
+        some = ordinary_rows(len(rows))
+        unseen = _epistemic_width(judged.components)[some]
+        seen = _epistemic_width(self._components(train.X[rows[some]]))
+        return Familiarity.of(train.X, texts, as_of_new_rows(seen, unseen), rows=rows[some])
 
 
 def _of_today(state: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,139 @@
+"""The command `labelling`: which rows to label next, by four rules, and what each teaches a model.
+
+A model knows 100 rows and may ask for the targets of 50 more, six times. A row per data set, seed,
+rule and number of labelled rows: `dataset, seed, rule, labelled, quantile_loss, rmse`, both on the
+same test rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import train_test_split
+from threadpoolctl import threadpool_limits
+
+from clearbands import ClearRegressor, fast, metrics, rank_by_epistemic
+from experiments import datasets, rows
+from experiments.protocol import SEEDS
+
+RESULTS = Path(__file__).parent / "results" / "labelling.csv"
+SETS = ("airfoil", "concrete", "energy_efficiency", "kin8nm", "powerplant")
+FIELDS = ("dataset", "seed", "rule", "labelled", "quantile_loss", "rmse")
+LEVEL = 0.9
+START, STEP, STEPS = 100, 50, 6
+POOL = 2_000  # rows that may be asked for, of larger sets
+
+Rule = Callable[[ClearRegressor, np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
+
+
+def by_epistemic(model, pool, labelled, rng) -> np.ndarray:
+    return rank_by_epistemic(model, pool, STEP)
+
+
+def by_chance(model, pool, labelled, rng) -> np.ndarray:
+    return rng.permutation(len(pool))[:STEP]
+
+
+def by_width(model, pool, labelled, rng) -> np.ndarray:
+    """The widest intervals, whatever they are wide for."""
+    _, intervals = model.predict_interval(pool)
+    return np.argsort(intervals[:, 0, 0] - intervals[:, 1, 0], kind="stable")[:STEP]
+
+
+def by_distance(model, pool, labelled, rng) -> np.ndarray:
+    """Greedily the row that is farthest from all that are labelled or chosen."""
+    spread = pool.std(axis=0)
+    scale = np.where(spread > 0, spread, 1.0)
+    places, chosen = pool / scale, []
+    nearest = np.min([np.linalg.norm(places - row, axis=1) for row in labelled / scale], axis=0)
+    for _ in range(STEP):
+        chosen.append(int(np.argmax(nearest)))
+        nearest = np.minimum(nearest, np.linalg.norm(places - places[chosen[-1]], axis=1))
+    return np.array(chosen)
+
+
+RULES: dict[str, Rule] = {
+    "rank_by_epistemic": by_epistemic,
+    "chance": by_chance,
+    "widest interval": by_width,
+    "farthest": by_distance,
+}
+
+
+def add_commands(commands) -> None:
+    help_ = "what rows teach that are chosen by ignorance, by chance, by width or by distance"
+    parser = commands.add_parser("labelling", help=help_, description=help_)
+    parser.add_argument("--datasets", nargs="+", default=list(SETS))
+    parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS), choices=SEEDS)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--table", action="store_true", help="print the table, run nothing")
+    parser.set_defaults(command=run_command)
+
+
+def run_command(args: argparse.Namespace) -> int:
+    if not args.table:
+        run_missing(args.datasets, args.seeds, args.results)
+    print(table(pd.read_csv(args.results)))
+    return 0
+
+
+def run_missing(names: list[str], seeds: list[int], path: Path) -> None:
+    done = rows.known(path, ("dataset", "seed", "rule"))
+    for seed in seeds:
+        for name in names:
+            X, y = datasets.load(name)
+            for rule in RULES:
+                if (name, seed, rule) not in done:
+                    with threadpool_limits(1):
+                        found = curve(X, y, RULES[rule], seed)
+                    key = {"dataset": name, "seed": seed, "rule": rule}
+                    rows.append(path, FIELDS, [key | point for point in found])
+
+
+def curve(X: np.ndarray, y: np.ndarray, rule: Rule, seed: int) -> list[dict[str, float]]:
+    """What the model makes of the test rows before the first question and after each answer."""
+    rest, test = train_test_split(np.arange(len(y)), test_size=0.2, random_state=seed)
+    rng = np.random.default_rng(seed)
+    rest = rng.permutation(rest)[: START + POOL]
+    labelled, pool = rest[:START], rest[START:]
+    points = []
+    for step in range(STEPS + 1):
+        model = fast(confidence_level=LEVEL, random_state=seed).fit(X[labelled], y[labelled])
+        center, intervals = model.predict_interval(X[test])
+        points.append(
+            {
+                "labelled": len(labelled),
+                "quantile_loss": metrics.quantile_loss(y[test], intervals[:, :, 0], LEVEL),
+                "rmse": float(np.sqrt(np.mean((y[test] - center) ** 2))),
+            }
+        )
+        if step < STEPS:
+            asked = rule(model, X[pool], X[labelled], rng)
+            labelled = np.concatenate([labelled, pool[asked]])
+            pool = np.delete(pool, asked)
+    return points
+
+
+def table(found: pd.DataFrame) -> str:
+    """After all questions: change against chance in percent, mean over the seeds and its error."""
+    last = found[found["labelled"] == found["labelled"].max()]
+    names = [name for name in SETS if name in set(last["dataset"])]
+    lines = [
+        f"| rule | number | {' | '.join(names)} | mean |",
+        f"|---|---|{'---:|' * (len(names) + 1)}",
+    ]
+    for value, words in (("quantile_loss", "quantile loss"), ("rmse", "RMSE")):
+        wide = last.pivot_table(index=["dataset", "seed"], columns="rule", values=value)
+        change = 100 * wide.div(wide["chance"], axis=0) - 100
+        for rule in RULES:
+            if rule == "chance":
+                continue
+            by_set = change[rule].groupby("dataset")
+            cells = [f"{by_set.mean()[name]:+.1f} ± {by_set.sem()[name]:.1f}" for name in names]
+            mean = by_set.mean()[names].mean()
+            lines.append(f"| {rule} | {words} | {' | '.join(cells)} | {mean:+.1f} |")
+    return "\n".join(lines)
