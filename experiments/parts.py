@@ -34,8 +34,13 @@ def fit_parts(
     *,
     stock: bool = False,
     n_bootstraps: int = BOOTSTRAPS,
+    fitted: dict[tuple[str, str], Parts] | None = None,
 ) -> dict[str, Parts]:
-    """By setting; settings whose validation rows choose the same model share one fit."""
+    """By setting; settings whose validation rows choose the same model share one fit.
+
+    `fitted` carries fits, by their models, from one variant of the same rows and seed to the next:
+    where boosting wins in (a), (b) is the same.
+    """
     if variant == "deep":
         from experiments.networks import fit_networks
 
@@ -43,14 +48,18 @@ def fit_parts(
     pool, forest = variant_models(variant, stock=stock)
     train = next(iter(splits.values())).train
     choices, choosing = choose(pool, X, y, train, splits)
+    fitted = {} if fitted is None else fitted
     found: dict[str, Parts] = {}
     for name in dict.fromkeys(choices.values()):
         held_out = splits[next(s for s in splits if choices[s] == name)].held_out
         aleatoric = quantile_counterpart(pool[name]) if forest is None else forest
-        found[name] = fit_authors_way(
-            pool[name], aleatoric, X, y, train, held_out, seed, n_bootstraps, variant == "c"
-        )
-        found[name].seconds["pcs"] += choosing
+        key = (repr(pool[name]), repr(aleatoric))
+        if key not in fitted:
+            fitted[key] = fit_authors_way(
+                pool[name], aleatoric, X, y, train, held_out, seed, n_bootstraps, variant == "c"
+            )
+        seconds = fitted[key].seconds
+        found[name] = fitted[key]._replace(seconds={**seconds, "pcs": seconds["pcs"] + choosing})
     return {setting: found[name] for setting, name in choices.items()}
 
 

@@ -9,6 +9,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +28,10 @@ class Cell(NamedTuple):
     dataset: str
     variant: str
     seed: int
+
+
+Wanted = dict[Cell, list[tuple[str, str]]]
+"""By cell, the (setting, method) of its rows that are to be made."""
 
 
 class Options(NamedTuple):
@@ -60,10 +65,19 @@ def run(
     todo = {cell: left for cell in cells if (left := missing(cell, options, done))}
     n_rows = sum(map(len, todo.values()))
     print(f"{len(cells) - len(todo)} of {len(cells)} cells are there; {n_rows} rows to go.")
-    tasks = (joblib.delayed(run_cell)(cell, left, options) for cell, left in todo.items())
+    tasks = (joblib.delayed(run_cells)(group, options) for group in by_split(todo))
     finished = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks)
-    for line in progress(finished, {cell: cost(cell.dataset) for cell in todo}):
+    costs = {cell: cost(cell.dataset) for cell in todo}
+    for line in progress(chain.from_iterable(finished), costs):
         print(line, flush=True)
+
+
+def by_split(todo: Wanted) -> list[Wanted]:
+    """The cells of one data set and seed together, so that variants can share their fits."""
+    groups: dict[tuple[str, int], Wanted] = {}
+    for cell, left in todo.items():
+        groups.setdefault((cell.dataset, cell.seed), {})[cell] = left
+    return list(groups.values())
 
 
 def check_methods(names: Iterable[str]) -> None:
@@ -89,20 +103,31 @@ def missing(cell: Cell, options: Options, done: set) -> list[tuple[str, str]]:
     ]
 
 
-def run_cell(cell: Cell, wanted: list[tuple[str, str]], options: Options) -> tuple[Cell, int]:
-    """Fit, then write a row per wanted method; how many of them failed."""
+def run_cells(group: Wanted, options: Options) -> list[tuple[Cell, int]]:
+    """Run the cells of one data set and seed."""
     for extra in options.methods_from:  # workers start without what the parent loaded
         methods.load_file(extra)
+    fitted: dict[tuple[str, str], Parts] = {}
+    return [(cell, run_cell(cell, wanted, options, fitted)) for cell, wanted in group.items()]
+
+
+def run_cell(
+    cell: Cell,
+    wanted: list[tuple[str, str]],
+    options: Options,
+    fitted: dict[tuple[str, str], Parts],
+) -> int:
+    """Fit, then write a row per wanted method; how many of them failed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the rows show what the calibrators warn of
         X, y = datasets.load(cell.dataset)
         splits = {s: protocol.split_rows(len(y), cell.seed, s) for s in protocol.SETTINGS}
         try:
-            parts = needed_parts(cell, wanted, X, y, splits, options)
+            parts = needed_parts(cell, wanted, X, y, splits, options, fitted)
         except Exception as error:  # noqa: BLE001 - any failure becomes rows that tell of it
             for setting, name in wanted:
                 results.append(options.path, failed(cell, setting, name, error))
-            return cell, len(wanted)
+            return len(wanted)
         n_failed = 0
         for setting, name in wanted:
             method = methods.of(cell.variant, setting)[name]
@@ -111,7 +136,7 @@ def run_cell(cell: Cell, wanted: list[tuple[str, str]], options: Options) -> tup
             row = score(cell, setting, name, method, case, parts[rows_of].seconds)
             results.append(options.path, row)
             n_failed += bool(row["error"])
-    return cell, n_failed
+    return n_failed
 
 
 def needed_parts(
@@ -121,6 +146,7 @@ def needed_parts(
     y: np.ndarray,
     splits: dict[str, protocol.Split],
     options: Options,
+    fitted: dict[tuple[str, str], Parts],
 ) -> dict[str, Parts]:
     """By setting; for methods that bring their own models the targets alone."""
     if all(methods.of(cell.variant, setting)[name].alone for setting, name in wanted):
@@ -134,6 +160,7 @@ def needed_parts(
         cell.seed,
         stock=options.stock,
         n_bootstraps=options.n_bootstraps,
+        fitted=fitted,
     )
 
 

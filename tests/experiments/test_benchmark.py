@@ -80,6 +80,20 @@ def test_settings_share_a_fit_when_they_choose_the_same_model():
     np.testing.assert_array_equal(found["standard"].of(rows).y, y[rows])
 
 
+def test_variants_share_a_fit_of_the_same_models():
+    """Where boosting wins in (a), (b) needs no fit of its own, and is what it would be alone."""
+    X = np.random.RandomState(0).uniform(-1, 1, (300, 3))
+    y = 5 * X[:, 0] * X[:, 1] + X[:, 2]  # a product, which splines cannot follow
+    splits = {"standard": protocol.split_rows(300, 777)}
+    fitted = {}
+    in_a = parts.fit_parts("a", X, y, splits, 777, n_bootstraps=3, fitted=fitted)["standard"]
+    in_b = parts.fit_parts("b", X, y, splits, 777, n_bootstraps=3, fitted=fitted)["standard"]
+    alone = parts.fit_parts("b", X, y, splits, 777, n_bootstraps=3)["standard"]
+    assert len(fitted) == 1
+    np.testing.assert_array_equal(in_b.fitted.aleatoric, alone.fitted.aleatoric)
+    assert in_a.seconds["pcs"] > in_b.seconds["pcs"]  # (a) has to choose besides
+
+
 def test_each_setting_is_judged_on_its_own_validation_rows():
     """A model that is perfect on one half alone wins there and loses on the whole fifth."""
     X, y = noisy_line(200)
