@@ -84,11 +84,14 @@ def mean_pool() -> dict[str, Any]:
     from sklearn.ensemble import AdaBoostRegressor, ExtraTreesRegressor, RandomForestRegressor
     from sklearn.linear_model import ElasticNetCV, LassoCV, LinearRegression, RidgeCV
     from sklearn.neural_network import MLPRegressor
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
 
     xgboost = require("xgboost", what="The pool of mean models", extra="boost")
     forest = {"n_estimators": 100, "min_samples_leaf": 5, "max_features": 0.33}
     return {
-        "least squares": LinearRegression(),
+        # In columns of unlike units scikit-learn >= 1.7 takes small ones for rounding errors.
+        "least squares": make_pipeline(StandardScaler(), LinearRegression()),
         "ridge": RidgeCV(),
         "lasso": LassoCV(cv=3),
         "elastic net": ElasticNetCV(cv=3),

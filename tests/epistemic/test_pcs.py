@@ -196,6 +196,15 @@ def test_the_papers_pools():
     assert len(mean_pool()) == 9
 
 
+def test_least_squares_of_the_pool_sees_columns_in_small_units():
+    """LinearRegression alone drops directions 1e-6 times as long as the longest."""
+    pytest.importorskip("xgboost")
+    X = np.random.RandomState(0).normal(size=(100, 2))
+    y = X @ [1.0, 3.0]
+    model = mean_pool()["least squares"].fit(X * [1e6, 1e-3], y)
+    np.testing.assert_allclose(model.predict(X * [1e6, 1e-3]), y, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("ensemble", "message"),
     [
