@@ -13,6 +13,7 @@ from experiments import (
     ames_command,
     authors,
     benchmark,
+    beside,
     classes,
     datasets,
     distributions,
@@ -35,6 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(required=True, metavar="command")
     add_authors(commands)
     benchmark.add_commands(commands)
+    beside.add_commands(commands)
     simulations.add_commands(commands)
     standing.add_commands(commands)
     ames_command.add_commands(commands)

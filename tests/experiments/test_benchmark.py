@@ -399,3 +399,27 @@ def test_tables_that_are_not_the_papers_are_refused(tiny, capsys):
 
 def test_time_left():
     assert [run.duration(s) for s in (12, 100, 3700)] == ["12 s", "2 min", "1 h 2 min"]
+
+
+# A cell fitted again
+
+
+def test_a_cell_beside_the_papers_value(tiny, capsys):
+    (tiny / "tiny.parquet").rename(tiny / "airfoil.parquet")
+    arguments = ["beside", "airfoil", "b", "--seeds", "777", "778", "--draws", "2"]
+    assert __main__.main([*arguments, "--bootstraps", "3"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "seed 777, ours: the winner is boosting"
+    cells = next(line for line in lines if line.startswith("| 777 | CLEAR ")).split(" | ")
+    assert cells[2] == "0.09501"  # as published
+    assert float(cells[3]) < float(cells[4].strip(" |"))
+    assert any(line.startswith("| mean | CLEAR | 0.1") for line in lines)
+
+
+def test_a_cell_with_other_halves(tiny, capsys):
+    arguments = ["beside", "tiny", "b", "--seeds", "780", "--halves", "3", "--bootstraps", "3"]
+    assert __main__.main([*arguments, "--metric", "niw"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    halvings, spread = lines[2:5], float(lines[6].split(" | ")[1])
+    assert len({line.split(" | ")[1] for line in halvings}) == 3
+    assert spread > 0
