@@ -38,7 +38,7 @@ LAYERS = (
     ("quantile_models",),
     ("networks", "bagging", "bands"),
     ("engine",),
-    ("tables", "levels", "quantiles", "labelling", "class_labels"),
+    ("tables", "levels", "quantiles", "labelling", "class_labels", "time_order"),
     ("checks", "split", "chunks", "progress", "optional", "writing", "model_files"),
     ("words", "glossary", "display", "support", "hashing"),
 )

@@ -7,7 +7,13 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from clearbands.bagging import Bootstraps, fit_bag, seed_missing
+from clearbands.bagging import (
+    BlockBootstraps,
+    Bootstraps,
+    draw_bootstraps,
+    fit_bag,
+    seed_missing,
+)
 from clearbands.progress import listening
 from clearbands.quantiles import sorted_quantiles
 from tests.toys import noisy_line
@@ -75,3 +81,33 @@ def test_sorted_quantiles_are_those_of_numpy(rows, levels):
     values = np.array(rows)
     expected = np.moveaxis(np.quantile(values, levels, axis=1), 0, -1)
     np.testing.assert_allclose(sorted_quantiles(values, levels), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_blocks_are_stretches_of_neighbours():
+    rng = np.random.RandomState(0)
+    draws = BlockBootstraps.draw(60, 200, rng, length=12)
+    assert (draws.counts.sum(axis=1) == 60).all()
+    jumps = np.abs(np.diff(draws.counts.astype(int), axis=1)).sum(axis=1)
+    assert jumps.max() <= 10  # five stretches have at most ten ends
+    # Rows far from both ends are in twelve of the 49 stretches: each is drawn 5 * 12 / 49 times.
+    assert draws.counts[:, 20:40].mean() == pytest.approx(5 * 12 / 49, rel=0.05)
+
+
+def test_blocks_have_a_length_of_their_own():
+    draws = BlockBootstraps.draw(1000, 1, np.random.RandomState(0))
+    inside = draws.counts[0] > 0
+    ends = np.count_nonzero(np.diff(inside.astype(int))) / 2
+    assert 30 < ends <= 101  # a hundred stretches of ten rows, some of which touch
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked", "words"),
+    [
+        ("weeks", {}, 'bootstrap must be "rows" or "blocks"'),
+        ("blocks", {"block_length": 0}, "block_length must be a whole number of at least 1"),
+        ("blocks", {"together": np.zeros(9)}, "leave out together"),
+    ],
+)
+def test_bootstraps_that_cannot_be_drawn(kind, asked, words):
+    with pytest.raises(ValueError, match=words):
+        draw_bootstraps(kind, 9, 2, np.random.RandomState(0), **asked)

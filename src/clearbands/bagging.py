@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,9 +12,11 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
 
+from clearbands.checks import check_count
 from clearbands.engine.threads import one_blas_thread
 from clearbands.hashing import hashed_counts, hashed_folds, hashed_share
 from clearbands.progress import report
+from clearbands.time_order import Stage
 
 MAX_SEED = np.iinfo(np.int32).max
 
@@ -36,13 +39,33 @@ class Draws:
 
     @property
     def unseen(self) -> np.ndarray:
-        """(b, n) booleans: which rows each member did not see."""
+        """(b, n) booleans: which rows each member may judge, not having seen them."""
         return self.counts == 0
 
     @property
     def unseen_per_row(self) -> float:
         """How many members did not see a row, on average."""
         return float(self.unseen.sum(axis=0).mean())
+
+
+@dataclass(frozen=True)
+class Chain(Draws):
+    """Members that each saw the past of one block of rows, in the order of time."""
+
+    blocks: np.ndarray  # (b, n) booleans: the rows that each member judges
+
+    @classmethod
+    def of(cls, in_order: Sequence[Stage], n_rows: int) -> Chain:
+        counts = np.zeros((len(in_order), n_rows), np.uint8)
+        blocks = np.zeros((len(in_order), n_rows), bool)
+        for member, (past, block) in enumerate(in_order):
+            counts[member, past], blocks[member, block] = 1, True
+        return cls(counts, blocks)
+
+    @property
+    def unseen(self) -> np.ndarray:
+        """The block alone: what lies in the gap before it, or after it, is not judged."""
+        return self.blocks
 
 
 class Bootstraps(Draws):
@@ -62,6 +85,33 @@ class Bootstraps(Draws):
         counts = np.empty((n_bootstraps, n_rows), np.uint8)
         for bootstrap in counts:
             bootstrap[:] = np.bincount(rng.randint(n, size=n), minlength=n)[units]
+        return cls(counts)
+
+
+class BlockBootstraps(Draws):
+    """Stretches of neighbouring rows, drawn with replacement until there are as many rows.
+
+    Rows that come in the order of time resemble their neighbours: drawn one by one they would make
+    members that agree more than they know.
+    """
+
+    @classmethod
+    def draw(
+        cls, n_rows: int, n_bootstraps: int, rng: np.random.RandomState, length: int | None = None
+    ) -> BlockBootstraps:
+        """Stretches have `length` rows, by default the third root of their number, rounded up.
+
+        >>> draws = BlockBootstraps.draw(8, 2, np.random.RandomState(0), length=4)
+        >>> draws.counts.sum(axis=1).tolist()
+        [8, 8]
+        """
+        length = min(n_rows, ceil(n_rows ** (1 / 3)) if length is None else length)
+        n_blocks = ceil(n_rows / length)
+        counts = np.empty((n_bootstraps, n_rows), np.uint8)
+        for bootstrap in counts:
+            starts = rng.randint(n_rows - length + 1, size=n_blocks)
+            rows = (starts[:, None] + np.arange(length)).ravel()[:n_rows]
+            bootstrap[:] = np.bincount(rows, minlength=n_rows)
         return cls(counts)
 
 
@@ -182,6 +232,30 @@ class HashedBootstraps:
         return hashed_counts(self.seed, member, rows)
 
 
+def draw_bootstraps(
+    kind: str,
+    n_rows: int,
+    n_bootstraps: int,
+    rng: np.random.RandomState,
+    together: np.ndarray | None = None,
+    *,
+    block_length: int | None = None,
+) -> Draws:
+    """Bootstraps of single rows ("rows") or of stretches of neighbours ("blocks")."""
+    if kind not in ("rows", "blocks"):
+        raise ValueError(f'bootstrap must be "rows" or "blocks", got {kind!r}.')
+    if block_length is not None:
+        check_count(block_length, "block_length")
+    if kind == "rows":
+        return Bootstraps.draw(n_rows, n_bootstraps, rng, together)
+    if together is not None:
+        raise ValueError(
+            'bootstrap="blocks" draws neighbouring rows, whatever labels keep them together: '
+            'leave out together, or choose bootstrap="rows".'
+        )
+    return BlockBootstraps.draw(n_rows, n_bootstraps, rng, block_length)
+
+
 def _units(n_rows: int, together: np.ndarray | None) -> np.ndarray:
     """(n,): the number of what each row is drawn with."""
     return np.arange(n_rows) if together is None else np.unique(together, return_inverse=True)[1]
@@ -248,7 +322,7 @@ def predict_unseen(bag: Bag, X: Any, draws: Draws) -> np.ndarray:
     behind them.
     """
     if hasattr(bag, "predict_unseen"):
-        return bag.predict_unseen(X, draws.counts)[:, None]
+        return bag.predict_unseen(X, ~draws.unseen)[:, None]
     members = bag.predict_members(X)
     return compact_unseen(members, draws)
 

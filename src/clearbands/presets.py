@@ -121,7 +121,8 @@ def quantile_counterpart(model: Any) -> Any:
 
 def match_quantile_model(aleatoric: Any, epistemic: Any) -> Any:
     """Where the aleatoric part leaves its model open, it takes the type that won the center."""
-    is_open = aleatoric.get_params(deep=False).get("model", 0) is None
-    if is_open and hasattr(epistemic, "winner_"):
-        aleatoric.set_params(model=quantile_counterpart(epistemic.winner_))
+    parameters = aleatoric.get_params()
+    name = "part__model" if "part" in parameters else "model"  # inside what judges in time
+    if parameters.get(name, 0) is None and hasattr(epistemic, "winner_"):
+        aleatoric.set_params(**{name: quantile_counterpart(epistemic.winner_)})
     return aleatoric

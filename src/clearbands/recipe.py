@@ -10,7 +10,8 @@ import numpy as np
 
 from clearbands.aleatoric.base import AleatoricPart, ResampledPart
 from clearbands.aleatoric.crossfitted import CrossFittedNoise
-from clearbands.bagging import Folds, seed_missing, set_up
+from clearbands.aleatoric.forward import ForwardFittedNoise
+from clearbands.bagging import Chain, Draws, Folds, seed_missing, set_up
 from clearbands.bands import Components
 from clearbands.checks import is_frame
 from clearbands.competition.centers import CenterStanding, choose_centers, judge_centers
@@ -20,9 +21,11 @@ from clearbands.competition.judging import NoiseCandidate, Standing
 from clearbands.epistemic.base import CrossPart, EpistemicPart, OutOfBagEnsemble
 from clearbands.epistemic.crossfitted import as_cross_part
 from clearbands.epistemic.folded import FoldedEnsemble
+from clearbands.epistemic.forward import ForwardFitted
 from clearbands.pairs import Blend, Pair
 from clearbands.presets import match_quantile_model
 from clearbands.split import Rows
+from clearbands.time_order import stages
 
 RESIDUALS = ("in-sample", "out-of-bag", "target")
 GIVEN = "given"  # the name of a part in the leaderboard that had no rival
@@ -55,6 +58,7 @@ class Recipe:
     contest: Contest | None
     levels: list[float]
     n_jobs: int | None
+    gap: int | None = None  # where rows are in the order of time: see `clearbands.time_order`
 
     @property
     def is_given(self) -> bool:
@@ -91,9 +95,9 @@ class Recipe:
     ) -> tuple[tuple[CenterStanding, ...], Mapping[str, CrossPart]]:
         """All that competed for the center, and those that the noise is learned around."""
         if self.epistemic is not None:
-            return (), {GIVEN: self._set_up(as_cross_part(self.epistemic), rng)}
+            return (), {GIVEN: self._set_up(self._crossed(self.epistemic), rng)}
         judges = draw_rows(train, contest.judging_rows, rng)
-        draws = Folds.draw(len(judges), contest.folds, 1, rng, judges.together)
+        draws = self._judging_draws(judges, contest.folds, rng)
         models = {
             name: seed_missing(model, rng)
             for name, model in contest.centers(train.X.shape[1]).items()
@@ -101,11 +105,13 @@ class Recipe:
         standings = judge_centers(models, judges, draws, self.levels, n_jobs=self.n_jobs)
         repeats = contest.repeats_for(len(train))
         chosen = {
-            standing.name: self._set_up(FoldedEnsemble(standing.model, contest.folds, repeats), rng)
+            standing.name: self._set_up(
+                self._crossed(FoldedEnsemble(standing.model, contest.folds, repeats)), rng
+            )
             for standing in choose_centers(standings, contest.n_centers_for(len(train)))
         }
         others = {
-            name: self._set_up(as_cross_part(part), rng) for name, part in contest.parts().items()
+            name: self._set_up(self._crossed(part), rng) for name, part in contest.parts().items()
         }
         best_first = tuple(sorted(standings, key=lambda standing: standing.loss))
         return best_first, chosen | others
@@ -113,7 +119,7 @@ class Recipe:
     def _noises(self, contest: Contest, rng: np.random.RandomState) -> Mapping[str, NoiseCandidate]:
         if self.aleatoric is None:
             return {
-                name: noise._replace(part=self._set_up(noise.part, rng))
+                name: noise._replace(part=self._set_up(self._crossed_noise(noise.part), rng))
                 for name, noise in contest.noises().items()
             }
         if self.residuals == "in-sample":
@@ -121,10 +127,26 @@ class Recipe:
                 'residuals="in-sample" would let rows that calibrate judge members that saw them; '
                 'choose "out-of-bag" or "target", or calibration="joint" with both parts given.'
             )
-        given = self.aleatoric
-        part = given if isinstance(given, ResampledPart) else CrossFittedNoise(given)
-        learns_target = self.residuals == "target"
-        return {GIVEN: NoiseCandidate(self._set_up(part, rng), learns_target)}
+        part = self._set_up(self._crossed_noise(self.aleatoric), rng)
+        return {GIVEN: NoiseCandidate(part, learns_target=self.residuals == "target")}
+
+    def _judging_draws(self, rows: Rows, n_folds: int, rng: np.random.RandomState) -> Draws:
+        """One member for every row that did not see it, or in the order of time for most."""
+        if self.gap is None:
+            return Folds.draw(len(rows), n_folds, 1, rng, rows.together)
+        assert rows.together is not None
+        return Chain.of(stages(rows.together, self.gap), len(rows))
+
+    def _crossed(self, part: Any) -> CrossPart:
+        """The part so that it can judge rows as unseen."""
+        if self.gap is None or part.fitted_elsewhere:
+            return as_cross_part(part)
+        return ForwardFitted(part, self.gap)
+
+    def _crossed_noise(self, part: AleatoricPart) -> ResampledPart:
+        if self.gap is not None:
+            return ForwardFittedNoise(part, self.gap)
+        return part if isinstance(part, ResampledPart) else CrossFittedNoise(part)
 
     def _shown(self, X: Any) -> str:
         """What competing aleatoric parts see besides X."""

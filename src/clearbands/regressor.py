@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.distribution import AnyLevel
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.calibration.judged import Judged, fit_calibrator, for_groups, lambda_paths
-from clearbands.checks import check_table, check_target, check_weights
+from clearbands.checks import check_count, check_table, check_target, check_weights
 from clearbands.competition.centers import CenterStanding
 from clearbands.competition.contest import Contest
 from clearbands.competition.judging import Standing
@@ -35,11 +36,13 @@ from clearbands.progress import Listener, listening
 from clearbands.recipe import RESIDUALS, Made, Recipe, Unseen
 from clearbands.split import Rows, check_apart, hold_out
 from clearbands.support import check_inside, check_support
+from clearbands.time_order import check_time, hold_out_last, places
 
 if TYPE_CHECKING:
     from clearbands.report import Report
 
 CALIBRATIONS = ("cross", "joint", "conformal")
+SPLITS = ("random", "time")
 LEAST_EPISTEMIC = 0.1
 """Where parts compete: it raised the mean loss of twelve data sets by 0.04 %, and without it lambda
 was 0 in one fit of twelve; see `experiments/least_epistemic.py`."""
@@ -69,6 +72,13 @@ class ClearRegressor(AnsweringRegressor):
     calibration_size : float
         Share of the rows that "joint" and "conformal" hold out when `fit` is given no calibration
         set.
+    split : "random" or "time"
+        With "time" the rows come in the order of time, and no row is judged by what saw later ones:
+        each block of rows is calibrated by parts that were fitted before it ("cross"), or the last
+        rows are held out ("joint", "conformal").
+    gap : int
+        With split="time": how many moments before a row may not train what judges it. With
+        forecasts 24 hours ahead the 23 hours before are not known yet.
     residuals : "in-sample", "out-of-bag" or "target", optional
         Which center the residuals are taken from that a given aleatoric part learns; with "target"
         it learns y itself, for models that follow y as closely as the center does. By default the
@@ -135,6 +145,8 @@ class ClearRegressor(AnsweringRegressor):
         confidence_level: float | Sequence[float] = 0.9,
         calibration: str | None = None,
         calibration_size: float = 0.25,
+        split: str = "random",
+        gap: int = 0,
         residuals: str | None = None,
         show_center: bool | None = None,
         contest: Contest | None = None,
@@ -149,6 +161,8 @@ class ClearRegressor(AnsweringRegressor):
         self.confidence_level = confidence_level
         self.calibration = calibration
         self.calibration_size = calibration_size
+        self.split = split
+        self.gap = gap
         self.residuals = residuals
         self.show_center = show_center
         self.contest = contest
@@ -165,6 +179,7 @@ class ClearRegressor(AnsweringRegressor):
         X_cal: Any = None,
         y_cal: Any = None,
         together: Any = None,
+        time: Any = None,
         groups: Any = None,
         calibration_weight: Any = None,
         progress: Listener | None = None,
@@ -174,6 +189,9 @@ class ClearRegressor(AnsweringRegressor):
         With a calibration set (`X_cal`, `y_cal`) given, all of X trains. `together` are labels (n,)
         of rows that belong together, such as visits of one patient: no member is judged by some of
         them having seen others.
+
+        `time` (n,), numbers or dates, belongs to split="time": it must not fall, and rows of one
+        time stay together. Without it every row is a moment of its own.
 
         `groups` are labels (n,), or the name of a column, of groups in each of which the level
         shall hold: all rows choose lambda, and those of each group its gamma1; see
@@ -189,6 +207,7 @@ class ClearRegressor(AnsweringRegressor):
         self.calibration_ = self._choose_calibration(X_cal)
         rng = check_random_state(self.random_state)
         labels = self._read_labels(X, y, X_cal, y_cal, groups, calibration_weight)
+        together = self._check_order(time, together, X_cal, y)
         train, validation, calibration = self._split(X, y, X_cal, y_cal, together, labels, rng)
         recipe = self._recipe(levels)
         with listening(progress):
@@ -306,6 +325,11 @@ class ClearRegressor(AnsweringRegressor):
             allowed = ", ".join(f'"{name}"' for name in CALIBRATIONS)
             raise ValueError(f"calibration must be one of {allowed}, got {self.calibration!r}.")
         check_support(self.support)
+        if self.split not in SPLITS:
+            raise ValueError(f'split must be "random" or "time", got {self.split!r}.')
+        check_count(self.gap, "gap", smallest=0)
+        if self.gap and self.split == "random":
+            raise ValueError(f'gap={self.gap} needs split="time": rows at random have no order.')
         if self.residuals is not None and self.residuals not in RESIDUALS:
             raise ValueError(f"residuals must be one of {RESIDUALS}, got {self.residuals!r}.")
         return levels
@@ -343,11 +367,37 @@ class ClearRegressor(AnsweringRegressor):
             train = self._check_rows(X, y, together, reset=True).with_labels(*labels)
             check_inside(train.y, self._support)
             return train, None, None
-        train, held_out = self._hold_out(X, y, X_cal, y_cal, rng, *labels)
+        if self.split == "random":
+            train, held_out = self._hold_out(X, y, X_cal, y_cal, rng, *labels)
+        elif X_cal is None and y_cal is None:
+            rows = self._check_rows(X, y, together, reset=True).with_labels(*labels)
+            train, held_out = hold_out_last(rows, self.calibration_size, together, self.gap)
+        else:
+            train, held_out = self._hold_out(X, y, X_cal, y_cal, rng, *labels)
+            train = replace(train, together=together)
         check_inside(np.concatenate([train.y, held_out.y]), self._support)
         if self.calibration_ == "joint":
             return train, held_out, None
+        if self.split == "time":
+            place = places(len(held_out)) if held_out.together is None else held_out.together
+            return train, *hold_out_last(held_out, 0.5, place, gap=0)
         return train, *hold_out(held_out, 0.5, rng)
+
+    def _check_order(self, time: Any, together: Any, X_cal: Any, y: Any) -> Any:
+        """What keeps rows together: labels that were given, or their places in time."""
+        self.last_time_ = None
+        if self.split == "random":
+            if time is not None:
+                raise ValueError('time was given, but rows are split at random: set split="time".')
+            return together
+        if together is not None:
+            raise ValueError('together and split="time" cannot be had together: give one.')
+        n = len(check_target(y))
+        if time is None:
+            return places(n)
+        times = check_time(time, n)
+        self.last_time_ = times[-1]
+        return places(n, times)
 
     def _recipe(self, levels: list[float]) -> Recipe:
         return Recipe(
@@ -358,6 +408,7 @@ class ClearRegressor(AnsweringRegressor):
             self.contest,
             levels,
             self.n_jobs,
+            self.gap if self.split == "time" else None,
         )
 
     def _fit_on_all(
@@ -424,6 +475,8 @@ class ClearRegressor(AnsweringRegressor):
                 stacklevel=3,
             )
             return Guarantee.UNKNOWN.value
+        if self.split == "time":
+            return Guarantee.TIME.value
         if self.calibration_ == "conformal" and held_out.groups is not None:
             return Guarantee.GROUPS.value
         if self.calibration_ == "conformal" and held_out.weight is not None:

@@ -11,7 +11,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.aleatoric.base import ResampledPart
-from clearbands.bagging import Bootstraps, compact_unseen, fit_bag, seed_missing
+from clearbands.bagging import compact_unseen, draw_bootstraps, fit_bag, seed_missing
 from clearbands.bands import curve_widths
 from clearbands.checks import check_count, check_levels, check_numeric, check_table, check_target
 from clearbands.chunks import predict_in_chunks
@@ -32,6 +32,8 @@ class ResidualQuantiles(ResampledPart):
         Anything with `quantiles` as a parameter and `predict_quantiles`. Left open it is boosting
         with shallow trees, but inside `ClearRegressor` the type of model that won the center.
     n_bootstraps : int
+    bootstrap, block_length
+        As in `PCSEnsemble`: "blocks" for rows in the order of time.
     preprocessing : transformer, optional
         Turns X into numbers, where the encoder of `ClearRegressor` is None and X is a table.
     confidence_level : float or list of float
@@ -57,6 +59,8 @@ class ResidualQuantiles(ResampledPart):
         model: Any = None,
         n_bootstraps: int = 100,
         *,
+        bootstrap: str = "rows",
+        block_length: int | None = None,
         preprocessing: Any = None,
         confidence_level: float | Sequence[float] = 0.9,
         n_jobs: int | None = None,
@@ -64,6 +68,8 @@ class ResidualQuantiles(ResampledPart):
     ) -> None:
         self.model = model
         self.n_bootstraps = n_bootstraps
+        self.bootstrap = bootstrap
+        self.block_length = block_length
         self.preprocessing = preprocessing
         self.confidence_level = confidence_level
         self.n_jobs = n_jobs
@@ -88,7 +94,14 @@ class ResidualQuantiles(ResampledPart):
                 "quantile model such as BoostedQuantiles, ForestQuantiles or LinearQuantiles."
             )
         model = seed_missing(model, rng).set_params(quantiles=tuple(self.quantiles_))
-        self.draws_ = Bootstraps.draw(len(residual), self.n_bootstraps, rng, together)
+        self.draws_ = draw_bootstraps(
+            self.bootstrap,
+            len(residual),
+            self.n_bootstraps,
+            rng,
+            together,
+            block_length=self.block_length,
+        )
         self.bag_ = fit_bag(
             model, self._view(X), residual, self.draws_, n_jobs=self.n_jobs, stage="aleatoric"
         )

@@ -19,6 +19,7 @@ class Guarantee(StrEnum):
     CONFORMAL = "finite-sample marginal coverage"
     WEIGHTED = "finite-sample coverage of rows that are distributed as the weights say"
     GROUPS = "finite-sample coverage within every group"
+    TIME = "coverage close to the level while new rows are like the last ones, without a guarantee"
     UNKNOWN = "no guarantee: models that were fitted elsewhere may have seen these rows"
 
     @classmethod

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from clearbands.bagging import Folds, fit_bag, predict_unseen
+from clearbands.bagging import Draws, fit_bag, predict_unseen
 from clearbands.center_models.on_gam import TreesOnGAM
 from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.levels import alpha, tails
@@ -34,12 +34,12 @@ class CenterStanding(NamedTuple):
 def judge_centers(
     candidates: Mapping[str, Any],
     train: Rows,
-    draws: Folds,
+    draws: Draws,
     levels: Sequence[float],
     *,
     n_jobs: int | None,
 ) -> list[CenterStanding]:
-    """Every candidate on the same folds. One that fails is left out, with a warning."""
+    """Every candidate on the same draws. One that fails is left out, with a warning."""
     standings: list[CenterStanding] = []
     failures: list[str] = []
     for done, (name, model) in enumerate(candidates.items(), start=1):
@@ -63,25 +63,26 @@ def _judge(
     name: str,
     model: Any,
     train: Rows,
-    draws: Folds,
+    draws: Draws,
     levels: Sequence[float],
     n_jobs: int | None,
 ) -> CenterStanding:
     prepared = clone(model)
     if isinstance(prepared, QuantileModel):
         prepared.set_params(quantiles=(0.5,))
+    judged = draws.unseen.any(axis=0)  # in the order of time the first rows are not
     bag: Any = fit_bag(prepared, train.X, train.y, draws, n_jobs=n_jobs, stage="judging a center")
     if not isinstance(prepared, SymmetricTrees | TreesOnGAM):
         predicted = predict_unseen(bag, train.X, draws)[:, 0, 0]
-        return _standing(name, prepared, train.y, predicted, levels)
+        return _standing(name, prepared, train.y[judged], predicted[judged], levels)
     # One bag answers for fewer trees too, all at the learning rate of the full number.
-    n_rows = int(draws.counts[0].sum())
+    n_rows = int(draws.counts.sum(axis=1, dtype=np.int64).max())
     stages = [
         _standing(
             f"{name}, {n_trees} trees",
             prepared.shortened(n_trees, n_rows),
-            train.y,
-            bag.first(n_trees).predict_unseen(train.X, draws.counts)[:, 0],
+            train.y[judged],
+            predict_unseen(bag.first(n_trees), train.X, draws)[judged, 0, 0],
             levels,
         )
         for n_trees in STAGES

@@ -87,7 +87,7 @@ def _pair_up(
             continue
         epistemic = clone(part).fit(rows.X, rows.y, together=rows.together)
         said = epistemic.predict_unseen(rows.X)
-        kept = unseen_rows(said.center)
+        kept = unseen_rows(said.center, epistemic.judges_all)
         said, used = CenterAndWidths(said.center[kept], said.widths[kept]), rows.take(kept)
         for noise_name, noise in around.items():
             names = center_name, noise_name

@@ -75,7 +75,7 @@ def judge(
     part.fit(show(rows.X, said, shown), learned, together=rows.together)
     pair = CrossPair(epistemic, part, shown)
     unseen = pair.unseen(rows.X, said)
-    judges = unseen_rows(unseen.aleatoric[:, 0, 0])
+    judges = unseen_rows(unseen.aleatoric[:, 0, 0], epistemic.judges_all)
     y, unseen = rows.y[judges], unseen.take(judges)
     calibrator = ClearCalibrator(list(levels)).fit(y, *unseen)
     losses = row_losses(y, unseen, calibrator, levels)
@@ -83,9 +83,11 @@ def judge(
     return Contestant(*names, pair, y, unseen, factors, losses, judges)
 
 
-def unseen_rows(said: np.ndarray) -> np.ndarray:
+def unseen_rows(said: np.ndarray, all_should_be: bool = True) -> np.ndarray:
     """The numbers of the rows that are not NaN; more than half of them must not be."""
     is_unseen = np.isfinite(said)
+    if not all_should_be:
+        return np.flatnonzero(is_unseen)
     n_left, n = int(np.count_nonzero(is_unseen)), len(said)
     if n_left < n / 2:
         raise ValueError(

@@ -60,6 +60,9 @@ class CrossPart(EpistemicPart):
     are left out together.
     """
 
+    judges_all: bool = True
+    """Whether every row should find members that did not see it."""
+
     @abstractmethod
     def fit(
         self,
@@ -107,9 +110,9 @@ class Ensemble(EpistemicPart):
 
         def summarise(chunk: Any) -> np.ndarray:
             members = self.predict_members(chunk)
-            return _flat(*_center_and_widths(members, levels, self.spread, groups))
+            return flat(*_center_and_widths(members, levels, self.spread, groups))
 
-        return _unflat(predict_in_chunks(summarise, X))
+        return unflat(predict_in_chunks(summarise, X))
 
 
 class OutOfBagEnsemble(Ensemble):
@@ -159,8 +162,8 @@ class ResampledEnsemble(OutOfBagEnsemble, CrossPart):
         for rows in row_chunks(self._check_training_rows(X)):
             draws = Draws(self.draws_.counts[:, rows])
             members = self._predict_unseen_members(_safe_indexing(X, rows), draws)
-            found.append(_flat(*_center_and_widths(members, levels, self.spread, 1)))
-        return _unflat(np.concatenate(found))
+            found.append(flat(*_center_and_widths(members, levels, self.spread, 1)))
+        return unflat(np.concatenate(found))
 
     def predict_like_unseen(self, X: Any) -> CenterAndWidths:
         """New rows by all members, with widths of the same kind as those of `predict_unseen`."""
@@ -217,9 +220,9 @@ def _median_of_present(members: np.ndarray) -> np.ndarray:
     return center
 
 
-def _flat(center: np.ndarray, widths: np.ndarray) -> np.ndarray:
+def flat(center: np.ndarray, widths: np.ndarray) -> np.ndarray:
     return np.column_stack([center, widths.reshape(len(center), -1)])
 
 
-def _unflat(flat: np.ndarray) -> CenterAndWidths:
+def unflat(flat: np.ndarray) -> CenterAndWidths:
     return CenterAndWidths(flat[:, 0], flat[:, 1:].reshape(len(flat), 2, -1))

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from clearbands.bagging import Bag, Bootstraps, fit_bag, seed_missing
+from clearbands.bagging import Bag, draw_bootstraps, fit_bag, seed_missing
 from clearbands.checks import check_count, check_numeric, check_share, check_table, check_target
 from clearbands.epistemic.base import ResampledEnsemble
 from clearbands.epistemic.prepared import Version, VersionBags
@@ -51,6 +51,12 @@ class PCSEnsemble(ResampledEnsemble):
         which share of them, rounded up.
     n_bootstraps : int
         How often each of them is refitted.
+    bootstrap : "rows" or "blocks"
+        Whether rows are drawn one by one, or in stretches of neighbours: for rows in the order of
+        time, which resemble their neighbours.
+    block_length : int, optional
+        How many rows a stretch has, such as those of a week; by default the third root of their
+        number.
     confidence_level : float or list of float
         Where among the members the widths end.
     validation_size : float
@@ -66,7 +72,7 @@ class PCSEnsemble(ResampledEnsemble):
     winner_ : the model that came first, unfitted
     duplicates_ : dict
         For the name of a version that was left out, that of the version it equals.
-    draws_ : Bootstraps
+    draws_ : Bootstraps or BlockBootstraps
         How often each bootstrap drew each training row.
 
     Examples
@@ -89,6 +95,8 @@ class PCSEnsemble(ResampledEnsemble):
         top_k: int | float = 1,
         n_bootstraps: int = 100,
         *,
+        bootstrap: str = "rows",
+        block_length: int | None = None,
         confidence_level: float | Sequence[float] = 0.9,
         validation_size: float = 0.2,
         n_jobs: int | None = None,
@@ -98,6 +106,8 @@ class PCSEnsemble(ResampledEnsemble):
         self.preprocessings = preprocessings
         self.top_k = top_k
         self.n_bootstraps = n_bootstraps
+        self.bootstrap = bootstrap
+        self.block_length = block_length
         self.confidence_level = confidence_level
         self.validation_size = validation_size
         self.n_jobs = n_jobs
@@ -129,7 +139,14 @@ class PCSEnsemble(ResampledEnsemble):
             self._compete(candidates, *hold_out(train, self.validation_size, rng))
         else:
             self._compete(candidates, train, None)
-        self.draws_ = Bootstraps.draw(len(train), self.n_bootstraps, rng, together)
+        self.draws_ = draw_bootstraps(
+            self.bootstrap,
+            len(train),
+            self.n_bootstraps,
+            rng,
+            together,
+            block_length=self.block_length,
+        )
         by_name = {(c.model_name, c.version.name): c for c in candidates}
         chosen = [
             by_name[entry["model"], entry["preprocessing"]]

@@ -1,0 +1,206 @@
+"""Rows in the order of time: checked times, and who may be judged by whom.
+
+Every row has a place: 0 for the first moment, 1 for the next, and so on; rows of one moment share
+theirs. What judges a row has seen only rows whose place is smaller by more than `gap`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import warnings
+from collections.abc import Callable
+from itertools import pairwise
+from math import ceil
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from clearbands.split import Rows
+
+FIRST_SHARE = 0.25
+"""Of the moments, that only train: models of much fewer rows would say little about the last."""
+
+N_BLOCKS = 5
+"""In which the others are judged, each by what was fitted before it."""
+
+LONG_STEP = 5  # times the usual one: a weekend and two holidays are not told of
+
+
+class TimeOrderWarning(UserWarning):
+    """The times look as if rows were repeated or missing.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     _ = check_time([1, 2, 3, 4, 4], 5)
+    >>> told[0].category.__name__
+    'TimeOrderWarning'
+    """
+
+
+def check_time(time: Any, n: int) -> np.ndarray:
+    """(n,): the times of rows, as numbers or as moments in UTC, which must not fall.
+
+    >>> check_time(["2026-01-01", "2026-01-02T12:00"], 2)
+    array(['2026-01-01T00:00:00.000000', '2026-01-02T12:00:00.000000'],
+          dtype='datetime64[us]')
+    """
+    times = _as_moments(time)
+    if times.shape != (n,):
+        raise ValueError(f"time must have shape ({n},), one per row; got {times.shape}.")
+    unknown = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)
+    if unknown.any():
+        raise ValueError(f"time is missing in row {int(np.argmax(unknown))}; drop such rows.")
+    steps = np.diff(times)
+    falls = steps < np.zeros(1, steps.dtype)
+    if falls.any():
+        row = int(np.argmax(falls)) + 1
+        raise ValueError(
+            f"time must not fall, but row {row} ({show_time(times[row])}) comes after "
+            f"{show_time(times[row - 1])}: sort the rows by time."
+        )
+    _tell_of_repeats(steps, n)
+    _tell_of_gaps(times, steps)
+    return times
+
+
+def show_time(time: Any) -> str:
+    """A moment without the digits that say nothing.
+
+    >>> show_time(np.datetime64("2026-01-02T12:30:00.000000")), show_time(7.0)
+    ('2026-01-02 12:30', '7')
+    """
+    if not isinstance(time, np.datetime64):
+        return f"{float(time):.15g}"
+    text = str(time.astype("datetime64[us]")).replace("T", " ")
+    for nothing in (".000000", ":00", " 00:00"):
+        text = text.removesuffix(nothing)
+    return text
+
+
+def _as_moments(time: Any) -> np.ndarray:
+    values = np.asarray(time)
+    if values.dtype.kind in "iuf":
+        return values.astype(np.float64)
+    if values.dtype.kind == "O":
+        values = np.array([_in_utc(value) for value in values.ravel()], dtype=object)
+    try:
+        return values.astype("datetime64[us]")
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"time must be numbers, dates or times, got {str(values.ravel()[0])!r}."
+        ) from error
+
+
+def _in_utc(value: Any) -> Any:
+    if isinstance(value, dt.datetime) and value.tzinfo is not None:
+        return value.astimezone(dt.UTC).replace(tzinfo=None)
+    return value
+
+
+def _tell_of_repeats(steps: np.ndarray, n: int) -> None:
+    """Where most moments have several rows they are of several places, shops or patients."""
+    n_repeats = int(np.count_nonzero(steps == np.zeros(1, steps.dtype)))
+    if 0 < n_repeats < n / 4:
+        warnings.warn(
+            f"{n_repeats} of {n} rows have the time of the row before them; if they are repeats, "
+            "drop them. Rows of one time are kept together.",
+            TimeOrderWarning,
+            stacklevel=4,
+        )
+
+
+def _tell_of_gaps(times: np.ndarray, steps: np.ndarray) -> None:
+    moved = steps[steps > np.zeros(1, steps.dtype)]
+    if len(moved) == 0:
+        return
+    usual = np.sort(moved)[len(moved) // 2]
+    n_long = int(np.count_nonzero(steps > LONG_STEP * usual))
+    if 0 < n_long < len(moved) / 20:
+        row = int(np.argmax(steps))
+        warnings.warn(
+            f"time has {n_long} step(s) more than {LONG_STEP} times as long as usual, the longest "
+            f"after {show_time(times[row])}: lags that count rows reach further back there.",
+            TimeOrderWarning,
+            stacklevel=4,
+        )
+
+
+def places(n: int, time: np.ndarray | None = None) -> np.ndarray:
+    """(n,): the number of each row's moment; without times every row has its own.
+
+    >>> places(4, np.array([0.5, 2, 2, 7])).tolist()
+    [0, 1, 1, 2]
+    """
+    return np.arange(n) if time is None else np.unique(time, return_inverse=True)[1]
+
+
+class Stage(NamedTuple):
+    """A block of rows, and those that are so much earlier that they may judge it."""
+
+    past: np.ndarray
+    block: np.ndarray
+
+
+def stages(place: np.ndarray, gap: int) -> list[Stage]:
+    """Blocks of about equally many moments, the first ones left out, in the order of time.
+
+    `place` (n,) may have holes, where only some rows are asked about; the gap is counted with
+    them.
+
+    >>> [(len(stage.past), len(stage.block)) for stage in stages(np.arange(100), gap=2)]
+    [(23, 15), (38, 15), (53, 15), (68, 15), (83, 15)]
+    """
+    moments = np.unique(place)
+    n = len(moments)
+    ends = [ceil(n * (FIRST_SHARE + (1 - FIRST_SHARE) * k / N_BLOCKS)) for k in range(N_BLOCKS + 1)]
+    found = []
+    for start, end in pairwise(ends):
+        if start >= end:
+            continue
+        block = np.flatnonzero((moments[start] <= place) & (place <= moments[end - 1]))
+        past = np.flatnonzero(place < moments[start] - gap)
+        if len(past) >= 2:
+            found.append(Stage(past, block))
+    if not found:
+        raise ValueError(
+            f"n_samples={len(place)} rows at {n} moment(s) leave none to be judged by earlier ones "
+            f"with gap={gap}: give more rows, or a smaller gap."
+        )
+    return found
+
+
+def hold_out_last(rows: Rows, share: float, place: np.ndarray, gap: int) -> tuple[Rows, Rows]:
+    """The last `share` of the rows, and those earlier than these by more than the gap."""
+    first = place[len(rows) - min(ceil(share * len(rows)), len(rows))]
+    earlier = np.flatnonzero(place < first - gap)
+    if len(earlier) < 1:
+        raise ValueError(
+            f"The last {share:.0%} of n_samples={len(rows)} rows cannot be held out with gap={gap}:"
+            " no earlier rows are left to train. Give more rows, or a smaller gap."
+        )
+    return rows.take(earlier), rows.take(np.flatnonzero(place >= first))
+
+
+def say_forward(
+    part: Any,
+    X: Any,
+    y: np.ndarray,
+    of_blocks: list[Stage],
+    say: Callable[[Any, Any], np.ndarray],
+) -> np.ndarray:
+    """(n, ...): what copies of the part, fitted on their past alone, say of the rows of blocks.
+
+    NaN for rows in no block. Nothing of a row depends on later ones.
+    """
+    found: np.ndarray | None = None
+    for past, block in of_blocks:
+        copy = clone(part).fit(_safe_indexing(X, past), y[past])
+        said = say(copy, _safe_indexing(X, block))
+        if found is None:
+            found = np.full((len(y), *said.shape[1:]), np.nan)
+        found[block] = said
+    assert found is not None
+    return found
