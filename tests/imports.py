@@ -20,9 +20,9 @@ LAYERS = (
     ("web",),
     ("variants", "plots", "mlflow"),
     ("regressor", "classifier", "baselines"),
-    ("report", "answering", "recipe"),
+    ("report", "answering", "recipe", "predictions"),
     ("competition", "interval_regressor"),
-    ("pairs", "diagnostics", "predictions"),
+    ("pairs", "diagnostics", "answers", "questions"),
     ("epistemic", "aleatoric"),
     (
         "presets",

@@ -13,7 +13,7 @@ from pandas.testing import assert_frame_equal
 import clearbands
 import clearbands.mlflow
 from clearbands import ClearRegressor, LinearQuantiles, PCSEnsemble, ResidualQuantiles
-from clearbands.predictions import columns_of
+from clearbands.predictions import predict
 
 mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
 pytest.importorskip("mlflow.pyfunc", reason="mlflow has no pyfunc")
@@ -46,7 +46,7 @@ def tracking(tmp_path, monkeypatch):
 
 
 def expected(model, frame):
-    return pd.DataFrame(columns_of(model.predict_uncertainties(frame)))
+    return pd.DataFrame(predict(model, frame).columns())
 
 
 def test_a_saved_model_is_the_same_and_serves_the_same_numbers(model, houses, tmp_path):

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from copy import copy
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from clearbands.bands import Components, make_interval
+from clearbands.answers import Answers
+from clearbands.bands import Components
 from clearbands.calibration.distribution import SIDES, AnyLevel, Distribution
 from clearbands.calibration.groups import GroupCalibrator
-from clearbands.checks import (
-    check_groups,
-    check_levels,
-    check_one_level,
-    check_quantiles,
-    check_threshold,
-    is_frame,
-)
+from clearbands.checks import check_groups, check_levels, check_quantiles, check_table, is_frame
+from clearbands.familiarity import NO_FAMILIARITY, Familiarity, epistemic_width, texts_of_rows
 from clearbands.interval_regressor import WidthRegressor
-from clearbands.levels import same_level
 from clearbands.support import Support, check_support
-from clearbands.tables.native import FrameKind, kind_of
+from clearbands.tables.native import kind_of
 from clearbands.uncertainty import Uncertainty
 
 
@@ -37,6 +30,7 @@ class AnsweringRegressor(WidthRegressor):
 
     levels_: np.ndarray
     any_level_: AnyLevel | None
+    familiar_: Familiarity | None
     group_column_: str | None
     support: Any
 
@@ -63,13 +57,10 @@ class AnsweringRegressor(WidthRegressor):
         """
         if side not in SIDES:
             raise ValueError(f'side must be "both", "lower" or "upper", got {side!r}.')
-        asked = None if confidence_level is None else check_levels(confidence_level)
-        center, *parts = self._calibrated(X, groups)
-        if asked is None and side == "both":
-            return center, self._support.clip(make_interval(center, np.add(*parts)))
-        levels = self.levels_.tolist() if asked is None else asked
-        bounds = self._bands().intervals(center, np.add(*parts), levels, side=side)
-        return center, self._support.clip(bounds)
+        if confidence_level is not None:
+            check_levels(confidence_level)
+        found = self.answers(X, groups=groups)
+        return found.calibrated.center, found.interval(confidence_level, side)
 
     def predict_quantiles(
         self, X: Any, levels: float | Sequence[float], *, groups: Any = None
@@ -79,70 +70,91 @@ class AnsweringRegressor(WidthRegressor):
         Those at 0.05 and 0.95 are the bounds of the interval at 0.9, to the last digit; that at 0.5
         is the center.
         """
-        asked = check_quantiles(np.atleast_1d(np.asarray(levels, float)).tolist()).tolist()
-        center, *parts = self._calibrated(X, groups)
-        return self._support.clip(self._bands().quantiles(center, np.add(*parts), asked))
+        check_quantiles(np.atleast_1d(np.asarray(levels, float)).tolist())
+        return self.answers(X, groups=groups).quantiles(levels)
 
     def predict_probability(
         self, X: Any, *, above: Any = None, below: Any = None, groups: Any = None
     ) -> np.ndarray:
         """(n,): the chance that the target is above, or below, a value: a number or one per row."""
-        if (above is None) == (below is None):
-            raise ValueError("Ask for above=t or for below=t, one of them.")
-        distribution = self.predict_distribution(X, groups=groups)
-        n = len(distribution.center)
-        if above is None:
-            return distribution.cdf(check_threshold(below, "below", n))
-        return 1 - distribution.cdf(check_threshold(above, "above", n))
+        return self.answers(X, groups=groups).probability(above=above, below=below)
 
     def predict_distribution(self, X: Any, *, groups: Any = None) -> Distribution:
         """The distribution of the target of every row: `cdf`, `ppf`, `mean` and `sample`."""
-        center, *parts = self._calibrated(X, groups)
-        found = self._bands().distribution(center, np.add(*parts))
-        return replace(found, support=self._support)
+        return self.answers(X, groups=groups).distribution()
 
     def predict_uncertainty(
         self, X: Any, *, groups: Any = None, confidence_level: float | None = None
     ) -> Uncertainty:
         """The calibrated aleatoric and epistemic distances at one level, by default the first."""
-        check_is_fitted(self, "calibrator_")
-        level = self.levels_[0] if confidence_level is None else check_one_level(confidence_level)
-        j = same_level(self.levels_, level)
-        if j is not None:
-            return self.predict_uncertainties(X, groups=groups)[j]
-        center, aleatoric, epistemic = self._calibrated(X, groups)
-        parts = self._bands().parts(aleatoric, epistemic, level)
-        return self._uncertainty(center, *parts, level, kind_of(X))
+        return self.answers(X, groups=groups).uncertainty(confidence_level)
 
     def predict_uncertainties(self, X: Any, *, groups: Any = None) -> tuple[Uncertainty, ...]:
         """The same at every level of the fit, in the order of `levels_`, from one pass over X."""
-        center, aleatoric, epistemic = self._calibrated(X, groups)
-        kind = kind_of(X)
-        return tuple(
-            self._uncertainty(center, aleatoric[:, :, j], epistemic[:, :, j], level, kind)
-            for j, level in enumerate(self.levels_.tolist())
+        return self.answers(X, groups=groups).uncertainties()
+
+    def unfamiliar(self, X: Any) -> np.ndarray:
+        """(n,) booleans: whether a row is unlike those the model has learned from.
+
+        Three things make a row strange: a large epistemic width, a value outside the range of its
+        column, a category that was never seen. Of ordinary rows about 5 % are flagged. The
+        threshold comes from held-out rows where there are any; where all rows train, each is
+        compared with the others, and its width is made as large as if it were new.
+        """
+        encoded = self._check_and_encode(X)
+        self._check_familiar()
+        return self._unfamiliar(X, encoded, self._components(encoded))
+
+    def answers(self, X: Any, *, groups: Any = None) -> Answers:
+        """Whatever may be asked about the targets of these rows, from one pass over them.
+
+        >>> import numpy as np
+        >>> from clearbands import fast
+        >>> X = np.linspace(0, 1, 100)[:, None]
+        >>> model = fast(random_state=0).fit(X, X[:, 0] + np.resize([-0.1, 0.0, 0.1], 100))
+        >>> found = model.answers(X[:3])
+        >>> found.quantiles([0.1, 0.5, 0.9]).shape, found.probability(above=0.5).shape
+        ((3, 3), (3,))
+        """
+        encoded = self._check_and_encode(X)
+        components = self._components(encoded)
+        labels = self._labels(X, groups, len(components.center))
+        return Answers(
+            self.levels_,
+            self._scaled(components, labels),
+            self._support,
+            kind_of(X),
+            self._bands,
+            lambda: self._unfamiliar(X, encoded, components),
         )
 
-    def _uncertainty(
-        self,
-        center: np.ndarray,
-        aleatoric: np.ndarray,
-        epistemic: np.ndarray,
-        level: float,
-        kind: FrameKind,
-    ) -> Uncertainty:
-        parts = self._support.limit(center, aleatoric, epistemic)
-        return Uncertainty(center, *parts, level, kind, self._support)
+    def _unfamiliar(self, X: Any, encoded: Any, components: Components) -> np.ndarray:
+        familiar = self._check_familiar()
+        texts = texts_of_rows(self.encoder_, check_table(self, X, reset=False))
+        scores = familiar.scores(encoded, texts, epistemic_width(components))
+        return scores > familiar.threshold
+
+    def _check_familiar(self) -> Familiarity:
+        familiar = getattr(self, "familiar_", None)
+        if familiar is None:
+            raise ValueError(NO_FAMILIARITY)
+        return familiar
+
+    def without_groups(self) -> Any:
+        """The same model as if all groups had been calibrated together; at the levels of fit."""
+        found = copy(self)
+        found.calibrator_ = getattr(self.calibrator_, "pooled_", self.calibrator_)
+        found.any_level_ = None
+        return found
+
+    @property
+    def has_groups_(self) -> bool:
+        """Whether it was calibrated by group."""
+        return isinstance(self.calibrator_, GroupCalibrator)
 
     @property
     def _support(self) -> Support:
         return check_support(self.support)
-
-    def _calibrated(self, X: Any, groups: Any) -> Components:
-        """The center and both calibrated parts of the distances."""
-        components = self.components(X)
-        labels = self._labels(X, groups, len(components.center))
-        return self._scaled(components, labels)
 
     def _scaled(self, components: Components, labels: np.ndarray | None) -> Components:
         center, *widths = components
@@ -151,7 +163,7 @@ class AnsweringRegressor(WidthRegressor):
 
     def _labels(self, X: Any, groups: Any, n: int) -> np.ndarray | None:
         """The labels of new rows; None where the model has no groups."""
-        if not isinstance(self.calibrator_, GroupCalibrator):
+        if not self.has_groups_:
             if groups is not None:
                 raise ValueError(
                     "groups were given, but the model was fitted without: fit it with groups."

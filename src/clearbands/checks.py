@@ -272,6 +272,10 @@ def check_intervals(y: Any, intervals: Any) -> tuple[np.ndarray, np.ndarray]:
     return y, intervals
 
 
+NEAREST = 1e-9
+"""Levels nearer to 0 or 1 are taken for it: no number of rows tells them apart."""
+
+
 def check_one_level(confidence_level: float) -> float:
     levels = check_levels(confidence_level)
     if len(levels) != 1:
@@ -298,7 +302,7 @@ def _check_level(level: object) -> float:
     if not isinstance(level, Real) or isinstance(level, bool | np.bool_):
         raise TypeError(f"A confidence level must be a number between 0 and 1, got {level!r}.")
     value = float(level)
-    if 0 < value < 1:
+    if NEAREST <= value <= 1 - NEAREST:
         return value
     hint = f" Did you mean {value / 100:g}?" if 1 < value < 100 else ""
     raise ValueError(f"confidence_level must lie strictly between 0 and 1, got {level!r}.{hint}")
@@ -314,7 +318,15 @@ def check_groups(groups: Any, n: int) -> np.ndarray:
         raise ValueError(
             f"groups must have shape ({n},), a label per row of y; got {labels.shape}."
         )
-    return np.array([MISSING if v is None or v != v else str(v) for v in labels])
+    return np.array([_label(value) for value in labels])
+
+
+def _label(value: Any) -> str:
+    """As text; a whole number is the same group whether it came as 7 or as 7.0."""
+    if value is None or value != value:
+        return MISSING
+    is_whole = isinstance(value, float | np.floating) and float(value).is_integer()
+    return str(int(value)) if is_whole else str(value)
 
 
 def check_quantiles(quantiles: Sequence[float]) -> np.ndarray:
@@ -324,7 +336,8 @@ def check_quantiles(quantiles: Sequence[float]) -> np.ndarray:
         raise ValueError(
             f"quantiles must be a list of numbers such as (0.05, 0.5, 0.95), got {quantiles!r}."
         )
-    if not (np.all(levels > 0) and np.all(levels < 1) and np.all(np.diff(levels) > 0)):
+    inside = np.all((levels >= NEAREST) & (levels <= 1 - NEAREST))
+    if not (inside and np.all(np.diff(levels) > 0)):
         raise ValueError(
             f"quantiles must rise and lie strictly between 0 and 1, got {quantiles!r}."
         )

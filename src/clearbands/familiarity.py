@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from clearbands.bands import Components
 from clearbands.calibration.conformal import capped_rank, order_statistic
 
 ORDINARY = 0.95  # the share of ordinary rows that are not flagged
@@ -98,6 +99,11 @@ def as_of_new_rows(seen: np.ndarray, unseen: np.ndarray) -> np.ndarray:
     wider = seen >= np.median(seen)
     known, new = float(seen[wider].mean()), float(unseen[wider].mean())
     return seen * (new / known) if known > 0 else unseen
+
+
+def epistemic_width(components: Components) -> np.ndarray:
+    """(n,): below and above together, at the first level."""
+    return components.epistemic[:, :, 0].sum(axis=1)
 
 
 def texts_of_rows(encoder: Any, X: Any) -> np.ndarray:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from clearbands import __version__
 from clearbands.optional import require
 from clearbands.persistence import load, save
-from clearbands.predictions import columns_of
+from clearbands.predictions import predict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +93,7 @@ class PredictionTable:
         """Point, bounds at every level, and the parts of the width, as `clearbands predict`."""
         import pandas as pd
 
-        return pd.DataFrame(columns_of(self.model.predict_uncertainties(model_input)))
+        return pd.DataFrame(predict(self.model, model_input).columns())
 
 
 def _load_pyfunc(path: str) -> PredictionTable:

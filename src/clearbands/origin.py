@@ -24,6 +24,7 @@ class Origin:
     unit: str = ""
     id: str = ""  # the column that names the rows, if there is one
     data: str = ""  # the name of the file
+    group: str = ""  # the column of the groups that were calibrated apart, if there is one
     fitted: str = ""  # when, in UTC: 2026-01-31T13:45:00Z
     n_rows: int = 0
     fingerprint: str = ""  # of all rows, whatever their order
@@ -46,7 +47,14 @@ class Origin:
 
 
 def record_origin(
-    X: pl.DataFrame, y: np.ndarray, *, target: str, unit: str = "", id: str = "", data: str = ""
+    X: pl.DataFrame,
+    y: np.ndarray,
+    *,
+    target: str,
+    unit: str = "",
+    id: str = "",
+    data: str = "",
+    group: str = "",
 ) -> Origin:
     """The record of a fit on these rows, now.
 
@@ -62,6 +70,7 @@ def record_origin(
         unit=unit,
         id=id,
         data=data,
+        group=group,
         fitted=dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         n_rows=len(hashes),
         fingerprint=hash_table(hashes),

@@ -2,37 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearbands.questions import Questions, name_of
+
 if TYPE_CHECKING:
     import polars as pl
 
+    from clearbands.answers import Answers
     from clearbands.regressor import ClearRegressor
     from clearbands.uncertainty import Uncertainty
 
-
-def prediction_table(model: ClearRegressor, X: Any) -> pl.DataFrame:
-    """Point, bounds at every level, and the two parts of the width at the first level."""
-    return table_of(model.predict_uncertainties(X))
+NAMES = ("lower", "upper")
 
 
-def table_of(levels: Sequence[Uncertainty]) -> pl.DataFrame:
-    """The same from predictions that are there already."""
-    import polars as pl
+@dataclass(frozen=True)
+class Predictions:
+    """The answers to some questions about n rows."""
 
-    return pl.DataFrame(columns_of(levels))
+    bands: tuple[Uncertainty, ...]  # one for each level
+    side: str = "both"
+    one_sided: np.ndarray | None = None  # (n, 2, levels): the bounds where one side was asked for
+    quantiles: Mapping[float, np.ndarray] = field(default_factory=dict)  # (n,) of each
+    above: Mapping[str, np.ndarray] = field(default_factory=dict)  # (n,): chances
+    below: Mapping[str, np.ndarray] = field(default_factory=dict)
+    unfamiliar: np.ndarray | None = None  # (n,) booleans, if asked for
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Point, bounds at every level, the two parts of the width at the first, all else."""
+        return {
+            "point": self.bands[0].center,
+            **dict(self._bound_columns()),
+            **part_widths(self.bands[0]),
+            **{f"quantile_{name_of(level)}": values for level, values in self.quantiles.items()},
+            **{f"above_{name}": chance for name, chance in self.above.items()},
+            **{f"below_{name}": chance for name, chance in self.below.items()},
+            **({} if self.unfamiliar is None else {"unfamiliar": self.unfamiliar}),
+        }
+
+    def table(self) -> pl.DataFrame:
+        """These columns as a table."""
+        import polars as pl
+
+        return pl.DataFrame(self.columns())
+
+    def bounds(self, j: int) -> np.ndarray:
+        """(n, 2): at the level j; infinite on a side that was not asked for."""
+        return self.bands[j].interval if self.one_sided is None else self.one_sided[:, :, j]
+
+    def _bound_columns(self) -> Iterator[tuple[str, np.ndarray]]:
+        for j, parts in enumerate(self.bands):
+            ending = f"_{parts.confidence_level}" if len(self.bands) > 1 else ""
+            for name, bound in zip(NAMES, self.bounds(j).T, strict=True):
+                if self.side in ("both", name):
+                    yield f"{name}{ending}", bound
 
 
-def columns_of(levels: Sequence[Uncertainty]) -> dict[str, np.ndarray]:
-    """The columns of that table, by name."""
-    columns = {"point": levels[0].center}
-    for parts in levels:
-        ending = f"_{parts.confidence_level}" if len(levels) > 1 else ""
-        columns[f"lower{ending}"], columns[f"upper{ending}"] = parts.interval.T
-    return columns | part_widths(levels[0])
+def predict(
+    model: ClearRegressor, X: Any, questions: Questions | None = None, groups: Any = None
+) -> Predictions:
+    """The answers to the questions, by default the intervals at the levels of the fit."""
+    return answer(model.answers(X, groups=groups), questions or Questions())
+
+
+def answer(answers: Answers, questions: Questions) -> Predictions:
+    """The same of rows that were passed over already."""
+    levels = questions.levels or answers.levels.tolist()
+    one_sided = questions.side != "both"
+    quantiles: dict[float, np.ndarray] = {}
+    if questions.quantiles:
+        found = answers.quantiles(questions.quantiles)
+        quantiles = dict(zip(questions.quantiles, found.T, strict=True))
+    return Predictions(
+        tuple(answers.uncertainty(level) for level in levels),
+        questions.side,
+        answers.interval(levels, questions.side) if one_sided else None,
+        quantiles,
+        {name: answers.probability(above=value) for name, value in questions.above.items()},
+        {name: answers.probability(below=value) for name, value in questions.below.items()},
+        answers.unfamiliar() if questions.unfamiliar else None,
+    )
 
 
 def part_widths(parts: Uncertainty) -> dict[str, np.ndarray]:

@@ -19,14 +19,14 @@ from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.distribution import AnyLevel
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.calibration.judged import Judged, fit_calibrator, for_groups, lambda_paths
-from clearbands.checks import check_count, check_table, check_target, check_weights
+from clearbands.checks import check_count, check_target, check_weights
 from clearbands.competition.centers import CenterStanding
 from clearbands.competition.contest import Contest
 from clearbands.competition.judging import Standing
 from clearbands.familiarity import (
-    NO_FAMILIARITY,
     Familiarity,
     as_of_new_rows,
+    epistemic_width,
     ordinary_rows,
     texts_of_rows,
 )
@@ -241,22 +241,6 @@ class ClearRegressor(AnsweringRegressor):
         """(n,): the center."""
         encoded = self._check_and_encode(X)
         return self._support.clip(self.parts_.predict(encoded))
-
-    def unfamiliar(self, X: Any) -> np.ndarray:
-        """(n,) booleans: whether a row is unlike those the model has learned from.
-
-        Three things make a row strange: a large epistemic width, a value outside the range of its
-        column, a category that was never seen. Of ordinary rows about 5 % are flagged. The
-        threshold comes from held-out rows where there are any; where all rows train, each is
-        compared with the others, and its width is made as large as if it were new.
-        """
-        check_is_fitted(self, "calibrator_")
-        familiar = getattr(self, "familiar_", None)
-        if familiar is None:
-            raise ValueError(NO_FAMILIARITY)
-        widths = _epistemic_width(self.components(X))
-        texts = texts_of_rows(self.encoder_, check_table(self, X, reset=False))
-        return familiar.scores(self.encode(X), texts, widths) > familiar.threshold
 
     def report(
         self,
@@ -522,7 +506,7 @@ class ClearRegressor(AnsweringRegressor):
         """How ordinary rows look, from rows that did not train; None where parts see a table."""
         if not isinstance(train.X, np.ndarray):
             return None
-        widths = _epistemic_width(judged.components)
+        widths = epistemic_width(judged.components)
         return Familiarity.of(train.X, texts, widths, held_out=(others.X, their_texts))
 
     def _familiar_of_all(
@@ -532,8 +516,8 @@ class ClearRegressor(AnsweringRegressor):
         if not isinstance(train.X, np.ndarray):
             return None
         some = ordinary_rows(len(rows))
-        unseen = _epistemic_width(judged.components)[some]
-        seen = _epistemic_width(self._components(train.X[rows[some]]))
+        unseen = epistemic_width(judged.components)[some]
+        seen = epistemic_width(self._components(train.X[rows[some]]))
         return Familiarity.of(train.X, texts, as_of_new_rows(seen, unseen), rows=rows[some])
 
 
@@ -553,8 +537,3 @@ def _of_today(state: dict[str, Any]) -> dict[str, Any]:
         "leaderboard_": (),
         "centers_": (),
     }
-
-
-def _epistemic_width(components: Components) -> np.ndarray:
-    """(n,): below and above together, at the first level."""
-    return components.epistemic[:, :, 0].sum(axis=1)

@@ -99,9 +99,9 @@ def test_ready_means_that_it_can_predict_now():
     class Blocking(Changed):
         free = threading.Event()
 
-        def predict_uncertainties(self, X):
+        def answers(self, X, groups=None):
             self.free.wait()
-            return small_model().predict_uncertainties(X)
+            return small_model().answers(X)
 
     model = Blocking()
     model.free.set()

@@ -486,9 +486,9 @@ class Slow:
     def __getattr__(self, name):
         return getattr(small_model(), name)
 
-    def predict_uncertainties(self, X):
+    def answers(self, X, groups=None):
         time.sleep(self.seconds)
-        return small_model().predict_uncertainties(X)
+        return small_model().answers(X)
 
 
 def test_a_prediction_that_takes_too_long_is_504():
@@ -526,10 +526,10 @@ def test_without_a_free_thread_or_place_it_is_503():
 
 def test_what_nobody_foresaw_is_logged_without_the_data(caplog):
     class Broken(Slow):
-        def predict_uncertainties(self, X):
+        def answers(self, X, groups=None):
             if self.seconds:
                 raise RuntimeError(f"cannot do {X['colour'][0]}")
-            return super().predict_uncertainties(X)
+            return super().answers(X)
 
     model = Broken(0)
     app = create_app(model)

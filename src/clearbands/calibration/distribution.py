@@ -107,6 +107,12 @@ class AnyLevel:
         positions = family._positions(y - center, distances[:, :, columns])
         return cls(family.levels, columns, positions, weight, may_fall_short)
 
+    @property
+    def highest(self) -> float:
+        """The highest level for which the rows suffice."""
+        size = len(self.positions) if self.weight is None else float(self.weight.sum())
+        return size / (size + 1)
+
     def intervals(
         self,
         center: np.ndarray,

@@ -16,11 +16,13 @@ from clearbands.cli.evaluate import evaluate
 from clearbands.cli.explore import explore
 from clearbands.cli.fit import fit
 from clearbands.cli.inspect import inspect
+from clearbands.cli.label import label
 from clearbands.cli.predict import predict
 from clearbands.cli.report import report
 from clearbands.cli.serve import serve
 
-COMMANDS = (demo, inspect, fit, predict, evaluate, report, serve, explore)  # in the order of help
+# In the order of help.
+COMMANDS = (demo, inspect, fit, predict, evaluate, report, label, serve, explore)
 
 app = typer.Typer(
     cls=Group,

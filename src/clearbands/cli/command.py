@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import traceback
 import warnings
 
@@ -37,3 +38,19 @@ class Command(TyperCommand):
             else:
                 console.complain(console.sentence(error))
             raise typer.Exit(2) from error
+
+
+def as_typed(ctx: typer.Context) -> str:
+    """The command under way with all that was given to it, as a shell takes it."""
+    words = ["clearbands", ctx.info_name or ""]
+    for given in ctx.command.params:
+        source = ctx.get_parameter_source(given.name or "")
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        value = ctx.params[given.name or ""]
+        if given.param_type_name == "argument":
+            words.append(str(value))
+        else:
+            values = value if isinstance(value, list | tuple) else [value]
+            words += [f"{given.opts[0]}={each}" for each in values]
+    return shlex.join(words)

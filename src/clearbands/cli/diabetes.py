@@ -14,7 +14,7 @@ from clearbands.competition.boards import best_model
 from clearbands.diagnostics.coverage import chance_range
 from clearbands.glossary import ALEATORIC, EPISTEMIC
 from clearbands.plots import band_by_rank
-from clearbands.predictions import table_of
+from clearbands.predictions import Predictions
 from clearbands.progress import Listener
 from clearbands.regressor import ClearRegressor
 from clearbands.report import Report, make_report
@@ -43,7 +43,7 @@ class Demo:
         """What `clearbands predict` would write, behind the true values."""
         import polars as pl
 
-        return table_of(self.predicted).insert_column(0, pl.Series(TARGET, self.y))
+        return Predictions(self.predicted).table().insert_column(0, pl.Series(TARGET, self.y))
 
     def draw(self, path: Path) -> None:
         """Save the picture of the bands."""

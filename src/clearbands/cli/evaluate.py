@@ -9,7 +9,14 @@ from typing import Annotated
 import typer
 
 from clearbands.cli import console
-from clearbands.cli.models import count_seen, features_in, load_model, read_for, target_of
+from clearbands.cli.models import (
+    count_seen,
+    features_in,
+    groups_in,
+    load_model,
+    read_for,
+    target_of,
+)
 from clearbands.cli.options import Data, Decimal, Encoding, KnownTarget, Model, Separator, asked_of
 from clearbands.tables.choosing import take_target
 
@@ -41,7 +48,7 @@ def evaluate(
 
     from clearbands import metrics
 
-    center, intervals = fitted.predict_interval(X)
+    center, intervals = fitted.predict_interval(X, groups=groups_in(fitted, reading))
     scores = [
         {"confidence_level": float(level)}
         | metrics.evaluate(y, center, intervals[:, :, j], float(level))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clearbands.cli import console
-from clearbands.tables.choosing import take_features
+from clearbands.tables.choosing import take_column, take_features
 from clearbands.tables.dialect import Asked
 from clearbands.tables.reading import Reading, read_table
 
@@ -65,6 +65,29 @@ def read_for(data: Path, asked: Asked, *models: ClearRegressor) -> Reading:
 def features_in(model: ClearRegressor, reading: Reading) -> pl.DataFrame:
     """The columns that the model needs."""
     return take_features(reading.frame, list(model.feature_names_in_), reading.name)
+
+
+def groups_in(model: ClearRegressor, reading: Reading) -> np.ndarray | None:
+    """The labels of the rows, where the model has groups and does not find them for itself."""
+    import numpy as np
+
+    from clearbands.tables.features import group_feature
+
+    group = group_feature(model)
+    if group is None:
+        return None
+    return np.array(take_column(reading.frame, group.name, reading.name).to_list(), dtype=object)
+
+
+def kept_columns(
+    model: ClearRegressor, reading: Reading, keep: list[str], row_id: str | None
+) -> list[pl.Series]:
+    """The columns to carry along: what names the rows first."""
+    known = origin_of(model)
+    if row_id is None and known is not None and known.id in reading.frame.columns:
+        row_id = known.id
+    names = dict.fromkeys(([row_id] if row_id else []) + keep)
+    return [take_column(reading.frame, column, reading.name) for column in names]
 
 
 def count_seen(model: ClearRegressor, X: pl.DataFrame, y: np.ndarray) -> int:

@@ -26,6 +26,22 @@ KnownTarget = Annotated[
     typer.Option("--target", metavar="COLUMN", help="The true values; the model knows their name."),
 ]
 Unit = Annotated[str, typer.Option("--unit", metavar="TEXT", help="Of the target, to be shown.")]
+TableOut = Annotated[
+    Path,
+    typer.Option(
+        "--out", metavar="FILE", help="A .csv, .parquet or .feather file; - for standard output."
+    ),
+]
+Keep = Annotated[
+    list[str],
+    typer.Option(
+        "--keep", metavar="COLUMN", help="Carry a column into the output; repeat for several."
+    ),
+]
+KnownId = Annotated[
+    str | None,
+    typer.Option("--id", metavar="COLUMN", help="What names the rows, carried along; as in fit."),
+]
 Separator = Annotated[
     str | None,
     typer.Option(

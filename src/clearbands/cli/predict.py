@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from clearbands.cli import console
-from clearbands.cli.models import features_in, load_model, origin_of, read_for
-from clearbands.cli.options import Data, Decimal, Encoding, Model, Separator, asked_of, names_in
+from clearbands.cli.models import features_in, groups_in, kept_columns, load_model, read_for
+from clearbands.cli.options import (
+    Data,
+    Decimal,
+    Encoding,
+    Keep,
+    KnownId,
+    Model,
+    Separator,
+    TableOut,
+    asked_of,
+    names_in,
+)
 from clearbands.tables import files
-from clearbands.tables.choosing import take_column
+from clearbands.tables.choosing import take_target
 from clearbands.tables.formats import STREAM
+from clearbands.tables.reading import Reading
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
 
+    from clearbands.questions import Questions
     from clearbands.regressor import ClearRegressor
 
 ROWS_AT_ONCE = 10_000  # between two steps of the progress bar
@@ -25,26 +39,40 @@ ROWS_AT_ONCE = 10_000  # between two steps of the progress bar
 def predict(
     model: Model,
     data: Data,
-    out: Annotated[
-        Path,
+    out: TableOut,
+    level: Annotated[
+        list[float],
         typer.Option(
-            "--out",
-            metavar="FILE",
-            help="A .csv, .parquet or .feather file; - for standard output.",
-        ),
-    ],
-    keep: Annotated[
-        list[str],
-        typer.Option(
-            "--keep", metavar="COLUMN", help="Carry a column into the output; repeat for several."
+            "--level", metavar="LEVEL", help="Other levels than those of the fit; repeatable."
         ),
     ] = [],  # noqa: B006
-    row_id: Annotated[
-        str | None,
+    side: Annotated[
+        str,
         typer.Option(
-            "--id", metavar="COLUMN", help="What names the rows, carried along; as in fit."
+            "--side", metavar="SIDE", help="lower or upper: one bound, which holds at the level."
         ),
-    ] = None,
+    ] = "both",
+    quantile: Annotated[
+        list[float],
+        typer.Option("--quantile", metavar="SHARE", help="Such as 0.1; repeat for several."),
+    ] = [],  # noqa: B006
+    above: Annotated[
+        list[str],
+        typer.Option(
+            "--above", metavar="VALUE", help="The chance to exceed it: a number or a column."
+        ),
+    ] = [],  # noqa: B006
+    below: Annotated[
+        list[str],
+        typer.Option(
+            "--below", metavar="VALUE", help="The chance to be below: a number or a column."
+        ),
+    ] = [],  # noqa: B006
+    unfamiliar: Annotated[
+        bool, typer.Option("--unfamiliar", help="Say which rows are unlike those of the fit.")
+    ] = False,
+    keep: Keep = [],  # noqa: B006
+    row_id: KnownId = None,
     separator: Separator = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
@@ -52,15 +80,20 @@ def predict(
     """Write point, bounds and the two parts of the width for every row.
 
     The columns are point, lower, upper (lower_0.9, upper_0.9, ... with several levels), and, at
-    the first level, the widths aleatoric and epistemic and epistemic_share between 0 and 1.
-    Columns that the model does not know are ignored.
+    the first level, the widths aleatoric and epistemic and epistemic_share between 0 and 1; then
+    quantile_0.1, above_400000, below_... and unfamiliar, if asked for. With --side the two parts
+    are still those of the interval with both bounds. Columns that the model does not know are
+    ignored.
     """
     files.check_output(out, inputs=[model, data], table=True)
     asked = asked_of(separator, decimal, encoding)
+    _questions(level, side, quantile, unfamiliar)  # refused before the work
     fitted = load_model(model)
     reading = read_for(data, asked, fitted)
-    kept = _kept(fitted, reading.frame, names_in(keep, reading.frame.columns), row_id, reading.name)
-    table = _predict(fitted, features_in(fitted, reading))
+    values = _values(above, reading), _values(below, reading)
+    questions = _questions(level, side, quantile, unfamiliar, *values)
+    kept = kept_columns(fitted, reading, names_in(keep, reading.frame.columns), row_id)
+    table = _predict(fitted, features_in(fitted, reading), groups_in(fitted, reading), questions)
     twice = next((column.name for column in kept if column.name in table.columns), None)
     if twice is not None:
         raise ValueError(f"The output has a column {twice!r} of its own; rename that of the data.")
@@ -69,26 +102,44 @@ def predict(
         console.say(f"Wrote {out} ({table.height} rows).")
 
 
-def _kept(
-    model: ClearRegressor, frame: pl.DataFrame, keep: list[str], row_id: str | None, name: str
-) -> list[pl.Series]:
-    """The columns to carry along: what names the rows first."""
-    known = origin_of(model)
-    if row_id is None and known is not None and known.id in frame.columns:
-        row_id = known.id
-    names = dict.fromkeys(([row_id] if row_id else []) + keep)
-    return [take_column(frame, column, name) for column in names]
+def _questions(
+    levels: Sequence[float],
+    side: str,
+    quantiles: Sequence[float],
+    unfamiliar: bool,
+    above: dict[str, float | np.ndarray] | None = None,
+    below: dict[str, float | np.ndarray] | None = None,
+) -> Questions:
+    from clearbands.questions import Questions
+
+    return Questions(tuple(levels), side, tuple(quantiles), above or {}, below or {}, unfamiliar)
 
 
-def _predict(model: ClearRegressor, X: pl.DataFrame) -> pl.DataFrame:
+def _values(given: Sequence[str], reading: Reading) -> dict[str, float | np.ndarray]:
+    """Each a number, or a column with one for every row."""
+    found: dict[str, float | np.ndarray] = {}
+    for name in given:
+        try:
+            found[name] = float(name)
+        except ValueError:
+            found[name] = take_target(reading, name, what="The column")
+    return found
+
+
+def _predict(
+    model: ClearRegressor, X: pl.DataFrame, groups: np.ndarray | None, questions: Questions
+) -> pl.DataFrame:
     import polars as pl
 
-    from clearbands.predictions import prediction_table
+    from clearbands.predictions import predict
 
     tables = []
     with console.progress_bar() as progress:
         for start in range(0, X.height, ROWS_AT_ONCE):
             if progress is not None:
                 progress("predicting", start, X.height)
-            tables.append(prediction_table(model, X[start : start + ROWS_AT_ONCE]))
+            stop = start + ROWS_AT_ONCE
+            labels = None if groups is None else groups[start:stop]
+            rows = questions.rows(start, stop)
+            tables.append(predict(model, X[start:stop], rows, labels).table())
     return pl.concat(tables)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from clearbands.cli import console
+from clearbands.cli.command import as_typed
 from clearbands.cli.models import (
     count_seen,
     features_in,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 
 def report(
+    ctx: typer.Context,
     model: Model,
     data: Data,
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page, a .html file.")],
@@ -62,9 +63,6 @@ def report(
     asked = asked_of(separator, decimal, encoding)
     fitted = load_model(model)
     reading = read_for(data, asked, fitted)
-    given = ["report", model, data, "--target", target] if target else ["report", model, data]
-    given += ["--out", out, *([f"--unit={unit}"] if unit else [])]
-    given += [f"--group={group}"] if group is not None else []
     target = target_of(fitted, target)
     y = take_target(reading, target)
     groups = None if group is None else take_column(reading.frame, group, reading.name).to_list()
@@ -79,7 +77,7 @@ def report(
         unit=unit or _unit_of(fitted),
         groups=groups,
         origin={
-            "Command": spelled(*given),
+            "Command": as_typed(ctx),
             "Data": reading.fingerprint,
             "Model file": files.fingerprint(model),
             **_history(fitted, model),
@@ -118,8 +116,3 @@ def write_report(
     with console.working("Writing the report"):
         make_report(model, X, y, **words).save(path)
     console.say(f"Wrote {path} (a report on {len(y)} rows).")
-
-
-def spelled(*arguments: object) -> str:
-    """The command as a shell takes it."""
-    return shlex.join(["clearbands", *map(str, arguments)])

@@ -29,6 +29,12 @@ from clearbands.diagnostics.coverage import (
 )
 from clearbands.diagnostics.dependence import hsic, width_error_correlation
 from clearbands.diagnostics.diagnosis import Diagnosis, corrected
+from clearbands.diagnostics.groups import (
+    bounds_together,
+    compared_groups,
+    has_groups,
+    needed_groups,
+)
 from clearbands.levels import find_level
 from clearbands.tables.columns import columns_of
 from clearbands.tables.native import kind_of
@@ -46,10 +52,11 @@ class Predicted(NamedTuple):
     center: np.ndarray  # (n,)
     intervals: np.ndarray  # (n, 2)
     ratio: np.ndarray | None  # (n,) epistemic over aleatoric, of models that have both
+    together: np.ndarray | None = None  # (n, 2) if all groups had been calibrated together
 
     @classmethod
-    def of(cls, parts: Uncertainty) -> Predicted:
-        return cls(parts.center, parts.interval, parts.ratio)
+    def of(cls, parts: Uncertainty, together: np.ndarray | None = None) -> Predicted:
+        return cls(parts.center, parts.interval, parts.ratio, together)
 
 
 def diagnose(
@@ -73,7 +80,8 @@ def diagnose(
         Columns of text are divided by category, others in thirds; those of arrays are named x0,
         x1, ...
     groups : (n,), optional
-        Labels of rows between which coverage should not differ.
+        Labels of rows between which coverage should not differ; by default the column that a model
+        was calibrated by. A model that was calibrated with labels needs them.
     confidence_level : float, optional
         One of the model's levels, by default its first.
     X_calibration : optional
@@ -107,7 +115,7 @@ def diagnose(
         model,
         X,
         y,
-        _predict(model, X, confidence_level),
+        _predict(model, X, groups, confidence_level),
         groups=groups,
         confidence_level=confidence_level,
         X_calibration=X_calibration,
@@ -129,12 +137,13 @@ def judge(
     random_state: Any = 0,
 ) -> Diagnosis:
     """`diagnose` from predictions that are there already; the model is not asked for any."""
-    center, intervals, ratio = predicted
+    center, intervals, ratio, together = predicted
     if len(center) != len(y):
         raise ValueError(f"X has {len(center)} rows where y has {len(y)}.")
     j = find_level(model.levels_, confidence_level)
     level = float(model.levels_[j])
-    by_group = () if groups is None else tuple(coverage_by_group(y, intervals, groups))
+    groups = compared_groups(model, X, groups)
+    by_group, before = _by_group(y, groups, intervals), _by_group(y, groups, together)
     has_enough = len(y) >= ROWS_NEEDED
     table = _with_values(X)
     tools = {"classifier": classifier, "random_state": random_state}
@@ -147,6 +156,7 @@ def judge(
         chance=chance_range(len(y), level, n_calibration),
         coverage=coverage(y, intervals),
         by_group=by_group,
+        by_group_together=before,
         by_feature=_by_feature(X, y, intervals),
         by_width=tuple(coverage_by_width(y, intervals)),
         by_ratio=() if ratio is None else tuple(coverage_by_ratio(y, intervals, ratio)),
@@ -168,7 +178,7 @@ def judge(
     return corrected(found)
 
 
-def _predict(model: Any, X: Any, confidence_level: float | None) -> Predicted:
+def _predict(model: Any, X: Any, groups: Any, confidence_level: float | None) -> Predicted:
     """In one pass over the rows, or an error that says what the model lacks."""
     if not hasattr(model, "predict_interval") or not hasattr(model, "levels_"):
         raise TypeError(
@@ -178,9 +188,17 @@ def _predict(model: Any, X: Any, confidence_level: float | None) -> Predicted:
     j = find_level(model.levels_, confidence_level)
     if hasattr(model, "predict_uncertainty"):
         level = float(model.levels_[j])
-        return Predicted.of(model.predict_uncertainty(X, confidence_level=level))
+        asked = {"groups": needed_groups(model, groups)} if has_groups(model) else {}
+        parts = model.predict_uncertainty(X, confidence_level=level, **asked)
+        return Predicted.of(parts, bounds_together(model, X, level))
     center, intervals = model.predict_interval(X)
     return Predicted(center, intervals[:, :, j], None)
+
+
+def _by_group(y: np.ndarray, groups: Any, intervals: np.ndarray | None) -> tuple[Cell, ...]:
+    if groups is None or intervals is None:
+        return ()
+    return tuple(coverage_by_group(y, intervals, groups))
 
 
 def _n_below_zero(y: np.ndarray, intervals: np.ndarray) -> int:

@@ -73,6 +73,9 @@ class Diagnosis:
     lambda_: float | None
     lambda_edge: str | None
     exchangeability: TwoSampleTest | None
+    by_group_together: tuple[Cell, ...] = ()
+    """Of a model that was calibrated by group: the same, had all been calibrated together. It is
+    there to compare, and has no part in the findings."""
     n_below_zero: int = 0  # lower bounds below 0, where no true value is
     kind: FrameKind = field(default=FrameKind(), compare=False)  # of the rows
 
@@ -180,6 +183,9 @@ class Diagnosis:
             name = "coverage" if cell.by == "all" else f"coverage by {cell.by}"
             p_value = math.nan if cell.p_value is None else cell.p_value
             yield Line(name, cell.where, cell.n, cell.coverage, cell.low, cell.high, p_value)
+        for cell in self.by_group_together:
+            name = "coverage, groups together"
+            yield Line(name, cell.where, cell.n, cell.coverage, cell.low, cell.high)
         if self.coverage_gap is not None:
             yield Line("coverage gap", "groups", n, self.coverage_gap)
         if self.excess_risk is not None:

@@ -1,4 +1,4 @@
-"""Which features matter for the prediction, and which for the width of its interval."""
+"""Which features matter for the prediction, and which for the noise and the ignorance around it."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ class Importance:
     center: float  # increase of the mean absolute error, as a share of it; may fall below 0
     width: float  # mean absolute change of the width, as a share of the mean width
     n_rows: int  # that took part
+    aleatoric: float = 0.0  # mean absolute change of the aleatoric width, as a share of the same
+    epistemic: float = 0.0
 
 
 def feature_importance(
@@ -33,17 +35,19 @@ def feature_importance(
     y: Any,
     *,
     confidence_level: float | None = None,
+    groups: Any = None,
     n_repeats: int = 2,
     random_state: Any = 0,
     predicted: Uncertainty | None = None,
 ) -> list[Importance]:
-    """Permutation importance of every feature for the center and for the width.
+    """Permutation importance of every feature: for the center, the width, and its two parts.
 
     Feature by feature, values are shuffled between the rows, which breaks their link to y and to
     the other features. Of features that say the same, each looks less important than they are
     together. So that the work is bounded, at most 500 rows take part, drawn at random, and fewer
     (at least 50) where many features would need more than 20,000 predictions in all.
 
+    `groups` are the labels that a model calibrated by group needs, and are not shuffled.
     `predicted` are the model's parts for X where they are there already: they are not asked for
     again.
 
@@ -69,17 +73,22 @@ def feature_importance(
     kept = np.sort(rng.choice(len(y), n_rows, replace=False))
     X, y = _safe_indexing(X if is_frame(X) else np.asarray(X, float), kept), y[kept]
 
+    asked = {} if groups is None else {"groups": [groups[row] for row in kept]}
+
     def measure(X: Any) -> Measured:
-        return _measure(model.predict_uncertainty(X, confidence_level=confidence_level), y)
+        parts = model.predict_uncertainty(X, confidence_level=confidence_level, **asked)
+        return _measure(parts, y)
 
     whole = measure(X) if predicted is None else _measure(predicted.take(kept), y)
     found = []
     for j, name in enumerate(names):
         shuffled = [measure(_shuffle(X, j, rng.permutation(n_rows))) for _ in range(n_repeats)]
         worse = float(np.mean([each.errors.mean() for each in shuffled]) - whole.errors.mean())
-        change = float(np.mean([np.abs(each.widths - whole.widths).mean() for each in shuffled]))
-        center, width = _share(worse, whole.errors.mean()), _share(change, whole.widths.mean())
-        found.append(Importance(name, center, width, n_rows))
+        mean_width = whole.widths[2].mean()
+        changes = [np.abs(each.widths - whole.widths).mean(axis=1) for each in shuffled]
+        noise, ignorance, width = (_share(c, mean_width) for c in np.mean(changes, axis=0))
+        center = _share(worse, whole.errors.mean())
+        found.append(Importance(name, center, width, n_rows, noise, ignorance))
     return found
 
 
@@ -93,11 +102,11 @@ class Measured(NamedTuple):
     """What shuffling may change, row by row."""
 
     errors: np.ndarray  # (n,) absolute
-    widths: np.ndarray  # (n,) infinite ones count as 0, for nothing changes them
+    widths: np.ndarray  # (3, n): both parts and their sum; infinite ones count as 0
 
 
 def _measure(parts: Uncertainty, y: np.ndarray) -> Measured:
-    widths = parts.widths.sum(axis=1)
+    widths = np.vstack([parts.widths.T, parts.widths.sum(axis=1)])
     return Measured(np.abs(y - parts.center), np.where(np.isinf(widths), 0.0, widths))
 
 

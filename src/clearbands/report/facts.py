@@ -15,6 +15,7 @@ from clearbands.checks import check_vector
 from clearbands.diagnostics.coverage import Cell, coverage
 from clearbands.diagnostics.diagnose import FEWEST_ROWS, Predicted, judge
 from clearbands.diagnostics.diagnosis import Diagnosis
+from clearbands.diagnostics.groups import bounds_together, needed_groups
 from clearbands.diagnostics.importance import Importance, feature_importance
 from clearbands.levels import find_level
 from clearbands.tables.columns import Column, columns_of
@@ -124,12 +125,17 @@ def gather(
     if len(y) < FEWEST_ROWS:
         raise ValueError(f"A report needs at least {FEWEST_ROWS} rows, got {len(y)}.")
     chosen = find_level(model.levels_, confidence_level)
-    predicted = model.predict_uncertainties(X) if predicted is None else predicted
+    needed = needed_groups(model, groups)
+    if predicted is None:
+        predicted = model.answers(X, groups=needed).uncertainties()
     parts = predicted[chosen]
     if len(parts) != len(y):
         raise ValueError(f"X has {len(parts)} rows where y has {len(y)}.")
     at = parts.confidence_level
-    importance = feature_importance(model, X, y, confidence_level=at, predicted=parts)
+    importance = feature_importance(
+        model, X, y, confidence_level=at, groups=needed, predicted=parts
+    )
+    judged = Predicted.of(parts, bounds_together(model, X, at))
     paths = getattr(model, "lambda_paths_", ())  # files of older versions have none
     return Facts(
         model=model,
@@ -137,7 +143,7 @@ def gather(
         parts=parts,
         columns=tuple(columns_of(X)),
         importance=tuple(_most_important_first(importance)),
-        diagnosis=judge(model, X, y, Predicted.of(parts), groups=groups, confidence_level=at),
+        diagnosis=judge(model, X, y, judged, groups=groups, confidence_level=at),
         levels=tuple(_level_facts(model, y, parts, j) for j, parts in enumerate(predicted)),
         path=paths[chosen] if paths else None,
         target=target,

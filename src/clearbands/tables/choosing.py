@@ -25,8 +25,8 @@ def take_column(frame: pl.DataFrame, name: str, path: Path | str) -> pl.Series:
     return frame[name]
 
 
-def take_target(reading: Reading, target: str) -> np.ndarray:
-    """The target as finite floats (n,), or an error that names the row and what it holds."""
+def take_target(reading: Reading, target: str, *, what: str = "The target") -> np.ndarray:
+    """The column as finite floats (n,), or an error that names the row and what it holds."""
     import polars as pl
 
     column = take_column(reading.frame, target, reading.name)
@@ -35,34 +35,35 @@ def take_target(reading: Reading, target: str) -> np.ndarray:
         found = as_numbers(column, reading.dialect.decimal)
         if found.column.count() == 0:
             raise ValueError(
-                f"The target {target!r} holds text such as {found.strays[0].value!r}; it must be "
+                f"{what} {target!r} holds text such as {found.strays[0].value!r}; it must be "
                 "numbers only."
             )
         column, strays = found.column, found.strays
     if strays:
         more = f" ({_rows(len(strays) - 1)} more like it)" if len(strays) > 1 else ""
         raise ValueError(
-            f"The target {target!r} holds {strays[0].value!r} in row {strays[0].row}{more}, which "
+            f"{what} {target!r} holds {strays[0].value!r} in row {strays[0].row}{more}, which "
             "is no number; correct or remove such rows."
         )
     if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
         shown = next(iter(column.drop_nulls().to_list()), None)
         raise ValueError(
-            f"The target {target!r} holds values of type {column.dtype} such as {str(shown)!r}; "
+            f"{what} {target!r} holds values of type {column.dtype} such as {str(shown)!r}; "
             "it must be numbers only."
         )
     values = column.cast(pl.Float64)
-    _refuse_rows(target, values.is_null() | values.is_nan(), "missing", "fill them in or remove")
-    _refuse_rows(target, values.is_infinite(), "infinite", "correct or remove")
+    named = f"{what} {target!r}"
+    _refuse_rows(named, values.is_null() | values.is_nan(), "missing", "fill them in or remove")
+    _refuse_rows(named, values.is_infinite(), "infinite", "correct or remove")
     return values.to_numpy()
 
 
-def _refuse_rows(target: str, bad: pl.Series, what: str, advice: str) -> None:
+def _refuse_rows(column: str, bad: pl.Series, wrong: str, advice: str) -> None:
     count = int(bad.sum())
     if count:
         first = int(bad.arg_true()[0]) + 1
         raise ValueError(
-            f"The target {target!r} is {what} in {_rows(count)} of {len(bad):,}, first in row "
+            f"{column} is {wrong} in {_rows(count)} of {len(bad):,}, first in row "
             f"{first}; {advice} those rows."
         )
 

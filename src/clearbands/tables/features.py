@@ -36,6 +36,26 @@ def features_of(model: ClearRegressor) -> tuple[Feature, ...]:
     )
 
 
+def row_features(model: ClearRegressor) -> tuple[Feature, ...]:
+    """The columns that a row to be predicted needs: those of fit, and that of its group."""
+    group = group_feature(model)
+    return features_of(model) + (() if group is None else (group,))
+
+
+def group_feature(model: ClearRegressor) -> Feature | None:
+    """The column of the groups, where the model does not learn from it and so cannot find it."""
+    if not getattr(model, "has_groups_", False) or model.group_column_ is not None:
+        return None
+    origin = getattr(model, "origin_", None)
+    if origin is None or not origin.group:
+        raise ValueError(
+            "The model was calibrated by group, with labels whose column it does not know; fit it "
+            "with the name of a column."
+        )
+    labels = tuple(group.label for group in model.calibrator_.groups_)
+    return Feature(origin.group, "any", labels, labels[0])
+
+
 def typical_row(features: Sequence[Feature]) -> dict[str, Any]:
     """As JSON has it."""
     return {feature.name: feature.typical for feature in features}

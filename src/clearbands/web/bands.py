@@ -7,20 +7,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clearbands.predictions import Predictions, predict
+from clearbands.questions import Questions
+from clearbands.tables.features import group_feature
 from clearbands.web.refusals import Refusal
 
 if TYPE_CHECKING:
     import polars as pl
 
     from clearbands.regressor import ClearRegressor
-    from clearbands.uncertainty import Uncertainty
 
 
-def predict_rows(model: ClearRegressor, rows: pl.DataFrame) -> tuple[Uncertainty, ...]:
-    """The bands of checked rows at every level; 422 for what only the model can find wrong."""
+def predict_rows(
+    model: ClearRegressor, rows: pl.DataFrame, questions: Questions | None = None
+) -> Predictions:
+    """The answers for checked rows, which have the columns of `row_features`.
+
+    What only the model can find wrong is 422.
+    """
+    group = group_feature(model)
+    X = rows if group is None else rows.drop(group.name)
+    labels = None if group is None else rows[group.name].to_list()
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # the model refuses what is not finite
-            return model.predict_uncertainties(rows)
+            return predict(model, X, questions, labels)
     except (ValueError, TypeError) as error:
         raise Refusal(422, f"The model cannot read the rows: {error}") from error
 

@@ -14,10 +14,10 @@ from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 
 from clearbands import glossary
-from clearbands.predictions import prediction_table
 from clearbands.tables.choosing import take_features
 from clearbands.tables.features import text_columns
 from clearbands.tables.reading import read_csv
+from clearbands.web.bands import predict_rows
 from clearbands.web.bodies import Bodies
 from clearbands.web.explore import views
 from clearbands.web.explore.guard import LocalOnly
@@ -89,8 +89,8 @@ def score_file(candidate: Candidate, content: bytes, name: str) -> bytes:
     model = candidate.model
     try:
         frame = read_csv(content, name, text=text_columns(model))
-        rows = take_features(frame, list(model.feature_names_in_), name)
-        return prediction_table(model, rows).write_csv().encode()
+        rows = take_features(frame, [feature.name for feature in candidate.features], name)
+        return predict_rows(model, rows).table().write_csv().encode()
     except (ValueError, TypeError) as error:
         raise Refusal(422, str(error)) from error
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v1 as nw
 import numpy as np
 
-from clearbands.tables.features import Feature, features_of
+from clearbands.tables.features import Feature, row_features
 from clearbands.tables.kinds import kind_of, numbers_of, value_of
 from clearbands.uncertainty import Uncertainty
 from clearbands.web.bands import predict_rows
@@ -42,7 +42,7 @@ class Candidate:
 
     def predict(self, rows: Sequence[Row]) -> tuple[Uncertainty, ...]:
         """At every level of the model; the rows are as JSON has them, other columns are ignored."""
-        return predict_rows(self.model, frame_of(rows, self.features))
+        return predict_rows(self.model, frame_of(rows, self.features)).bands
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def make_scene(
     """
     chosen = np.unique(np.linspace(0, frame.height - 1, MAX_ROWS).round().astype(int))
     candidates = tuple(
-        Candidate(name, model, _kinds_from(features_of(model), frame))
+        Candidate(name, model, _kinds_from(row_features(model), frame))
         for name, model in models.items()
     )
     controls = tuple(_control(feature, frame) for feature in _all_features(candidates))

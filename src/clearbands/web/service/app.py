@@ -12,7 +12,7 @@ from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
 
 from clearbands import __version__
-from clearbands.tables.features import features_of
+from clearbands.tables.features import row_features
 from clearbands.web.bodies import Bodies
 from clearbands.web.limits import Limits
 from clearbands.web.refusals import ProblemJson, Refusal
@@ -79,7 +79,7 @@ def create_app(
 def _make_service(
     model: ClearRegressor, source: Source, limits: Limits, n_threads: int | None
 ) -> Service:
-    features = features_of(model)
+    features = row_features(model)
     scorer = Scorer(model, features, limits)
     info = describe_model(model, features, limits, source)
     return Service(

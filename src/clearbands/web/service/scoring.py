@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clearbands.predictions import table_of
+from clearbands.predictions import Predictions
+from clearbands.questions import Questions
 from clearbands.tables.features import Feature, typical_row
 from clearbands.web.bands import predict_rows
 from clearbands.web.csv_rows import rows_from_csv
 from clearbands.web.json_rows import rows_from_json
 from clearbands.web.limits import Limits
 from clearbands.web.refusals import Refusal
+from clearbands.web.service.asked import check_enough
 from clearbands.web.service.schemas import as_json
 
 if TYPE_CHECKING:
@@ -44,18 +46,43 @@ class Scorer:
     features: Sequence[Feature]
     limits: Limits
 
-    def answer(self, body: bytes, given: str, wanted: str) -> Answer:
-        """The bands of the rows in a body of the type `given`, in the type `wanted`."""
+    def answer(
+        self, body: bytes, given: str, wanted: str, questions: Questions | None = None
+    ) -> Answer:
+        """What is asked of the rows in a body of the type `given`, in the type `wanted`."""
+        asked = questions or Questions()
+        check_enough(asked, self.model)
         rows = READERS[given](body, self.features, self.limits)
-        levels = predict_rows(self.model, rows)
-        can_tell = getattr(self.model, "familiar_", None) is not None
+        # The metrics count unfamiliar rows whether or not the request asks.
+        told = replace(asked, unfamiliar=asked.unfamiliar or self._can_tell)
+        predictions = predict_rows(self.model, rows, told)
+        shown = predictions if asked.unfamiliar else replace(predictions, unfamiliar=None)
         return Answer(
-            content=table_of(levels).write_csv().encode() if wanted == CSV else as_json(levels),
+            content=shown.table().write_csv().encode() if wanted == CSV else as_json(shown, asked),
             media_type=wanted,
             n_rows=rows.height,
-            widths={parts.confidence_level: np.ptp(parts.interval, axis=1) for parts in levels},
-            unfamiliar=self.model.unfamiliar(rows) if can_tell else None,
+            widths=self._widths(predictions),
+            unfamiliar=predictions.unfamiliar,
         )
+
+    @property
+    def highest_level(self) -> float:
+        """The highest level that its calibration rows suffice for."""
+        bands = getattr(self.model, "any_level_", None)
+        return max(self.model.levels_.tolist()) if bands is None else bands.highest
+
+    @property
+    def _can_tell(self) -> bool:
+        return getattr(self.model, "familiar_", None) is not None
+
+    def _widths(self, predictions: Predictions) -> dict[float, np.ndarray]:
+        """Of the levels of the fit alone: whoever asks could make up any number of others."""
+        known = set(self.model.levels_.tolist())
+        return {
+            parts.confidence_level: np.ptp(parts.interval, axis=1)
+            for parts in predictions.bands
+            if parts.confidence_level in known
+        }
 
     def example(self) -> object:
         """The answer to a typical row, or None where it takes more to know one."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from clearbands.web.refusals import Refusal
+from clearbands.web.service.asked import parameters, questions_in
 from clearbands.web.service.description import predict_answers, request_body
-from clearbands.web.service.schemas import Predictions
+from clearbands.web.service.schemas import PredictionsJson
 from clearbands.web.service.scoring import CSV, JSON, READERS
 from clearbands.web.service.service import Service
 
@@ -20,20 +21,25 @@ def routes(service: Service) -> APIRouter:
         description=(
             "Every row must have exactly the columns of the model. Missing values are null in "
             "JSON and empty in CSV. With `Accept: text/csv` the answer is the table that "
-            "`clearbands predict` writes."
+            "`clearbands predict` writes. The address may ask for other levels, quantiles and "
+            "chances."
         ),
-        response_model=Predictions,
-        openapi_extra={"requestBody": request_body(service.features, service.limits)},
+        response_model=PredictionsJson,
+        openapi_extra={
+            "parameters": parameters(service.scorer.highest_level),
+            "requestBody": request_body(service.features, service.limits),
+        },
         responses=predict_answers(service.example),
     )
     async def predict(request: Request) -> Response:
         until = service.deadline()
         given, wanted = given_type(request), wanted_type(request)
+        questions = questions_in(request.query_params.multi_items())
         body = await service.bodies.read(request, until)
         request.state.log = {"bytes": len(body)}
         with service.line.place():
             answer = await service.line.run(
-                lambda: service.scorer.answer(body, given, wanted), until
+                lambda: service.scorer.answer(body, given, wanted, questions), until
             )
         request.state.log["rows"] = answer.n_rows
         service.metrics.rows.count(answer.n_rows, answer.widths, answer.unfamiliar)

@@ -36,7 +36,9 @@ function section(path, method, said, description) {
   if (said.description) made.append(element("p", {}, said.description));
   const asked = said.requestBody?.content;
   if (asked) made.append(element("h3", {}, "Columns"), columns(asked["application/json"].schema));
-  made.append(tryIt(path, method, asked));
+  const parameters = said.parameters ?? [];
+  if (parameters.length > 0) made.append(element("h3", {}, "In the address"), questions(parameters));
+  made.append(tryIt(path, method, asked, parameters.length > 0));
   made.append(element("h3", {}, "What comes back"), answers(said.responses, description));
   return made;
 }
@@ -50,12 +52,21 @@ function columns(body) {
   return element("div", { class: "wide" }, element("table", {}, ...lines));
 }
 
-function tryIt(path, method, asked) {
+function questions(parameters) {
+  const lines = parameters.map(({ name, description, schema }) => element("tr", {},
+    element("td", {}, element("code", {}, name)),
+    element("td", {}, typeOf(schema.items ?? schema)),
+    element("td", {}, description)));
+  return element("div", { class: "wide" }, element("table", {}, ...lines));
+}
+
+function tryIt(path, method, asked, hasQuestions) {
   const made = element("form");
   const shown = element("pre", { "aria-live": "polite" });
   const types = Object.keys(asked ?? {});
   const type = element("select", { "aria-label": "Content type" },
     ...types.map((name) => element("option", {}, name)));
+  const address = element("input", { placeholder: "level=0.8&quantile=0.1&above=400", "aria-label": "Questions in the address" });
   const body = element("textarea", { rows: 8, spellcheck: "false", "aria-label": "Body" });
   const fill = () => {
     const example = asked[type.value].example;
@@ -66,12 +77,14 @@ function tryIt(path, method, asked) {
     fill();
     made.append(type, body);
   }
+  if (hasQuestions) made.append(address);
   made.append(element("button", {}, "Try it"), shown);
   made.addEventListener("submit", async (event) => {
     event.preventDefault();
     const options = { method: method.toUpperCase(), headers: headers() };
     if (asked) Object.assign(options, { headers: headers({ "Content-Type": type.value }), body: body.value });
-    shown.textContent = await ask(path, options);
+    const asking = address.value.trim().replace(/^\?/, "");
+    shown.textContent = await ask(asking ? `${path}?${asking}` : path, options);
   });
   return made;
 }

@@ -1,0 +1,84 @@
+"""All that a fitted model says about the targets of some rows, from one pass over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from clearbands.bands import Components, make_interval
+from clearbands.calibration.distribution import AnyLevel, Distribution
+from clearbands.checks import check_levels, check_one_level, check_quantiles, check_threshold
+from clearbands.levels import same_level
+from clearbands.support import Support
+from clearbands.tables.native import FrameKind
+from clearbands.uncertainty import Uncertainty
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Made by `ClearRegressor.answers`; every method asks another question about the same rows."""
+
+    levels: np.ndarray  # (k,) of the fit
+    calibrated: Components  # center (n,) and both parts of the distances (n, 2, k)
+    support: Support
+    kind: FrameKind  # of the rows that were predicted
+    bands: Callable[[], AnyLevel]  # says why, where a model cannot answer at other levels
+    unfamiliar: Callable[[], np.ndarray]
+    """(n,) booleans: whether a row is unlike those the model has learned from."""
+
+    def interval(
+        self, confidence_level: float | Sequence[float] | None = None, side: str = "both"
+    ) -> np.ndarray:
+        """(n, 2, q): the bounds at any levels, by default those of the fit."""
+        asked = None if confidence_level is None else check_levels(confidence_level)
+        center = self.calibrated.center
+        if asked is None and side == "both":
+            return self.support.clip(make_interval(center, self._distances))
+        levels = self.levels.tolist() if asked is None else asked
+        bounds = self.bands().intervals(center, self._distances, levels, side=side)
+        return self.support.clip(bounds)
+
+    def quantiles(self, levels: float | Sequence[float]) -> np.ndarray:
+        """(n, q): the values that shares `levels` (q,), rising, of the targets do not exceed."""
+        asked = check_quantiles(np.atleast_1d(np.asarray(levels, float)).tolist()).tolist()
+        found = self.bands().quantiles(self.calibrated.center, self._distances, asked)
+        return self.support.clip(found)
+
+    def probability(self, *, above: Any = None, below: Any = None) -> np.ndarray:
+        """(n,): the chance that the target is above, or below, a value: a number or one per row."""
+        if (above is None) == (below is None):
+            raise ValueError("Ask for above=t or for below=t, one of them.")
+        n, distribution = len(self.calibrated.center), self.distribution()
+        if above is None:
+            return distribution.cdf(check_threshold(below, "below", n))
+        return 1 - distribution.cdf(check_threshold(above, "above", n))
+
+    def distribution(self) -> Distribution:
+        """The distribution of the target of every row."""
+        found = self.bands().distribution(self.calibrated.center, self._distances)
+        return replace(found, support=self.support)
+
+    def uncertainty(self, confidence_level: float | None = None) -> Uncertainty:
+        """Both parts of the interval at one level, by default the first of the fit."""
+        level = self.levels[0] if confidence_level is None else check_one_level(confidence_level)
+        j = same_level(self.levels, level)
+        center, aleatoric, epistemic = self.calibrated
+        if j is not None:
+            parts = aleatoric[:, :, j], epistemic[:, :, j]
+            level = float(self.levels[j])
+        else:
+            parts = self.bands().parts(aleatoric, epistemic, level)
+        limited = self.support.limit(center, *parts)
+        return Uncertainty(center, *limited, level, self.kind, self.support)
+
+    def uncertainties(self) -> tuple[Uncertainty, ...]:
+        """The same at every level of the fit, in its order."""
+        return tuple(self.uncertainty(level) for level in self.levels.tolist())
+
+    @property
+    def _distances(self) -> np.ndarray:
+        """(n, 2, k): both parts together."""
+        return np.add(self.calibrated.aleatoric, self.calibrated.epistemic)

@@ -1,0 +1,109 @@
+"""The options of fit: what each is called and what its help says."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Preset(StrEnum):
+    """The keys of `clearbands.variants.PRESETS`, which would be slow to import for help."""
+
+    default = "default"
+    fast = "fast"
+    thorough = "thorough"
+    a = "a"
+    b = "b"
+    c = "c"
+    deep = "deep"
+
+
+class Calibration(StrEnum):
+    cross = "cross"
+    joint = "joint"
+    conformal = "conformal"
+
+
+Out = Annotated[Path, typer.Option("--out", metavar="MODEL", help="File for the model.")]
+Levels = Annotated[
+    list[float],
+    typer.Option("--level", metavar="LEVEL", help="Confidence level; repeat for several."),
+]
+PresetName = Annotated[
+    Preset, typer.Option("--preset", help="fast or thorough, or a variant of the paper.")
+]
+CalibrationName = Annotated[
+    Calibration | None,
+    typer.Option(
+        "--calibration",
+        help="cross lets all rows train; conformal holds out more and guarantees the coverage.",
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        "--group", metavar="COLUMN", help="Let the level hold within each group it names."
+    ),
+]
+SupportText = Annotated[
+    str | None,
+    typer.Option(
+        "--support",
+        metavar="LOW:HIGH",
+        help="Where the target can lie, such as 0:1, or 0: for no upper end.",
+    ),
+]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, metavar="N", help="The same seed gives the same model.")
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", min=1, metavar="N", help="Cores to use, all by default; changes no result."
+    ),
+]
+ReportPath = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        metavar="FILE",
+        help="Keep a fifth of the rows out of the fit and write a report on them.",
+    ),
+]
+Drop = Annotated[
+    list[str],
+    typer.Option("--drop", metavar="COLUMN", help="Do not learn from it; repeat for several."),
+]
+Features = Annotated[
+    list[str],
+    typer.Option(
+        "--features", metavar="COLUMN", help="Learn from these alone; repeat for several."
+    ),
+]
+RowId = Annotated[
+    str | None,
+    typer.Option(
+        "--id", metavar="COLUMN", help="What names the rows: not learned from, kept by predict."
+    ),
+]
+
+
+def support_in(text: str | None) -> tuple[float | None, float | None] | None:
+    """The two ends in LOW:HIGH, either of which may be left out.
+
+    >>> support_in("0:"), support_in("-1.5:2")
+    ((0.0, None), (-1.5, 2.0))
+    """
+    if text is None:
+        return None
+    low, colon, high = text.partition(":")
+    try:
+        ends = tuple(float(end) if end.strip() else None for end in (low, high))
+    except ValueError:
+        ends = (None, None)
+    if not colon or ends == (None, None):
+        raise ValueError(f"--support takes LOW:HIGH such as 0:1 or 0:, got {text!r}.")
+    return ends[0], ends[1]

@@ -1,0 +1,166 @@
+"""What fit does, step by step: choose the rows, fit, save, report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearbands.cli import console
+from clearbands.cli.options import names_in
+from clearbands.cli.report import write_report
+from clearbands.split import Rows, hold_out
+from clearbands.tables.choosing import choose_features, take_column, take_target
+
+if TYPE_CHECKING:
+    from clearbands.regressor import ClearRegressor
+    from clearbands.tables.reading import Reading
+
+KEPT = 0.2  # of the rows, for a report
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the columns of a table are to the model."""
+
+    target: str
+    unit: str = ""
+    id: str = ""
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Of the model; checked when they are made, which is before the data are read."""
+
+    levels: Sequence[float]
+    preset: str
+    calibration: str | None
+    support: tuple[float | None, float | None] | None
+    seed: int
+    jobs: int | None
+
+    def __post_init__(self) -> None:
+        from clearbands.checks import check_levels
+        from clearbands.optional import require
+        from clearbands.support import check_support
+
+        check_levels(list(self.levels))
+        check_support(self.support)
+        if self.preset == "deep":
+            require("torch", what="Training networks", extra="deep")
+
+    def make_model(self) -> ClearRegressor:
+        """The preset; what was not given is left to the library."""
+        from clearbands.variants import PRESETS
+
+        given: dict[str, Any] = {"calibration": self.calibration, "support": self.support}
+        return PRESETS[self.preset](
+            confidence_level=self.levels[0] if len(self.levels) == 1 else list(self.levels),
+            random_state=self.seed,
+            n_jobs=-1 if self.jobs is None else self.jobs,
+            **{name: value for name, value in given.items() if value is not None},
+        )
+
+
+def choose_rows(
+    reading: Reading, names: Names, *, features: Sequence[str], drop: Sequence[str]
+) -> Rows:
+    """The columns to learn from, the target, and the labels of groups where there are any."""
+    frame, path = reading.frame, reading.name
+    y = take_target(reading, names.target)
+    X = choose_features(
+        frame,
+        names.target,
+        path,
+        features=names_in(list(features), frame.columns),
+        drop=[*names_in(list(drop), frame.columns), *([names.id] if names.id else [])],
+    )
+    if not names.group:
+        return Rows(X, y)
+    labels = take_column(frame, names.group, path)
+    return Rows(X, y, groups=np.array(labels.to_list(), dtype=object))
+
+
+def keep_rows(rows: Rows, seed: int) -> tuple[Rows, Rows]:
+    """The rows to fit on, and the fifth that no step of the fit may see."""
+    from clearbands.report.facts import FEWEST_ROWS
+
+    other_draws = np.random.RandomState([seed, 1])  # than those of the fit
+    left, kept = hold_out(rows, KEPT, other_draws)
+    if len(kept) < FEWEST_ROWS:
+        raise ValueError(
+            f"A fifth of {len(rows)} rows is {len(kept)}, and a report needs at least "
+            f"{FEWEST_ROWS}; give more rows, or fit without --report."
+        )
+    return left, kept
+
+
+def tell(reading: Reading, names: Names, features: Sequence[str], y: np.ndarray) -> None:
+    """How the table was read, and what in it looks wrong."""
+    from clearbands.tables.inspection import inspect_table, warnings_about, warnings_about_target
+
+    columns = inspect_table(reading)
+    learned = [column for column in columns if column.name in features]
+    rows = console.count(reading.frame.height, "row")
+    columns_in = console.count(len(learned), "column")
+    title = f"Read {Path(reading.name).name}: {rows}, {columns_in} to learn from"
+    console.show_reading(reading, learned, title)
+    mended = [names.target] if names.target in reading.mended else []
+    said = warnings_about_target(names.target, y)
+    for words in said + warnings_about(reading, columns, [*mended, *features]):
+        console.complain(f"Warning: {words}")
+
+
+def fit_and_save(
+    rows: Rows, settings: Settings, names: Names, *, data: Path, out: Path
+) -> ClearRegressor:
+    """The model, with a record of where it comes from, in its file."""
+    started = time.perf_counter()
+    with console.progress_bar() as progress:
+        from clearbands.origin import record_origin
+        from clearbands.persistence import save
+
+        model = settings.make_model()
+        model.fit(rows.X, rows.y, groups=_groups(rows, names), progress=progress)
+        model.origin_ = record_origin(
+            rows.X,
+            rows.y,
+            target=names.target,
+            unit=names.unit,
+            id=names.id,
+            group=names.group,
+            data=console.title_of(data),
+        )
+        save(model, out)
+    console.show_fit(model, console.title_of(data))
+    seconds = time.perf_counter() - started
+    console.say(f"Wrote {out} ({out.stat().st_size / 1e6:.1f} MB) after {seconds:.1f} s.")
+    return model
+
+
+def _groups(rows: Rows, names: Names) -> Any:
+    """The name of a column that is learned from, which the model then finds for itself."""
+    return names.group if names.group in rows.X.columns else rows.groups
+
+
+def report_on(
+    kept: Rows, model: ClearRegressor, reading: Reading, names: Names, command: str, path: Path
+) -> None:
+    """The page about rows that were kept out of the fit."""
+    drawn = f"{len(kept)} of {reading.frame.height}, drawn by the seed and kept out of the fit"
+    origin = {"Command": command, "Data": reading.fingerprint, "Rows of this report": drawn}
+    write_report(
+        path,
+        model,
+        kept.X,
+        kept.y,
+        target=names.target,
+        unit=names.unit,
+        groups=kept.groups,
+        origin=origin,
+    )

@@ -1,0 +1,36 @@
+"""Groups of a model that is diagnosed: which it needs, which are compared, what they changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+
+from clearbands.checks import is_frame
+
+
+def needed_groups(model: Any, groups: Any) -> Any:
+    """Of the labels given, those without which a model cannot predict; else None."""
+    needs = has_groups(model) and model.group_column_ is None
+    return groups if needs else None
+
+
+def compared_groups(model: Any, X: Any, groups: Any) -> Any:
+    """The labels between which coverage is compared: those given, or those of the model."""
+    column = model.group_column_ if has_groups(model) else None
+    if groups is not None or column is None or not is_frame(X):
+        return groups
+    return nw.from_native(X, eager_only=True).get_column(column).to_list()
+
+
+def has_groups(model: Any) -> bool:
+    """Whether it was calibrated by group."""
+    return bool(getattr(model, "has_groups_", False))
+
+
+def bounds_together(model: Any, X: Any, level: float) -> np.ndarray | None:
+    """(n, 2): the bounds as if all groups had been calibrated together; None without groups."""
+    if not has_groups(model):
+        return None
+    return model.without_groups().predict_uncertainty(X, confidence_level=level).interval

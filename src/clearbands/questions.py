@@ -1,0 +1,78 @@
+"""What can be asked about y besides its intervals at the levels of the fit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from clearbands.calibration.distribution import SIDES
+from clearbands.checks import check_levels, check_quantiles, check_threshold
+
+Thresholds: TypeAlias = Mapping[str, "float | np.ndarray"]
+
+
+@dataclass(frozen=True)
+class Questions:
+    """By default intervals at the levels of the fit; all is checked when it is made.
+
+    `above` and `below` are values whose chances are asked for: a number, or one per row (n,), under
+    the name that it goes by in a column of the answer.
+
+    >>> Questions(quantiles=[0.9, 0.1]).quantiles
+    (0.1, 0.9)
+    >>> Questions(above={"cheap": float("nan")})
+    Traceback (most recent call last):
+    ValueError: above must be a finite number, got nan.
+    """
+
+    levels: Sequence[float] = ()
+    side: str = "both"
+    quantiles: Sequence[float] = ()
+    above: Thresholds = field(default_factory=dict)
+    below: Thresholds = field(default_factory=dict)
+    unfamiliar: bool = False
+
+    def __post_init__(self) -> None:
+        if self.side not in SIDES:
+            raise ValueError(f'side must be "both", "lower" or "upper", got {self.side!r}.')
+        if self.levels:
+            check_levels(list(self.levels))
+        rising = tuple(sorted(set(self.quantiles)))
+        if rising:
+            check_quantiles(rising)
+        object.__setattr__(self, "quantiles", rising)
+        for name, asked in (("above", self.above), ("below", self.below)):
+            for value in asked.values():
+                if np.ndim(value) == 0 and not math.isfinite(value):
+                    raise ValueError(f"{name} must be a finite number, got {value:g}.")
+
+    def check_rows(self, n: int) -> None:
+        """Raise unless there is one value for each of n rows where there are several."""
+        for name, asked in (("above", self.above), ("below", self.below)):
+            for value in asked.values():
+                check_threshold(value, name, n)
+
+    def rows(self, start: int, stop: int) -> Questions:
+        """Those about some of the rows."""
+        above, below = (
+            {name: _part(value, start, stop) for name, value in asked.items()}
+            for asked in (self.above, self.below)
+        )
+        return replace(self, above=above, below=below)
+
+
+def name_of(value: float) -> str:
+    """A number as part of the name of a column: no other number has the same.
+
+    >>> name_of(400_000.0), name_of(0.1)
+    ('400000', '0.1')
+    """
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def _part(value: float | np.ndarray, start: int, stop: int) -> float | np.ndarray:
+    return value[start:stop] if isinstance(value, np.ndarray) else value
