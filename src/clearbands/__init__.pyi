@@ -24,6 +24,9 @@ from .calibration.lambda_path import LambdaPath as LambdaPath
 from .calibration.lambda_path import lambda_path as lambda_path
 from .calibration.lambda_search import PAPER_LAMBDAS as PAPER_LAMBDAS
 from .calibration.member_rank import MemberRankCalibrator as MemberRankCalibrator
+from .calibration.rolling import Pace as Pace
+from .calibration.rolling import RefitWarning as RefitWarning
+from .calibration.rolling import Rolling as Rolling
 from .center_models.class_network import NetworkClassifier as NetworkClassifier
 from .center_models.class_trees import SymmetricTreesClassifier as SymmetricTreesClassifier
 from .center_models.on_gam import TreesOnGAM as TreesOnGAM
@@ -53,6 +56,7 @@ from .quantile_models.linear import LinearQuantiles as LinearQuantiles
 from .quantile_models.network import NetworkQuantiles as NetworkQuantiles
 from .regressor import ClearRegressor as ClearRegressor
 from .tables.encoder import TableEncoder as TableEncoder
+from .time_order import TimeOrderWarning as TimeOrderWarning
 from .uncertainty import Uncertainty as Uncertainty
 from .variants import fast as fast
 from .variants import thorough as thorough

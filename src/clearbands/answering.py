@@ -13,6 +13,7 @@ from clearbands.answers import Answers
 from clearbands.bands import Components
 from clearbands.calibration.distribution import SIDES, AnyLevel, Distribution
 from clearbands.calibration.groups import GroupCalibrator
+from clearbands.calibration.rolling import Rolling
 from clearbands.checks import check_groups, check_levels, check_quantiles, check_table, is_frame
 from clearbands.familiarity import NO_FAMILIARITY, Familiarity, epistemic_width, texts_of_rows
 from clearbands.interval_regressor import WidthRegressor
@@ -119,13 +120,15 @@ class AnsweringRegressor(WidthRegressor):
         encoded = self._check_and_encode(X)
         components = self._components(encoded)
         labels = self._labels(X, groups, len(components.center))
+        rolling = self._rolling  # once: it may be updated in the meantime
         return Answers(
             self.levels_,
             self._scaled(components, labels),
             self._support,
             kind_of(X),
-            self._bands,
+            lambda: self._bands(rolling),
             lambda: self._unfamiliar(X, encoded, components),
+            is_updated=rolling is not None,
         )
 
     def _unfamiliar(self, X: Any, encoded: Any, components: Components) -> np.ndarray:
@@ -145,6 +148,8 @@ class AnsweringRegressor(WidthRegressor):
         found = copy(self)
         found.calibrator_ = getattr(self.calibrator_, "pooled_", self.calibrator_)
         found.any_level_ = None
+        if hasattr(found, "rolling_"):
+            del found.rolling_
         return found
 
     @property
@@ -176,7 +181,12 @@ class AnsweringRegressor(WidthRegressor):
             )
         return read_groups(groups, X, n)
 
-    def _bands(self) -> AnyLevel:
+    @property
+    def _rolling(self) -> Rolling | None:
+        """How calibration went on after the fit; None where nothing was updated."""
+        return getattr(self, "rolling_", None)
+
+    def _bands(self, rolling: Rolling | None = None) -> AnyLevel:
         if not hasattr(self, "any_level_"):
             raise ValueError(
                 "This model was saved by a version that kept no calibration rows, so it answers at "
@@ -187,7 +197,7 @@ class AnsweringRegressor(WidthRegressor):
                 "No level of the fit has finite bounds, so there are none at others: calibrate on "
                 "more rows."
             )
-        return self.any_level_
+        return self.any_level_ if rolling is None else rolling.bands(self.any_level_)
 
 
 def read_groups(groups: Any, X: Any, n: int) -> np.ndarray:

@@ -28,6 +28,7 @@ class Answers:
     bands: Callable[[], AnyLevel]  # says why, where a model cannot answer at other levels
     unfamiliar: Callable[[], np.ndarray]
     """(n,) booleans: whether a row is unlike those the model has learned from."""
+    is_updated: bool = False  # then the bands answer at the levels of the fit, too
 
     def interval(
         self, confidence_level: float | Sequence[float] | None = None, side: str = "both"
@@ -35,7 +36,7 @@ class Answers:
         """(n, 2, q): the bounds at any levels, by default those of the fit."""
         asked = None if confidence_level is None else check_levels(confidence_level)
         center = self.calibrated.center
-        if asked is None and side == "both":
+        if asked is None and side == "both" and not self.is_updated:
             return self.support.clip(make_interval(center, self._distances))
         levels = self.levels.tolist() if asked is None else asked
         bounds = self.bands().intervals(center, self._distances, levels, side=side)
@@ -66,9 +67,9 @@ class Answers:
         level = self.levels[0] if confidence_level is None else check_one_level(confidence_level)
         j = same_level(self.levels, level)
         center, aleatoric, epistemic = self.calibrated
-        if j is not None:
+        level = level if j is None else float(self.levels[j])
+        if j is not None and not self.is_updated:
             parts = aleatoric[:, :, j], epistemic[:, :, j]
-            level = float(self.levels[j])
         else:
             parts = self.bands().parts(aleatoric, epistemic, level)
         limited = self.support.limit(center, *parts)

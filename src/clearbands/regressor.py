@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.answering import AnsweringRegressor, read_groups
+from clearbands.answering import read_groups
 from clearbands.bands import Components
 from clearbands.calibration.additive import AdditiveCalibrator
 from clearbands.calibration.calibrators import ClearCalibrator
@@ -37,6 +37,7 @@ from clearbands.recipe import RESIDUALS, Made, Recipe, Unseen
 from clearbands.split import Rows, check_apart, hold_out
 from clearbands.support import check_inside, check_support
 from clearbands.time_order import check_time, hold_out_last, places
+from clearbands.updating import UpdatingRegressor
 
 if TYPE_CHECKING:
     from clearbands.report import Report
@@ -48,7 +49,7 @@ LEAST_EPISTEMIC = 0.1
 was 0 in one fit of twelve; see `experiments/least_epistemic.py`."""
 
 
-class ClearRegressor(AnsweringRegressor):
+class ClearRegressor(UpdatingRegressor):
     """Calibrated prediction intervals that tell noise from ignorance.
 
     Parameters
@@ -117,6 +118,9 @@ class ClearRegressor(AnsweringRegressor):
         What the model keeps of its calibration rows to answer at any level: 8 bytes per row. None
         where no level has finite bounds.
     n_train_, n_validation_, n_calibration_ : how many rows each step saw
+    last_time_ : of the last row, where `fit` was given times
+    rolling_ : Rolling
+        Only after `update`: the window, the levels as they are now, the coverage so far.
 
     Examples
     --------
@@ -202,8 +206,9 @@ class ClearRegressor(AnsweringRegressor):
         `progress` is called as `progress(stage, done, total)`.
         """
         levels = self._check_parameters()
-        if hasattr(self, "origin_"):  # a record of other rows, see `clearbands.origin`
-            del self.origin_
+        for other in ("origin_", "rolling_"):  # of other rows: see `clearbands.origin`, `update`
+            if hasattr(self, other):
+                delattr(self, other)
         self.calibration_ = self._choose_calibration(X_cal)
         rng = check_random_state(self.random_state)
         labels = self._read_labels(X, y, X_cal, y_cal, groups, calibration_weight)

@@ -66,6 +66,27 @@ def check_time(time: Any, n: int) -> np.ndarray:
     return times
 
 
+def check_later(times: np.ndarray, last: Any, first: Any = None) -> None:
+    """Raise unless the times are all after `last`; `first` is the oldest that still counts."""
+    if times.dtype.kind != np.asarray(last).dtype.kind:
+        kinds = {True: "moments", False: "numbers"}
+        raise ValueError(
+            f"time holds {kinds[times.dtype.kind == 'M']}, but the model knows its rows by "
+            f"{kinds[times.dtype.kind != 'M']} such as {show_time(last)}: give the same."
+        )
+    if times[0] > last:
+        return
+    if first is not None and times[0] < first:
+        raise ValueError(
+            f"Row 0 is of {show_time(times[0])}, before the window of rows that calibrate, which "
+            f"reaches from {show_time(first)} to {show_time(last)}: leave such rows out."
+        )
+    raise ValueError(
+        f"Row 0 is of {show_time(times[0])}, not after {show_time(last)}, up to which the model "
+        "knows its rows: give every row once, in the order of time."
+    )
+
+
 def show_time(time: Any) -> str:
     """A moment without the digits that say nothing.
 

@@ -183,7 +183,7 @@ class AnyLevel:
         inside = np.cumsum(weight) / (weight.sum() + 1)
         kept = np.isfinite(z) & (weight > 0)
         knots = np.concatenate([[0.0], z[kept]])
-        shares = np.concatenate([[0.0], inside[kept]])
+        shares = np.concatenate([[0.0], self._shares(inside[kept])])
         distances = distances[:, :, self.columns]
         return Distribution(self, center, distances, *_strictly_rising(knots, shares))
 
@@ -196,6 +196,10 @@ class AnyLevel:
         below = np.max(at[self.levels < level], initial=0.0)
         above = np.min(at[self.levels > level], initial=math.inf)
         return float(np.clip(self._order(np.abs(self.positions), level), below, above))
+
+    def _shares(self, inside: np.ndarray) -> np.ndarray:
+        """What shares of the calibration rows say of new ones."""
+        return inside
 
     def _order(self, positions: np.ndarray, level: float) -> float:
         size = len(positions) if self.weight is None else float(self.weight.sum())
@@ -253,6 +257,10 @@ class AnyLevel:
                 reach = self._band(distances, abs(position))[:, int(position > 0)]
                 found[:, j] = center + math.copysign(1.0, position) * reach
         return found
+
+    def positions_of(self, y: np.ndarray, center: np.ndarray, distances: np.ndarray) -> np.ndarray:
+        """(n,): the bands that just contain new rows, whose distances are (n, 2, k)."""
+        return self._positions(y - center, distances[:, :, self.columns])
 
     def _positions(self, offset: np.ndarray, distances: np.ndarray) -> np.ndarray:
         """(n,): z of the smallest band that contains `offset` from the center; its sign."""

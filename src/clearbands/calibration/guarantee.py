@@ -20,6 +20,7 @@ class Guarantee(StrEnum):
     WEIGHTED = "finite-sample coverage of rows that are distributed as the weights say"
     GROUPS = "finite-sample coverage within every group"
     TIME = "coverage close to the level while new rows are like the last ones, without a guarantee"
+    ADAPTIVE = "long-run coverage of updated rows, whatever they are: rolling_.bound says how close"
     UNKNOWN = "no guarantee: models that were fitted elsewhere may have seen these rows"
 
     @classmethod

@@ -87,12 +87,16 @@ def rows_of_the_fit(facts: Facts) -> str:
     return f"{model.n_train_:,} trained, {chose}{model.n_calibration_:,} calibrated"
 
 
+WITHOUT_BETA = (Guarantee.UNKNOWN, Guarantee.TIME, Guarantee.ADAPTIVE)
+"""Where calibration rows and new ones are not exchangeable, their coverage follows no known law."""
+
+
 def held(facts: Facts) -> list[str]:
     """What holds for the coverage."""
     asked, expected = level(facts.confidence_level), facts.diagnosis.expected
     rows = count(facts.diagnosis.n_calibration or 0, "calibration row")
     said = [_guarantee(facts, asked, rows)]
-    if expected is not None and facts.model.guarantee_ != Guarantee.UNKNOWN:
+    if expected is not None and facts.model.guarantee_ not in WITHOUT_BETA:
         said.append(
             f"Given these {rows}, the coverage of all new rows is expected between "
             f"{percent(expected.low, 1)} and {percent(expected.high, 1)} in 19 of 20 cases"
@@ -103,6 +107,19 @@ def held(facts: Facts) -> list[str]:
 
 def _guarantee(facts: Facts, asked: str, rows: str) -> str:
     calibration = facts.model.calibration_
+    if facts.model.guarantee_ == Guarantee.ADAPTIVE:
+        return (
+            f"The share of updated rows inside the intervals of their time approaches {asked}, "
+            "whatever the rows are, since the level adapts to what was missed. Nothing is promised "
+            "for one given stretch of time."
+        )
+    if facts.model.guarantee_ == Guarantee.TIME:
+        return (
+            f"New rows lie inside their intervals with a probability close to {asked} while they "
+            f"are like the {rows}, each of which was judged by what was known before it. Rows that "
+            "follow each other are not drawn independently, so nothing is guaranteed; `update` "
+            "keeps the coverage when they change."
+        )
     if facts.model.guarantee_ == Guarantee.UNKNOWN:
         return (
             "Nothing: models that were fitted elsewhere may have seen the rows that calibrated "

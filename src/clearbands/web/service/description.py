@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clearbands import __version__
+from clearbands.calibration.guarantee import Guarantee
 from clearbands.competition.boards import best_model
 from clearbands.tables.features import Feature, typical_row
 from clearbands.tables.kinds import KINDS
@@ -38,6 +39,16 @@ IN_WORDS = {
         "at least the probability of the confidence level, whatever the number of rows, on "
         "average over rows and calibration sets. Nothing is promised for one given row."
     ),
+    "time": (
+        "Every calibration row was judged by what was known before it. Coverage is close to the "
+        "confidence level while new rows are like the last ones; nothing is promised when they "
+        "change."
+    ),
+    "adaptive": (
+        "Calibration goes on with every row whose true value is sent, and the level adapts: in the "
+        "long run the share of such rows inside their intervals is the confidence level, whatever "
+        "the rows are. Nothing is promised for one given row."
+    ),
 }
 REFUSALS = {
     401: "The bearer token is missing or wrong.",
@@ -64,6 +75,7 @@ def describe_model(
 ) -> ModelInfo:
     """All that `/model` tells."""
     origin = getattr(model, "origin_", None)  # what the command knows of the data it fits
+    in_time = {Guarantee.TIME.value: "time", Guarantee.ADAPTIVE.value: "adaptive"}
     factors = zip(model.levels_, model.lambda_, model.gamma1_, model.gamma2_, strict=True)
     return ModelInfo(
         name=source.name,
@@ -95,7 +107,7 @@ def describe_model(
             calibration_rows=model.n_calibration_,
         ),
         guarantee=model.guarantee_,
-        guarantee_in_words=IN_WORDS[model.calibration_],
+        guarantee_in_words=IN_WORDS[in_time.get(model.guarantee_, model.calibration_)],
         versions=dict(source.versions),
         service=__version__,
         limits=LimitsInfo(rows=limits.rows, bytes=limits.bytes, seconds=limits.seconds),

@@ -1,0 +1,119 @@
+"""What becomes of a fitted model as rows come: calibration goes on, and nothing is fitted."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from clearbands.answering import AnsweringRegressor
+from clearbands.calibration.guarantee import Guarantee
+from clearbands.calibration.rolling import Pace, RefitWarning, Rolling
+from clearbands.support import check_inside
+from clearbands.time_order import check_later, check_time, show_time
+
+
+class UpdatingRegressor(AnsweringRegressor):
+    """Subclasses keep `last_time_`, None where `fit` was given no times."""
+
+    guarantee_: str
+
+    def update(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        time: Any = None,
+        groups: Any = None,
+        window: int | None = None,
+        rate: float | None = None,
+        lead: int | None = None,
+    ) -> Self:
+        """Calibrate on with rows whose targets became known, in the order of time.
+
+        Each row is first judged by the interval it would have got, then joins the window of the
+        last rows that intervals are calibrated on; and the level adapts, so that in the long run
+        the coverage is met for any sequence of rows (adaptive conformal inference). Center and
+        widths are not fitted again: a `RefitWarning` says when they should be. What is kept is
+        `rolling_`, and saved with the model; all later answers use it.
+
+        Parameters
+        ----------
+        time : (n,), optional
+            Where the model knows the time of its last row: rows must be later.
+        groups
+            As in `predict_interval`.
+        window : int, optional
+            How many of the last rows count, at first 1,000; calibration rows fill it to begin with.
+        rate : float, optional
+            By how much one row moves the level, at first 0.01; 0 moves the window alone.
+        lead : int, optional
+            How many rows pass until the target of a row is known, at first 1; with forecasts 24
+            hours ahead, made every hour, 24. Each row is judged with what was known then.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.linear_model import LinearRegression
+        >>> from clearbands import ClearRegressor, FoldedEnsemble, ScaledResiduals
+        >>> X = np.arange(300.0)[:, None]
+        >>> y = X[:, 0] + np.resize([-1.0, 0.0, 1.0, 2.0, -2.0], 300)
+        >>> parts = FoldedEnsemble(LinearRegression()), ScaledResiduals(LinearRegression())
+        >>> model = ClearRegressor(*parts, split="time", random_state=0).fit(X[:200], y[:200])
+        >>> model = model.update(X[200:], y[200:])
+        >>> model.rolling_.n_rows, model.rolling_.coverage.shape
+        (100, (1,))
+        """
+        encoded = self._check_and_encode(X)
+        components = self._components(encoded)
+        rows = self._check_rows(X, y, reset=False)
+        check_inside(rows.y, self._support)
+        times = self._check_later(time, len(rows))
+        before = self._at_pace(window=window, rate=rate, lead=lead)
+        labels = self._labels(X, groups, len(rows))
+        center, *parts = self._scaled(components, labels)
+        assert self.any_level_ is not None
+        positions = self.any_level_.positions_of(rows.y, center, np.add(*parts))
+        is_known = getattr(self, "familiar_", None) is not None
+        strange = self._unfamiliar(X, encoded, components) if is_known else None
+        after = before.after(positions, strange, times)
+        self.rolling_ = after
+        self.guarantee_ = Guarantee.ADAPTIVE.value
+        advice = after.advice()
+        if advice is not None and before.advice() is None:
+            warnings.warn(advice, RefitWarning, stacklevel=2)
+        return self
+
+    def _at_pace(self, **asked: Any) -> Rolling:
+        """How far calibration has come, from now on at this pace."""
+        given = {name: value for name, value in asked.items() if value is not None}
+        if self._rolling is not None:
+            return self._rolling.at_pace(replace(self._rolling.pace, **given))
+        fitted = self._bands()
+        if fitted.weight is not None:
+            raise ValueError(
+                "The model was calibrated with weights, which new rows do not have: it cannot be "
+                "updated. Fit it again with the new rows."
+            )
+        return Rolling.begin(self.levels_, fitted.positions, Pace(**given))
+
+    def _check_later(self, time: Any, n: int) -> np.ndarray | None:
+        """The times of new rows, which come after all that the model knows."""
+        rolling, last = self._rolling, getattr(self, "last_time_", None)
+        if rolling is not None and rolling.last_time is not None:
+            last = rolling.last_time
+        if time is None:
+            if last is None:
+                return None
+            raise ValueError(
+                f"The model knows the time of its last row, {show_time(last)}: give time, so that "
+                "no row is counted twice."
+            )
+        times = check_time(time, n)
+        if last is None:
+            return times
+        known = None if rolling is None or rolling.n_rows < rolling.pace.window else rolling.times
+        check_later(times, last, None if known is None else known[0])
+        return times
