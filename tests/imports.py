@@ -40,6 +40,7 @@ LAYERS = (
     ("networks", "bagging", "bands"),
     ("engine",),
     ("tables", "levels", "quantiles", "labelling", "class_labels", "time_order"),
+    ("weighting",),
     ("checks", "split", "chunks", "progress", "optional", "writing", "model_files"),
     ("words", "glossary", "display", "support", "hashing"),
 )

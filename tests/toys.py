@@ -8,6 +8,13 @@ from sklearn.linear_model import LinearRegression
 
 from clearbands import ClearRegressor, LinearQuantiles, PCSEnsemble, ResidualQuantiles
 
+OTHER_DRAWS = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "copies of a row are drawn apart, unless `together` says that they belong together"
+    )
+}
+"""A check of scikit-learn that parts which draw rows cannot pass; test_weighting.py has the law."""
+
 
 def calibration_set(n=300, seed=0):
     """y, center, aleatoric, epistemic with noise from both parts."""

@@ -17,6 +17,7 @@ from clearbands.engine.threads import one_blas_thread
 from clearbands.hashing import hashed_counts, hashed_folds, hashed_share
 from clearbands.progress import report
 from clearbands.time_order import Stage
+from clearbands.weighting import fit_weighted
 
 MAX_SEED = np.iinfo(np.int32).max
 
@@ -262,19 +263,38 @@ def _units(n_rows: int, together: np.ndarray | None) -> np.ndarray:
 
 
 def fit_bag(
-    model: Any, X: Any, y: np.ndarray, draws: Draws, *, n_jobs: int | None, stage: str
+    model: Any,
+    X: Any,
+    y: np.ndarray,
+    draws: Draws,
+    *,
+    weight: np.ndarray | None = None,
+    n_jobs: int | None,
+    stage: str,
 ) -> Bag:
-    """Refit `model` on the rows of every draw; models that can do it in one go do."""
-    if hasattr(model, "fit_bag"):
-        return model.fit_bag(X, y, draws.counts, n_jobs=n_jobs, stage=stage)
-    return fit_clones(model, X, y, draws.counts, n_jobs=n_jobs, stage=stage)
+    """Refit `model` on the rows of every draw; models that can do it in one go do.
+
+    A row counts as its `weight` (n,) says each time it is drawn, by default once.
+    """
+    if not hasattr(model, "fit_bag"):
+        return fit_clones(model, X, y, draws.counts, weight=weight, n_jobs=n_jobs, stage=stage)
+    weights = {} if weight is None else {"weight": weight}  # models of others may know none
+    return model.fit_bag(X, y, draws.counts, n_jobs=n_jobs, stage=stage, **weights)
 
 
 def fit_clones(
-    model: Any, X: Any, y: np.ndarray, counts: np.ndarray, *, n_jobs: int | None, stage: str
+    model: Any,
+    X: Any,
+    y: np.ndarray,
+    counts: np.ndarray,
+    *,
+    weight: np.ndarray | None = None,
+    n_jobs: int | None,
+    stage: str,
 ) -> ListedBag:
     """One clone of `model` per bootstrap, fitted on repeated rows."""
-    return fit_models((clone(model) for _ in counts), X, y, counts, n_jobs=n_jobs, stage=stage)
+    clones = (clone(model) for _ in counts)
+    return fit_models(clones, X, y, counts, weight=weight, n_jobs=n_jobs, stage=stage)
 
 
 def fit_models(
@@ -283,12 +303,13 @@ def fit_models(
     y: np.ndarray,
     counts: np.ndarray,
     *,
+    weight: np.ndarray | None = None,
     n_jobs: int | None,
     stage: str,
 ) -> ListedBag:
     """One model for each bootstrap, fitted on repeated rows."""
     jobs = (
-        delayed(_fit_on_rows)(model, X, y, drawn)
+        delayed(_fit_on_rows)(model, X, y, drawn, weight)
         for model, drawn in zip(models, counts, strict=True)
     )
     members = []
@@ -298,11 +319,14 @@ def fit_models(
     return ListedBag(members)
 
 
-def _fit_on_rows(model: Any, X: Any, y: np.ndarray, drawn: np.ndarray) -> Any:
+def _fit_on_rows(
+    model: Any, X: Any, y: np.ndarray, drawn: np.ndarray, weight: np.ndarray | None
+) -> Any:
     rows = np.repeat(np.arange(len(drawn)), drawn)
     # `n_jobs` says how many members train at once; threads of their own would only compete.
     with one_blas_thread():
-        return model.fit(_safe_indexing(X, rows), y[rows])
+        own = None if weight is None else weight[rows]
+        return fit_weighted(model, _safe_indexing(X, rows), y[rows], own)
 
 
 @dataclass(frozen=True)

@@ -207,7 +207,7 @@ def check_weights(values: Any, name: str, n: int) -> np.ndarray:
         row = int(np.argmax(weights < 0))
         raise ValueError(f"{name} must not be negative, got {weights[row]:g} in row {row}.")
     if not np.any(weights > 0):
-        raise ValueError(f"{name} is 0 in every row: no row would count.")
+        raise ValueError(f"{name} is zero in every row: no row would count.")
     return weights
 
 

@@ -17,6 +17,7 @@ from clearbands.bands import Components, make_interval
 from clearbands.checks import check_labels, check_levels, check_share, check_table, check_target
 from clearbands.split import Rows, hold_out
 from clearbands.tables.encoder import TableEncoder
+from clearbands.weighting import check_row_weight
 
 
 class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
@@ -48,23 +49,31 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
         y_cal: Any,
         rng: np.random.RandomState,
         groups: np.ndarray | None = None,
-        weight: np.ndarray | None = None,
+        calibration_weight: np.ndarray | None = None,
+        sample_weight: Any = None,
     ) -> tuple[Rows, Rows]:
         """Training and held-out rows; with a calibration set given, all of X trains.
 
-        `groups` and `weight` are those of the rows that may calibrate: of X_cal, if given.
+        `groups` and `calibration_weight` are those of the rows that may calibrate: of X_cal, if
+        given.
         """
         if (X_cal is None) != (y_cal is None):
             raise ValueError("X_cal and y_cal belong together: give both or neither.")
-        train = self._check_rows(X, y, reset=True)
+        train = self._check_rows(X, y, sample_weight=sample_weight, reset=True)
+        labels = groups, calibration_weight
         if X_cal is None:
-            return hold_out(train.with_labels(groups, weight), self.calibration_size, rng)
-        return train, self._check_rows(X_cal, y_cal, reset=False).with_labels(groups, weight)
+            rows = train.with_labels(*labels).without_weightless()
+            return hold_out(rows, self.calibration_size, rng)
+        held_out = self._check_rows(X_cal, y_cal, reset=False)
+        return train.without_weightless(), held_out.with_labels(*labels)
 
-    def _check_rows(self, X: Any, y: Any, together: Any = None, *, reset: bool) -> Rows:
+    def _check_rows(
+        self, X: Any, y: Any, together: Any = None, *, sample_weight: Any = None, reset: bool
+    ) -> Rows:
         X = check_table(self, X, reset=reset)
         y = check_target(y, X)
-        return Rows(X, y, None if together is None else check_labels(together, len(y)))
+        labels = None if together is None else check_labels(together, len(y))
+        return Rows(X, y, labels, sample_weight=check_row_weight(sample_weight, len(y)))
 
     def _make_encoder(self) -> Any:
         if self.encoder is None:

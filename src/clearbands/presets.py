@@ -108,7 +108,7 @@ def mean_pool() -> dict[str, Any]:
 FOREST_ROWS = 3_000, 50_000
 
 
-def residual_boosting(n_rows: int) -> BoostedQuantiles:
+def residual_boosting(n_rows: float) -> BoostedQuantiles:
     """Trees too shallow to fit the noise of their rows; many rows bear deeper ones."""
     depth = 3 if n_rows < FOREST_ROWS[0] else 6
     return BoostedQuantiles(n_trees=100, max_depth=depth, learning_rate=0.1)

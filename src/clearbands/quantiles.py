@@ -1,4 +1,4 @@
-"""Quantiles over the members of an ensemble."""
+"""Quantiles over the members of an ensemble, and over rows that count differently."""
 
 from __future__ import annotations
 
@@ -34,3 +34,43 @@ def _between(ordered: np.ndarray, levels: np.ndarray) -> np.ndarray:
     below, above = np.floor(position).astype(int), np.ceil(position).astype(int)
     low = ordered[..., below]
     return low + (position - below) * (ordered[..., above] - low)
+
+
+def weighted_quantiles(
+    values: np.ndarray, levels: Sequence[float] | np.ndarray, weight: np.ndarray | None
+) -> np.ndarray:
+    """Of values (n,) that count `weight` times each, as np.quantile of so many copies."""
+    levels = np.asarray(levels, float)
+    if weight is None:
+        return np.quantile(values, levels)
+    at = _Repeated(values, weight)
+    position = levels * max(at.size - 1, 0.0)
+    below = np.floor(position)
+    low, high = at.rank(below), at.rank(below + 1)
+    share, step = position - below, high - low
+    # As NumPy interpolates, to the last digit.
+    return np.where(share < 0.5, low + step * share, high - step * (1 - share))
+
+
+def weighted_median(values: np.ndarray, weight: np.ndarray | None) -> float:
+    """As np.median of values (n,) of which there are `weight` copies."""
+    if weight is None:
+        return float(np.median(values))
+    at = _Repeated(values, weight)
+    middle = max(at.size - 1, 0.0) / 2
+    low, high = at.rank(np.array([np.floor(middle), np.ceil(middle)]))
+    return float((low + high) / 2)
+
+
+class _Repeated:
+    """Values in rising order, each so many times."""
+
+    def __init__(self, values: np.ndarray, weight: np.ndarray) -> None:
+        order = np.argsort(values, kind="stable")
+        self.values, self.up_to = values[order], np.cumsum(weight[order])
+        self.size = float(self.up_to[-1])
+
+    def rank(self, position: np.ndarray) -> np.ndarray:
+        """The values at these places, counted from 0."""
+        found = np.searchsorted(self.up_to, position, side="right")
+        return self.values[np.minimum(found, len(self.values) - 1)]

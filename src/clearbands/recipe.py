@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import has_fit_parameter
 
 from clearbands.aleatoric.base import AleatoricPart, ResampledPart
 from clearbands.aleatoric.crossfitted import CrossFittedNoise
@@ -26,6 +27,7 @@ from clearbands.pairs import Blend, Pair
 from clearbands.presets import match_quantile_model
 from clearbands.split import Rows
 from clearbands.time_order import stages
+from clearbands.weighting import fit_weighted
 
 RESIDUALS = ("in-sample", "out-of-bag", "target")
 GIVEN = "given"  # the name of a part in the leaderboard that had no rival
@@ -161,9 +163,15 @@ class Recipe:
         epistemic = self._set_up(self.epistemic, rng)
         self._check_bootstraps(epistemic)
         self._check_can_show(train.X)
-        epistemic.fit(train.X, train.y, validation=(validation.X, validation.y))
+        of_validation: dict[str, Any] = {"validation": (validation.X, validation.y)}
+        if validation.sample_weight is not None and has_fit_parameter(
+            epistemic, "validation_weight"
+        ):
+            of_validation["validation_weight"] = validation.sample_weight
+        fit_weighted(epistemic, train.X, train.y, train.sample_weight, **of_validation)
         aleatoric = match_quantile_model(self._set_up(self.aleatoric, rng), epistemic)
-        aleatoric.fit(*self._noise(train, epistemic))
+        noise = self._noise(train, epistemic)
+        fit_weighted(aleatoric, noise.X, noise.y, noise.sample_weight)
         return Pair(epistemic, aleatoric, "center" if self.show_center else "nothing")
 
     def _check_bootstraps(self, epistemic: EpistemicPart) -> None:
@@ -180,27 +188,26 @@ class Recipe:
                 'give an encoder, such as "auto", or show_center=False.'
             )
 
-    def _noise(self, train: Rows, epistemic: EpistemicPart) -> tuple[Any, np.ndarray]:
+    def _noise(self, train: Rows, epistemic: EpistemicPart) -> Rows:
         """What the aleatoric part sees of the training rows, and what it learns."""
         X = train.X
         if self.residuals == "target" and not self.show_center:
-            return X, train.y
+            return train
         center, unseen = self._training_centers(X, epistemic)
         if self.show_center:
             # In the sample the center follows y, which new rows would not let it do.
             X = np.column_stack([X, np.where(np.isnan(unseen), center, unseen)])
         if self.residuals == "target":
-            return X, train.y
+            return replace(train, X=X)
         if self.residuals != "out-of-bag":
-            return X, train.y - center
+            return replace(train, X=X, y=train.y - center)
         left_out = np.flatnonzero(~np.isnan(unseen))
         if len(left_out) < len(train) / 2:
             raise ValueError(
                 f"Only {len(left_out)} of {len(train)} training rows were left out by any "
                 "bootstrap; out-of-bag residuals need more bootstraps."
             )
-        rows = Rows(X, train.y - unseen).take(left_out)
-        return rows.X, rows.y
+        return replace(train, X=X, y=train.y - unseen).take(left_out)
 
     def _training_centers(self, X: Any, epistemic: EpistemicPart) -> tuple[np.ndarray, np.ndarray]:
         """The center of all members, and of those that did not see the row."""

@@ -185,6 +185,7 @@ class ClearRegressor(UpdatingRegressor):
         together: Any = None,
         time: Any = None,
         groups: Any = None,
+        sample_weight: Any = None,
         calibration_weight: Any = None,
         progress: Listener | None = None,
     ) -> ClearRegressor:
@@ -197,11 +198,16 @@ class ClearRegressor(UpdatingRegressor):
         `time` (n,), numbers or dates, belongs to split="time": it must not fall, and rows of one
         time stay together. Without it every row is a moment of its own.
 
+        `sample_weight` (n,) says how many rows each row of X counts as, in training, judging and
+        calibration: a row of weight 3 is three rows that stay together, one of weight 0 is none.
+        Where X_cal is given, its rows count once.
+
         `groups` are labels (n,), or the name of a column, of groups in each of which the level
         shall hold: all rows choose lambda, and those of each group its gamma1; see
         `clearbands.calibration.groups.GroupCalibrator`. `calibration_weight` (n,) says how many
-        times more often such a row occurs among new rows than here, up to a common factor. Both
-        belong to the rows of X_cal where it is given, else to those of X.
+        times more often such a row occurs among new rows than here, up to a common factor:
+        what is known, or what `ShiftWeights` found. Both belong to the rows of X_cal where it is
+        given, else to those of X.
 
         `progress` is called as `progress(stage, done, total)`.
         """
@@ -213,7 +219,9 @@ class ClearRegressor(UpdatingRegressor):
         rng = check_random_state(self.random_state)
         labels = self._read_labels(X, y, X_cal, y_cal, groups, calibration_weight)
         together = self._check_order(time, together, X_cal, y)
-        train, validation, calibration = self._split(X, y, X_cal, y_cal, together, labels, rng)
+        train, validation, calibration = self._split(
+            X, y, X_cal, y_cal, together, labels, sample_weight, rng
+        )
         recipe = self._recipe(levels)
         with listening(progress):
             self.encoder_ = self._make_encoder().fit(train.X, train.y)
@@ -348,22 +356,27 @@ class ClearRegressor(UpdatingRegressor):
         y_cal: Any,
         together: Any,
         labels: tuple[np.ndarray | None, np.ndarray | None],
+        sample_weight: Any,
         rng: np.random.RandomState,
     ) -> tuple[Rows, Rows | None, Rows | None]:
         """Training rows, those that choose, and those kept for gamma1 alone ("conformal")."""
         if self.calibration_ == "cross":
             self._check_encoder()
-            train = self._check_rows(X, y, together, reset=True).with_labels(*labels)
+            train = self._check_rows(X, y, together, sample_weight=sample_weight, reset=True)
+            train = train.with_labels(*labels).without_weightless()
             check_inside(train.y, self._support)
             return train, None, None
         if self.split == "random":
-            train, held_out = self._hold_out(X, y, X_cal, y_cal, rng, *labels)
+            train, held_out = self._hold_out(X, y, X_cal, y_cal, rng, *labels, sample_weight)
         elif X_cal is None and y_cal is None:
-            rows = self._check_rows(X, y, together, reset=True).with_labels(*labels)
-            train, held_out = hold_out_last(rows, self.calibration_size, together, self.gap)
+            rows = self._check_rows(X, y, together, sample_weight=sample_weight, reset=True)
+            rows = rows.with_labels(*labels).without_weightless()
+            assert rows.together is not None
+            train, held_out = hold_out_last(rows, self.calibration_size, rows.together, self.gap)
         else:
-            train, held_out = self._hold_out(X, y, X_cal, y_cal, rng, *labels)
-            train = replace(train, together=together)
+            weighted = self._check_rows(X, y, together, sample_weight=sample_weight, reset=True)
+            train, held_out = self._hold_out(X, y, X_cal, y_cal, rng, *labels, sample_weight)
+            train = replace(train, together=weighted.without_weightless().together)
         check_inside(np.concatenate([train.y, held_out.y]), self._support)
         if self.calibration_ == "joint":
             return train, held_out, None
@@ -407,8 +420,7 @@ class ClearRegressor(UpdatingRegressor):
         unseen = self._take(recipe.on_all(train, rng))
         assert unseen is not None
         rows = train.take(unseen.rows)
-        judged = Judged(rows.y, self._within(unseen.components), rows.groups, rows.weight)
-        return judged, unseen.rows
+        return _judged(rows, self._within(unseen.components)), unseen.rows
 
     def _fit_apart(
         self,
@@ -434,7 +446,7 @@ class ClearRegressor(UpdatingRegressor):
         return self._within(self.parts_.components(X))
 
     def _judged(self, rows: Rows) -> Judged:
-        return Judged(rows.y, self._components(rows.X), rows.groups, rows.weight)
+        return _judged(rows, self._components(rows.X))
 
     def _within(self, components: Components) -> Components:
         """With a center inside the support."""
@@ -468,7 +480,7 @@ class ClearRegressor(UpdatingRegressor):
             return Guarantee.TIME.value
         if self.calibration_ == "conformal" and held_out.groups is not None:
             return Guarantee.GROUPS.value
-        if self.calibration_ == "conformal" and held_out.weight is not None:
+        if self.calibration_ == "conformal" and held_out.calibration_weight is not None:
             return Guarantee.WEIGHTED.value
         return Guarantee.of(self.calibration_).value
 
@@ -495,13 +507,15 @@ class ClearRegressor(UpdatingRegressor):
         if not np.isfinite(distances).all(axis=(0, 1)).any():
             return None
         apart = self.calibration_ == "conformal" or isinstance(self.calibrator_, AdditiveCalibrator)
-        weight = held_out.weight
+        weight, shift = held_out.weight, held_out.calibration_weight
+        if weight is not None and shift is not None:
+            weight = weight / shift[weight > 0].max()  # a new row counts 1
         return AnyLevel.of(
             self.levels_,
             held_out.y,
             center,
             distances,
-            sample_weight=None if weight is None else weight / weight.max(),  # a new row counts 1
+            sample_weight=weight,
             may_fall_short=not apart,
         )
 
@@ -542,3 +556,7 @@ def _of_today(state: dict[str, Any]) -> dict[str, Any]:
         "leaderboard_": (),
         "centers_": (),
     }
+
+
+def _judged(rows: Rows, components: Components) -> Judged:
+    return Judged(rows.y, components, rows.groups, rows.calibration_weight, rows.sample_weight)

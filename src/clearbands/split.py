@@ -19,18 +19,25 @@ class Rows:
     y: np.ndarray
     together: np.ndarray | None = None  # labels of rows that no fold may part
     groups: np.ndarray | None = None  # labels of groups in each of which the level shall hold
-    weight: np.ndarray | None = None  # how many times more often such rows occur among new ones
+    calibration_weight: np.ndarray | None = None  # how many times more often among new rows
+    sample_weight: np.ndarray | None = None  # how many rows each counts as
 
     def __len__(self) -> int:
         return len(self.y)
 
     def take(self, index: np.ndarray) -> Rows:
-        labels = (self.together, self.groups, self.weight)
+        labels = (self.together, self.groups, self.calibration_weight, self.sample_weight)
         taken = (None if label is None else label[index] for label in labels)
         return Rows(_safe_indexing(self.X, index), self.y[index], *taken)
 
-    def with_labels(self, groups: np.ndarray | None, weight: np.ndarray | None) -> Rows:
-        return replace(self, groups=groups, weight=weight)
+    def without_weightless(self) -> Rows:
+        """Rows of weight 0 are as if they were not there."""
+        if self.sample_weight is None or np.all(self.sample_weight > 0):
+            return self
+        return self.take(np.flatnonzero(self.sample_weight))
+
+    def with_labels(self, groups: np.ndarray | None, calibration_weight: np.ndarray | None) -> Rows:
+        return replace(self, groups=groups, calibration_weight=calibration_weight)
 
 
 def hold_out(rows: Rows, share: float, rng: np.random.RandomState) -> tuple[Rows, Rows]:

@@ -18,6 +18,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from clearbands.split import Rows
+from clearbands.weighting import fit_weighted
 
 FIRST_SHARE = 0.25
 """Of the moments, that only train: models of much fewer rows would say little about the last."""
@@ -211,6 +212,7 @@ def say_forward(
     y: np.ndarray,
     of_blocks: list[Stage],
     say: Callable[[Any, Any], np.ndarray],
+    weight: np.ndarray | None = None,
 ) -> np.ndarray:
     """(n, ...): what copies of the part, fitted on their past alone, say of the rows of blocks.
 
@@ -218,7 +220,8 @@ def say_forward(
     """
     found: np.ndarray | None = None
     for past, block in of_blocks:
-        copy = clone(part).fit(_safe_indexing(X, past), y[past])
+        own = None if weight is None else weight[past]
+        copy = fit_weighted(clone(part), _safe_indexing(X, past), y[past], own)
         said = say(copy, _safe_indexing(X, block))
         if found is None:
             found = np.full((len(y), *said.shape[1:]), np.nan)

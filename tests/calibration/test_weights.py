@@ -133,7 +133,7 @@ def test_a_common_factor_of_the_weights_does_not_matter_and_heavy_rows_get_more(
     ("weight", "message"),
     [
         (-np.ones(30), "must not be negative, got -1 in row 0"),
-        (np.zeros(30), "is 0 in every row"),
+        (np.zeros(30), "is zero in every row"),
         (np.full(30, np.nan), "contains NaN"),
         (np.ones(29), "has 29 rows where 30 are needed"),
     ],

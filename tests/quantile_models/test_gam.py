@@ -13,7 +13,12 @@ from threadpoolctl import threadpool_limits
 
 from clearbands.bagging import Bootstraps
 from clearbands.quantile_models.base import TooLarge
-from clearbands.quantile_models.expectiles import SMALLEST_RIDGE, SMOOTHING_GRID, gcv_scores
+from clearbands.quantile_models.expectiles import (
+    SMALLEST_RIDGE,
+    SMOOTHING_GRID,
+    WeightedRows,
+    gcv_scores,
+)
 from clearbands.quantile_models.gam import ExpectileGAM
 from clearbands.quantile_models.splines import SplineBasis
 from tests.golden.make_pygam import GOLDEN, draw
@@ -63,7 +68,8 @@ def test_predicts_what_pygam_predicts(record):
 def test_chooses_the_smoothing_pygam_chooses(record):
     X, y, _ = draw(record["case"], record["seed"])
     basis = SplineBasis.from_data(X, 10, 3)
-    scores = gcv_scores(basis.apply(X), y, basis.roughness(), SMALLEST_RIDGE)
+    rows = WeightedRows.from_counts(basis.apply(X), y, np.ones(len(y)))
+    scores = gcv_scores(rows, basis.roughness(), SMALLEST_RIDGE)
     np.testing.assert_allclose(scores, record["gcv"], rtol=2e-5)
     assert ExpectileGAM().fit(X, y).bag_.smoothing == pytest.approx(record["chosen"])
 

@@ -28,7 +28,12 @@ def lines(model, X):
     return X @ model.bag_.coef[0].T + model.bag_.intercept[0]
 
 
-@parametrize_with_checks([LinearQuantiles()])
+@parametrize_with_checks(
+    [LinearQuantiles()],
+    expected_failed_checks=lambda _: {
+        "check_sample_weight_equivalence_on_dense_data": "of more columns than rows any line fits"
+    },
+)
 def test_estimator_checks(estimator, check):
     check(estimator)
 

@@ -20,7 +20,10 @@ class AleatoricPart(BaseEstimator, ABC):
 
     @abstractmethod
     def fit(self, X: Any, residual: Any) -> AleatoricPart:
-        """Learn how far targets scatter around the center."""
+        """Learn how far targets scatter around the center.
+
+        A part that also takes `sample_weight` (n,) can be used with rows that count differently.
+        """
 
     @abstractmethod
     def predict_widths(self, X: Any) -> np.ndarray:
@@ -35,7 +38,12 @@ class ResampledPart(AleatoricPart):
 
     @abstractmethod
     def fit(
-        self, X: Any, residual: Any, *, together: np.ndarray | None = None
+        self,
+        X: Any,
+        residual: Any,
+        sample_weight: Any = None,
+        *,
+        together: np.ndarray | None = None,
     ) -> ResampledPart: ...
 
     @abstractmethod

@@ -13,6 +13,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from clearbands.aleatoric.base import AleatoricPart, ResampledPart
 from clearbands.bagging import Folds, seed_missing
 from clearbands.checks import check_count, check_table, check_target
+from clearbands.weighting import check_sample_weight, fit_weighted
 
 N_FOLDS = 5
 
@@ -46,11 +47,19 @@ class CrossFittedNoise(ResampledPart):
         self.confidence_level = confidence_level
         self.random_state = random_state
 
-    def fit(self, X: Any, residual: Any, *, together: np.ndarray | None = None) -> CrossFittedNoise:
+    def fit(
+        self,
+        X: Any,
+        residual: Any,
+        sample_weight: Any = None,
+        *,
+        together: np.ndarray | None = None,
+    ) -> CrossFittedNoise:
         """Rows of one label in `together`, where given, are left out together."""
         check_count(self.n_folds, "n_folds", smallest=2)
         X = check_table(self, X, reset=True)
         residual = check_target(residual, X)
+        weight = check_sample_weight(sample_weight, len(residual))
         rng = check_random_state(self.random_state)
         self.draws_ = Folds.draw(len(residual), self.n_folds, 1, rng, together)
         part = clone(self.part).set_params(confidence_level=self.confidence_level)
@@ -58,7 +67,9 @@ class CrossFittedNoise(ResampledPart):
         self.parts_ = []
         for seen in self.draws_.counts:
             rows = np.flatnonzero(seen)
-            self.parts_.append(clone(part).fit(_safe_indexing(X, rows), residual[rows]))
+            own = None if weight is None else weight[rows]
+            fitted = fit_weighted(clone(part), _safe_indexing(X, rows), residual[rows], own)
+            self.parts_.append(fitted)
         return self
 
     def predict_widths(self, X: Any) -> np.ndarray:

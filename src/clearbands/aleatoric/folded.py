@@ -18,6 +18,7 @@ from clearbands.chunks import predict_in_chunks
 from clearbands.levels import curve_levels, pick_curves
 from clearbands.presets import residual_boosting
 from clearbands.quantiles import present_quantiles
+from clearbands.weighting import check_sample_weight, size_of
 
 
 class FoldedBounds(ResampledPart):
@@ -64,18 +65,38 @@ class FoldedBounds(ResampledPart):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, residual: Any, *, together: np.ndarray | None = None) -> FoldedBounds:
-        """Learn from residuals, or from y; rows of one label in `together` stay together."""
+    def fit(
+        self,
+        X: Any,
+        residual: Any,
+        sample_weight: Any = None,
+        *,
+        together: np.ndarray | None = None,
+    ) -> FoldedBounds:
+        """Learn from residuals, or from y; rows of one label in `together` stay together.
+
+        A row counts as many times as its `sample_weight` (n,) says, by default once.
+        """
         check_count(self.n_folds, "n_folds", smallest=2)
         check_count(self.n_repeats, "n_repeats")
         X = check_numeric(self, X, reset=True)
         residual = check_target(residual, X)
+        weight = check_sample_weight(sample_weight, len(residual))
         rng = check_random_state(self.random_state)
         self.levels_ = check_levels(self.confidence_level)
-        model = residual_boosting(len(residual)) if self.model is None else clone(self.model)
+        size = size_of(weight, len(residual))
+        model = residual_boosting(size) if self.model is None else clone(self.model)
         model = seed_missing(model, rng).set_params(quantiles=curve_levels(self.levels_))
         self.draws_ = Folds.draw(len(residual), self.n_folds, self.n_repeats, rng, together)
-        self.bag_ = fit_bag(model, X, residual, self.draws_, n_jobs=self.n_jobs, stage="aleatoric")
+        self.bag_ = fit_bag(
+            model,
+            X,
+            residual,
+            self.draws_,
+            weight=weight,
+            n_jobs=self.n_jobs,
+            stage="aleatoric",
+        )
         return self
 
     def predict_widths(self, X: Any, origin: np.ndarray | None = None) -> np.ndarray:

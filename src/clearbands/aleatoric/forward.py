@@ -13,6 +13,7 @@ from clearbands.aleatoric.base import AleatoricPart, ResampledPart
 from clearbands.bagging import set_up
 from clearbands.checks import check_levels, check_table, check_target
 from clearbands.time_order import places, say_forward, stages
+from clearbands.weighting import check_sample_weight, fit_weighted
 
 
 class ForwardFittedNoise(ResampledPart):
@@ -48,16 +49,23 @@ class ForwardFittedNoise(ResampledPart):
         self.random_state = random_state
 
     def fit(
-        self, X: Any, residual: Any, *, together: np.ndarray | None = None
+        self,
+        X: Any,
+        residual: Any,
+        sample_weight: Any = None,
+        *,
+        together: np.ndarray | None = None,
     ) -> ForwardFittedNoise:
         """`together` (n,), where given, are the places of the rows in time, which do not fall."""
         X = check_table(self, X, reset=True)
         residual = check_target(residual, X)
+        weight = check_sample_weight(sample_weight, len(residual))
         place = places(len(residual)) if together is None else together
         rng = check_random_state(self.random_state)
         self.part_ = set_up(self.part, check_levels(self.confidence_level), self.n_jobs, rng)
-        self.unseen_ = say_forward(self.part_, X, residual, stages(place, self.gap), _say)
-        self.part_.fit(X, residual)
+        blocks = stages(place, self.gap)
+        self.unseen_ = say_forward(self.part_, X, residual, blocks, _say, weight)
+        fit_weighted(self.part_, X, residual, weight)
         return self
 
     def predict_widths(self, X: Any) -> np.ndarray:

@@ -16,6 +16,7 @@ from clearbands.checks import check_count, check_levels, check_numeric, check_ro
 from clearbands.networks.losses import normal_deviation, normal_likelihood
 from clearbands.networks.shape import Shape
 from clearbands.networks.training import Plan, hold_out_counts, train
+from clearbands.weighting import check_sample_weight
 
 
 class GaussianNetwork(AleatoricPart):
@@ -80,7 +81,8 @@ class GaussianNetwork(AleatoricPart):
         self.device = device
         self.random_state = random_state
 
-    def fit(self, X: Any, residual: Any) -> GaussianNetwork:
+    def fit(self, X: Any, residual: Any, sample_weight: Any = None) -> GaussianNetwork:
+        """Learn from residuals, whose errors count as their `sample_weight` (n,) says."""
         check_count(self.n_members, "n_members")
         check_levels(self.confidence_level)
         plan = Plan(
@@ -94,12 +96,21 @@ class GaussianNetwork(AleatoricPart):
             device=self.device,
         )
         X, residual = check_rows(self, X, residual)
+        weight = check_sample_weight(sample_weight, len(residual))
         shape = Shape.of_noise(self.hidden, X.shape[1], 2, self.dropout)
         rng = check_random_state(self.random_state)
         counts = hold_out_counts(len(residual), self.n_members, self.stopping_size, rng)
         seeds = member_seeds(rng, self.n_members)
         self.networks_ = train(
-            shape, plan, normal_likelihood, X, residual, counts, seeds, stage="aleatoric"
+            shape,
+            plan,
+            normal_likelihood,
+            X,
+            residual,
+            counts,
+            seeds,
+            weight=weight,
+            stage="aleatoric",
         )
         return self
 

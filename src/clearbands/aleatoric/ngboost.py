@@ -15,6 +15,7 @@ from clearbands.bagging import seed_missing
 from clearbands.bands import curve_widths
 from clearbands.checks import check_levels, check_numeric, check_rows
 from clearbands.levels import curve_levels
+from clearbands.weighting import check_sample_weight, fit_weighted
 
 
 class NGBoostAleatoric(AleatoricPart):
@@ -53,11 +54,14 @@ class NGBoostAleatoric(AleatoricPart):
         self.confidence_level = confidence_level
         self.random_state = random_state
 
-    def fit(self, X: Any, residual: Any) -> NGBoostAleatoric:
+    def fit(self, X: Any, residual: Any, sample_weight: Any = None) -> NGBoostAleatoric:
+        """Learn from residuals, which count as their `sample_weight` (n,) says."""
         check_levels(self.confidence_level)
         X, residual = check_rows(self, X, residual)
+        weight = check_sample_weight(sample_weight, len(residual))
         model = _default_ngboost() if self.model is None else clone(self.model)
-        self.model_ = seed_missing(model, check_random_state(self.random_state)).fit(X, residual)
+        model = seed_missing(model, check_random_state(self.random_state))
+        self.model_ = fit_weighted(model, X, residual, weight)
         return self
 
     def predict_widths(self, X: Any) -> np.ndarray:

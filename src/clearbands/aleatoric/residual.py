@@ -18,6 +18,7 @@ from clearbands.chunks import predict_in_chunks
 from clearbands.levels import curve_levels
 from clearbands.presets import residual_boosting
 from clearbands.quantiles import present_quantiles
+from clearbands.weighting import check_sample_weight, size_of
 
 
 class ResidualQuantiles(ResampledPart):
@@ -76,18 +77,28 @@ class ResidualQuantiles(ResampledPart):
         self.random_state = random_state
 
     def fit(
-        self, X: Any, residual: Any, *, together: np.ndarray | None = None
+        self,
+        X: Any,
+        residual: Any,
+        sample_weight: Any = None,
+        *,
+        together: np.ndarray | None = None,
     ) -> ResidualQuantiles:
-        """Learn from residuals; rows of one label in `together` are drawn together."""
+        """Learn from residuals; rows of one label in `together` are drawn together.
+
+        A row counts as many times as its `sample_weight` (n,) says, by default once.
+        """
         check_count(self.n_bootstraps, "n_bootstraps")
         levels = check_levels(self.confidence_level)
         X = self._check_X(X, reset=True)
         residual = check_target(residual, X)
+        weight = check_sample_weight(sample_weight, len(residual))
         if self.preprocessing is not None:
             self.preprocessing_ = clone(self.preprocessing).fit(X, residual)
         rng = check_random_state(self.random_state)
         self.quantiles_ = list(curve_levels(levels))
-        model = residual_boosting(len(residual)) if self.model is None else clone(self.model)
+        size = size_of(weight, len(residual))
+        model = residual_boosting(size) if self.model is None else clone(self.model)
         if "quantiles" not in model.get_params():
             raise TypeError(
                 f"{type(model).__name__} has no parameter `quantiles`; the aleatoric part needs a "
@@ -103,7 +114,13 @@ class ResidualQuantiles(ResampledPart):
             block_length=self.block_length,
         )
         self.bag_ = fit_bag(
-            model, self._view(X), residual, self.draws_, n_jobs=self.n_jobs, stage="aleatoric"
+            model,
+            self._view(X),
+            residual,
+            self.draws_,
+            weight=weight,
+            n_jobs=self.n_jobs,
+            stage="aleatoric",
         )
         return self
 

@@ -16,6 +16,8 @@ from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.checks import check_count, check_levels, check_numeric, check_target
 from clearbands.chunks import predict_in_chunks
 from clearbands.levels import tails
+from clearbands.quantiles import weighted_median, weighted_quantiles
+from clearbands.weighting import check_sample_weight
 
 SMALLEST_SCALE = 0.05
 """Of the median absolute residual: a model of sizes may answer 0, or less."""
@@ -78,27 +80,42 @@ class ScaledResiduals(ResampledPart):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, residual: Any, *, together: np.ndarray | None = None) -> ScaledResiduals:
-        """Learn from residuals; rows of one label in `together` stay together."""
+    def fit(
+        self,
+        X: Any,
+        residual: Any,
+        sample_weight: Any = None,
+        *,
+        together: np.ndarray | None = None,
+    ) -> ScaledResiduals:
+        """Learn from residuals; rows of one label in `together` stay together.
+
+        A row counts as many times as its `sample_weight` (n,) says, by default once.
+        """
         check_count(self.n_folds, "n_folds", smallest=2)
         check_count(self.n_repeats, "n_repeats")
         X = check_numeric(self, X, reset=True)
         residual = check_target(residual, X)
+        weight = check_sample_weight(sample_weight, len(residual))
         levels = check_levels(self.confidence_level)
         rng = check_random_state(self.random_state)
         model = seed_missing(clone(_scale_trees() if self.model is None else self.model), rng)
         size = np.abs(residual)
-        typical = float(np.median(size))
+        typical = weighted_median(size, weight)
         self.smallest_ = SMALLEST_SCALE * typical
         if self.learn_log:
             size = np.log(size + (SMALLEST_LOG * typical or 1.0))
         self.draws_ = Folds.draw(len(size), self.n_folds, self.n_repeats, rng, together)
-        self.bag_ = fit_bag(model, X, size, self.draws_, n_jobs=self.n_jobs, stage="aleatoric")
+        self.bag_ = fit_bag(
+            model, X, size, self.draws_, weight=weight, n_jobs=self.n_jobs, stage="aleatoric"
+        )
         self.unseen_scale_ = self._scale(predict_unseen(self.bag_, X, self.draws_)[:, 0])
         ends = np.array([tails(level) for level in levels]).T
         with np.errstate(divide="ignore", invalid="ignore"):
             shape = np.where(residual == 0, 0.0, residual / self.unseen_scale_)
-        lower, upper = np.quantile(shape[np.isfinite(shape)], ends)
+        known = np.isfinite(shape)
+        own = None if weight is None else weight[known]
+        lower, upper = weighted_quantiles(shape[known], ends, own)
         self.factors_ = np.maximum([-lower, upper], 0)
         return self
 

@@ -14,6 +14,7 @@ from clearbands.checks import check_count, check_levels, check_numeric, check_qu
 from clearbands.chunks import predict_in_chunks
 from clearbands.levels import curve_levels
 from clearbands.quantile_models.network import NetworkQuantiles
+from clearbands.weighting import check_sample_weight
 
 
 class SimultaneousQuantiles(AleatoricPart):
@@ -84,18 +85,20 @@ class SimultaneousQuantiles(AleatoricPart):
         self.device = device
         self.random_state = random_state
 
-    def fit(self, X: Any, residual: Any) -> SimultaneousQuantiles:
+    def fit(self, X: Any, residual: Any, sample_weight: Any = None) -> SimultaneousQuantiles:
+        """Learn from residuals, whose errors count as their `sample_weight` (n,) says."""
         check_count(self.n_members, "n_members")
         levels = check_levels(self.confidence_level)
         if len(self.quantiles) > 0:
             check_quantiles(self.quantiles)
         X, residual = check_rows(self, X, residual)
+        weight = check_sample_weight(sample_weight, len(residual))
         self.quantiles_ = sorted({*curve_levels(levels), *map(float, self.quantiles)})
         shared = NetworkQuantiles().get_params().keys() & self.get_params().keys()
         model = NetworkQuantiles(**{name: getattr(self, name) for name in shared})
         model.set_params(quantiles=tuple(self.quantiles_))
         once = np.ones((self.n_members, len(residual)), np.uint8)
-        self.networks_ = model.fit_bag(X, residual, once, stage="aleatoric")
+        self.networks_ = model.fit_bag(X, residual, once, weight=weight, stage="aleatoric")
         return self
 
     def predict_quantiles(self, X: Any) -> np.ndarray:

@@ -19,12 +19,19 @@ class Judged(NamedTuple):
     y: np.ndarray
     components: Components
     groups: np.ndarray | None = None
-    weight: np.ndarray | None = None
+    calibration_weight: np.ndarray | None = None
+    sample_weight: np.ndarray | None = None
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """As calibrators take them."""
         return (self.y, *self.components)
+
+    @property
+    def weight(self) -> np.ndarray | None:
+        """(n,): what each row counts among new rows; None where all count alike."""
+        weights = [w for w in (self.calibration_weight, self.sample_weight) if w is not None]
+        return np.prod(weights, axis=0) if weights else None
 
 
 def for_groups(calibrator: Any) -> GroupCalibrator:
@@ -42,14 +49,14 @@ def for_groups(calibrator: Any) -> GroupCalibrator:
 def fit_calibrator(calibrator: Any, held_out: Judged, chooser: Judged | None) -> Any:
     """gamma1 from the rows held out, lambda from the same or from those of `chooser`."""
     validation = None if chooser is None else chooser.arrays
-    labels: dict[str, np.ndarray | None] = {}
-    if held_out.groups is not None:
-        labels["groups"] = held_out.groups
-    if held_out.weight is not None:
-        labels["calibration_weight"] = held_out.weight
-        if chooser is not None:
-            labels["validation_weight"] = chooser.weight
-    return calibrator.fit(*held_out.arrays, validation=validation, **labels)
+    labels = {
+        "groups": held_out.groups,
+        "calibration_weight": held_out.calibration_weight,
+        "sample_weight": held_out.sample_weight,
+        "validation_weight": None if chooser is None else chooser.weight,
+    }
+    given = {name: label for name, label in labels.items() if label is not None}
+    return calibrator.fit(*held_out.arrays, validation=validation, **given)
 
 
 def lambda_paths(
@@ -60,6 +67,14 @@ def lambda_paths(
         return ()
     y, center, aleatoric, epistemic = rows.arrays
     return tuple(
-        lambda_path(y, center, aleatoric[:, :, j], epistemic[:, :, j], level, lambdas[j])
+        lambda_path(
+            y,
+            center,
+            aleatoric[:, :, j],
+            epistemic[:, :, j],
+            level,
+            lambdas[j],
+            sample_weight=rows.weight,
+        )
         for j, level in enumerate(levels)
     )

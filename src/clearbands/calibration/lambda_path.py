@@ -8,9 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearbands.calibration.conformal import capped_rank, order_statistic
+from clearbands.calibration.conformal import order_statistic
 from clearbands.calibration.rows import CalibrationRows
-from clearbands.checks import check_count, check_one_level, check_vector, check_widths
+from clearbands.checks import (
+    check_count,
+    check_one_level,
+    check_vector,
+    check_weights,
+    check_widths,
+)
 from clearbands.levels import alpha
 
 N_POINTS = 129
@@ -68,11 +74,12 @@ def lambda_path(
     lambda_: float,
     *,
     n_points: int = N_POINTS,
+    sample_weight: Any = None,
 ) -> LambdaPath:
     """The loss at `n_points` lambdas from 0 to infinity, spread evenly over the epistemic share.
 
     The arrays are those that chose lambda: y and center (n,), widths (n, 2). `lambda_` is what
-    was chosen on them.
+    was chosen on them; a row counts as many times as its `sample_weight` (n,) says.
 
     >>> from clearbands import lambda_path
     >>> y, ones = np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.ones((5, 2))
@@ -88,8 +95,11 @@ def lambda_path(
     epistemic = check_widths(epistemic, "epistemic", len(y))[:, :, 0]
     level = check_one_level(confidence_level)
     check_count(n_points, "n_points", 2)
-    rows = CalibrationRows.from_widths(y, center, aleatoric, epistemic)
-    k = capped_rank(len(rows), level)
+    weight = None
+    if sample_weight is not None:
+        weight = check_weights(sample_weight, "sample_weight", len(y))
+    rows = CalibrationRows.from_widths(y, center, aleatoric, epistemic, weight)
+    k = rows.capped_rank(level)
     unit = _unit(rows)
 
     def point(lambda_: float) -> PathPoint:
@@ -124,9 +134,9 @@ def _unit(rows: CalibrationRows) -> float:
     return rows.total_aleatoric / rows.total_epistemic if both else 1.0
 
 
-def _gamma_one(rows: CalibrationRows, k: int, alpha: float, unit: float) -> PathPoint | None:
+def _gamma_one(rows: CalibrationRows, k: float, alpha: float, unit: float) -> PathPoint | None:
     """Beside the curve only where gamma1 = 1 covers more rows than needed, and lambda is 0."""
-    lambda_ = order_statistic(rows.scores_beside(1.0), k)
+    lambda_ = order_statistic(rows.scores_beside(1.0), k, rows.weight)
     if math.isinf(lambda_):
         return None
     return PathPoint(lambda_, share_of(lambda_ / unit), rows.quantile_loss(1.0, lambda_, alpha))

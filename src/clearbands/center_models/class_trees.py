@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from clearbands.bagging import member_seeds
 from clearbands.center_models.symmetric import MAX_L2, check_trees, learning_rates
 from clearbands.class_labels import likeliest, positions, softmax
+from clearbands.engine.grains import EVEN
 from clearbands.progress import ignore, listening
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class SymmetricTreesClassifier(ClassifierMixin, BaseEstimator):
             counts,
             n_trees=n_trees,
             max_depth=self.max_depth,
-            learning_rates=learning_rates(self.learning_rate, counts, n_trees),
+            learning_rates=learning_rates(self.learning_rate, EVEN.drawn(counts), n_trees),
             l2=self.l2,
             max_bins=self.max_bins,
             seeds=member_seeds(self.random_state, len(counts)),

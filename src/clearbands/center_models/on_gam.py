@@ -14,6 +14,7 @@ from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.checks import check_numeric, check_rows
 from clearbands.progress import ignore, listening
 from clearbands.quantile_models.gam import ExpectileGAM
+from clearbands.weighting import check_sample_weight, drop_weightless
 
 
 class TreesOnGAM(RegressorMixin, BaseEstimator):
@@ -43,10 +44,12 @@ class TreesOnGAM(RegressorMixin, BaseEstimator):
         self.trees = trees
         self.gam = gam
 
-    def fit(self, X: Any, y: Any) -> TreesOnGAM:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TreesOnGAM:
+        """A row counts as many times as its `sample_weight` (n,) says, by default once."""
         X, y = check_rows(self, X, y)
+        X, y, weight = drop_weightless(X, y, check_sample_weight(sample_weight, len(y)))
         with listening(ignore):
-            self.bag_ = self.fit_bag(X, y, np.ones((1, len(y)), np.uint8))
+            self.bag_ = self.fit_bag(X, y, np.ones((1, len(y)), np.uint8), weight=weight)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -60,17 +63,19 @@ class TreesOnGAM(RegressorMixin, BaseEstimator):
         y: np.ndarray,
         counts: np.ndarray,
         *,
+        weight: np.ndarray | None = None,
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> SumBag:
         """One member per row of `counts` (b, n): how often each row of X is to count."""
         gam = clone(ExpectileGAM() if self.gam is None else self.gam)
-        curves = gam.set_params(quantiles=(0.5,)).fit_bag(X, y, counts, n_jobs=n_jobs, stage=stage)
+        options: dict[str, Any] = {"weight": weight, "n_jobs": n_jobs, "stage": stage}
+        curves = gam.set_params(quantiles=(0.5,)).fit_bag(X, y, counts, **options)
         left_over = y - curves.predict_members(X)[:, 0].T
-        trees = self._trees().fit_bag(X, left_over, counts, n_jobs=n_jobs, stage=stage)
+        trees = self._trees().fit_bag(X, left_over, counts, **options)
         return SumBag(curves, trees)
 
-    def shortened(self, n_trees: int, n_rows: int) -> TreesOnGAM:
+    def shortened(self, n_trees: int, n_rows: float) -> TreesOnGAM:
         """The same with the first trees alone, which had been fitted on so many rows."""
         return clone(self).set_params(trees=self._trees().shortened(n_trees, n_rows))
 

@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from clearbands.bagging import member_seeds
 from clearbands.checks import check_count
 from clearbands.engine.binning import MAX_BINS
+from clearbands.engine.grains import Grains
 from clearbands.progress import ignore, listening
+from clearbands.weighting import check_sample_weight, drop_weightless
 
 if TYPE_CHECKING:
     from clearbands.engine.symmetric import SymmetricBag
@@ -75,12 +77,15 @@ class SymmetricTrees(RegressorMixin, BaseEstimator):
         self.max_bins = max_bins
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> SymmetricTrees:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SymmetricTrees:
+        """A row counts as many times as its `sample_weight` (n,) says, by default once."""
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2
         )
+        weight = check_sample_weight(sample_weight, len(y))
+        X, y, weight = drop_weightless(X, np.asarray(y, np.float64), weight)
         with listening(ignore):
-            self.bag_ = self.fit_bag(X, np.asarray(y, np.float64), np.ones((1, len(y)), np.uint8))
+            self.bag_ = self.fit_bag(X, y, np.ones((1, len(y)), np.uint8), weight=weight)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -95,14 +100,16 @@ class SymmetricTrees(RegressorMixin, BaseEstimator):
         y: np.ndarray,
         counts: np.ndarray,
         *,
+        weight: np.ndarray | None = None,
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> SymmetricBag:
         """Fit one member per row of `counts` (b, n): how often each row of X is to count.
 
-        X and y are checked already. Counts are integers of any type, so they may be weights, too.
+        X, y and `weight` (n,), which says what a row counts each time, are checked already.
         """
         self._check_parameters()
+        grains = Grains.of(weight)
         # Imported late: numba takes a second to load, which `import clearbands` should not.
         from clearbands.engine.symmetric import fit_symmetric_bag
 
@@ -110,10 +117,11 @@ class SymmetricTrees(RegressorMixin, BaseEstimator):
             X,
             y,
             counts,
+            grains,
             absolute=self.loss == "absolute",
             n_trees=self.n_trees,
             max_depth=self.max_depth,
-            learning_rates=self._learning_rates(counts),
+            learning_rates=self._learning_rates(grains.drawn(counts)),
             l2=self.l2,
             max_bins=self.max_bins,
             seeds=member_seeds(self.random_state, len(counts)),
@@ -121,13 +129,13 @@ class SymmetricTrees(RegressorMixin, BaseEstimator):
             stage=stage,
         )
 
-    def shortened(self, n_trees: int, n_rows: int) -> SymmetricTrees:
+    def shortened(self, n_trees: int, n_rows: float) -> SymmetricTrees:
         """The same with the first trees alone, which had been fitted on so many rows."""
-        rate = self._learning_rates(np.full((1, 1), n_rows))[0]
+        rate = self._learning_rates(np.array([n_rows]))[0]
         return clone(self).set_params(n_trees=n_trees, learning_rate=float(rate))
 
-    def _learning_rates(self, counts: np.ndarray) -> np.ndarray:
-        return learning_rates(self.learning_rate, counts, self.n_trees)
+    def _learning_rates(self, n_rows: np.ndarray) -> np.ndarray:
+        return learning_rates(self.learning_rate, n_rows, self.n_trees)
 
     def _check_parameters(self) -> None:
         if self.loss not in LOSSES:
@@ -150,11 +158,9 @@ def check_trees(model: Any, n_trees: Any) -> None:
         )
 
 
-def learning_rates(rate: float | str, counts: np.ndarray, n_trees: int) -> np.ndarray:
-    """(b,): of members that count rows so often (b, n)."""
-    if rate != "auto":
-        return np.full(len(counts), float(rate))
-    return automatic_rate(counts.sum(axis=1, dtype=np.int64), n_trees)
+def learning_rates(rate: float | str, n_rows: np.ndarray, n_trees: int) -> np.ndarray:
+    """(b,): of members that see so many rows (b,), as these count."""
+    return np.full(len(n_rows), float(rate)) if rate != "auto" else automatic_rate(n_rows, n_trees)
 
 
 def automatic_rate(n_rows: np.ndarray, n_trees: int) -> np.ndarray:

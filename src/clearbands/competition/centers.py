@@ -16,7 +16,9 @@ from clearbands.levels import alpha, tails
 from clearbands.presets import STAGES
 from clearbands.progress import report
 from clearbands.quantile_models.base import QuantileModel
+from clearbands.quantiles import weighted_quantiles
 from clearbands.split import Rows
+from clearbands.weighting import mean_of
 
 STAGE = "choosing a center"
 
@@ -71,17 +73,27 @@ def _judge(
     if isinstance(prepared, QuantileModel):
         prepared.set_params(quantiles=(0.5,))
     judged = draws.unseen.any(axis=0)  # in the order of time the first rows are not
-    bag: Any = fit_bag(prepared, train.X, train.y, draws, n_jobs=n_jobs, stage="judging a center")
+    rows, weight = train.take(np.flatnonzero(judged)), train.sample_weight
+    bag: Any = fit_bag(
+        prepared,
+        train.X,
+        train.y,
+        draws,
+        weight=weight,
+        n_jobs=n_jobs,
+        stage="judging a center",
+    )
     if not isinstance(prepared, SymmetricTrees | TreesOnGAM):
         predicted = predict_unseen(bag, train.X, draws)[:, 0, 0]
-        return _standing(name, prepared, train.y[judged], predicted[judged], levels)
+        return _standing(name, prepared, rows, predicted[judged], levels)
     # One bag answers for fewer trees too, all at the learning rate of the full number.
-    n_rows = int(draws.counts.sum(axis=1, dtype=np.int64).max())
+    seen = draws.counts if weight is None else draws.counts * weight
+    n_rows = float(seen.sum(axis=1, dtype=float).max())
     stages = [
         _standing(
             f"{name}, {n_trees} trees",
             prepared.shortened(n_trees, n_rows),
-            train.y[judged],
+            rows,
             predict_unseen(bag.first(n_trees), train.X, draws)[judged, 0, 0],
             levels,
         )
@@ -92,19 +104,20 @@ def _judge(
 
 
 def _standing(
-    name: str, model: Any, y: np.ndarray, predicted: np.ndarray, levels: Sequence[float]
+    name: str, model: Any, rows: Rows, predicted: np.ndarray, levels: Sequence[float]
 ) -> CenterStanding:
+    y, weight = rows.y, rows.sample_weight
     if predicted.shape != y.shape or not np.isfinite(predicted).all():
         raise ValueError("it predicts values that are not finite, or not one per row.")
     error = y - predicted
     with np.errstate(over="ignore"):
-        rmse = float(np.sqrt(np.mean(error**2)))
-    loss = float(np.mean([_constant_loss(error, level) for level in levels]))
-    return CenterStanding(name, model, rmse, float(np.mean(np.abs(error))), loss)
+        rmse = float(np.sqrt(mean_of(error**2, weight)))
+    loss = float(np.mean([_constant_loss(error, level, weight) for level in levels]))
+    return CenterStanding(name, model, rmse, mean_of(np.abs(error), weight), loss)
 
 
-def _constant_loss(error: np.ndarray, level: float) -> float:
+def _constant_loss(error: np.ndarray, level: float, weight: np.ndarray | None) -> float:
     """Of bounds at the outer quantiles of the errors."""
-    low, high = np.quantile(error, tails(level))
+    low, high = weighted_quantiles(error, tails(level), weight)
     outside = np.maximum(low - error, 0) + np.maximum(error - high, 0)
-    return float(alpha(level) / 2 * (high - low) + outside.mean()) / 2
+    return float(alpha(level) / 2 * (high - low) + mean_of(outside, weight)) / 2

@@ -25,6 +25,7 @@ from clearbands.epistemic.base import CenterAndWidths, CrossPart
 from clearbands.pairs import Blend
 from clearbands.progress import report
 from clearbands.split import Rows
+from clearbands.weighting import fit_weighted
 
 
 class Outcome(NamedTuple):
@@ -85,7 +86,9 @@ def _pair_up(
         around = {name: noises[name] for name in noises if (center_name, name) in wanted}
         if not around:
             continue
-        epistemic = clone(part).fit(rows.X, rows.y, together=rows.together)
+        epistemic = fit_weighted(
+            clone(part), rows.X, rows.y, rows.sample_weight, together=rows.together
+        )
         said = epistemic.predict_unseen(rows.X)
         kept = unseen_rows(said.center, epistemic.judges_all)
         said, used = CenterAndWidths(said.center[kept], said.widths[kept]), rows.take(kept)

@@ -19,6 +19,7 @@ from clearbands.levels import alpha
 from clearbands.pairs import Blend, CrossPair, show
 from clearbands.presets import match_quantile_model
 from clearbands.split import Rows
+from clearbands.weighting import fit_weighted, mean_of, size_of
 
 
 class NoiseCandidate(NamedTuple):
@@ -51,10 +52,11 @@ class Contestant:
     factors: np.ndarray  # (2, k): gamma1 and gamma2
     row_losses: np.ndarray  # (n,)
     rows: np.ndarray  # (n,): their numbers among the rows it was judged on
+    weight: np.ndarray | None = None  # (n,): how many rows each counts as
 
     @property
     def loss(self) -> float:
-        return float(self.row_losses.mean())
+        return mean_of(self.row_losses, self.weight)
 
 
 def judge(
@@ -72,15 +74,17 @@ def judge(
     """
     learned = rows.y if noise.learns_target else rows.y - said.center
     part = match_quantile_model(clone(noise.part), epistemic)
-    part.fit(show(rows.X, said, shown), learned, together=rows.together)
+    seen = show(rows.X, said, shown)
+    fit_weighted(part, seen, learned, rows.sample_weight, together=rows.together)
     pair = CrossPair(epistemic, part, shown)
     unseen = pair.unseen(rows.X, said)
     judges = unseen_rows(unseen.aleatoric[:, 0, 0], epistemic.judges_all)
-    y, unseen = rows.y[judges], unseen.take(judges)
-    calibrator = ClearCalibrator(list(levels)).fit(y, *unseen)
+    y, unseen, weight = rows.y[judges], unseen.take(judges), rows.sample_weight
+    weight = None if weight is None else weight[judges]
+    calibrator = ClearCalibrator(list(levels)).fit(y, *unseen, sample_weight=weight)
     losses = row_losses(y, unseen, calibrator, levels)
     factors = np.stack([calibrator.gamma1_, calibrator.gamma2_])
-    return Contestant(*names, pair, y, unseen, factors, losses, judges)
+    return Contestant(*names, pair, y, unseen, factors, losses, judges, weight)
 
 
 def unseen_rows(said: np.ndarray, all_should_be: bool = True) -> np.ndarray:
@@ -148,8 +152,10 @@ def leaderboard(
 
 
 def _behind(contestant: Contestant, best: Contestant) -> tuple[float, float]:
-    difference = contestant.row_losses - best.row_losses
-    return float(difference.mean()), float(difference.std() / np.sqrt(len(difference)))
+    difference, weight = contestant.row_losses - best.row_losses, contestant.weight
+    mean = mean_of(difference, weight)
+    deviation = np.sqrt(mean_of((difference - mean) ** 2, weight))
+    return mean, float(deviation / np.sqrt(size_of(weight, len(difference))))
 
 
 def blend(kept: Sequence[Contestant]) -> tuple[Blend, Components]:

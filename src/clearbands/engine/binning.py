@@ -21,9 +21,14 @@ class Bins:
     starts: np.ndarray  # (d + 1,): the cuts of column j are cuts[starts[j] : starts[j + 1]]
 
     @classmethod
-    def from_data(cls, X: np.ndarray, max_bins: int = MAX_BINS) -> Bins:
-        """At most `max_bins` bins per column, holding about equally many rows each."""
-        cuts = [_column_cuts(column, max_bins) for column in X.T]
+    def from_data(
+        cls, X: np.ndarray, max_bins: int = MAX_BINS, weight: np.ndarray | None = None
+    ) -> Bins:
+        """At most `max_bins` bins per column, holding about equally many rows each.
+
+        A row counts as many times as its whole `weight` (n,) says.
+        """
+        cuts = [_column_cuts(column, max_bins, weight) for column in X.T]
         return cls(np.concatenate(cuts), np.cumsum([0, *map(len, cuts)]))
 
     @property
@@ -44,14 +49,24 @@ class Bins:
         return binned
 
 
-def _column_cuts(column: np.ndarray, max_bins: int) -> np.ndarray:
-    values, counts = np.unique(column, return_counts=True)
+def _column_cuts(column: np.ndarray, max_bins: int, weight: np.ndarray | None) -> np.ndarray:
+    values, counts = _distinct(column, weight)
     middles = values[:-1] / 2 + values[1:] / 2
     # Between two neighbouring floats there is no middle: cut at the lower one.
     middles = np.where((middles >= values[:-1]) & (middles < values[1:]), middles, values[:-1])
     if len(values) <= max_bins:
         return middles
     # Cut after the value in which each of max_bins equal shares of the rows ends.
-    shares = np.arange(1, max_bins) * (len(column) / max_bins)
+    shares = np.arange(1, max_bins) * (counts.sum() / max_bins)
     ends = np.searchsorted(np.cumsum(counts), shares, side="left")
     return middles[np.unique(ends[ends < len(middles)])]
+
+
+def _distinct(column: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """The values, rising, and how often each occurs."""
+    if weight is None:
+        return np.unique(column, return_counts=True)
+    values, places = np.unique(column[weight > 0], return_inverse=True)
+    counts = np.zeros(len(values), np.int64)
+    np.add.at(counts, places, weight[weight > 0])
+    return values, counts

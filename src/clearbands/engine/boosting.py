@@ -13,6 +13,7 @@ from clearbands.engine.binning import Bins
 from clearbands.engine.boosting_columns import FineColumns
 from clearbands.engine.boosting_tree import Histograms, Rule, Sample, fit_member
 from clearbands.engine.compiled import inlined, kernel
+from clearbands.engine.grains import EVEN, Grains
 from clearbands.engine.screening import Screen
 from clearbands.engine.targets import OwnUnit
 from clearbands.engine.threads import run_threads
@@ -49,6 +50,7 @@ def fit_boosted_bag(
     y: np.ndarray,
     counts: np.ndarray,
     quantiles: np.ndarray,
+    grains: Grains = EVEN,
     *,
     max_bins: int,
     n_trees: int,
@@ -59,15 +61,18 @@ def fit_boosted_bag(
     n_jobs: int | None,
     stage: str,
 ) -> BoostedBag:
-    """Boost every quantile on every bootstrap, a row of `counts` (b, n) uint8."""
+    """Boost every quantile on every bootstrap, a row of `counts` (b, n) uint8.
+
+    `grains` say what a row weighs each time it is drawn.
+    """
     if X.shape[1] > MAX_COLUMNS:
         raise ValueError(f"X must have at most {MAX_COLUMNS} columns, got {X.shape[1]}.")
     # A power of two rounds nothing, and keeps differences of very large y from overflowing.
     magnitude = 2.0 ** (np.frexp(np.abs(y).max())[1] - 1.0)
     y = y / magnitude
-    bins = Bins.from_data(X, FINE_BINS)
+    bins = Bins.from_data(X, FINE_BINS, grains.of_rows)
     fine = FineColumns.from_bins(bins, X)
-    screen = Screen.from_bins(fine.binned)
+    screen = Screen.from_bins(fine.binned, grains)
     n_members, n_quantiles = len(counts), len(quantiles)
     n_inner = 2**max_depth - 1
     shape = (n_members, n_quantiles, n_trees)
@@ -77,21 +82,22 @@ def fit_boosted_bag(
     threshold = np.empty((*shape, n_inner), np.uint16)
     value = np.empty((*shape, n_inner + 1), np.float32)
     # Weights are integers, so rounding the limit up changes nothing; an empty child is no child.
-    min_weight = max(1, int(np.ceil(min_child_weight)))
+    min_weight = max(1, int(np.ceil(min_child_weight * grains.per_one)))
 
     def fit_one(task: int, stop: np.ndarray) -> None:
         member, level = divmod(task, n_quantiles)
         tau = float(quantiles[level])
-        seen = None if screen is None else screen.columns(y, counts[member])
-        columns = (fine if seen is None else fine.take(seen)).coarsen(counts[member], max_bins)
+        own_counts = grains.times(counts[member])
+        seen = None if screen is None else screen.columns(y, own_counts)
+        columns = (fine if seen is None else fine.take(seen)).coarsen(own_counts, max_bins)
         # A histogram is cleared and scanned as a whole: it pays off once rows outnumber bins.
         few_rows = max(32, int(columns.offsets[-1]) // columns.binned.shape[1])
-        own = OwnUnit.of(y, counts[member])
-        sample = Sample.draw(own.apply(y), counts[member])
+        own = OwnUnit.of(y, own_counts)
+        sample = Sample.draw(own.apply(y), own_counts)
         n_slots = max_depth if len(sample.drawn) > few_rows else 0
         fit_member(
             columns,
-            Rule(tau, float(learning_rate), min_weight, float(reg_lambda), few_rows),
+            Rule(tau, float(learning_rate), min_weight, reg_lambda * grains.per_one, few_rows),
             sample,
             Histograms.allocate(columns, n_slots, max_depth),
             int(max_depth),

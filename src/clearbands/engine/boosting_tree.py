@@ -45,12 +45,12 @@ class Sample(NamedTuple):
 
     drawn: np.ndarray  # (m,) uint32: the rows that were drawn
     rows: np.ndarray  # (m,) uint32: the same, ordered so that every node owns a contiguous part
-    counts: np.ndarray  # (n,) uint8: how often each row was drawn
-    gradients: np.ndarray  # (n,) uint16: the two weights of a pair, in a byte each
+    counts: np.ndarray  # (n,) uint8 or int64: how often each row was drawn, or its weight
+    gradients: np.ndarray  # (n,) uint16 or int64: the two weights of a pair, in a half each
     residual: np.ndarray  # (n,): target - prediction
     spare_rows: np.ndarray  # (m,) uint32
     leaf_residuals: np.ndarray  # (m,)
-    leaf_weights: np.ndarray  # (m,) uint8
+    leaf_weights: np.ndarray  # (m,), as `counts`
 
     @classmethod
     def draw(cls, y: np.ndarray, counts: np.ndarray) -> Sample:
@@ -60,13 +60,13 @@ class Sample(NamedTuple):
             drawn,
             np.empty_like(drawn),
             counts,
-            np.zeros(len(y), np.uint16),
+            np.zeros(len(y), np.uint16 if counts.dtype == np.uint8 else np.int64),
             y,
             # Rows are moved when a node is split and residuals gathered when it is not: one
             # piece of memory serves both.
             leaf_residuals.view(np.uint32)[: len(drawn)],
             leaf_residuals,
-            np.empty(len(drawn), np.uint8),
+            np.empty(len(drawn), counts.dtype),
         )
 
 
@@ -134,7 +134,7 @@ def _start_tree(columns, sample, histogram):
     Few residuals change their sign from one tree to the next: the histogram of the root is
     corrected for those rows and not built again.
     """
-    total = 0
+    total, half = 0, _half_bits(sample.gradients)
     for i in range(len(sample.drawn)):
         row = sample.drawn[i]
         sample.rows[i] = row
@@ -142,9 +142,9 @@ def _start_tree(columns, sample, histogram):
         overshoots = weight if sample.residual[row] <= 0 else 0
         pair = (weight << HALF) | overshoots
         total += pair
-        before = _pair(sample.gradients[row])
+        before = _pair(sample.gradients[row], half)
         if pair != before:
-            sample.gradients[row] = (weight << 8) | overshoots
+            sample.gradients[row] = (weight << half) | overshoots
             _add_row(columns.binned[row], columns.offsets, pair - before, histogram)
     return total
 
@@ -198,8 +198,14 @@ def _read(pending, index):
 
 
 @inlined
-def _pair(gradients):
-    return (np.int64(gradients >> 8) << HALF) | np.int64(gradients & 255)
+def _half_bits(gradients):
+    """Known to the compiler: arrays of another type are another kernel."""
+    return 4 * gradients.itemsize
+
+
+@inlined
+def _pair(gradients, half):
+    return (np.int64(gradients >> half) << HALF) | np.int64(gradients & ((1 << half) - 1))
 
 
 @inlined
@@ -215,9 +221,10 @@ def _gradient(pair, tau):
 @called
 def _build_histogram(binned, offsets, rows, gradients, histogram):
     histogram[:] = 0
+    half = _half_bits(gradients)
     for i in range(len(rows)):
         row = rows[i]
-        _add_row(binned[row], offsets, _pair(gradients[row]), histogram)
+        _add_row(binned[row], offsets, _pair(gradients[row], half), histogram)
 
 
 @inlined
@@ -290,9 +297,10 @@ def _best_split_of_few_rows(offsets, rule, histogram, occupied, pair):
 @called
 def _build_sparse_histogram(binned, offsets, rows, gradients, histogram, occupied):
     occupied[:] = 0
+    half = _half_bits(gradients)
     for i in range(len(rows)):
         row = rows[i]
-        pair = _pair(gradients[row])
+        pair = _pair(gradients[row], half)
         for column in range(binned.shape[1]):
             bin_ = np.uint64(binned[row, column])
             histogram[offsets[column] + bin_] += pair

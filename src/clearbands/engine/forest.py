@@ -16,6 +16,7 @@ from clearbands.engine.binning import Bins
 from clearbands.engine.bits import random_below, random_unit
 from clearbands.engine.compiled import inlined, kernel
 from clearbands.engine.forest_tree import Columns, Growth, Nodes, Workspace, grow_tree, max_leaves
+from clearbands.engine.grains import EVEN, Grains
 from clearbands.engine.screening import Screen
 from clearbands.engine.threads import run_threads
 from clearbands.quantiles import sorted_quantiles
@@ -70,6 +71,7 @@ def fit_forest_bag(
     y: np.ndarray,
     counts: np.ndarray,
     quantiles: np.ndarray,
+    grains: Grains = EVEN,
     *,
     kept_targets: np.ndarray | None = None,
     n_trees: int,
@@ -82,14 +84,16 @@ def fit_forest_bag(
 ) -> ForestBag:
     """Grow one forest per row of `counts` (b, n); member i depends on seeds[i] alone.
 
-    y decides the splits; leaves keep `kept_targets` of their rows, by default y as well.
+    y decides the splits; leaves keep `kept_targets` of their rows, by default y as well. A tree
+    draws as many rows as the member weighs, a heavy row so many times more likely.
     """
     if X.shape[1] > MAX_COLUMNS:
         raise ValueError(f"X must have at most {MAX_COLUMNS} columns, got {X.shape[1]}.")
-    bins = Bins.from_data(X, max_bins)
+    bins = Bins.from_data(X, max_bins, grains.of_rows)
     all_columns = Columns.from_bins(bins, X)
-    screen = Screen.from_bins(all_columns.binned)
-    drawn_once, sum_bits = pack_targets(y, int(counts.sum(axis=1, dtype=np.int64).max()))
+    screen = Screen.from_bins(all_columns.binned, grains)
+    n_draws = np.maximum(np.rint(grains.drawn(counts)), 1).astype(np.int64)
+    drawn_once, sum_bits = pack_targets(y, int(n_draws.max()))
     leaf_weight = least_leaf_weight(min_samples_leaf)
     values = y if kept_targets is None else kept_targets
     targets = np.unique(values)
@@ -97,19 +101,21 @@ def fit_forest_bag(
     forests: list[tuple[np.ndarray, ...]] = [()] * len(counts)
 
     def grow(member: int, stop: np.ndarray) -> None:
-        seen = None if screen is None else screen.columns(y, counts[member])
+        own_counts = grains.times(counts[member])
+        seen = None if screen is None else screen.columns(y, own_counts)
         columns = all_columns if seen is None else all_columns.take(seen)
         growth = Growth.for_columns(columns, sum_bits, leaf_weight)
-        sample = np.repeat(np.arange(len(y), dtype=np.uint32), counts[member])
-        most_leaves = n_trees * max_leaves(len(sample), growth.leaf_weight)
+        sample = np.repeat(np.arange(len(y), dtype=np.uint32), own_counts)
+        most_leaves = n_trees * max_leaves(int(n_draws[member]), growth.leaf_weight)
         nodes = Nodes.empty(2 * most_leaves)
         kept = np.empty((most_leaves, samples_per_leaf), np.int32)
         roots = np.empty(n_trees, np.int64)
         n_nodes, n_leaves = _grow_forest(
             columns,
             growth,
-            Workspace.for_weight(columns, growth, len(sample)),
+            Workspace.for_weight(columns, growth, int(n_draws[member])),
             sample,
+            n_draws[member],
             drawn_once,
             places,
             np.array([seeds[member]], np.uint64),
@@ -172,14 +178,14 @@ def _places(y: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 @kernel
 def _grow_forest(
-    columns, growth, workspace, sample, drawn_once, places, rng, stop, nodes, roots, kept
+    columns, growth, workspace, sample, n_draws, drawn_once, places, rng, stop, nodes, roots, kept
 ):
     """Fill `nodes`, `roots` and `kept`; returns how many nodes and leaves there are."""
     n_nodes = n_leaves = np.int64(0)
     for tree in range(len(roots)):
         if stop[0] != 0:
             break
-        _draw_bootstrap(rng, sample, drawn_once, workspace.packed)
+        _draw_bootstrap(rng, sample, n_draws, drawn_once, workspace.packed)
         n_new = grow_tree(columns, growth, workspace, nodes, n_nodes, n_leaves)
         for leaf in range(n_new):
             _keep_targets(rng, workspace, growth.sum_bits, leaf, places, kept[n_leaves + leaf])
@@ -190,9 +196,9 @@ def _grow_forest(
 
 
 @inlined
-def _draw_bootstrap(rng, sample, drawn_once, packed):
+def _draw_bootstrap(rng, sample, n_draws, drawn_once, packed):
     packed[:] = 0
-    for _ in range(len(sample)):
+    for _ in range(n_draws):
         row = sample[random_below(rng, len(sample))]
         packed[row] += drawn_once[row]
 

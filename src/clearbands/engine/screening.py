@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clearbands.engine.compiled import kernel
+from clearbands.engine.grains import EVEN, Grains
 
 MANY_COLUMNS = 512
 FEWEST_KEPT = 128
@@ -30,23 +31,28 @@ class Screen:
 
     binned: np.ndarray  # (n, d) small integers, as given
     group_of: np.ndarray  # (d, bins) uint8: bins in eight groups of about equally many rows
+    grains: Grains = EVEN
 
     @classmethod
-    def from_bins(cls, binned: np.ndarray) -> Screen | None:
+    def from_bins(cls, binned: np.ndarray, grains: Grains = EVEN) -> Screen | None:
         """None for columns few enough to look at them all; `binned` is (n, d) small integers."""
         if binned.shape[1] <= MANY_COLUMNS:
             return None
         n_bins = int(binned.max()) + 1
         group_of = np.empty((binned.shape[1], n_bins), np.uint8)
         for j in range(binned.shape[1]):
-            group_of[j] = _equal_shares(np.bincount(binned[:, j], minlength=n_bins))
-        return cls(binned, group_of)
+            sizes = np.bincount(binned[:, j], grains.of_rows, minlength=n_bins)
+            group_of[j] = _equal_shares(sizes)
+        return cls(binned, group_of, grains)
 
     def columns(self, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """The most promising columns for rows that count so often, in rising order."""
+        """The most promising columns for rows that weigh so many grains, in rising order."""
         n_rows, n_columns = self.binned.shape
+        of_rows = self.grains.of_rows
+        if of_rows is not None:
+            n_rows = int(of_rows.sum() / self.grains.per_one)
         n_kept = int(np.clip(n_rows // ROWS_PER_KEPT, FEWEST_KEPT, MANY_COLUMNS))
-        scores, weights = _scores(y), counts.astype(np.int64)
+        scores, weights = _scores(y, of_rows), counts.astype(np.int64)
         sums = np.zeros((n_columns, GROUPS, 3), np.int64)
         _add_rows(self.binned, self.group_of, scores, weights, sums)
         variances = np.cov(scores, rowvar=False, fweights=weights).diagonal()
@@ -54,11 +60,14 @@ class Screen:
         return np.sort(np.argsort(-promise, kind="stable")[:n_kept])
 
 
-def _scores(y: np.ndarray) -> np.ndarray:
+def _scores(y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
     """(n, 2): twice the rank of y, and its distance from the middle rank, in whole numbers."""
-    rising = np.sort(y)
-    rank = np.searchsorted(rising, y, "left") + np.searchsorted(rising, y, "right")
-    return np.stack([rank, np.abs(rank - len(y))], axis=1).astype(np.int64)
+    order = np.argsort(y, kind="stable")
+    rising = y[order]
+    up_to = np.arange(len(y) + 1) if weight is None else np.append(0, np.cumsum(weight[order]))
+    below, at_most = (up_to[np.searchsorted(rising, y, side)] for side in ("left", "right"))
+    rank = below + at_most
+    return np.stack([rank, np.abs(rank - up_to[-1])], axis=1).astype(np.int64)
 
 
 def _equal_shares(sizes: np.ndarray) -> np.ndarray:

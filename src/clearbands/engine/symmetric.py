@@ -13,6 +13,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from clearbands.engine.binning import Bins
+from clearbands.engine.grains import EVEN, Grains
 from clearbands.engine.screening import Screen
 from clearbands.engine.symmetric_columns import (
     ALWAYS_LEFT,
@@ -130,6 +131,7 @@ def fit_symmetric_bag(
     X: np.ndarray,
     y: np.ndarray,
     counts: np.ndarray,
+    grains: Grains = EVEN,
     *,
     absolute: bool,
     n_trees: int,
@@ -143,27 +145,29 @@ def fit_symmetric_bag(
 ) -> SymmetricBag:
     """Boost on every part of the rows, a row of `counts` (b, n) of any integer type.
 
-    A count is how often a row is taken, or any other whole weight. Learning rates and seeds, which
-    place the cuts, are (b,). y is (n,), or (b, n) where members learn targets of their own.
-    Columns of X enter by the order of their values alone.
+    A count is how often a row is taken, or any other whole weight; `grains` say what it weighs
+    each time. Learning rates and seeds, which place the cuts, are (b,). y is (n,), or (b, n) where
+    members learn targets of their own. Columns of X enter by the order of their values alone.
     """
     check_width(X)
-    check_counts(counts)
+    check_counts(counts, grains)
     magnitude = magnitude_of(float(np.abs(y).max()))
     targets = np.broadcast_to(y / magnitude, counts.shape)
-    bins = Bins.from_data(X, FINE_BINS)
+    bins = Bins.from_data(X, FINE_BINS, grains.of_rows)
     fine = fine_columns(bins, X)
-    screen = Screen.from_bins(fine.T)
+    screen = Screen.from_bins(fine.T, grains)
+    l2 = float(l2) * grains.per_one
     members: list[Any] = [None] * len(counts)
 
     def fit_one(member: int, stop: np.ndarray) -> None:
-        drawn = np.flatnonzero(counts[member])
-        weight = counts[member, drawn].astype(np.int64)
-        seen = None if screen is None else screen.columns(targets[member], counts[member])
+        own_counts = grains.times(counts[member])
+        drawn = np.flatnonzero(own_counts)
+        weight = own_counts[drawn].astype(np.int64)
+        seen = None if screen is None else screen.columns(targets[member], own_counts)
         columns = Columns.draw(
             fine if seen is None else fine[seen], drawn, weight, max_bins, int(seeds[member])
         )
-        rule = Rule(n_trees, max_depth, float(learning_rates[member]), float(l2), absolute)
+        rule = Rule(n_trees, max_depth, float(learning_rates[member]), l2, absolute)
         grown = grow_member(columns, rule, targets[member, drawn], weight, stop)
         members[member] = grown.among(seen).times(magnitude)
 
@@ -228,8 +232,8 @@ def check_width(X: np.ndarray) -> None:
         raise ValueError(f"X must have at most {MAX_COLUMNS} columns, got {X.shape[1]}.")
 
 
-def check_counts(counts: np.ndarray) -> None:
-    totals = counts.sum(axis=1, dtype=np.int64)
+def check_counts(counts: np.ndarray, grains: Grains = EVEN) -> None:
+    totals = np.array([grains.times(own).sum(dtype=np.int64) for own in counts])
     if totals.min() < 1:
         raise ValueError(
             f"Member {totals.argmin()} has no rows: give every member a count above 0."

@@ -32,7 +32,8 @@ class EpistemicPart(RegressorMixin, BaseEstimator, ABC):
     """The contract: X and y in, a center and epistemic widths out.
 
     `fit(X, y, validation=None)` trains on X and y; `validation`, a pair (X, y), may choose between
-    models but trains none. `confidence_level` is a parameter, which `ClearRegressor` sets.
+    models but trains none. A part that also takes `sample_weight` (n,) can be used with rows that
+    count differently. `confidence_level` is a parameter, which `ClearRegressor` sets.
     """
 
     confidence_level: float | Sequence[float]
@@ -68,6 +69,7 @@ class CrossPart(EpistemicPart):
         self,
         X: Any,
         y: Any,
+        sample_weight: Any = None,
         *,
         validation: tuple[Any, Any] | None = None,
         together: np.ndarray | None = None,

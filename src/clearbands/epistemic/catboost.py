@@ -9,6 +9,7 @@ import numpy as np
 
 from clearbands.checks import check_count, check_table, check_target
 from clearbands.epistemic.base import Ensemble
+from clearbands.weighting import check_sample_weight
 
 
 class CatBoostVirtualEnsemble(Ensemble):
@@ -60,7 +61,12 @@ class CatBoostVirtualEnsemble(Ensemble):
         return True
 
     def fit(
-        self, X: Any, y: Any = None, *, validation: tuple[Any, Any] | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        validation: tuple[Any, Any] | None = None,
     ) -> CatBoostVirtualEnsemble:
         """Remember the columns of X; nothing here trains the booster."""
         check_count(self.n_members, "n_members", smallest=2)
@@ -74,6 +80,7 @@ class CatBoostVirtualEnsemble(Ensemble):
         X = check_table(self, X, reset=True)
         if y is not None:
             check_target(y, X)
+        check_sample_weight(sample_weight, len(X))
         return self
 
     def predict_members(self, X: Any) -> np.ndarray:

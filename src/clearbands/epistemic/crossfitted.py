@@ -13,6 +13,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from clearbands.bagging import Folds, seed_missing
 from clearbands.checks import check_count, check_table, check_target
 from clearbands.epistemic.base import CenterAndWidths, CrossPart, EpistemicPart
+from clearbands.weighting import check_sample_weight, fit_weighted
 
 N_FOLDS = 5
 
@@ -51,6 +52,7 @@ class CrossFitted(CrossPart):
         self,
         X: Any,
         y: Any,
+        sample_weight: Any = None,
         *,
         validation: tuple[Any, Any] | None = None,
         together: np.ndarray | None = None,
@@ -59,6 +61,7 @@ class CrossFitted(CrossPart):
         check_count(self.n_folds, "n_folds", smallest=2)
         X = check_table(self, X, reset=True)
         y = check_target(y, X)
+        weight = check_sample_weight(sample_weight, len(y))
         rng = check_random_state(self.random_state)
         self.draws_ = Folds.draw(len(y), self.n_folds, 1, rng, together)
         part = clone(self.part).set_params(confidence_level=self.confidence_level)
@@ -66,7 +69,8 @@ class CrossFitted(CrossPart):
         self.parts_ = []
         for seen in self.draws_.counts:
             rows = np.flatnonzero(seen)
-            self.parts_.append(clone(part).fit(_safe_indexing(X, rows), y[rows]))
+            own = None if weight is None else weight[rows]
+            self.parts_.append(fit_weighted(clone(part), _safe_indexing(X, rows), y[rows], own))
         return self
 
     def predict_with_widths(self, X: Any) -> CenterAndWidths:
@@ -106,6 +110,7 @@ class FittedElsewhere(CrossPart):
         self,
         X: Any,
         y: Any,
+        sample_weight: Any = None,
         *,
         validation: tuple[Any, Any] | None = None,
         together: np.ndarray | None = None,

@@ -15,6 +15,7 @@ from clearbands.epistemic.base import OutOfBagEnsemble, check_spread
 from clearbands.networks.losses import squared_error
 from clearbands.networks.shape import Shape
 from clearbands.networks.training import Plan, train
+from clearbands.weighting import check_sample_weight
 
 SPEEDS = (1.0, 0.7, 1.4, 0.5, 2.0)  # factors of the learning rate, taken in turns
 SCHEDULES = ("constant", "cosine", "exponential")
@@ -101,8 +102,18 @@ class DeepEnsemble(OutOfBagEnsemble):
         self.device = device
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None) -> DeepEnsemble:
-        """Train on X and y; `validation` is not needed, for there is nothing to choose between."""
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        validation: tuple[Any, Any] | None = None,
+    ) -> DeepEnsemble:
+        """Train on X and y, whose errors count as their `sample_weight` (n,) says.
+
+        `validation` is not needed, for there is nothing to choose between.
+        """
         check_count(self.n_members, "n_members", smallest=2)
         check_spread(self.spread)
         plan = Plan(
@@ -117,6 +128,7 @@ class DeepEnsemble(OutOfBagEnsemble):
             device=self.device,
         )
         X, y = check_rows(self, X, y)
+        weight = check_sample_weight(sample_weight, len(y))
         shape = Shape.of_centers(self.hidden, X.shape[1], self.dropout)
         rng = check_random_state(self.random_state)
         self.draws_ = Bootstraps.draw(len(y), self.n_members, rng)
@@ -128,6 +140,7 @@ class DeepEnsemble(OutOfBagEnsemble):
             y,
             self.draws_.counts,
             member_seeds(rng, self.n_members),
+            weight=weight,
             stage="epistemic",
         )
         return self

@@ -15,6 +15,7 @@ from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.checks import check_count, check_numeric, check_target
 from clearbands.epistemic.base import ResampledEnsemble, check_spread
 from clearbands.quantile_models.base import QuantileModel
+from clearbands.weighting import check_sample_weight
 
 
 class FoldedEnsemble(ResampledEnsemble):
@@ -77,19 +78,22 @@ class FoldedEnsemble(ResampledEnsemble):
         self,
         X: Any,
         y: Any,
+        sample_weight: Any = None,
         *,
         validation: tuple[Any, Any] | None = None,
         together: np.ndarray | None = None,
     ) -> FoldedEnsemble:
         """Train on X and y; rows of one label in `together` are left out together.
 
-        `validation` is not needed, for there is nothing to choose between.
+        A row counts as many times as its `sample_weight` (n,) says, by default once. `validation`
+        is not needed, for there is nothing to choose between.
         """
         check_count(self.n_folds, "n_folds", smallest=2)
         check_count(self.n_repeats, "n_repeats")
         check_spread(self.spread)
         X = check_numeric(self, X, reset=True)
         y = check_target(y, X)
+        weight = check_sample_weight(sample_weight, len(y))
         rng = check_random_state(self.random_state)
         self.model_ = seed_missing(
             clone(SymmetricTrees() if self.model is None else self.model), rng
@@ -97,7 +101,15 @@ class FoldedEnsemble(ResampledEnsemble):
         if isinstance(self.model_, QuantileModel):
             self.model_.set_params(quantiles=(0.5,))
         self.draws_ = Folds.draw(len(y), self.n_folds, self.n_repeats, rng, together)
-        self.bag_ = fit_bag(self.model_, X, y, self.draws_, n_jobs=self.n_jobs, stage="epistemic")
+        self.bag_ = fit_bag(
+            self.model_,
+            X,
+            y,
+            self.draws_,
+            weight=weight,
+            n_jobs=self.n_jobs,
+            stage="epistemic",
+        )
         return self
 
     def predict_members(self, X: Any) -> np.ndarray:

@@ -13,6 +13,7 @@ from clearbands.bagging import set_up
 from clearbands.checks import check_levels, check_table, check_target
 from clearbands.epistemic.base import CenterAndWidths, CrossPart, EpistemicPart, flat, unflat
 from clearbands.time_order import places, say_forward, stages
+from clearbands.weighting import check_sample_weight, fit_weighted
 
 
 class ForwardFitted(CrossPart):
@@ -68,6 +69,7 @@ class ForwardFitted(CrossPart):
         self,
         X: Any,
         y: Any,
+        sample_weight: Any = None,
         *,
         validation: tuple[Any, Any] | None = None,
         together: np.ndarray | None = None,
@@ -75,11 +77,12 @@ class ForwardFitted(CrossPart):
         """`together` (n,), where given, are the places of the rows in time, which do not fall."""
         X = check_table(self, X, reset=True)
         y = check_target(y, X)
+        weight = check_sample_weight(sample_weight, len(y))
         place = places(len(y)) if together is None else together
         rng = check_random_state(self.random_state)
         self.part_ = set_up(self.part, check_levels(self.confidence_level), self.n_jobs, rng)
-        self.unseen_ = say_forward(self.part_, X, y, stages(place, self.gap), _say)
-        self.part_.fit(X, y)
+        self.unseen_ = say_forward(self.part_, X, y, stages(place, self.gap), _say, weight)
+        fit_weighted(self.part_, X, y, weight)
         return self
 
     def predict(self, X: Any) -> np.ndarray:

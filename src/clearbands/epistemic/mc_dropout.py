@@ -15,6 +15,7 @@ from clearbands.epistemic.base import Ensemble
 from clearbands.networks.losses import squared_error
 from clearbands.networks.shape import Shape
 from clearbands.networks.training import Plan, hold_out_counts, train
+from clearbands.weighting import check_sample_weight
 
 
 class MCDropout(Ensemble):
@@ -83,8 +84,18 @@ class MCDropout(Ensemble):
         self.device = device
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None) -> MCDropout:
-        """Train on X and y; `validation` is not needed, for there is nothing to choose between."""
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        validation: tuple[Any, Any] | None = None,
+    ) -> MCDropout:
+        """Train on X and y, whose errors count as their `sample_weight` (n,) says.
+
+        `validation` is not needed, for there is nothing to choose between.
+        """
         check_count(self.n_members, "n_members", smallest=2)
         if not 0 < self.dropout < 1:
             raise ValueError(
@@ -100,6 +111,7 @@ class MCDropout(Ensemble):
             device=self.device,
         )
         X, y = check_rows(self, X, y)
+        weight = check_sample_weight(sample_weight, len(y))
         shape = Shape.of_centers(self.hidden, X.shape[1], self.dropout)
         rng = check_random_state(self.random_state)
         counts = hold_out_counts(len(y), 1, self.stopping_size, rng)
@@ -108,7 +120,9 @@ class MCDropout(Ensemble):
             (rng.uniform(size=(self.n_members, units)) >= self.dropout) / (1 - self.dropout)
             for units in shape.hidden
         ]
-        self.networks_ = train(shape, plan, squared_error, X, y, counts, seeds, stage="epistemic")
+        self.networks_ = train(
+            shape, plan, squared_error, X, y, counts, seeds, weight=weight, stage="epistemic"
+        )
         return self
 
     def predict_members(self, X: Any) -> np.ndarray:

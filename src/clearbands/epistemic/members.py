@@ -10,6 +10,7 @@ import numpy as np
 from clearbands.checks import check_table, check_target
 from clearbands.epistemic.base import Ensemble
 from clearbands.networks.modules import is_module, predict_module
+from clearbands.weighting import check_sample_weight
 
 
 class MemberEnsemble(Ensemble):
@@ -48,7 +49,12 @@ class MemberEnsemble(Ensemble):
         return True
 
     def fit(
-        self, X: Any, y: Any = None, *, validation: tuple[Any, Any] | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        validation: tuple[Any, Any] | None = None,
     ) -> MemberEnsemble:
         """Remember the columns of X; nothing here trains the members."""
         if len(self.members) < 2:
@@ -58,6 +64,7 @@ class MemberEnsemble(Ensemble):
         X = check_table(self, X, reset=True)
         if y is not None:
             check_target(y, X)
+        check_sample_weight(sample_weight, len(X))
         return self
 
     def predict_members(self, X: Any) -> np.ndarray:

@@ -21,6 +21,7 @@ from clearbands.presets import default_pool
 from clearbands.progress import report
 from clearbands.quantile_models.base import QuantileModel
 from clearbands.split import Rows, hold_out
+from clearbands.weighting import check_sample_weight, fit_weighted, mean_of
 
 # What a model may raise that cannot cope with the data. Anything else is a fault and is shown.
 FAILURES = (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError, TypeError)
@@ -117,24 +118,27 @@ class PCSEnsemble(ResampledEnsemble):
         self,
         X: Any,
         y: Any,
+        sample_weight: Any = None,
         *,
         validation: tuple[Any, Any] | None = None,
+        validation_weight: Any = None,
         together: np.ndarray | None = None,
     ) -> PCSEnsemble:
         """Train on X and y; `validation`, a pair (X, y), chooses between models.
 
-        Rows of one label in `together` are drawn together.
+        Rows count as many times as `sample_weight` (n,) says, those of `validation` as
+        `validation_weight` does. Rows of one label in `together` are drawn together.
         """
         check_count(self.n_bootstraps, "n_bootstraps")
         _check_top_k(self.top_k)
         check_share(self.validation_size, "validation_size")
         X = self._check_X(X, reset=True)
-        train = Rows(X, check_target(y, X))
+        y = check_target(y, X)
+        train = Rows(X, y, sample_weight=check_sample_weight(sample_weight, len(y)))
         rng = check_random_state(self.random_state)
         candidates = self._candidates(rng)
         if validation is not None:
-            held_out = self._check_X(validation[0], reset=False)
-            self._compete(candidates, train, Rows(held_out, check_target(validation[1], held_out)))
+            self._compete(candidates, train, self._check_rows(*validation, validation_weight))
         elif len(candidates) > max(self.top_k, 1):
             self._compete(candidates, *hold_out(train, self.validation_size, rng))
         else:
@@ -161,6 +165,11 @@ class PCSEnsemble(ResampledEnsemble):
         # Preprocessings may want frames, text and missing values; models want numbers.
         check = check_numeric if self.preprocessings is None else check_table
         return check(self, X, reset=reset)
+
+    def _check_rows(self, X: Any, y: Any, weight: Any) -> Rows:
+        X = self._check_X(X, reset=False)
+        y = check_target(y, X)
+        return Rows(X, y, sample_weight=check_sample_weight(weight, len(y)))
 
     def _candidates(self, rng: np.random.RandomState) -> list[Candidate]:
         models = _named(default_pool() if self.models is None else self.models, "models")
@@ -193,7 +202,7 @@ class PCSEnsemble(ResampledEnsemble):
             for candidate in group:
                 try:
                     predicted = _predict_once(candidate.model, rows, view)
-                    entries.append(_judged(candidate, judged_on.y, version.restore(predicted)))
+                    entries.append(_judged(candidate, judged_on, version.restore(predicted)))
                 except FAILURES as error:
                     failures.append(f"{candidate.model_name}: {error}")
                     warnings.warn(f"{_called(candidate)} is left out: {error}", stacklevel=3)
@@ -215,7 +224,15 @@ class PCSEnsemble(ResampledEnsemble):
         return bags
 
     def _bag(self, model: Any, rows: Rows) -> Bag:
-        return fit_bag(model, rows.X, rows.y, self.draws_, n_jobs=self.n_jobs, stage="epistemic")
+        return fit_bag(
+            model,
+            rows.X,
+            rows.y,
+            self.draws_,
+            weight=rows.sample_weight,
+            n_jobs=self.n_jobs,
+            stage="epistemic",
+        )
 
     def predict_members(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "bags_")
@@ -233,7 +250,8 @@ def _by_version(candidates: list[Candidate]) -> list[list[Candidate]]:
 
 def _predict_once(model: Any, rows: Rows, view: Any) -> np.ndarray:
     """What the model, fitted on the rows, predicts: one finite number for every row of the view."""
-    predicted = np.asarray(clone(model).fit(rows.X, rows.y).predict(view), float)
+    fitted = fit_weighted(clone(model), rows.X, rows.y, rows.sample_weight)
+    predicted = np.asarray(fitted.predict(view), float)
     if predicted.shape != (_num_samples(view),):
         raise ValueError(
             f"it predicts an array of shape {predicted.shape} for {_num_samples(view)} rows."
@@ -248,9 +266,11 @@ def _called(candidate: Candidate) -> str:
     return f"The model {candidate.model_name!r}" + (f" on {version!r}" if version else "")
 
 
-def _judged(candidate: Candidate, y: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
+def _judged(candidate: Candidate, rows: Rows, predicted: np.ndarray) -> dict[str, Any]:
+    y, weight = rows.y, rows.sample_weight
     with np.errstate(over="ignore"):
-        mse, variance = float(np.mean((y - predicted) ** 2)), float(np.var(y))
+        mse = mean_of((y - predicted) ** 2, weight)
+        variance = mean_of((y - mean_of(y, weight)) ** 2, weight)
     r2 = 1 - mse / variance if variance > 0 else None
     return _entry(candidate, rmse=mse**0.5, r2=r2, selected=False)
 

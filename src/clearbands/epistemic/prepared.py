@@ -36,7 +36,7 @@ class Version:
         preprocessing = clone(self.preprocessing)
         X = preprocessing.fit_transform(train.X, train.y)
         fitted = replace(self, preprocessing=preprocessing)
-        return fitted, Rows(X, fitted._target(train.y))
+        return fitted, replace(train, X=X, y=fitted._target(train.y))
 
     def view(self, X: Any) -> Any:
         """New rows as the models see them."""

@@ -76,6 +76,7 @@ def train(
     counts: np.ndarray,
     seeds: Sequence[int] | np.ndarray,
     *,
+    weight: np.ndarray | None = None,
     stage: str,
     target: Standard | None = None,
     stopping: np.ndarray | None = None,
@@ -86,7 +87,7 @@ def train(
     that a member never sees decide when it stops, or those that `stopping` (m, n) names, which it
     must not see either; if there are none, those it sees do. The weights it had when it was best
     there are the ones it keeps. A member depends on its counts and its seed alone, not on those
-    that are trained beside it.
+    that are trained beside it. Losses of rows count as their `weight` (n,) says.
     """
     if not 0 <= shape.dropout < 1:
         raise ValueError(f"dropout must be at least 0 and below 1, got {shape.dropout!r}.")
@@ -96,6 +97,7 @@ def train(
         inputs.apply(X).astype(np.float32),
         target.apply(y).astype(np.float32),
         torch.device(plan.device),
+        None if weight is None else (weight / weight.mean()).astype(np.float32),
     )
     judging = counts == 0 if stopping is None else stopping
     members = [
@@ -146,13 +148,17 @@ class _Data:
     X: np.ndarray
     y: np.ndarray
     device: Any
+    weight: np.ndarray | None = None
     X_torch: Any = field(init=False)
     y_torch: Any = field(init=False)
+    weight_torch: Any = field(init=False)
 
     def __post_init__(self) -> None:
         torch = require("torch", what="Training networks", extra="deep")
         object.__setattr__(self, "X_torch", torch.from_numpy(self.X).to(self.device))
         object.__setattr__(self, "y_torch", torch.from_numpy(self.y).to(self.device))
+        weight = None if self.weight is None else torch.from_numpy(self.weight).to(self.device)
+        object.__setattr__(self, "weight_torch", weight)
 
 
 @dataclass(frozen=True)
@@ -266,8 +272,10 @@ class _Batch:
             noise = np.stack([member.noise(*X.shape[1:]) for member in self.members])
             X.add_(self._tensor(noise), alpha=self.plan.input_noise)
         output, moments = forward(self.shape, self.blocks, X, self._kept(rows.shape[1]))
-        loss = self.loss(output, self.data.y_torch[index]).mean(1).sum()
-        gradients = torch.autograd.grad(loss, self.blocks)
+        losses = self.loss(output, self.data.y_torch[index])
+        if self.data.weight_torch is not None:
+            losses = losses * self.data.weight_torch[index]
+        gradients = torch.autograd.grad(losses.mean(1).sum(), self.blocks)
         with torch.no_grad():
             self._adam(torch.cat([g.flatten(1) for g in gradients], 1), rates)
             if not self.shape.layer_norm:
@@ -332,7 +340,11 @@ class _Batch:
         with np.errstate(over="ignore", invalid="ignore"):
             output = stack.forward(i, self.data.X[rows])
         target = self.torch.from_numpy(self.data.y[rows])
-        return float(self.loss(self.torch.from_numpy(output.T)[None], target[None]).mean())
+        losses = self.loss(self.torch.from_numpy(output.T)[None], target[None])
+        if self.data.weight is None:
+            return float(losses.mean())
+        weight = self.data.weight[rows]
+        return float(np.average(losses[0].numpy(), weights=weight if weight.any() else None))
 
     def _restart(self, i: int) -> None:
         """Back to where the member was best, at a tenth of the rate."""

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from clearbands.bagging import Bag
 from clearbands.checks import check_quantiles
 from clearbands.progress import ignore, listening
+from clearbands.weighting import check_sample_weight, drop_weightless
 
 
 class TooLarge(ValueError):
@@ -31,21 +32,26 @@ class QuantileModel(RegressorMixin, BaseEstimator, ABC):
         y: np.ndarray,
         counts: np.ndarray,
         *,
+        weight: np.ndarray | None = None,
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> Bag:
         """Fit one member per row of `counts` (b, n): how often each row of X is to count.
 
-        X and y are checked already. Equal to fitting on rows repeated `counts` times.
+        X, y and `weight` (n,), which says what a row counts each time, are checked already. Equal
+        to fitting on rows repeated `counts` times `weight` times.
         """
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """A row counts as many times as its `sample_weight` (n,) says, by default once."""
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2
         )
         check_quantiles(self.quantiles)
+        weight = check_sample_weight(sample_weight, len(y))
+        X, y, weight = drop_weightless(X, np.asarray(y, np.float64), weight)
         with listening(ignore):
-            self.bag_ = self.fit_bag(X, np.asarray(y, np.float64), np.ones((1, len(y)), np.uint8))
+            self.bag_ = self.fit_bag(X, y, np.ones((1, len(y)), np.uint8), weight=weight)
         return self
 
     def predict_quantiles(self, X: Any) -> np.ndarray:

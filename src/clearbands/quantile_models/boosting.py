@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from clearbands.bagging import Bag, fit_clones
 from clearbands.checks import check_count, check_quantiles
 from clearbands.engine.binning import MAX_BINS
+from clearbands.engine.grains import Grains
 from clearbands.optional import require
 from clearbands.quantile_models.base import QuantileModel
 
@@ -86,12 +87,15 @@ class BoostedQuantiles(QuantileModel):
         y: np.ndarray,
         counts: np.ndarray,
         *,
+        weight: np.ndarray | None = None,
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> Bag:
         self._check_parameters()
         if self.backend == "xgboost":
-            return fit_clones(self._stock_model(), X, y, counts, n_jobs=n_jobs, stage=stage)
+            return fit_clones(
+                self._stock_model(), X, y, counts, weight=weight, n_jobs=n_jobs, stage=stage
+            )
         # Imported late: numba takes a second to load, which `import clearbands` should not.
         from clearbands.engine.boosting import fit_boosted_bag
 
@@ -100,6 +104,7 @@ class BoostedQuantiles(QuantileModel):
             y,
             counts,
             check_quantiles(self.quantiles),
+            Grains.of(weight),
             max_bins=self.max_bins,
             n_trees=self.n_trees,
             max_depth=self.max_depth,
@@ -144,7 +149,9 @@ class StockBoosting(BaseEstimator):
         self.quantiles = quantiles
         self.settings = settings
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> StockBoosting:
+    def fit(
+        self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None
+    ) -> StockBoosting:
         what = 'BoostedQuantiles(backend="xgboost")'
         regressor = require("xgboost", what=what, extra="boost").XGBRegressor
         self.models_ = [
@@ -154,7 +161,7 @@ class StockBoosting(BaseEstimator):
                 tree_method="hist",
                 n_jobs=1,
                 **self.settings,
-            ).fit(X, y)
+            ).fit(X, y, sample_weight=sample_weight)
             for level in self.quantiles
         ]
         return self

@@ -25,6 +25,7 @@ class WeightedRows:
     target: np.ndarray  # (m,)
     gram: np.ndarray  # (p, p)
     moment: np.ndarray  # (p,)
+    size: float  # the weights in all
 
     @classmethod
     def from_counts(
@@ -35,7 +36,13 @@ class WeightedRows:
         weighted = design[rows]
         weighted *= root[:, None]
         weighted_target = target[rows] * root
-        return cls(weighted, weighted_target, weighted.T @ weighted, weighted.T @ weighted_target)
+        return cls(
+            weighted,
+            weighted_target,
+            weighted.T @ weighted,
+            weighted.T @ weighted_target,
+            float(counts.sum()),
+        )
 
 
 def fit_expectiles(
@@ -115,24 +122,21 @@ def _downhill_step(
     return step
 
 
-def choose_smoothing(
-    design: np.ndarray, target: np.ndarray, roughness: np.ndarray, ridge: float
-) -> float:
+def choose_smoothing(rows: WeightedRows, roughness: np.ndarray, ridge: float) -> float:
     """The value of `SMOOTHING_GRID` with the least generalised cross-validation at level 0.5."""
-    scores = gcv_scores(design, target, roughness, ridge)
+    scores = gcv_scores(rows, roughness, ridge)
     return float(SMOOTHING_GRID[_first_least(scores)])
 
 
-def gcv_scores(
-    design: np.ndarray, target: np.ndarray, roughness: np.ndarray, ridge: float
-) -> np.ndarray:
+def gcv_scores(rows: WeightedRows, roughness: np.ndarray, ridge: float) -> np.ndarray:
     """Generalised cross-validation for every value of `SMOOTHING_GRID`, inf where it has none.
 
     One decomposition serves all values. It is taken against gram + penalty, not against either
     alone, because both are singular as a rule (splines without rows; straight lines). `shares`
     is then the part, from 0 to 1, that the data have in each direction of the sum.
     """
-    gram = 0.5 * (design.T @ design)
+    design, target = rows.design, rows.target
+    gram = 0.5 * rows.gram
     penalty = roughness + ridge * np.eye(len(roughness))
     try:
         shares, axes = eigh(gram, gram + penalty, check_finite=False)
@@ -140,13 +144,13 @@ def gcv_scores(
         raise ValueError(SINGULAR) from error
     shares = np.clip(shares, 0, 1)[:, None]
     shrinkage = 1 / (shares + SMOOTHING_GRID * (1 - shares))
-    moment = 0.5 * (axes.T @ (design.T @ target))
+    moment = 0.5 * (axes.T @ rows.moment)
     fits = design @ (axes @ (shrinkage * moment[:, None]))
     squares = np.sum((target[:, None] - fits) ** 2, axis=0)
-    left_over = len(target) - GCV_INFLATION * np.sum(shares * shrinkage, axis=0)
+    left_over = rows.size - GCV_INFLATION * np.sum(shares * shrinkage, axis=0)
     scores = np.full(len(SMOOTHING_GRID), np.inf)
     usable = left_over > 0  # else the fit uses up the rows and its residuals say nothing
-    scores[usable] = len(target) * squares[usable] / left_over[usable] ** 2
+    scores[usable] = rows.size * squares[usable] / left_over[usable] ** 2
     return scores
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from clearbands.bagging import Bag, fit_models, member_seeds
 from clearbands.checks import check_count, check_quantiles
 from clearbands.engine.binning import MAX_BINS
+from clearbands.engine.grains import Grains
 from clearbands.optional import require
 from clearbands.quantile_models.base import QuantileModel
 
@@ -74,6 +75,7 @@ class ForestQuantiles(QuantileModel):
         y: np.ndarray,
         counts: np.ndarray,
         *,
+        weight: np.ndarray | None = None,
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> Bag:
@@ -81,7 +83,7 @@ class ForestQuantiles(QuantileModel):
         seeds = member_seeds(self.random_state, len(counts))
         if self.backend == "quantile-forest":
             forests = map(self._stock_forest, seeds.tolist())
-            return fit_models(forests, X, y, counts, n_jobs=n_jobs, stage=stage)
+            return fit_models(forests, X, y, counts, weight=weight, n_jobs=n_jobs, stage=stage)
         # Loading numba takes a second; only those who fit or predict here should wait for it.
         from clearbands.engine.forest import fit_forest_bag
 
@@ -90,6 +92,7 @@ class ForestQuantiles(QuantileModel):
             np.abs(y) if self.grow_on == "magnitude" else y,
             counts,
             check_quantiles(self.quantiles),
+            Grains.of(weight),
             kept_targets=y,
             n_trees=self.n_trees,
             min_samples_leaf=self.min_samples_leaf,

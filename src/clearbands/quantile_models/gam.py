@@ -19,6 +19,7 @@ from clearbands.quantile_models.expectiles import (
     safe_ridge,
 )
 from clearbands.quantile_models.splines import SplineBasis, check_finite
+from clearbands.weighting import mean_of
 
 MAX_TERMS = 2_000  # their square is what a fit holds, their cube what it computes
 MAX_NUMBERS = 250_000_000  # rows times terms: 2 GB
@@ -79,6 +80,7 @@ class ExpectileGAM(QuantileModel):
         y: np.ndarray,
         counts: np.ndarray,
         *,
+        weight: np.ndarray | None = None,
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> GAMBag:
@@ -88,22 +90,23 @@ class ExpectileGAM(QuantileModel):
         basis = SplineBasis.from_data(X, self.n_splines, self.spline_order)
         _check_size(len(X), basis.n_terms)
         design = basis.apply(X)
-        center, scale = _location_and_scale(y)
+        center, scale = _location_and_scale(y, weight)
         target = (y - center) / scale
         coef = np.empty((len(counts), len(levels), design.shape[1]))
         with one_blas_thread():
-            everything = WeightedRows.from_counts(design, target, np.ones(len(y)))
+            ones = np.ones(len(y)) if weight is None else weight
+            everything = WeightedRows.from_counts(design, target, ones)
             ridge = safe_ridge(everything.gram)
             smoothing = self.smoothing
             if smoothing == "gcv":
-                smoothing = choose_smoothing(design, target, basis.roughness(), ridge)
+                smoothing = choose_smoothing(everything, basis.roughness(), ridge)
             penalty = smoothing * basis.roughness()
             penalty[np.diag_indices_from(penalty)] += ridge
             starts = fit_expectiles(everything, levels, penalty)
 
             def fit_member(i: int, stop: np.ndarray) -> None:
                 if not stop[0]:
-                    drawn = WeightedRows.from_counts(design, target, counts[i])
+                    drawn = WeightedRows.from_counts(design, target, counts[i] * ones)
                     coef[i] = fit_expectiles(drawn, levels, penalty, starts)
 
             run_threads(fit_member, len(counts), n_jobs=n_jobs, stage=stage)
@@ -129,9 +132,9 @@ class GAMBag:
         return np.sort(predictions.reshape(-1, n_levels, n_members), axis=1)
 
 
-def _location_and_scale(y: np.ndarray) -> tuple[float, float]:
+def _location_and_scale(y: np.ndarray, weight: np.ndarray | None) -> tuple[float, float]:
     with np.errstate(over="ignore", invalid="ignore"):
-        center = np.mean(y)
+        center = mean_of(y, weight)
         scale = np.max(np.abs(y - center))
     check_finite(scale)
     return float(center), float(scale) or 1.0

@@ -56,6 +56,7 @@ class LinearQuantiles(QuantileModel):
         y: np.ndarray,
         counts: np.ndarray,
         *,
+        weight: np.ndarray | None = None,
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> LinearBag:
@@ -65,7 +66,8 @@ class LinearQuantiles(QuantileModel):
 
         def fit_member(i: int, stop: np.ndarray) -> None:
             if not stop[0]:
-                lines[i] = fit_lines(X, y, counts[i], levels, self.alpha)
+                own = counts[i] if weight is None else counts[i] * weight
+                lines[i] = fit_lines(X, y, own, levels, self.alpha)
 
         with one_blas_thread():
             run_threads(fit_member, len(counts), n_jobs=n_jobs, stage=stage)

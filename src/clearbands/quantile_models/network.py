@@ -93,6 +93,7 @@ class NetworkQuantiles(QuantileModel):
         y: np.ndarray,
         counts: np.ndarray,
         *,
+        weight: np.ndarray | None = None,
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> FittedNetworks:
@@ -117,4 +118,4 @@ class NetworkQuantiles(QuantileModel):
         if (counts > 0).all(axis=1).any():
             counts = counts * hold_out_counts(len(y), len(counts), self.stopping_size, rng)
         loss = pinball(self.quantiles, self.crossing_penalty)
-        return train(shape, plan, loss, X, y, counts, seeds, stage=stage)
+        return train(shape, plan, loss, X, y, counts, seeds, weight=weight, stage=stage)

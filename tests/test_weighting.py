@@ -1,0 +1,299 @@
+"""A row of weight 3 is three rows: in every kernel, every part and the whole model."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from clearbands import (
+    BoostedQuantiles,
+    ClearCalibrator,
+    ClearRegressor,
+    Contest,
+    ExpectileGAM,
+    FoldedBounds,
+    FoldedEnsemble,
+    ForestQuantiles,
+    GaussianProcess,
+    LinearQuantiles,
+    PCSEnsemble,
+    ResidualQuantiles,
+    ScaledResiduals,
+    SymmetricTrees,
+    TreesOnGAM,
+    fast,
+)
+from clearbands.bagging import Bootstraps, Folds, fit_bag
+from clearbands.engine.grains import MOST_IN_ALL, Grains
+from clearbands.epistemic.noise_kernel import NoiseByWeight
+from clearbands.quantiles import weighted_median, weighted_quantiles
+from clearbands.weighting import fit_weighted
+from tests.toys import linear_clear, noisy_line
+
+KERNELS = {
+    "squared": SymmetricTrees(n_trees=12, max_depth=4, random_state=0),
+    "absolute": SymmetricTrees("absolute", n_trees=12, max_depth=4, random_state=0),
+    "boosting": BoostedQuantiles(n_trees=8, max_depth=4, min_child_weight=3),
+    "forest": ForestQuantiles(n_trees=4, min_samples_leaf=3, random_state=0),
+}
+KERNEL = pytest.mark.parametrize("model", KERNELS.values(), ids=KERNELS)
+
+
+def weighted_rows(n, n_columns, seed=0, smallest=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_columns))
+    weight = rng.integers(smallest, 4, n)
+    weight[:2] = 1
+    return X, X[:, 0] + rng.normal(size=n), weight
+
+
+def members(model, X, y, draws, new, **options):
+    return fit_bag(model, X, y, draws, n_jobs=1, stage="test", **options).predict_members(new)
+
+
+@KERNEL
+@pytest.mark.parametrize("shape", [(150, 3), (90, 600), (5000, 1)], ids=["few", "wide", "long"])
+def test_whole_weights_are_repeated_rows_bit_for_bit(model, shape):
+    """Also where columns are screened, and where there are more values than bins."""
+    X, y, weight = weighted_rows(*shape)
+    rows = np.repeat(np.arange(len(y)), weight)
+    one = model.fit(X, y, weight).predict(X[:200])
+    other = model.fit(X[rows], y[rows]).predict(X[:200])
+    np.testing.assert_array_equal(one, other)
+
+
+@KERNEL
+def test_a_member_counts_a_row_as_often_as_it_is_drawn_times_its_weight(model):
+    X, y, weight = weighted_rows(120, 2, smallest=1)
+    rows = np.repeat(np.arange(len(y)), weight)
+    draws = Bootstraps.draw(len(y), 2, np.random.RandomState(0))
+    again = Bootstraps.draw(len(rows), 2, np.random.RandomState(0), together=rows)
+    np.testing.assert_array_equal(draws.counts[:, rows], again.counts)
+    np.testing.assert_array_equal(
+        members(model, X, y, draws, X, weight=weight.astype(float)),
+        members(model, X[rows], y[rows], again, X),
+    )
+
+
+@KERNEL
+def test_weights_that_are_hardly_whole_give_hardly_another_model(model):
+    """They are rounded to grains, and what is counted in rows is counted in grains then."""
+    X, y, weight = weighted_rows(150, 3, smallest=1)
+    one = model.fit(X, y, weight).predict(X)
+    other = model.fit(X, y, weight + 1e-9).predict(X)
+    assert np.corrcoef(one, other)[0, 1] > 0.98
+    if isinstance(model, SymmetricTrees) and model.loss == "squared":
+        np.testing.assert_allclose(one, other, rtol=1e-4)
+
+
+def test_grains_have_few_digits_less_than_the_weights():
+    weight = np.random.default_rng(0).gamma(1, size=1000)
+    grains = Grains.of(weight)
+    np.testing.assert_allclose(grains.of_rows / grains.per_one, weight, atol=0.001)
+    assert np.log2(grains.per_one).is_integer()
+    huge = Grains.of(np.full(1000, 1e9))
+    assert huge.of_rows.sum() <= MOST_IN_ALL
+    np.testing.assert_allclose(huge.drawn(np.ones((2, 1000), np.uint8)), 1e12, rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ExpectileGAM((0.5,)),
+        ExpectileGAM((0.1, 0.9)),
+        LinearQuantiles((0.1, 0.5)),
+        LinearQuantiles(alpha=0.01),
+        TreesOnGAM(SymmetricTrees(n_trees=8, max_depth=3, random_state=0)),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_weights_are_repeated_rows_up_to_rounding(model):
+    X, y, weight = weighted_rows(150, 2)
+    rows = np.repeat(np.arange(len(y)), weight)
+    one, other = model.fit(X, y, weight).predict(X), model.fit(X[rows], y[rows]).predict(X)
+    np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
+
+
+EPISTEMIC = [
+    FoldedEnsemble(SymmetricTrees(n_trees=8), 3, 2, random_state=0),
+    FoldedEnsemble(make_pipeline(StandardScaler(), Ridge(alpha=0)), 3, 1, random_state=0),
+    PCSEnsemble([LinearRegression()], n_bootstraps=4, random_state=0),
+    PCSEnsemble({"a": ExpectileGAM(), "b": LinearQuantiles()}, n_bootstraps=3, random_state=0),
+]
+
+
+@pytest.mark.parametrize("part", EPISTEMIC, ids=lambda part: type(part).__name__)
+def test_epistemic_parts(part):
+    X, y, weight = weighted_rows(100, 2, smallest=1)
+    rows = np.repeat(np.arange(len(y)), weight)
+    given = {"validation": (X, y), "validation_weight": weight}
+    again = {"validation": (X[rows], y[rows])}
+    if not isinstance(part, PCSEnsemble):
+        given = again = {}
+    one = part.fit(X, y, weight, **given).predict_unseen(X)
+    other = part.fit(X[rows], y[rows], together=rows, **again).predict_unseen(X[rows])
+    np.testing.assert_allclose(one.center[rows], other.center, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(one.widths[rows], other.widths, rtol=1e-6, atol=1e-6)
+
+
+ALEATORIC = [
+    ResidualQuantiles(BoostedQuantiles(n_trees=5), n_bootstraps=3, random_state=0),
+    FoldedBounds(BoostedQuantiles(n_trees=5), 3, 1, random_state=0),
+    ScaledResiduals(n_folds=3, n_repeats=1, confidence_level=[0.5, 0.9], random_state=0),
+    ScaledResiduals(n_folds=3, n_repeats=1, learn_log=True, random_state=0),
+]
+
+
+@pytest.mark.parametrize("part", ALEATORIC, ids=lambda part: type(part).__name__)
+def test_aleatoric_parts_bit_for_bit(part):
+    X, y, weight = weighted_rows(100, 2, smallest=1)
+    rows = np.repeat(np.arange(len(y)), weight)
+    one = part.fit(X, y, weight).predict_widths(X)
+    other = part.fit(X[rows], y[rows], together=rows).predict_widths(X)
+    np.testing.assert_array_equal(one, other)
+
+
+def test_a_gaussian_process_takes_a_heavy_row_for_many_equal_ones():
+    X, y, weight = weighted_rows(40, 1, smallest=1)
+    rows = np.repeat(np.arange(len(y)), weight)
+    signal, noise = RBF(1.0, "fixed"), (0.5, "fixed")
+    weighted = GaussianProcessRegressor(signal + NoiseByWeight(*noise, weight=weight), alpha=0)
+    repeated = GaussianProcessRegressor(signal + WhiteKernel(*noise), alpha=0)
+    one = weighted.fit(X, y).predict(X + 0.1, return_std=True)
+    other = repeated.fit(X[rows], y[rows]).predict(X + 0.1, return_std=True)
+    np.testing.assert_allclose(one, other, rtol=1e-8)
+    part = GaussianProcess(RBF(), random_state=0).fit(X, y, np.where(y > 0, 50, 0.02))
+    assert np.corrcoef(part.predict(X[y > 0]), y[y > 0])[0, 1] > 0.5
+
+
+def test_weighted_quantiles_are_those_of_copies():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        values, weight = rng.normal(size=30), rng.integers(0, 4, 30)
+        copies, levels = np.repeat(values, weight), rng.uniform(size=5)
+        found = weighted_quantiles(values, levels, weight.astype(float))
+        np.testing.assert_array_equal(found, np.quantile(copies, levels))
+        assert weighted_median(values, weight.astype(float)) == np.median(copies)
+
+
+def fitted_both_ways(model, weight, **options):
+    X, y = noisy_line(160)
+    rows = np.repeat(np.arange(len(y)), weight)
+    one = model.fit(X, y, sample_weight=weight, **options).predict_interval(X)
+    lambda_ = model.lambda_
+    other = model.fit(X[rows], y[rows], together=rows, **options)
+    return one, other.predict_interval(X), (lambda_, other.lambda_)
+
+
+def test_the_whole_model_bit_for_bit():
+    weight = np.random.default_rng(0).integers(0, 4, 160)
+    model = fast(calibrator=ClearCalibrator(), random_state=0)
+    one, other, lambdas = fitted_both_ways(model, weight)
+    np.testing.assert_array_equal(one[0], other[0])
+    np.testing.assert_array_equal(one[1], other[1])
+    np.testing.assert_array_equal(*lambdas)
+
+
+def test_weights_of_one_change_nothing():
+    X, y = noisy_line(160)
+    one = fast(random_state=0).fit(X, y).predict_interval(X)[1]
+    other = fast(random_state=0).fit(X, y, sample_weight=np.ones(160)).predict_interval(X)[1]
+    np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.slow
+def test_the_whole_competition():
+    quick = ClearRegressor(contest=Contest(folds=4, repeats=1, n_centers=1), random_state=0)
+    weight = np.random.default_rng(0).integers(1, 4, 160)
+    one, other, _ = fitted_both_ways(quick, weight)
+    np.testing.assert_allclose(one[1], other[1], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("calibration", ["joint", "conformal"])
+def test_weights_where_rows_are_held_out(calibration):
+    """The rows that are trusted more are on another line, which the center follows."""
+    X, y = noisy_line(240)
+    second = np.arange(240) % 2 == 0
+    y = np.where(second, y + 10, y)
+    weight = np.where(second, 5.0, 0.01)
+    model = linear_clear(calibration=calibration).fit(X, y, sample_weight=weight)
+    residual = (y - model.predict(X))[second]
+    assert abs(np.median(residual)) < 0.5
+    _, intervals = model.predict_interval(X)
+    inside = (intervals[:, 0, 0] <= y) & (y <= intervals[:, 1, 0])
+    assert inside[second].mean() > 0.8
+    assert inside[~second].mean() < 0.2
+
+
+def test_other_levels_count_rows_the_same_way():
+    X, y = noisy_line(160)
+    weight = np.random.default_rng(0).integers(1, 4, 160)
+    rows = np.repeat(np.arange(160), weight)
+    model = fast(random_state=0)
+    one = model.fit(X, y, sample_weight=weight).predict_quantiles(X, [0.2, 0.7])
+    other = model.fit(X[rows], y[rows], together=rows).predict_quantiles(X, [0.2, 0.7])
+    np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_sample_and_calibration_weight_together():
+    """A row that counts twice, and is three times as frequent among new ones, counts six times."""
+    X, y = noisy_line(240)
+    counts = np.random.default_rng(0).integers(1, 3, 240)
+    rows = np.repeat(np.arange(240), counts)
+    shift = np.where(X[:, 1] > 0, 3.0, 1.0)
+    model = fast(random_state=0)
+    one = model.fit(X, y, sample_weight=counts, calibration_weight=shift).predict_interval(X)[1]
+    other = model.fit(X[rows], y[rows], together=rows, calibration_weight=shift[rows])
+    np.testing.assert_array_equal(one, other.predict_interval(X)[1])
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (-np.ones(240), "sample_weight must not be negative, got -1 in row 0"),
+        (np.zeros(240), "sample_weight is zero in every row"),
+        (np.full(240, np.nan), "sample_weight contains NaN"),
+        (np.ones(239), "sample_weight has 239 rows where 240 are needed"),
+        (np.full(240, 1 / 240), "adds up to 1, but it says how many rows each row counts as"),
+    ],
+)
+@pytest.mark.parametrize("calibration", ["cross", "joint"])
+def test_bad_weights(weight, message, calibration):
+    X, y = noisy_line()
+    with pytest.raises(ValueError, match=message):
+        linear_clear(calibration=calibration).fit(X, y, sample_weight=weight)
+
+
+def test_a_model_that_takes_no_weights_is_named():
+    X, y = noisy_line()
+    model = make_pipeline(StandardScaler(), KNeighborsRegressor())
+    with pytest.raises(ValueError, match="KNeighborsRegressor takes no sample_weight"):
+        fit_weighted(model, X, y, np.ones(240))
+    given = linear_clear(epistemic=FoldedEnsemble(model), calibration="cross")
+    with pytest.raises(ValueError, match="KNeighborsRegressor takes no sample_weight"):
+        given.fit(X, y, sample_weight=np.ones(240))
+
+
+def test_one_that_takes_none_leaves_the_pool():
+    X, y = noisy_line()
+    pool = {"near": KNeighborsRegressor(), "line": LinearRegression()}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        part = PCSEnsemble(pool, n_bootstraps=2, random_state=0).fit(X, y, np.ones(240))
+    assert [entry["model"] for entry in part.leaderboard_] == ["line"]
+    assert "'near' is left out: KNeighborsRegressor takes no sample_weight" in str(
+        caught[0].message
+    )
+
+
+def test_folds_of_weighted_rows_are_those_of_repeated_ones():
+    rows = np.repeat(np.arange(50), np.arange(50) % 3 + 1)
+    one = Folds.draw(50, 5, 2, np.random.RandomState(0))
+    other = Folds.draw(len(rows), 5, 2, np.random.RandomState(0), together=rows)
+    np.testing.assert_array_equal(one.counts[:, rows], other.counts)
