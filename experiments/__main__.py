@@ -14,6 +14,7 @@ from experiments import (
     authors,
     benchmark,
     beside,
+    class_networks,
     classes,
     datasets,
     distributions,
@@ -44,6 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
     classes.add_commands(commands)
     distributions.add_commands(commands)
     labelling.add_commands(commands)
+    class_networks.add_commands(commands)
     args = parser.parse_args(arguments)
     try:
         return args.command(args)

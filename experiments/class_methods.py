@@ -125,21 +125,10 @@ def scale_then_pool(y: np.ndarray, held_out: np.ndarray, test: np.ndarray) -> An
     return with_sets(y, *(np.mean(parts, axis=0) for parts in zip(*said, strict=True)))
 
 
-def of_five(method: Callable[..., Answer]) -> Callable[..., Answer]:
-    """Of the members, five: spread over all, so that each model that was kept has some."""
-
-    def run(y: np.ndarray, held_out: np.ndarray, test: np.ndarray) -> Answer:
-        chosen = np.linspace(0, held_out.shape[1] - 1, 5).round().astype(int)
-        return method(y, held_out[:, chosen], test[:, chosen])
-
-    return run
-
-
 ON_LOGITS: dict[str, Callable[..., Answer]] = {
     "plain ensemble": plain,
     "temperature, then pool": scale_then_pool,
     "pool, then temperature": pool_then_scale,
     "c1 and c2": joint,
-    "c1 and c2, 5 members": of_five(joint),
 }
 """What makes probabilities of the logits of members, on held-out rows."""

@@ -84,12 +84,12 @@ def calibration_error(y: np.ndarray, p: np.ndarray) -> float:
     return float(np.abs(gaps).sum() / len(y))
 
 
-def append(path: Path, rows: list[dict]) -> None:
-    """All rows of a data set and seed at once, so that a killed run leaves none half done."""
+def append(path: Path, rows: list[dict], fields: tuple[str, ...] = FIELDS) -> None:
+    """All rows of a case at once, so that a killed run leaves none half done."""
     path.parent.mkdir(exist_ok=True)
     is_new = not path.exists()
     with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        writer = csv.DictWriter(file, fields, lineterminator="\n")
         if is_new:
             writer.writeheader()
         writer.writerows(
