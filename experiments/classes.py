@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from clearbands.class_metrics import evaluate_classes, evaluate_sets
 from experiments.class_data import SETS
 from experiments.protocol import SEEDS
 
 RESULTS = Path(__file__).parent / "results" / "classes.csv"
 METRICS = ("nll", "brier", "ece", "set_size", "coverage")
 FIELDS = ("dataset", "seed", "method", *METRICS, "c1", "c2")
-N_BINS = 15  # of the calibration error
 
 
 def add_commands(commands) -> None:
@@ -64,24 +64,11 @@ def run_missing(names: list[str], seeds: list[int], path: Path) -> None:
 
 def scores(y: np.ndarray, answer) -> dict[str, float]:
     found = dict.fromkeys(METRICS, np.nan)
-    rows = np.arange(len(y))
-    p = answer.probabilities
-    if p is not None:
-        found["nll"] = -np.log(np.maximum(p[rows, y], 1e-12)).mean()
-        found["brier"] = ((p - np.eye(p.shape[1])[y]) ** 2).sum(axis=1).mean()
-        found["ece"] = calibration_error(y, p)
+    if answer.probabilities is not None:
+        found |= evaluate_classes(y, answer.probabilities)
     if answer.sets is not None:
-        found["set_size"] = answer.sets.sum(axis=1).mean()
-        found["coverage"] = answer.sets[rows, y].mean()
-    return {**found, "c1": answer.c1, "c2": answer.c2}
-
-
-def calibration_error(y: np.ndarray, p: np.ndarray) -> float:
-    """How far the probability of the likeliest class is from how often it is right, over bins."""
-    sureness, is_right = p.max(axis=1), p.argmax(axis=1) == y
-    bins = np.minimum((sureness * N_BINS).astype(int), N_BINS - 1)
-    gaps = np.bincount(bins, sureness - is_right, minlength=N_BINS)
-    return float(np.abs(gaps).sum() / len(y))
+        found |= evaluate_sets(y, answer.sets)
+    return {**{name: found[name] for name in METRICS}, "c1": answer.c1, "c2": answer.c2}
 
 
 def append(path: Path, rows: list[dict], fields: tuple[str, ...] = FIELDS) -> None:

@@ -20,7 +20,7 @@ LAYERS = (
     ("web",),
     ("variants", "plots", "mlflow"),
     ("regressor", "classifier", "baselines"),
-    ("report", "updating", "recipe", "predictions"),
+    ("report", "updating", "recipe", "predictions", "class_predictions"),
     ("answering",),
     ("competition", "interval_regressor"),
     ("pairs", "diagnostics", "answers", "questions"),
@@ -28,6 +28,7 @@ LAYERS = (
     (
         "presets",
         "metrics",
+        "class_metrics",
         "uncertainty",
         "class_uncertainty",
         "class_members",

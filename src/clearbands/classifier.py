@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -38,7 +40,10 @@ from clearbands.interval_regressor import learns_from_target
 from clearbands.progress import Listener, listening
 from clearbands.split import Rows, check_apart, hold_out
 from clearbands.tables.encoder import TableEncoder
-from clearbands.tables.native import kind_of
+from clearbands.tables.native import FrameKind, kind_of
+
+if TYPE_CHECKING:
+    from clearbands.report import Report
 
 CALIBRATIONS = ("cross", "joint", "conformal")
 GIVEN_MEMBERS = ", if no member was trained on these rows"
@@ -91,7 +96,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         The scores of the calibration rows, from which sets of any level follow.
     encoder_, calibrator_ : the fitted encoder and calibrator
     familiar_ : what `unfamiliar` compares rows with; None with `members`
-    n_train_, n_calibration_ : how many rows each step saw
+    n_train_, n_validation_, n_calibration_ : how many rows trained, chose c1 and c2, judged sets
 
     Examples
     --------
@@ -176,6 +181,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         scores = mass_ahead(self.calibrator_.predict_proba(logits))
         self.scores_ = np.sort(scores[np.arange(len(own)), own])
         self.n_calibration_ = len(own)
+        self.n_validation_ = 0 if self.calibration_ == "cross" else len(choosing[0])
         self.guarantee_ = Guarantee.of(self.calibration_).value
         self.guarantee_ += "" if self.members is None else GIVEN_MEMBERS
         return self
@@ -185,10 +191,15 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "bags_")
         return self._logits(check_table(self, X, reset=False))
 
+    def answers(self, X: Any) -> ClassAnswers:
+        """Probabilities, entropies and sets of the rows, whose members are asked only once."""
+        check_is_fitted(self, "calibrator_")
+        members = self.calibrator_.predict_members(self.member_logits(X))
+        return ClassAnswers(members, self._threshold, kind_of(X))
+
     def predict_proba(self, X: Any) -> np.ndarray:
         """(n, classes): calibrated probabilities."""
-        check_is_fitted(self, "calibrator_")
-        return self.calibrator_.predict_proba(self.member_logits(X))
+        return self.answers(X).probabilities
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,): the most probable class."""
@@ -196,9 +207,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_uncertainty(self, X: Any) -> ClassUncertainty:
         """Total, aleatoric and epistemic entropy of every row, in bits."""
-        check_is_fitted(self, "calibrator_")
-        members = self.calibrator_.predict_members(self.member_logits(X))
-        return ClassUncertainty.of_members(members, kind_of(X))
+        return self.answers(X).entropies
 
     def predict_set(self, X: Any, *, confidence_level: float | None = None) -> np.ndarray:
         """(n, classes) booleans: the classes that belong to the set of each row.
@@ -206,9 +215,8 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         The most probable class always does. `confidence_level` may be any level, by default that
         of the constructor.
         """
-        probabilities = self.predict_proba(X)
         level = self.confidence_level if confidence_level is None else confidence_level
-        return mass_ahead(probabilities) <= self._threshold(check_one_level(level))
+        return self.answers(X).sets(level)
 
     def unfamiliar(self, X: Any) -> np.ndarray:
         """(n,) booleans: whether a row is unlike those the model has learned from.
@@ -224,6 +232,17 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         encoded, texts = self.encoder_.transform(X), texts_of_rows(self.encoder_, X)
         scores = self.familiar_.scores(encoded, texts, _disagreement(self._logits(X)))
         return scores > self.familiar_.threshold
+
+    def report(self, X: Any, y: Any, *, target: str = "the target", groups: Any = None) -> Report:
+        """One page about rows that the model has not seen: whether sets hold, why rows are unsure.
+
+        It shows itself in a notebook, and `save(path)` writes one file that needs no network.
+        `groups` (n,) are compared by their coverage. Needs the extra "report".
+        """
+        from clearbands.report.classes import make_class_report
+
+        check_is_fitted(self, "calibrator_")
+        return make_class_report(self, X, y, target=target, groups=groups)
 
     @property
     def members_(self) -> list[Any]:
@@ -248,7 +267,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
                 f"At {level:g}, sets need at least {rows_needed(level)} calibration rows, and "
                 f"there are {n}: every class is in every set.",
                 CalibrationWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return threshold
 
@@ -296,16 +315,20 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
             self.classes_ = found if self.members is None else classes_of(self._given_members())
             if self.members is None:
                 check_counts(found, counts)
+        return Rows(X, self.positions(labels))
+
+    def positions(self, y: np.ndarray) -> np.ndarray:
+        """(n,): where the class of each row stands in `classes_`; others are refused."""
         known = {label: i for i, label in enumerate(self.classes_.tolist())}
-        position = np.array([known.get(label, -1) for label in labels.tolist()])
+        position = np.array([known.get(label, -1) for label in y.tolist()])
         is_known = position >= 0
         if not is_known.all():
             whose = "the model was not trained on" if self.members is None else "no member knows"
             raise ValueError(
-                f"y holds the class {labels[~is_known][0]!s}, which {whose}: leave such rows out, "
-                "or train on rows of that class too."
+                f"y holds the class {y[~is_known][0]!s}, which {whose}: leave such rows out, or "
+                "train on rows of that class too."
             )
-        return Rows(X, position)
+        return position
 
     def _given_members(self) -> Sequence[Any]:
         if not self.members:
@@ -405,6 +428,28 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.encoder is not None
         return tags
+
+
+@dataclass(frozen=True)
+class ClassAnswers:
+    """What calibrated members say of some rows."""
+
+    members: np.ndarray  # (n, members, classes): probabilities
+    threshold: Callable[[float], float]  # of the sets at a level
+    kind: FrameKind
+
+    @cached_property
+    def probabilities(self) -> np.ndarray:
+        """(n, classes): the mean over the members."""
+        return self.members.mean(axis=1)
+
+    @cached_property
+    def entropies(self) -> ClassUncertainty:
+        return ClassUncertainty.of_members(self.members, self.kind)
+
+    def sets(self, level: float) -> np.ndarray:
+        """(n, classes) booleans."""
+        return mass_ahead(self.probabilities) <= self.threshold(check_one_level(level))
 
 
 def _disagreement(logits: np.ndarray) -> np.ndarray:

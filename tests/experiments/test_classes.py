@@ -4,16 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments import class_data, classes
-from experiments.class_methods import Answer
+from clearbands.class_metrics import calibration_error
+from experiments import class_data, class_networks, classes
+from experiments.class_methods import Answer, Table
 
 
 def test_calibration_error_by_hand():
     p = np.array([[0.9, 0.1]] * 10)
-    assert classes.calibration_error(np.r_[np.zeros(9, int), 1], p) == pytest.approx(0)
-    assert classes.calibration_error(np.zeros(10, int), p) == pytest.approx(0.1)
+    assert calibration_error(np.r_[np.zeros(9, int), 1], p) == pytest.approx(0)
+    assert calibration_error(np.zeros(10, int), p) == pytest.approx(0.1)
     mixed = np.vstack([p, [[0.5, 0.5]] * 10])  # two bins, one off by 0.1 and one by 0.5
-    assert classes.calibration_error(np.zeros(20, int), mixed) == pytest.approx(0.3)
+    assert calibration_error(np.zeros(20, int), mixed) == pytest.approx(0.3)
 
 
 def test_scores_by_hand():
@@ -23,6 +24,30 @@ def test_scores_by_hand():
     assert found["brier"] == pytest.approx(0.25)
     assert (found["set_size"], found["coverage"]) == (1.5, 1)
     assert np.isnan(classes.scores(np.array([0]), Answer())["nll"])
+
+
+def test_members_are_chosen_one_by_one():
+    y = np.array([0, 1, 0, 1])
+    right, wrong = np.array([[3.0, -3], [-3, 3]])[y], np.array([[-3.0, 3], [3, -3]])[y]
+    half = np.array([[3.0, -3], [-3, 3], [-1, 1], [1, -1]])
+    order = class_networks.greedy(y, np.stack([wrong, half, right], axis=1), 3)
+    assert order.tolist() == [2, 2, 2]
+
+
+def test_digits_are_moved_and_mislabelled_where_they_should_be():
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 10
+    rows = Table(rng.random((400, 64)), y, 200, 300, 10)
+    moved = class_networks.with_moved_digits(rows, 0, range(5, 10))
+    changed = (moved.X != rows.X).any(axis=1)
+    assert not changed[:200].any()
+    assert not changed[y < 5].any()
+    assert 0.3 < changed[200:][y[200:] >= 5].mean() < 0.7
+    np.testing.assert_allclose(moved.X.sum(axis=1), rows.X.sum(axis=1))
+    wrong = class_networks.with_wrong_labels(rows, 0)
+    assert (wrong.y[y >= 5] == y[y >= 5]).all()
+    assert 0.2 < (wrong.y != y)[y < 5].mean() < 0.4
+    assert wrong.y[y < 5].max() < 5
 
 
 def test_rows_train_calibrate_or_test():

@@ -15,7 +15,7 @@ from clearbands.progress import Listener
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from clearbands.regressor import ClearRegressor
+    from clearbands.classifier import ClearClassifier
     from clearbands.tables.inspection import Inspected
     from clearbands.tables.reading import Reading
 
@@ -27,6 +27,10 @@ STAGES = {
     "epistemic": "Epistemic part",
     "aleatoric": "Aleatoric part",
     "predicting": "Predicting",
+    "trying logistic": "Trying lines",
+    "trying trees": "Trying trees",
+    "members of logistic": "Members with lines",
+    "members of trees": "Members with trees",
 }
 MOST_NAMES = 8  # of columns in one line
 
@@ -144,8 +148,11 @@ def _names(names: Sequence[str]) -> str:
     return f"{shown} and {left:,} more" if left > 0 else shown
 
 
-def show_fit(model: ClearRegressor, name: str) -> None:
+def show_fit(model: Any, name: str) -> None:
     """Who saw which rows, what won, and the factors of every level."""
+    if hasattr(model, "classes_"):
+        _show_class_fit(model, name)
+        return
     from clearbands.competition.boards import best_model
 
     pairs = {"rows": _who_saw_what(model)}
@@ -161,7 +168,19 @@ def show_fit(model: ClearRegressor, name: str) -> None:
     show_pairs(f"Fitted on {name}", pairs)
 
 
-def _who_saw_what(model: ClearRegressor) -> str:
+def _show_class_fit(model: ClearClassifier, name: str) -> None:
+    losses = [f"{board} {loss:.3g}" for board, loss in model.leaderboard_.items()]
+    pairs = {
+        "rows": _who_saw_what(model),
+        "models kept": f"{', '.join(model.models_)} ({len(model.members_)} members)",
+        "unseen loss": f"{', '.join(losses)} nats per row",
+        "constants": f"c1 {model.c1_:.3g}, c2 {model.c2_:.3g}",
+        "guarantee": f"of the sets at {model.confidence_level:g}: {model.guarantee_}",
+    }
+    show_pairs(f"Fitted on {name}", pairs)
+
+
+def _who_saw_what(model: Any) -> str:
     if model.calibration_ == "cross":
         return (
             f"{model.n_train_:,} trained, {model.n_calibration_:,} of them calibrated by members "
@@ -169,7 +188,8 @@ def _who_saw_what(model: ClearRegressor) -> str:
         )
     chosen = f"{model.n_calibration_:,} calibrated"
     if model.calibration_ == "conformal":
-        chosen = f"{model.n_validation_:,} chose lambda, {chosen}"
+        what = "c1 and c2" if hasattr(model, "classes_") else "lambda"
+        chosen = f"{model.n_validation_:,} chose {what}, {chosen}"
     return f"{model.n_train_:,} trained, {chosen}"
 
 

@@ -9,11 +9,13 @@ from typing import Annotated
 import typer
 
 from clearbands.cli import console
+from clearbands.cli.class_target import is_classifier
+from clearbands.cli.classes import evaluate_classes
 from clearbands.cli.models import (
     count_seen,
     features_in,
     groups_in,
-    load_model,
+    load_any,
     read_for,
     target_of,
 )
@@ -32,11 +34,18 @@ def evaluate(
     decimal: Decimal = None,
     encoding: Encoding = None,
 ) -> None:
-    """Score the intervals on rows whose target is known and that the model has not seen."""
+    """Score the intervals on rows whose target is known and that the model has not seen.
+
+    Of a model for classes: accuracy, negative log-likelihood (nll), Brier score, calibration error
+    (ece), and size and coverage of the sets.
+    """
     asked = asked_of(separator, decimal, encoding)
-    fitted = load_model(model)
+    fitted = load_any(model)
     reading = read_for(data, asked, fitted)
     target = target_of(fitted, target)
+    if is_classifier(fitted):
+        evaluate_classes(fitted, reading, target, as_json=as_json)
+        return
     y = take_target(reading, target)
     if (y == y[0]).all():
         raise ValueError(

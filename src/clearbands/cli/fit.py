@@ -6,6 +6,7 @@ import typer
 
 from clearbands.cli.command import as_typed
 from clearbands.cli.fit_options import (
+    AsClasses,
     CalibrationName,
     Drop,
     Features,
@@ -46,6 +47,7 @@ def fit(
     calibration: CalibrationName = None,
     group: Group = None,
     support: SupportText = None,
+    classes: AsClasses = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     report: ReportPath = None,
@@ -58,7 +60,10 @@ def fit(
     decimal: Decimal = None,
     encoding: Encoding = None,
 ) -> None:
-    """Learn intervals for one column of a table from all the others."""
+    """Learn intervals, or classes, for one column of a table from all the others.
+
+    What the target holds is found and said: text, yes and no, or two numbers alone are classes.
+    """
     from clearbands.cli import fitting
 
     settings = fitting.Settings(
@@ -72,7 +77,8 @@ def fit(
             raise ValueError(f"--report and --out both name {out}; give each a file of its own.")
     reading = read_table(data, asked=asked, columns_as=kinds_asked(columns_as))
     names = fitting.Names(target, unit, row_id or "", group or "")
-    rows = fitting.choose_rows(reading, names, features=features, drop=drop)
+    rows = fitting.choose_rows(reading, names, features=features, drop=drop, as_classes=classes)
+    settings.check_for(rows)
     learned, kept = (rows, None) if report is None else fitting.keep_rows(rows, seed)
     fitting.tell(reading, names, rows.X.columns, rows.y)
     model = fitting.fit_and_save(learned, settings, names, data=data, out=out)

@@ -56,6 +56,14 @@ SupportText = Annotated[
         help="Where the target can lie, such as 0:1, or 0: for no upper end.",
     ),
 ]
+AsClasses = Annotated[
+    bool | None,
+    typer.Option(
+        "--classes/--numbers",
+        help="What the target holds; by default text and two-valued targets are classes.",
+        show_default=False,
+    ),
+]
 Seed = Annotated[
     int, typer.Option("--seed", min=0, metavar="N", help="The same seed gives the same model.")
 ]

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearbands.cli import console
+from clearbands.cli.class_target import is_classes, take_y, words_about
 from clearbands.cli.options import names_in
 from clearbands.cli.report import write_report
 from clearbands.split import Rows, hold_out
-from clearbands.tables.choosing import choose_features, take_column, take_target
+from clearbands.tables.choosing import choose_features, take_column
 
 if TYPE_CHECKING:
     from clearbands.regressor import ClearRegressor
@@ -54,8 +55,34 @@ class Settings:
         if self.preset == "deep":
             require("torch", what="Training networks", extra="deep")
 
-    def make_model(self) -> ClearRegressor:
-        """The preset; what was not given is left to the library."""
+    def check_for(self, rows: Rows) -> None:
+        """Raise where classes are too few, or something was asked for that only numbers have."""
+        if not is_classes(rows.y):
+            return
+        from clearbands.class_labels import check_counts
+
+        check_counts(*np.unique(rows.y, return_counts=True))
+        asked = {
+            "--preset": self.preset != "default",
+            "--support": self.support is not None,
+            "--group": rows.groups is not None,
+            "several --level": len(self.levels) > 1,
+        }
+        wrong = next((name for name, is_asked in asked.items() if is_asked), None)
+        if wrong is not None:
+            raise ValueError(f"The target holds classes, and {wrong} is for numbers: leave it out.")
+
+    def make_model(self, y: np.ndarray) -> Any:
+        """The preset, or a classifier; what was not given is left to the library."""
+        if is_classes(y):
+            from clearbands.classifier import ClearClassifier
+
+            return ClearClassifier(
+                confidence_level=self.levels[0],
+                calibration=self.calibration,
+                random_state=self.seed,
+                n_jobs=-1 if self.jobs is None else self.jobs,
+            )
         from clearbands.variants import PRESETS
 
         given: dict[str, Any] = {"calibration": self.calibration, "support": self.support}
@@ -68,11 +95,16 @@ class Settings:
 
 
 def choose_rows(
-    reading: Reading, names: Names, *, features: Sequence[str], drop: Sequence[str]
+    reading: Reading,
+    names: Names,
+    *,
+    features: Sequence[str],
+    drop: Sequence[str],
+    as_classes: bool | None = None,
 ) -> Rows:
     """The columns to learn from, the target, and the labels of groups where there are any."""
     frame, path = reading.frame, reading.name
-    y = take_target(reading, names.target)
+    y = take_y(reading, names.target, as_classes)
     X = choose_features(
         frame,
         names.target,
@@ -111,7 +143,9 @@ def tell(reading: Reading, names: Names, features: Sequence[str], y: np.ndarray)
     title = f"Read {Path(reading.name).name}: {rows}, {columns_in} to learn from"
     console.show_reading(reading, learned, title)
     mended = [names.target] if names.target in reading.mended else []
-    said = warnings_about_target(names.target, y)
+    if is_classes(y):
+        console.say(words_about(names.target, y))
+    said = [] if is_classes(y) else warnings_about_target(names.target, y)
     for words in said + warnings_about(reading, columns, [*mended, *features]):
         console.complain(f"Warning: {words}")
 
@@ -125,8 +159,9 @@ def fit_and_save(
         from clearbands.origin import record_origin
         from clearbands.persistence import save
 
-        model = settings.make_model()
-        model.fit(rows.X, rows.y, groups=_groups(rows, names), progress=progress)
+        model = settings.make_model(rows.y)
+        groups = {} if is_classes(rows.y) else {"groups": _groups(rows, names)}
+        model.fit(rows.X, rows.y, progress=progress, **groups)
         model.origin_ = record_origin(
             rows.X,
             rows.y,

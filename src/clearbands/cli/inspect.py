@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from clearbands.cli import console
+from clearbands.cli.class_target import is_classes, take_y, words_about
 from clearbands.cli.options import (
     ColumnsAs,
     Data,
@@ -16,7 +17,6 @@ from clearbands.cli.options import (
     asked_of,
     kinds_asked,
 )
-from clearbands.tables.choosing import take_target
 from clearbands.tables.reading import read_table
 
 
@@ -46,5 +46,9 @@ def inspect(
         f"({reading.in_words})",
     )
     if target is not None:
-        for words in warnings_about_target(target, take_target(reading, target)):
+        y = take_y(reading, target, None)
+        if is_classes(y):
+            console.say(words_about(target, y))
+            return
+        for words in warnings_about_target(target, y):
             console.complain(f"Warning: {words}")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clearbands.cli import console
+from clearbands.cli.class_target import is_classifier
 from clearbands.tables.choosing import take_column, take_features
 from clearbands.tables.dialect import Asked
 from clearbands.tables.reading import Reading, read_table
@@ -21,14 +22,29 @@ MANY = 0.05  # of the rows; a few may be equal by chance
 
 
 def load_model(path: Path) -> ClearRegressor:
-    """The model in a file, provided that it knows its columns by name."""
+    """The model of numbers in a file, provided that it knows its columns by name."""
+    from clearbands.persistence import ModelFileError
+
+    model = load_any(path)
+    if is_classifier(model):
+        raise ModelFileError(
+            f"{path} predicts classes, and this command is for numbers: classes have predict, "
+            "evaluate, report and serve."
+        )
+    return model
+
+
+def load_any(path: Path) -> Any:
+    """The model in a file, of numbers or of classes, provided that it knows its columns by name."""
+    from clearbands.classifier import ClearClassifier
     from clearbands.persistence import ModelFileError, load
     from clearbands.regressor import ClearRegressor
 
     model = load(path)
-    if not isinstance(model, ClearRegressor):
+    if not isinstance(model, ClearRegressor | ClearClassifier):
         raise ModelFileError(
-            f"{path} holds a {type(model).__name__}; the command needs a ClearRegressor."
+            f"{path} holds a {type(model).__name__}; the command needs a ClearRegressor or a "
+            "ClearClassifier."
         )
     if not hasattr(model, "feature_names_in_"):
         raise ModelFileError(

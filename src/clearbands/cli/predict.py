@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clearbands.cli import console
-from clearbands.cli.models import features_in, groups_in, kept_columns, load_model, read_for
+from clearbands.cli.class_target import is_classifier
+from clearbands.cli.classes import class_table, refuse_for_classes
+from clearbands.cli.models import features_in, groups_in, kept_columns, load_any, read_for
 from clearbands.cli.options import (
     Data,
     Decimal,
@@ -84,16 +86,24 @@ def predict(
     quantile_0.1, above_400000, below_... and unfamiliar, if asked for. With --side the two parts
     are still those of the interval with both bounds. Columns that the model does not know are
     ignored.
+
+    Of a model for classes: class, the classes of its set, p_ and the name of each class with its
+    probability, the entropies aleatoric and epistemic in bits, and epistemic_share.
     """
     files.check_output(out, inputs=[model, data], table=True)
     asked = asked_of(separator, decimal, encoding)
     _questions(level, side, quantile, unfamiliar)  # refused before the work
-    fitted = load_model(model)
+    fitted = load_any(model)
     reading = read_for(data, asked, fitted)
-    values = _values(above, reading), _values(below, reading)
-    questions = _questions(level, side, quantile, unfamiliar, *values)
     kept = kept_columns(fitted, reading, names_in(keep, reading.frame.columns), row_id)
-    table = _predict(fitted, features_in(fitted, reading), groups_in(fitted, reading), questions)
+    if is_classifier(fitted):
+        refuse_for_classes(side=side != "both", quantile=quantile, above=above, below=below)
+        table = class_table(fitted, features_in(fitted, reading), level, unfamiliar)
+    else:
+        values = _values(above, reading), _values(below, reading)
+        questions = _questions(level, side, quantile, unfamiliar, *values)
+        X = features_in(fitted, reading)
+        table = _predict(fitted, X, groups_in(fitted, reading), questions)
     twice = next((column.name for column in kept if column.name in table.columns), None)
     if twice is not None:
         raise ValueError(f"The output has a column {twice!r} of its own; rename that of the data.")

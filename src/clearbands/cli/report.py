@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clearbands.cli import console
+from clearbands.cli.class_target import is_classifier
+from clearbands.cli.classes import known_classes
 from clearbands.cli.command import as_typed
 from clearbands.cli.models import (
     count_seen,
     features_in,
-    load_model,
+    load_any,
     origin_of,
     read_for,
     target_of,
@@ -61,10 +63,14 @@ def report(
     """
     files.check_output(out, inputs=[model, data])
     asked = asked_of(separator, decimal, encoding)
-    fitted = load_model(model)
+    fitted = load_any(model)
     reading = read_for(data, asked, fitted)
     target = target_of(fitted, target)
-    y = take_target(reading, target)
+    y: Any = (
+        known_classes(fitted, reading, target)
+        if is_classifier(fitted)
+        else take_target(reading, target)
+    )
     groups = None if group is None else take_column(reading.frame, group, reading.name).to_list()
     X = features_in(fitted, reading)
     seen = count_seen(fitted, X, y)
@@ -107,12 +113,17 @@ def _history(model: ClearRegressor, path: Path) -> dict[str, str]:
     }
 
 
-def write_report(
-    path: Path, model: ClearRegressor, X: pl.DataFrame, y: np.ndarray, **words: Any
-) -> None:
+def write_report(path: Path, model: Any, X: pl.DataFrame, y: np.ndarray, **words: Any) -> None:
     """Write the page about these rows; `words` are those of `make_report`."""
-    from clearbands.report import make_report
-
     with console.working("Writing the report"):
-        make_report(model, X, y, **words).save(path)
+        if is_classifier(model):
+            from clearbands.report.classes import make_class_report
+
+            words.pop("unit", None)
+            page = make_class_report(model, X, y, **words)
+        else:
+            from clearbands.report import make_report
+
+            page = make_report(model, X, y, **words)
+        page.save(path)
     console.say(f"Wrote {path} (a report on {len(y)} rows).")

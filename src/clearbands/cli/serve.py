@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from clearbands.cli import console
-from clearbands.cli.models import load_model
+from clearbands.cli.models import load_any
 from clearbands.cli.options import Model, Port
 from clearbands.web.limits import Limits
 
@@ -61,7 +61,7 @@ def serve(
     token = read_token(token_env, token_file)
     hosts = None if token else serving.own_hosts(host, allow_host or ())
     listener = server.listen(host, port)
-    load = serving.loader(model, lambda: load_model(model), token, hosts, limits, workers)
+    load = serving.loader(model, lambda: load_any(model), token, hosts, limits, workers)
     make_app = load()
     console.say(f"Serving {model.name} on {server.address_of(listener)}; Ctrl-C stops it.")
     if token is None and not server.is_local(listener):

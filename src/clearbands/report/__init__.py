@@ -56,7 +56,7 @@ def make_report(
 ) -> Report:
     """See `ClearRegressor.report`. `origin` says where model and rows came from, line by line;
     `predicted` are the model's `predict_uncertainties(X)` where they are there already."""
-    template = _template()
+    page = template()
     facts = gather(
         model,
         X,
@@ -67,10 +67,11 @@ def make_report(
         unit=unit,
         predicted=predicted,
     )
-    return Report(template.render(**_page(facts, dict(origin or {}))))
+    return Report(page.render(**_page(facts, dict(origin or {}))))
 
 
-def _template() -> Any:
+def template(name: str = "page.html") -> Any:
+    """A page with holes, by the name of its file."""
     jinja2 = require("jinja2", what="A report", extra="report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("clearbands.report", "page"),
@@ -79,7 +80,7 @@ def _template() -> Any:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    return environment.get_template("page.html")
+    return environment.get_template(name)
 
 
 def _page(facts: Facts, origin: dict[str, str]) -> dict[str, Any]:
@@ -113,7 +114,7 @@ def _page(facts: Facts, origin: dict[str, str]) -> dict[str, Any]:
         "not_held": answer.not_held(facts),
         "rows_of_the_fit": answer.rows_of_the_fit(facts),
         "origin": origin,
-        "versions": _versions(),
+        "versions": versions(),
         "made": dt.date.today().isoformat(),
     }
     return page | {"contents": _contents(page)}
@@ -137,7 +138,8 @@ def _contents(page: Mapping[str, Any]) -> dict[str, str]:
     return {anchor: heading for anchor, (heading, is_there) in found.items() if is_there}
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Of Python, this package and what it stands on."""
     from importlib.metadata import version
 
     from clearbands import __version__

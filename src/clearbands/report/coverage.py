@@ -57,17 +57,22 @@ class Tile:
     chance: Range  # percent of the track
     said: str
 
+    @classmethod
+    def of(cls, coverage: float, level: float, chance: Range) -> Tile:
+        """From shares."""
+        track = Track.around([], coverage, level, chance.low)
+        return cls(
+            track.place(coverage),
+            track.place(level),
+            Range(track.place(chance.low), track.place(chance.high)),
+            f"{percent(chance.low, 1)} to {percent(chance.high, 1)}",
+        )
+
 
 def tile(facts: Facts) -> Tile:
     """For the top of the page."""
     cell, chance = facts.diagnosis.coverage, facts.diagnosis.chance
-    track = Track.around([], cell.coverage, facts.confidence_level, chance.low)
-    return Tile(
-        track.place(cell.coverage),
-        track.place(facts.confidence_level),
-        Range(track.place(chance.low), track.place(chance.high)),
-        f"{percent(chance.low, 1)} to {percent(chance.high, 1)}",
-    )
+    return Tile.of(cell.coverage, facts.confidence_level, chance)
 
 
 def whiskers(facts: Facts) -> dict[str, list[Whisker]]:
@@ -84,12 +89,12 @@ def whiskers(facts: Facts) -> dict[str, list[Whisker]]:
         "Where a classifier sees a pattern": risk.cells if risk else (),
     }
     shown = {
-        name: [_whisker(cell, label_of(cell), facts.confidence_level, track) for cell in found]
+        name: [whisker(cell, label_of(cell), facts.confidence_level, track) for cell in found]
         for name, found in cells.items()
     }
     for column in facts.important_columns(len(facts.columns)):
         shown[column.name] = [
-            _whisker(cell, range_of(cell, column), facts.confidence_level, track)
+            whisker(cell, range_of(cell, column), facts.confidence_level, track)
             for cell in diagnosis.by_feature
             if cell.by == column.name
         ]
@@ -109,7 +114,8 @@ def range_of(cell: Cell, column: Column) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _whisker(cell: Cell, label: str, confidence_level: float, track: Track) -> Whisker:
+def whisker(cell: Cell, label: str, confidence_level: float, track: Track) -> Whisker:
+    """A cell on the track."""
     return Whisker(
         label,
         cell.n,

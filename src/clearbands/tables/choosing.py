@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from clearbands.tables.reading import Reading
 
 MAX_NAMED = 8
+FEWEST_OF_TWO = 20  # rows with two numbers alone, which are then no numbers but classes
 
 
 def take_column(frame: pl.DataFrame, name: str, path: Path | str) -> pl.Series:
@@ -56,6 +57,41 @@ def take_target(reading: Reading, target: str, *, what: str = "The target") -> n
     _refuse_rows(named, values.is_null() | values.is_nan(), "missing", "fill them in or remove")
     _refuse_rows(named, values.is_infinite(), "infinite", "correct or remove")
     return values.to_numpy()
+
+
+def take_classes(reading: Reading, target: str) -> np.ndarray:
+    """The column as classes (n,), texts or whole numbers, or an error that says what is wrong."""
+    import numpy as np
+    import polars as pl
+
+    column = take_column(reading.frame, target, reading.name)
+    named = f"The target {target!r}"
+    _refuse_rows(named, column.is_null(), "missing", "fill them in or remove")
+    if column.dtype.is_float() and not (column == column.round(0)).all():
+        shown = column.filter(column != column.round(0))[0]
+        raise ValueError(
+            f"{named} holds numbers such as {shown:g}, which are no classes: leave --classes out, "
+            "or write classes as text or whole numbers."
+        )
+    if column.dtype.is_numeric():
+        return column.cast(pl.Int64).to_numpy()
+    if column.dtype == pl.Boolean:
+        column = column.cast(pl.String)
+    return np.array([str(value) for value in column.to_list()])
+
+
+def holds_classes(reading: Reading, target: str) -> bool:
+    """Whether the target looks like classes: texts that repeat, yes and no, two numbers."""
+    import polars as pl
+
+    column = take_column(reading.frame, target, reading.name)
+    there = column.drop_nulls()
+    if column.dtype == pl.String:
+        is_text = as_numbers(column, reading.dialect.decimal).column.count() == 0
+        return is_text and 2 * there.n_unique() <= len(there)
+    if column.dtype.is_numeric():
+        return there.n_unique() == 2 and len(there) >= FEWEST_OF_TWO
+    return column.dtype == pl.Boolean
 
 
 def _refuse_rows(column: str, bad: pl.Series, wrong: str, advice: str) -> None:

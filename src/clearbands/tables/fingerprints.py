@@ -25,7 +25,8 @@ def hash_rows(X: pl.DataFrame, y: np.ndarray) -> np.ndarray:
     >>> rows[0] == rows[2], rows[0] == rows[1]
     (np.True_, np.False_)
     """
-    hashes = mixed(_of_numbers(np.asarray(y, float)))
+    is_text = np.asarray(y).dtype.kind in "OU"  # classes
+    hashes = mixed(_of_texts(y) if is_text else _of_numbers(np.asarray(y, float)))
     for column in columns_of(X):
         own = _of_texts(column.values) if column.is_text else _of_numbers(column.values)
         hashes = mixed(hashes * ODD + own)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.security import HTTPBearer
@@ -16,6 +16,7 @@ from clearbands.tables.features import row_features
 from clearbands.web.bodies import Bodies
 from clearbands.web.limits import Limits
 from clearbands.web.refusals import ProblemJson, Refusal
+from clearbands.web.service.classes import ClassScorer
 from clearbands.web.service.description import Source, describe_model, metric_labels, refusals
 from clearbands.web.service.endpoints import GUARDED, OPEN
 from clearbands.web.service.line import Line
@@ -25,12 +26,13 @@ from clearbands.web.service.scoring import JSON, Scorer
 from clearbands.web.service.service import Service
 
 if TYPE_CHECKING:
+    from clearbands.classifier import ClearClassifier
     from clearbands.regressor import ClearRegressor
     from clearbands.web.hosts import Hosts
 
 
 def create_app(
-    model: ClearRegressor,
+    model: ClearRegressor | ClearClassifier,
     *,
     name: str = "model",
     versions: Mapping[str, str] | None = None,
@@ -51,7 +53,7 @@ def create_app(
     app = FastAPI(
         title="clearbands",
         version=__version__,
-        summary=f"Prediction intervals of {name}, and why they are wide.",
+        summary=_summary(service, name),
         docs_url=None,  # its page would load its scripts from elsewhere
         redoc_url=None,
         lifespan=_closing(service),
@@ -76,11 +78,10 @@ def create_app(
     return app
 
 
-def _make_service(
-    model: ClearRegressor, source: Source, limits: Limits, n_threads: int | None
-) -> Service:
+def _make_service(model: Any, source: Source, limits: Limits, n_threads: int | None) -> Service:
     features = row_features(model)
-    scorer = Scorer(model, features, limits)
+    is_classifier = hasattr(model, "classes_")
+    scorer = (ClassScorer if is_classifier else Scorer)(model, features, limits)
     info = describe_model(model, features, limits, source)
     return Service(
         features=features,
@@ -92,6 +93,12 @@ def _make_service(
         bodies=Bodies(limits),
         metrics=Metrics(metric_labels(info)),
     )
+
+
+def _summary(service: Service, name: str) -> str:
+    if isinstance(service.scorer, ClassScorer):
+        return f"Classes of {name}, and why they are uncertain."
+    return f"Prediction intervals of {name}, and why they are wide."
 
 
 def _closing(service: Service) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:

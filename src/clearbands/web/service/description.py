@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,19 +23,20 @@ from clearbands.web.service.schemas import (
 )
 
 if TYPE_CHECKING:
-    from clearbands.regressor import ClearRegressor
+    pass
 
 IN_WORDS = {
     "joint": (
         "Coverage approaches the confidence level as the calibration rows become many. The same "
-        "rows chose lambda and calibrated, so nothing is promised for few of them."
+        "rows chose the factors and calibrated, so nothing is promised for few of them."
     ),
     "cross": (
         "All rows trained, and each was calibrated by members that had not seen it. Coverage "
         "approaches the confidence level as the rows become many; nothing is promised for few."
     ),
     "conformal": (
-        "For a row exchangeable with the calibration rows the interval holds the true value with "
+        "For a row exchangeable with the calibration rows the interval, or the set of classes, "
+        "holds the true value with "
         "at least the probability of the confidence level, whatever the number of rows, on "
         "average over rows and calibration sets. Nothing is promised for one given row."
     ),
@@ -71,12 +72,12 @@ class Source:
 
 
 def describe_model(
-    model: ClearRegressor, features: Sequence[Feature], limits: Limits, source: Source
+    model: Any, features: Sequence[Feature], limits: Limits, source: Source
 ) -> ModelInfo:
     """All that `/model` tells."""
     origin = getattr(model, "origin_", None)  # what the command knows of the data it fits
     in_time = {Guarantee.TIME.value: "time", Guarantee.ADAPTIVE.value: "adaptive"}
-    factors = zip(model.levels_, model.lambda_, model.gamma1_, model.gamma2_, strict=True)
+    is_classifier = hasattr(model, "classes_")
     return ModelInfo(
         name=source.name,
         version=source.versions.get("clearbands"),
@@ -86,21 +87,14 @@ def describe_model(
         unit=_told(origin, "unit"),
         data_fingerprint=_told(origin, "fingerprint"),
         type=type(model).__name__,
-        best_model=best_model(model),
+        best_model=next(iter(model.models_), None) if is_classifier else best_model(model),
         features=[
             FeatureInfo(name=f.name, kind=f.kind, categories=list(f.categories)) for f in features
         ],
-        levels=[
-            LevelInfo.model_validate(
-                {
-                    "confidence_level": float(level),
-                    "lambda": finite(lambda_),
-                    "gamma1": finite(gamma1),
-                    "gamma2": finite(gamma2),
-                }
-            )
-            for level, lambda_, gamma1, gamma2 in factors
-        ],
+        levels=[LevelInfo.model_validate(level) for level in _levels(model)],
+        classes=[str(name) for name in model.classes_.tolist()] if is_classifier else None,
+        c1=model.c1_ if is_classifier else None,
+        c2=model.c2_ if is_classifier else None,
         trained_on=TrainedOn(
             training_rows=model.n_train_,
             choosing_rows=model.n_validation_,
@@ -112,6 +106,21 @@ def describe_model(
         service=__version__,
         limits=LimitsInfo(rows=limits.rows, bytes=limits.bytes, seconds=limits.seconds),
     )
+
+
+def _levels(model: Any) -> Iterator[dict[str, float | None]]:
+    if hasattr(model, "classes_"):
+        yield {
+            "confidence_level": float(model.confidence_level),
+            "lambda": None,
+            "gamma1": None,
+            "gamma2": None,
+        }
+        return
+    factors = zip(model.levels_, model.lambda_, model.gamma1_, model.gamma2_, strict=True)
+    for level, *values in factors:
+        named = zip(("lambda", "gamma1", "gamma2"), map(finite, values), strict=True)
+        yield {"confidence_level": float(level), **dict(named)}
 
 
 def metric_labels(info: ModelInfo) -> dict[str, str]:

@@ -96,6 +96,9 @@ class ModelInfo(BaseModel):
     best_model: str | None = Field(description="What won the center, if models competed.")
     features: list[FeatureInfo]
     levels: list[LevelInfo]
+    classes: list[str] | None = Field(default=None, description="Of a model that predicts them.")
+    c1: float | None = Field(default=None, description="Of classes: scales all logits.")
+    c2: float | None = Field(default=None, description="Of classes: scales the spread of members.")
     trained_on: TrainedOn
     guarantee: str
     guarantee_in_words: str

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from clearbands.tables.features import Feature
 from clearbands.web.bodies import Bodies
 from clearbands.web.limits import Limits
+from clearbands.web.service.classes import ClassScorer
 from clearbands.web.service.line import Line
 from clearbands.web.service.metrics import Metrics
 from clearbands.web.service.schemas import ModelInfo
@@ -21,7 +22,7 @@ class Service:
     features: tuple[Feature, ...]
     limits: Limits
     info: ModelInfo
-    scorer: Scorer
+    scorer: Scorer | ClassScorer
     example: object  # the answer to a typical row, or None
     line: Line
     bodies: Bodies

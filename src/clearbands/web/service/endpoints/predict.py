@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel
 
 from clearbands.web.refusals import Refusal
 from clearbands.web.service.asked import parameters, questions_in
+from clearbands.web.service.classes import (
+    CLASS_PARAMETERS,
+    ClassPredictionsJson,
+    ClassScorer,
+)
 from clearbands.web.service.description import predict_answers, request_body
 from clearbands.web.service.schemas import PredictionsJson
 from clearbands.web.service.scoring import CSV, JSON, READERS
@@ -24,9 +32,9 @@ def routes(service: Service) -> APIRouter:
             "`clearbands predict` writes. The address may ask for other levels, quantiles and "
             "chances."
         ),
-        response_model=PredictionsJson,
+        response_model=_answers_of(service),
         openapi_extra={
-            "parameters": parameters(service.scorer.highest_level),
+            "parameters": _parameters_of(service),
             "requestBody": request_body(service.features, service.limits),
         },
         responses=predict_answers(service.example),
@@ -46,6 +54,18 @@ def routes(service: Service) -> APIRouter:
         return Response(answer.content, media_type=answer.media_type)
 
     return router
+
+
+def _parameters_of(service: Service) -> list[dict[str, Any]]:
+    every = parameters(service.scorer.highest_level)
+    if not isinstance(service.scorer, ClassScorer):
+        return every
+    return [each for each in every if each["name"] in CLASS_PARAMETERS]
+
+
+def _answers_of(service: Service) -> type[BaseModel]:
+    is_classifier = isinstance(service.scorer, ClassScorer)
+    return ClassPredictionsJson if is_classifier else PredictionsJson
 
 
 def given_type(request: Request) -> str:
