@@ -107,7 +107,7 @@ def warnings_about_target(name: str, y: np.ndarray) -> list[str]:
     if len(values) == 2 and len(y) >= FEWEST:
         return [
             f"The target {name!r} has only two values, {values[0]:g} and {values[1]:g}: these look "
-            "like classes, of which an interval says little."
+            "like classes, of which an interval says little; leave --numbers out to predict them."
         ]
     return []
 
