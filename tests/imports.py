@@ -37,7 +37,7 @@ LAYERS = (
         "familiarity",
     ),
     ("center_models", "calibration", "class_logits"),
-    ("quantile_models",),
+    ("quantile_models", "crossfitting"),
     ("networks", "bagging", "bands"),
     ("engine",),
     ("tables", "levels", "quantiles", "labelling", "class_labels", "time_order"),

@@ -12,16 +12,14 @@ from sklearn.base import clone
 from clearbands.aleatoric.residual import ResidualQuantiles
 from clearbands.bagging import seed_missing
 from clearbands.bands import Components, distances
-from clearbands.baselines.split_conformal import SplitConformal, _AroundPCS
-from clearbands.calibration.additive import AdditiveCalibrator
-from clearbands.interval_regressor import WidthRegressor
+from clearbands.baselines.split_conformal import Additive, AroundPCS
 from clearbands.levels import curve_levels, pick_curves
 from clearbands.presets import match_quantile_model
 from clearbands.quantile_models.boosting import BoostedQuantiles
 from clearbands.split import Rows
 
 
-class CQR(SplitConformal, WidthRegressor):
+class CQR(Additive):
     """Conformalized quantile regression (Romano et al. 2019) on one quantile model.
 
     The model's lower and upper quantiles move by one distance, outwards or inwards; the point
@@ -84,11 +82,8 @@ class CQR(SplitConformal, WidthRegressor):
         aleatoric = distances(center, lower, upper)
         return Components(center, aleatoric, np.ones_like(aleatoric))
 
-    def _calibrate(self, held_out: Rows, levels: list[float]) -> Any:
-        return AdditiveCalibrator(levels).fit(held_out.y, *self._components(held_out.X))
 
-
-class _BaggedQuantiles(_AroundPCS):
+class _BaggedQuantiles(Additive, AroundPCS):
     """Additive CQR with the widths of an aleatoric part around the center of an epistemic part."""
 
     def __init__(
@@ -125,9 +120,6 @@ class _BaggedQuantiles(_AroundPCS):
     def _components(self, X: Any) -> Components:
         aleatoric = self.aleatoric_.predict_widths(X)
         return Components(self.epistemic_.predict(X), aleatoric, np.ones_like(aleatoric))
-
-    def _calibrate(self, held_out: Rows, levels: list[float]) -> Any:
-        return AdditiveCalibrator(levels).fit(held_out.y, *self._components(held_out.X))
 
 
 class BootstrappedCQR(_BaggedQuantiles):

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from clearbands.bands import Components
+from clearbands.calibration.additive import AdditiveCalibrator
 from clearbands.calibration.calibrators import FixedRatioCalibrator
 from clearbands.epistemic.pcs import PCSEnsemble
 from clearbands.interval_regressor import IntervalRegressor, WidthRegressor
@@ -61,7 +62,14 @@ class SplitConformal(IntervalRegressor):
         return self
 
 
-class _AroundPCS(SplitConformal, WidthRegressor):
+class Additive(SplitConformal, WidthRegressor):
+    """Bounds that one calibrated multiple of the epistemic widths moves, outwards or inwards."""
+
+    def _calibrate(self, held_out: Rows, levels: list[float]) -> AdditiveCalibrator:
+        return AdditiveCalibrator(levels).fit(held_out.y, *self._components(held_out.X))
+
+
+class AroundPCS(SplitConformal, WidthRegressor):
     """Baselines around the center of an epistemic part."""
 
     epistemic: Any
@@ -78,7 +86,7 @@ class _AroundPCS(SplitConformal, WidthRegressor):
         return self.epistemic_.predict(encoded)
 
 
-class _EpistemicOnly(_AroundPCS):
+class _EpistemicOnly(AroundPCS):
     """One factor for widths that an epistemic part alone gives."""
 
     ratio: float

@@ -14,12 +14,10 @@ import numpy as np
 from clearbands.bagging import Bootstraps, fit_bag
 from clearbands.bands import Components, distances
 from clearbands.baselines.cqr import quantile_model
-from clearbands.baselines.split_conformal import SplitConformal
-from clearbands.calibration.additive import AdditiveCalibrator
+from clearbands.baselines.split_conformal import Additive, SplitConformal
 from clearbands.calibration.member_rank import MemberRankCalibrator
 from clearbands.checks import check_count
 from clearbands.chunks import predict_in_chunks
-from clearbands.interval_regressor import WidthRegressor
 from clearbands.levels import curve_levels, pick_curves
 from clearbands.quantile_models.forest import ForestQuantiles
 from clearbands.quantiles import sorted_quantiles
@@ -73,7 +71,7 @@ class _UACQR(SplitConformal):
         )
 
 
-class UACQRS(_UACQR, WidthRegressor):
+class UACQRS(_UACQR, Additive):
     """UACQR-S: [lower - t * spread of lower, upper + t * spread of upper], t calibrated.
 
     lower and upper are medians of the estimates of B quantile models fitted on bootstraps, the
@@ -148,9 +146,6 @@ class UACQRS(_UACQR, WidthRegressor):
         summary, k = self._in_chunks(summarise, X), len(levels)
         aleatoric, epistemic = summary[:, 1:].reshape(-1, 2, 2, k).transpose(1, 0, 2, 3)
         return Components(summary[:, 0], aleatoric, epistemic)
-
-    def _calibrate(self, held_out: Rows, levels: list[float]) -> Any:
-        return AdditiveCalibrator(levels).fit(held_out.y, *self._components(held_out.X))
 
 
 class UACQRP(_UACQR):

@@ -223,8 +223,9 @@ def _median_of_present(members: np.ndarray) -> np.ndarray:
 
 
 def flat(center: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """Center and widths side by side, (n, 1 + 2 k): rows in pieces are put together at once."""
     return np.column_stack([center, widths.reshape(len(center), -1)])
 
 
-def unflat(flat: np.ndarray) -> CenterAndWidths:
-    return CenterAndWidths(flat[:, 0], flat[:, 1:].reshape(len(flat), 2, -1))
+def unflat(said: np.ndarray) -> CenterAndWidths:
+    return CenterAndWidths(said[:, 0], said[:, 1:].reshape(len(said), 2, -1))

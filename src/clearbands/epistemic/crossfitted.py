@@ -7,18 +7,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from clearbands.bagging import Folds, seed_missing
-from clearbands.checks import check_count, check_table, check_target
-from clearbands.epistemic.base import CenterAndWidths, CrossPart, EpistemicPart
-from clearbands.weighting import check_sample_weight, fit_weighted
-
-N_FOLDS = 5
+from clearbands.crossfitting import FoldCopies
+from clearbands.epistemic.base import CenterAndWidths, CrossPart, EpistemicPart, flat, unflat
 
 
-class CrossFitted(CrossPart):
+class CrossFitted(FoldCopies, CrossPart):
     """Any epistemic part, fitted once without each fold; new rows get the mean of what all say.
 
     Parameters
@@ -35,19 +30,6 @@ class CrossFitted(CrossPart):
     parts_ : list of fitted copies, one for each fold
     """
 
-    def __init__(
-        self,
-        part: EpistemicPart,
-        n_folds: int = N_FOLDS,
-        *,
-        confidence_level: float | Sequence[float] = 0.9,
-        random_state: Any = None,
-    ) -> None:
-        self.part = part
-        self.n_folds = n_folds
-        self.confidence_level = confidence_level
-        self.random_state = random_state
-
     def fit(
         self,
         X: Any,
@@ -58,43 +40,21 @@ class CrossFitted(CrossPart):
         together: np.ndarray | None = None,
     ) -> CrossFitted:
         """Rows of one label in `together`, where given, are left out together."""
-        check_count(self.n_folds, "n_folds", smallest=2)
-        X = check_table(self, X, reset=True)
-        y = check_target(y, X)
-        weight = check_sample_weight(sample_weight, len(y))
-        rng = check_random_state(self.random_state)
-        self.draws_ = Folds.draw(len(y), self.n_folds, 1, rng, together)
-        part = clone(self.part).set_params(confidence_level=self.confidence_level)
-        part = seed_missing(part, rng)
-        self.parts_ = []
-        for seen in self.draws_.counts:
-            rows = np.flatnonzero(seen)
-            own = None if weight is None else weight[rows]
-            self.parts_.append(fit_weighted(clone(part), _safe_indexing(X, rows), y[rows], own))
+        self._fit_copies(X, y, sample_weight, together)
         return self
 
     def predict_with_widths(self, X: Any) -> CenterAndWidths:
-        check_is_fitted(self, "parts_")
-        X = check_table(self, X, reset=False)
-        said = [part.predict_with_widths(X) for part in self.parts_]
-        return CenterAndWidths(*(np.mean(values, axis=0) for values in zip(*said, strict=True)))
+        return unflat(self._ask_all(_say, X))
 
     def predict_like_unseen(self, X: Any) -> CenterAndWidths:
         return self.predict_with_widths(X)
 
     def predict_unseen(self, X: Any) -> CenterAndWidths:
-        check_is_fitted(self, "parts_")
-        X = check_table(self, X, reset=False)
-        center: np.ndarray = np.empty(_num_samples(X))
-        widths = None
-        for part, unseen in zip(self.parts_, self.draws_.unseen, strict=True):
-            rows = np.flatnonzero(unseen)
-            said = part.predict_with_widths(_safe_indexing(X, rows))
-            if widths is None:
-                widths = np.empty((len(center), *said.widths.shape[1:]))
-            center[rows], widths[rows] = said.center, said.widths
-        assert widths is not None
-        return CenterAndWidths(center, widths)
+        return unflat(self._ask_unseen(_say, X))
+
+
+def _say(part: EpistemicPart, X: Any) -> np.ndarray:
+    return flat(*part.predict_with_widths(X))
 
 
 class FittedElsewhere(CrossPart):
