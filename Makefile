@@ -28,10 +28,11 @@ check: .venv/ready
 fuzz: .venv/ready
 	$(BIN)/python -m tests.fuzz --minutes 10 --write docs/reliability.md
 
-# The fast tests with the lowest versions that pyproject.toml allows, which may call newer ones in
-# ways that those have given up.
+# The fast tests of the library with the lowest versions that pyproject.toml allows, which may call
+# newer ones in ways that those have given up.
 test-oldest: .venv-oldest/ready
 	.venv-oldest/bin/python -m pytest -q -m "not slow" $(WORKERS) \
+	  $(foreach folder,benchmarks docs experiments,--ignore tests/$(folder)) \
 	  -W ignore::DeprecationWarning -W ignore::FutureWarning
 
 # The wheel, first in an environment that has nothing else, then under the fast tests of the sdist.

@@ -6,14 +6,19 @@ import polars as pl
 import pytest
 from sklearn.base import BaseEstimator
 
+from clearbands import checks
 from clearbands.checks import (
     check_count,
+    check_numeric,
     check_share,
     check_table,
     check_target,
     check_vector,
     is_frame,
+    trusting,
 )
+from tests.competition.test_compete import folded_lines
+from tests.toys import linear_clear, noisy_line
 
 
 def test_what_is_a_frame():
@@ -94,3 +99,42 @@ def test_bad_counts(bad):
 def test_bad_shares(bad):
     with pytest.raises(ValueError, match="size must lie strictly between 0 and 1"):
         check_share(bad, "size")
+
+
+# Checked once
+
+
+@pytest.mark.parametrize("make", [folded_lines, linear_clear])
+@pytest.mark.parametrize(
+    "ask", ["predict", "predict_interval", "predict_uncertainty", "unfamiliar"]
+)
+@pytest.mark.parametrize("table", [lambda X: X, lambda X: pd.DataFrame(X, columns=["a", "b"])])
+def test_whatever_is_asked_rows_are_checked_once(make, ask, table, monkeypatch):
+    X, y = noisy_line(100)
+    model = make().fit(table(X), y)
+    checked, validate = [], checks.validate_data
+    monkeypatch.setattr(
+        checks, "validate_data", lambda *args, **how: checked.append(args) or validate(*args, **how)
+    )
+    getattr(model, ask)(table(X))
+    assert [estimator for estimator, _ in checked] == [model]
+
+
+def test_trusted_is_that_very_matrix_with_as_many_columns():
+    part, X = BaseEstimator(), np.ones((3, 2))
+    check_numeric(part, X, reset=True)
+    with trusting(X):
+        assert check_numeric(part, X, reset=False) is X
+        with pytest.raises(ValueError, match="NaN"):
+            check_numeric(part, X * np.nan, reset=False)
+    part.n_features_in_ = 3
+    with trusting(X), pytest.raises(ValueError, match="2 features"):
+        check_numeric(part, X, reset=False)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_an_encoder_leaves_in_a_matrix_is_found(bad):
+    part, X = BaseEstimator(), np.array([[1.0, bad]])
+    check_numeric(part, np.ones((1, 2)), reset=True)
+    with trusting(X), pytest.raises(ValueError, match=r"NaN|infinity"):
+        check_numeric(part, X, reset=False)

@@ -14,7 +14,7 @@ from clearbands.bands import Components
 from clearbands.calibration.distribution import SIDES, AnyLevel, Distribution
 from clearbands.calibration.groups import GroupCalibrator
 from clearbands.calibration.rolling import Rolling
-from clearbands.checks import check_groups, check_levels, check_quantiles, check_table, is_frame
+from clearbands.checks import check_groups, check_levels, check_quantiles, is_frame, trusting
 from clearbands.familiarity import NO_FAMILIARITY, Familiarity, epistemic_width, texts_of_rows
 from clearbands.interval_regressor import WidthRegressor
 from clearbands.support import Support, check_support
@@ -102,9 +102,9 @@ class AnsweringRegressor(WidthRegressor):
         threshold comes from held-out rows where there are any; where all rows train, each is
         compared with the others, and its width is made as large as if it were new.
         """
-        encoded = self._check_and_encode(X)
-        self._check_familiar()
-        return self._unfamiliar(X, encoded, self._components(encoded))
+        with self._door(X) as (table, encoded):
+            self._check_familiar()
+            return self._unfamiliar(table, encoded, self._components(encoded))
 
     def answers(self, X: Any, *, groups: Any = None) -> Answers:
         """Whatever may be asked about the targets of these rows, from one pass over them.
@@ -117,8 +117,8 @@ class AnsweringRegressor(WidthRegressor):
         >>> found.quantiles([0.1, 0.5, 0.9]).shape, found.probability(above=0.5).shape
         ((3, 3), (3,))
         """
-        encoded = self._check_and_encode(X)
-        components = self._components(encoded)
+        with self._door(X) as (table, encoded):
+            components = self._components(encoded)
         labels = self._labels(X, groups, len(components.center))
         rolling = self._rolling  # once: it may be updated in the meantime
         return Answers(
@@ -127,13 +127,14 @@ class AnsweringRegressor(WidthRegressor):
             self._support,
             kind_of(X),
             lambda: self._bands(rolling),
-            lambda: self._unfamiliar(X, encoded, components),
+            lambda: self._unfamiliar(table, encoded, components),
             is_updated=rolling is not None,
         )
 
-    def _unfamiliar(self, X: Any, encoded: Any, components: Components) -> np.ndarray:
+    def _unfamiliar(self, table: Any, encoded: Any, components: Components) -> np.ndarray:
         familiar = self._check_familiar()
-        texts = texts_of_rows(self.encoder_, check_table(self, X, reset=False))
+        with trusting(table):
+            texts = texts_of_rows(self.encoder_, table)
         scores = familiar.scores(encoded, texts, epistemic_width(components))
         return scores > familiar.threshold
 

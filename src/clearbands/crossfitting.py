@@ -36,9 +36,7 @@ class FoldCopies(BaseEstimator):
         self.confidence_level = confidence_level
         self.random_state = random_state
 
-    def _fit_copies(
-        self, X: Any, y: Any, sample_weight: Any, together: np.ndarray | None
-    ) -> None:
+    def _fit_copies(self, X: Any, y: Any, sample_weight: Any, together: np.ndarray | None) -> None:
         """Rows of one label in `together`, where given, are left out together."""
         check_count(self.n_folds, "n_folds", smallest=2)
         X = check_table(self, X, reset=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bagging import set_up
 from clearbands.bands import Components, make_interval
-from clearbands.checks import check_labels, check_levels, check_share, check_table, check_target
+from clearbands.checks import (
+    check_labels,
+    check_levels,
+    check_share,
+    check_table,
+    check_target,
+    trusting,
+)
 from clearbands.split import Rows, hold_out
 from clearbands.tables.encoder import TableEncoder
 from clearbands.weighting import check_row_weight
@@ -85,13 +93,20 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
     def _encode(self, rows: Rows) -> Rows:
         return replace(rows, X=self.encoder_.transform(rows.X))
 
-    def _check_and_encode(self, X: Any) -> Any:
+    @contextmanager
+    def _door(self, X: Any) -> Iterator[tuple[Any, Any]]:
+        """X with its columns as in fit, and encoded: checked here, and nowhere below."""
         check_is_fitted(self, "calibrator_")
-        return self.encoder_.transform(check_table(self, X, reset=False))
+        X = check_table(self, X, reset=False)
+        with trusting(X):
+            encoded = self.encoder_.transform(X)
+            with trusting(encoded):
+                yield X, encoded
 
     def encode(self, X: Any) -> Any:
         """X as the parts see it: numbers (n, columns), or X itself with encoder=None."""
-        return self._check_and_encode(X)
+        with self._door(X) as (_, encoded):
+            return encoded
 
     def _part(self, part: Any, levels: list[float], rng: np.random.RandomState) -> Any:
         """A clone of the part at our levels; what it leaves open of seed and jobs is ours."""
@@ -112,7 +127,8 @@ class WidthRegressor(IntervalRegressor):
 
     def components(self, X: Any) -> Components:
         """Center (n,) and the uncalibrated aleatoric and epistemic widths (n, 2, k)."""
-        return self._components(self._check_and_encode(X))
+        with self._door(X) as (_, encoded):
+            return self._components(encoded)
 
     def predict_interval(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from clearbands.aleatoric.base import AleatoricPart, ResampledPart
 from clearbands.bands import Components
+from clearbands.checks import trusting
 from clearbands.epistemic.base import CenterAndWidths, CrossPart, EpistemicPart
 
 SHOWN = ("nothing", "center", "center and spread")
@@ -39,7 +40,9 @@ class Pair:
 
     def around(self, X: Any, said: CenterAndWidths) -> Components:
         """The components, the epistemic part having spoken."""
-        widths = self.aleatoric.predict_widths(self.view(X, said))
+        view = self.view(X, said)
+        with trusting(view):
+            widths = self.aleatoric.predict_widths(view)
         return Components(said.center, widths, said.widths)
 
     def view(self, X: Any, said: CenterAndWidths) -> Any:

@@ -252,8 +252,8 @@ class ClearRegressor(UpdatingRegressor):
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,): the center."""
-        encoded = self._check_and_encode(X)
-        return self._support.clip(self.parts_.predict(encoded))
+        with self._door(X) as (_, encoded):
+            return self._support.clip(self.parts_.predict(encoded))
 
     def report(
         self,

@@ -66,9 +66,9 @@ class UpdatingRegressor(AnsweringRegressor):
         >>> model.rolling_.n_rows, model.rolling_.coverage.shape
         (100, (1,))
         """
-        encoded = self._check_and_encode(X)
-        components = self._components(encoded)
-        rows = self._check_rows(X, y, reset=False)
+        with self._door(X) as (table, encoded):
+            components = self._components(encoded)
+            rows = self._check_rows(table, y, reset=False)
         check_inside(rows.y, self._support)
         times = self._check_later(time, len(rows))
         before = self._at_pace(window=window, rate=rate, lead=lead)
@@ -77,7 +77,7 @@ class UpdatingRegressor(AnsweringRegressor):
         assert self.any_level_ is not None
         positions = self.any_level_.positions_of(rows.y, center, np.add(*parts))
         is_known = getattr(self, "familiar_", None) is not None
-        strange = self._unfamiliar(X, encoded, components) if is_known else None
+        strange = self._unfamiliar(table, encoded, components) if is_known else None
         after = before.after(positions, strange, times)
         self.rolling_ = after
         self.guarantee_ = Guarantee.ADAPTIVE.value

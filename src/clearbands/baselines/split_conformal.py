@@ -82,8 +82,8 @@ class AroundPCS(SplitConformal, WidthRegressor):
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,): the center."""
-        encoded = self._check_and_encode(X)
-        return self.epistemic_.predict(encoded)
+        with self._door(X) as (_, encoded):
+            return self.epistemic_.predict(encoded)
 
 
 class _EpistemicOnly(AroundPCS):

@@ -220,4 +220,5 @@ class UACQRP(_UACQR):
             bounds = self.calibrator_.predict_interval(center, lower, upper)
             return np.column_stack([center, bounds.reshape(len(center), -1)])
 
-        return self._in_chunks(summarise, self._check_and_encode(X))
+        with self._door(X) as (_, encoded):
+            return self._in_chunks(summarise, encoded)

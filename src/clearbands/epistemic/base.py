@@ -229,3 +229,8 @@ def flat(center: np.ndarray, widths: np.ndarray) -> np.ndarray:
 
 def unflat(said: np.ndarray) -> CenterAndWidths:
     return CenterAndWidths(said[:, 0], said[:, 1:].reshape(len(said), 2, -1))
+
+
+def say_flat(part: EpistemicPart, X: Any) -> np.ndarray:
+    """What the part says of rows, side by side."""
+    return flat(*part.predict_with_widths(X))

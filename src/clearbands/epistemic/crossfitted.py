@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.crossfitting import FoldCopies
-from clearbands.epistemic.base import CenterAndWidths, CrossPart, EpistemicPart, flat, unflat
+from clearbands.epistemic.base import CenterAndWidths, CrossPart, EpistemicPart, say_flat, unflat
 
 
 class CrossFitted(FoldCopies, CrossPart):
@@ -44,17 +44,13 @@ class CrossFitted(FoldCopies, CrossPart):
         return self
 
     def predict_with_widths(self, X: Any) -> CenterAndWidths:
-        return unflat(self._ask_all(_say, X))
+        return unflat(self._ask_all(say_flat, X))
 
     def predict_like_unseen(self, X: Any) -> CenterAndWidths:
         return self.predict_with_widths(X)
 
     def predict_unseen(self, X: Any) -> CenterAndWidths:
-        return unflat(self._ask_unseen(_say, X))
-
-
-def _say(part: EpistemicPart, X: Any) -> np.ndarray:
-    return flat(*part.predict_with_widths(X))
+        return unflat(self._ask_unseen(say_flat, X))
 
 
 class FittedElsewhere(CrossPart):

@@ -11,7 +11,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from clearbands.bagging import set_up
 from clearbands.checks import check_levels, check_table, check_target
-from clearbands.epistemic.base import CenterAndWidths, CrossPart, EpistemicPart, flat, unflat
+from clearbands.epistemic.base import CenterAndWidths, CrossPart, EpistemicPart, say_flat, unflat
 from clearbands.time_order import places, say_forward, stages
 from clearbands.weighting import check_sample_weight, fit_weighted
 
@@ -81,7 +81,7 @@ class ForwardFitted(CrossPart):
         place = places(len(y)) if together is None else together
         rng = check_random_state(self.random_state)
         self.part_ = set_up(self.part, check_levels(self.confidence_level), self.n_jobs, rng)
-        self.unseen_ = say_forward(self.part_, X, y, stages(place, self.gap), _say, weight)
+        self.unseen_ = say_forward(self.part_, X, y, stages(place, self.gap), say_flat, weight)
         fit_weighted(self.part_, X, y, weight)
         return self
 
@@ -110,7 +110,3 @@ class ForwardFitted(CrossPart):
     def winner_(self) -> Any:
         """The model that won the center, of parts that have one."""
         return self.part_.winner_
-
-
-def _say(part: EpistemicPart, X: Any) -> np.ndarray:
-    return flat(*part.predict_with_widths(X))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import sys
 
 OWN = "clearbands"
 # Modules whose classes do more than hold a model.
@@ -41,7 +42,12 @@ TRUSTED = frozenset(
 def is_trusted(name: str) -> bool:
     """Whether `name` is a type that models are made of: of this package, of scikit-learn, or
     one of the few others."""
-    return name in TRUSTED or _is_class_of(OWN, name) or _is_class_of("sklearn", name)
+    return (
+        name in TRUSTED
+        or _is_class_of(OWN, name)
+        or _is_class_of("sklearn", name)
+        or _is_compiled_loss(name)
+    )
 
 
 def is_missing(name: str) -> bool:
@@ -55,6 +61,15 @@ def _is_class_of(package: str, name: str) -> bool:
         return False
     found = _find(name)
     return inspect.isclass(found) and found.__module__ == module
+
+
+def _is_compiled_loss(name: str) -> bool:
+    """Whether it is a loss of scikit-learn before 1.9, whose module calls itself `_loss` alone."""
+    if not name.startswith("_loss."):
+        return False
+    own = importlib.import_module("sklearn._loss._loss")
+    # A file of that name somewhere else must not be what is imported.
+    return sys.modules.get("_loss") is own and inspect.isclass(_find(name))
 
 
 def _find(name: str) -> object:

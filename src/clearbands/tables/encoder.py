@@ -8,6 +8,7 @@ from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -90,10 +91,11 @@ give it the type it had in fit.
         check_is_fitted(self)
         numeric, categorical = self._blocks(check_table(self, X, reset=False))
         blocks = []
-        if self.numeric_ is not None:
-            blocks.append(self.numeric_.transform(numeric))
-        if self.categorical_ is not None:
-            blocks.append(self.categorical_.transform(categorical))
+        with config_context(transform_output="default"):  # also of what an imputer has inside
+            if self.numeric_ is not None:
+                blocks.append(self.numeric_.transform(numeric))
+            if self.categorical_ is not None:
+                blocks.append(self.categorical_.transform(categorical))
         return np.ascontiguousarray(np.hstack(blocks), dtype=np.float64)
 
     def text_block(self, X: Any) -> np.ndarray:
