@@ -69,7 +69,7 @@ class AnsweringRegressor(WidthRegressor):
         """(n, q): the values that the shares `levels` (q,), rising, of the targets do not exceed.
 
         Those at 0.05 and 0.95 are the bounds of the interval at 0.9, to the last digit; that at 0.5
-        is the center.
+        is the center, unless most targets of calibration rows lie on one side of it.
         """
         check_quantiles(np.atleast_1d(np.asarray(levels, float)).tolist())
         return self.answers(X, groups=groups).quantiles(levels)

@@ -11,7 +11,7 @@ from scipy import stats
 from clearbands import CalibrationWarning, ClearCalibrator, FixedRatioCalibrator, metrics
 from clearbands.bands import covered
 from clearbands.calibration.conformal import beta_parameters, rank
-from clearbands.calibration.distribution import AnyLevel
+from clearbands.calibration.distribution import AnyLevel, median_share
 from tests.toys import calibration_set
 
 FITTED = ([0.9], [0.5, 0.95, 0.8])
@@ -45,7 +45,8 @@ def test_quantiles_rise_with_the_level_and_are_the_bounds(seed, levels):
     asked = np.arange(1, 100) / 100
     quantiles = bands.quantiles(center, distances, asked)
     assert np.all(np.diff(quantiles, axis=1) >= 0)
-    np.testing.assert_array_equal(quantiles[:, 49], center)
+    if bands.median == 0:
+        np.testing.assert_array_equal(quantiles[:, 49], center)
     for level, low, high in ((0.9, 4, 94), (0.62, 18, 80), (0.5, 24, 74)):
         bounds = bands.intervals(center, distances, level)[:, :, 0]
         np.testing.assert_array_equal(quantiles[:, [low, high]], bounds)
@@ -96,7 +97,7 @@ def test_probability_is_inverse_to_quantile():
     for p in (0.55, 0.8, 0.95):
         below = distribution.cdf(bands.quantiles(center, distances, [p])[:, 0])
         assert np.all((p - 1e-9 <= below) & (below <= p + 0.5 / 100 + 1e-9))
-    np.testing.assert_allclose(distribution.cdf(center), 0.5)
+    np.testing.assert_allclose(distribution.cdf(distribution.median), 0.5)
     assert np.all(distribution.cdf(1e9) > 1 - 1e-9)
 
 
@@ -123,6 +124,39 @@ def test_on_simulated_truth_pit_is_uniform_and_crps_that_of_the_truth():
         z * (2 * stats.norm.cdf(z) - 1) + 2 * stats.norm.pdf(z) - 1 / math.sqrt(math.pi)
     )
     assert metrics.crps(new[0], quantiles, asked) == pytest.approx(truth.mean(), rel=0.01)
+
+
+def skewed_rows(rng, n):
+    """Exponential noise around its mean: five of eight targets lie below the center."""
+    center, ones = rng.normal(size=n), np.ones((n, 2))
+    return center + rng.exponential(size=n) - 1, center, ones * [0.95, 2.0], 1e-3 * ones
+
+
+def test_where_noise_is_skewed_the_median_is_not_the_center():
+    rng = np.random.default_rng(0)
+    cal, new = skewed_rows(rng, 1000), skewed_rows(rng, 3000)
+    calibrator, _, bands = calibrated([0.9], cal)
+    distances = np.add(*calibrator.scale(*new[2:]))
+    distribution = bands.distribution(new[1], distances)
+    np.testing.assert_allclose(distribution.median - new[1], np.log(2) - 1, atol=0.1)
+    assert np.mean(new[0] <= distribution.median) == pytest.approx(0.5, abs=0.04)
+    centered = AnyLevel.of([0.9], *cal[:2], np.add(*calibrator.scale(*cal[2:])), median=0.0)
+    off, far_off = (
+        stats.kstest(each.distribution(new[1], distances).cdf(new[0]), "uniform").statistic
+        for each in (bands, centered)
+    )
+    assert off < 0.1 < 0.12 < far_off
+    low, high = bands.intervals(new[1], distances, 0.02)[:, :, 0].T
+    assert np.all((low <= new[1]) & (new[1] <= high))  # also where the quantiles are both below
+
+
+def test_rows_that_lean_by_chance_alone_leave_the_median_at_the_center():
+    assert median_share(np.array([-1.0, -1.0, 1.0]), np.ones((3, 2))) == 0.0
+    assert median_share(np.full(9, -0.5), np.ones((9, 2))) == -0.5
+    assert median_share(np.full(9, 7.0), np.ones((9, 2))) == 0.9  # inside the bound
+    one_sided, ones = np.array([-0.2, -0.4, -0.6]), np.ones((3, 2))
+    assert median_share(one_sided, ones, np.array([9.0, 1.0, 1.0])) == 0.0  # one row decides
+    assert median_share(np.repeat(one_sided, 3), np.repeat(ones, 3, axis=0)) == -0.4
 
 
 def test_mean_and_samples_are_those_of_the_distribution():

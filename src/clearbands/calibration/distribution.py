@@ -7,6 +7,10 @@ above the highest they are proportional to it. Every calibration row has a posit
 smallest band that contains it. The band of any other level is then the one that contains as many
 calibration rows as the level needs (the rank of `conformal.py`), so its coverage is calibrated like
 that of the fitted levels; and bands of rising levels contain each other, since z does not fall.
+
+Band 0 is the median. That is the center, unless the calibration rows show otherwise: a center may
+be a mean, and where noise is skewed most targets lie on one side of it. The median then divides the
+distance from the center to the bound of the lowest level so that half of them lie on either side.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +44,8 @@ from clearbands.support import ANYWHERE, Support
 
 SIDES = ("both", "lower", "upper")
 SAME_BAND = 1e-12  # relative: nearer rows differ by rounding alone
+FARTHEST = 0.9  # of the way to a bound: the median lies inside
+CHANCE = 2.0  # standard errors within which the center is taken for the median
 N_MEAN = 200  # quantiles that a mean is taken over
 
 
@@ -72,6 +78,7 @@ class AnyLevel:
     positions: np.ndarray  # (n,) z of the band that just contains the row; < 0 below the center
     weight: np.ndarray | None = None
     may_fall_short: bool = True  # whether too few rows are covered as far as they go
+    median: float = 0.0  # of the distance to the bound above (or below, < 0): from the center to it
 
     @classmethod
     def of(
@@ -83,8 +90,11 @@ class AnyLevel:
         *,
         sample_weight: Any = None,
         may_fall_short: bool = True,
+        median: float | None = None,
     ) -> AnyLevel:
         """Of the calibration rows: their targets (n,), centers (n,), distances (n, 2, k).
+
+        `median` is where the median lies, as `median_share` finds it in rows; by default in these.
 
         `may_fall_short=False` where rows were kept apart for the guarantee: levels that need more
         rows than there are then have infinite bounds instead of those of the outermost row.
@@ -103,9 +113,10 @@ class AnyLevel:
                 "No fitted level has finite bounds, so there is nothing to interpolate: "
                 f"{rows_needed(float(fitted.min()))} calibration rows would be needed."
             )
-        family = cls(fitted[columns], columns, np.zeros(0), None, may_fall_short)
-        positions = family._positions(y - center, distances[:, :, columns])
-        return cls(family.levels, columns, positions, weight, may_fall_short)
+        if median is None:
+            median = median_share(y - center, distances[:, :, columns[0]], weight)
+        family = cls(fitted[columns], columns, np.zeros(0), weight, may_fall_short, median)
+        return replace(family, positions=family.positions_of(y, center, distances))
 
     @property
     def highest(self) -> float:
@@ -131,14 +142,14 @@ class AnyLevel:
         asked = check_levels(levels)
         distances = distances[:, :, self.columns]
         if side == "both":
-            reach = np.stack([self._reach(distances, level) for level in asked], axis=2)
-            return make_interval(center, reach)
+            found = [self._around(center, distances, level) for level in asked]
+            return np.stack(found, axis=2)
         sign = -1.0 if side == "lower" else 1.0
         bounds = np.full((len(center), 2, len(asked)), np.inf)
         bounds[:, 0] = -np.inf
         for j, level in enumerate(asked):
             z = self._order(sign * self.positions, level)
-            ends = self._points(center, distances, np.array([sign * z]))
+            ends = self._points(*self._from_median(center, distances), np.array([sign * z]))
             bounds[:, int(sign > 0), j] = ends[:, 0]
         return bounds
 
@@ -149,7 +160,8 @@ class AnyLevel:
         (level,) = check_levels(level)
         kept = self.columns
         aleatoric, epistemic = aleatoric[:, :, kept], epistemic[:, :, kept]
-        reach, z = self._reach(aleatoric + epistemic, level), self._z(level)
+        bounds = self._around(np.zeros(len(aleatoric)), aleatoric + epistemic, level)
+        reach, z = np.abs(bounds), self._z(level)
         if math.isinf(z):
             return reach, reach
         noise, ignorance = self._mixed(aleatoric, z), self._mixed(epistemic, z)
@@ -162,16 +174,18 @@ class AnyLevel:
     ) -> np.ndarray:
         """(n, q): the bounds of the two-sided intervals of which they are the quantiles.
 
-        The quantile at 0.5 is the center, that at 0.05 the lower bound of the 0.9 interval.
+        The quantile at 0.05 is the lower bound of the 0.9 interval. Only where both bounds would
+        lie on one side of the center, as they may at low levels, the interval reaches to it and
+        the quantile does not.
         """
         asked, distances = check_quantiles(levels), distances[:, :, self.columns]
         found = np.empty((len(center), len(asked)))
         for j, quantile in enumerate(asked.tolist()):
             inside = float(abs(2 * exact(quantile) - 1))
             if inside == 0:
-                found[:, j] = center
+                found[:, j] = self._from_median(center, distances)[0]
             else:
-                bounds = make_interval(center, self._reach(distances, inside))
+                bounds = self._bounds(center, distances, inside)
                 found[:, j] = bounds[:, int(quantile > 0.5)]
         return found
 
@@ -184,8 +198,8 @@ class AnyLevel:
         kept = np.isfinite(z) & (weight > 0)
         knots = np.concatenate([[0.0], z[kept]])
         shares = np.concatenate([[0.0], self._shares(inside[kept])])
-        distances = distances[:, :, self.columns]
-        return Distribution(self, center, distances, *_strictly_rising(knots, shares))
+        around_median = self._from_median(center, distances[:, :, self.columns])
+        return Distribution(self, *around_median, *_strictly_rising(knots, shares))
 
     def _z(self, level: float) -> float:
         """The band of a level: fitted ones are themselves, others stay between them."""
@@ -218,10 +232,42 @@ class AnyLevel:
             k = size if self.may_fall_short else k
         return order_statistic(positions, k, self.weight)
 
-    def _reach(self, distances: np.ndarray, level: float) -> np.ndarray:
-        """(n, 2): the distances of the bounds at one level."""
-        z = self._z(level)
-        return np.full(distances.shape[:2], np.inf) if math.isinf(z) else self._band(distances, z)
+    def _around(self, center: np.ndarray, distances: np.ndarray, level: float) -> np.ndarray:
+        """(n, 2): the bounds at one level, with the center between them."""
+        lower, upper = self._bounds(center, distances, level).T
+        return np.stack([np.minimum(lower, center), np.maximum(upper, center)], axis=1)
+
+    def _bounds(self, center: np.ndarray, distances: np.ndarray, level: float) -> np.ndarray:
+        """(n, 2): the bounds at one level, around the median; fitted ones are themselves."""
+        z, at = self._z(level), normal_distances(self.levels)
+        if math.isinf(z):
+            return np.tile([-math.inf, math.inf], (len(center), 1))
+        (same,) = np.nonzero(at == z)
+        if len(same):
+            return make_interval(center, distances[:, :, same[0]])
+        median, from_median = self._from_median(center, distances)
+        bounds = make_interval(median, self._band(from_median, z))
+        # Bounds of fitted levels are rounded from the center: none may cross them.
+        j = int(np.searchsorted(at, z))
+        if j < len(at):
+            limit = make_interval(center, distances[:, :, j])
+            bounds = np.stack(
+                [np.maximum(bounds[:, 0], limit[:, 0]), np.minimum(bounds[:, 1], limit[:, 1])], 1
+            )
+        if j > 0:
+            limit = make_interval(center, distances[:, :, j - 1])
+            bounds = np.stack(
+                [np.minimum(bounds[:, 0], limit[:, 0]), np.maximum(bounds[:, 1], limit[:, 1])], 1
+            )
+        return bounds
+
+    def _from_median(
+        self, center: np.ndarray, distances: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The median (n,), and the distances (n, 2, levels) of the same bounds from there."""
+        shift = self.median * distances[:, int(self.median > 0), 0]
+        moved = distances + np.stack([shift, -shift], axis=1)[:, :, None]
+        return center + shift, np.maximum(moved, 0)
 
     def _mixed(self, part: np.ndarray, z: float) -> np.ndarray:
         """(n, 2): a part of the distances at z; unlike their sum it may fall between levels."""
@@ -260,7 +306,8 @@ class AnyLevel:
 
     def positions_of(self, y: np.ndarray, center: np.ndarray, distances: np.ndarray) -> np.ndarray:
         """(n,): the bands that just contain new rows, whose distances are (n, 2, k)."""
-        return self._positions(y - center, distances[:, :, self.columns])
+        median, from_median = self._from_median(center, distances[:, :, self.columns])
+        return self._positions(y - median, from_median)
 
     def _positions(self, offset: np.ndarray, distances: np.ndarray) -> np.ndarray:
         """(n,): z of the smallest band that contains `offset` from the center; its sign."""
@@ -281,7 +328,7 @@ class AnyLevel:
 
 @dataclass(frozen=True)
 class Distribution:
-    """The distribution of the target, for every row: continuous, with the center as median.
+    """The distribution of the target, for every row: continuous.
 
     Its quantiles are the bounds of the two-sided intervals: where an interval needs k of n
     calibration rows, the distribution has the share k / (n + 1) inside, and interpolates between.
@@ -290,20 +337,20 @@ class Distribution:
     """
 
     bands: AnyLevel
-    center: np.ndarray  # (n,)
-    distances: np.ndarray  # (n, 2, levels of the bands)
+    median: np.ndarray  # (n,)
+    distances: np.ndarray  # (n, 2, levels of the bands): of the bounds from the median
     knots: np.ndarray  # z of bands, rising from 0
     shares: np.ndarray  # which share of the targets they contain
     support: Support = ANYWHERE  # outside of which there are no targets
 
     def cdf(self, t: Any) -> np.ndarray:
         """(n,): the probability of a target of at most `t`, a number or one per row."""
-        n = len(self.center)
+        n = len(self.median)
         values = np.asarray(t, float)
         if values.ndim == 0:
             values = np.full(n, float(values))
         values = check_vector(values, "t", n)
-        z = self.bands._positions(values - self.center, self.distances)
+        z = self.bands._positions(values - self.median, self.distances)
         share = 0.5 + np.sign(z) * self._inside(np.abs(z)) / 2
         share = np.where(values < self.support.low, 0.0, share)
         return np.where(values >= self.support.high, 1.0, share)
@@ -314,7 +361,7 @@ class Distribution:
         if asked.ndim != 1 or not np.all((asked > 0) & (asked < 1)):
             raise ValueError(f"p must lie strictly between 0 and 1, got {p!r}.")
         z = np.sign(asked - 0.5) * self._z_inside(np.abs(2 * asked - 1))
-        return self.support.clip(self.bands._points(self.center, self.distances, z))
+        return self.support.clip(self.bands._points(self.median, self.distances, z))
 
     def mean(self) -> np.ndarray:
         """(n,): the mean, over 200 quantiles."""
@@ -324,7 +371,7 @@ class Distribution:
         """(rows, n): targets drawn from it."""
         check_count(n, "n")
         rng = check_random_state(random_state)
-        shares = rng.uniform(size=(len(self.center), n))
+        shares = rng.uniform(size=(len(self.median), n))
         z = np.sign(shares - 0.5) * self._z_inside(np.abs(2 * shares - 1))
         drawn = [self._points_of_rows(column) for column in np.moveaxis(z, 1, 0)]
         return self.support.clip(np.stack(drawn, axis=1))
@@ -341,7 +388,7 @@ class Distribution:
         share = (size - at[j]) / (at[j + 1] - at[j])
         between = (1 - share) * reach[rows, j] + share * reach[rows, j + 1]
         beyond = reach[:, -1] * size / at[-1]
-        return self.center + np.sign(z) * np.where(size > at[-1], beyond, between)
+        return self.median + np.sign(z) * np.where(size > at[-1], beyond, between)
 
     def _inside(self, z: np.ndarray) -> np.ndarray:
         """Which share of the targets band z contains."""
@@ -359,6 +406,27 @@ class Distribution:
         with np.errstate(divide="ignore"):
             beyond = -ndtri((1 - share) / (1 - last) * ndtr(-self.knots[-1]))
         return np.where(share > last, beyond, np.interp(share, self.shares, self.knots))
+
+
+def median_share(
+    offset: np.ndarray, distances: np.ndarray, weight: np.ndarray | None = None
+) -> float:
+    """How far from the center the median lies, as a share of the way to a bound; < 0 if below.
+
+    `offset` (n,) are targets less centers, `distances` (n, 2) those of the bounds. 0 where the
+    shares of the rows on either side of the center differ by no more than chance.
+    """
+    reach = np.where(offset < 0, distances[:, 0], distances[:, 1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(offset == 0, 0.0, offset / reach)
+    whole = np.ones(len(share)) if weight is None else weight
+    lean = abs(float(np.sign(share) @ whole)) / whole.sum()
+    if lean <= CHANCE * math.sqrt(float(whole @ whole)) / whole.sum():
+        return 0.0
+    order = np.argsort(share, kind="stable")
+    below = np.cumsum(whole[order])
+    middle = share[order[np.searchsorted(below, below[-1] / 2)]]
+    return float(np.clip(middle, -FARTHEST, FARTHEST))
 
 
 def _strictly_rising(knots: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
