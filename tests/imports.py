@@ -36,7 +36,7 @@ LAYERS = (
         "origin",
         "familiarity",
     ),
-    ("center_models", "calibration", "class_logits"),
+    ("center_models", "calibration", "class_logits", "shift", "recency"),
     ("quantile_models", "crossfitting"),
     ("networks", "bagging", "bands"),
     ("engine",),

@@ -54,7 +54,9 @@ from .quantile_models.forest import ForestQuantiles as ForestQuantiles
 from .quantile_models.gam import ExpectileGAM as ExpectileGAM
 from .quantile_models.linear import LinearQuantiles as LinearQuantiles
 from .quantile_models.network import NetworkQuantiles as NetworkQuantiles
+from .recency import recency_weights as recency_weights
 from .regressor import ClearRegressor as ClearRegressor
+from .shift import ShiftWeights as ShiftWeights
 from .tables.encoder import TableEncoder as TableEncoder
 from .time_order import TimeOrderWarning as TimeOrderWarning
 from .uncertainty import Uncertainty as Uncertainty

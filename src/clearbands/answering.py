@@ -42,6 +42,7 @@ class AnsweringRegressor(WidthRegressor):
         groups: Any = None,
         confidence_level: float | Sequence[float] | None = None,
         side: str = "both",
+        calibration_weight: Any = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels.
 
@@ -55,12 +56,22 @@ class AnsweringRegressor(WidthRegressor):
         side : "both", "lower" or "upper"
             With "lower" a share `confidence_level` of the targets lies above the lower bound, and
             the upper one is infinite; with "upper" the other way round.
+        calibration_weight : (n,), optional
+            Where the model was fitted with `calibration_weight`: the weights of these rows, in the
+            same unit, at the levels of the fit. The coverage is then exactly that of weighted
+            conformal prediction; without them the largest weight of the fit stands for each, which
+            makes intervals somewhat wider.
         """
         if side not in SIDES:
             raise ValueError(f'side must be "both", "lower" or "upper", got {side!r}.')
         if confidence_level is not None:
             check_levels(confidence_level)
-        found = self.answers(X, groups=groups)
+        if calibration_weight is not None and (confidence_level is not None or side != "both"):
+            raise ValueError(
+                "calibration_weight of new rows is known to the levels of the fit alone: leave out "
+                "confidence_level and side, or fit at these levels."
+            )
+        found = self.answers(X, groups=groups, calibration_weight=calibration_weight)
         return found.calibrated.center, found.interval(confidence_level, side)
 
     def predict_quantiles(
@@ -106,8 +117,10 @@ class AnsweringRegressor(WidthRegressor):
             self._check_familiar()
             return self._unfamiliar(table, encoded, self._components(encoded))
 
-    def answers(self, X: Any, *, groups: Any = None) -> Answers:
+    def answers(self, X: Any, *, groups: Any = None, calibration_weight: Any = None) -> Answers:
         """Whatever may be asked about the targets of these rows, from one pass over them.
+
+        `calibration_weight` is as in `predict_interval`, for the levels of the fit.
 
         >>> import numpy as np
         >>> from clearbands import fast
@@ -123,7 +136,7 @@ class AnsweringRegressor(WidthRegressor):
         rolling = self._rolling  # once: it may be updated in the meantime
         return Answers(
             self.levels_,
-            self._scaled(components, labels),
+            self._scaled(components, labels, calibration_weight),
             self._support,
             kind_of(X),
             lambda: self._bands(rolling),
@@ -162,10 +175,15 @@ class AnsweringRegressor(WidthRegressor):
     def _support(self) -> Support:
         return check_support(self.support)
 
-    def _scaled(self, components: Components, labels: np.ndarray | None) -> Components:
+    def _scaled(
+        self, components: Components, labels: np.ndarray | None, weight: Any = None
+    ) -> Components:
         center, *widths = components
-        of_groups = {} if labels is None else {"groups": labels}
-        return Components(center, *self.calibrator_.scale(*widths, **of_groups))
+        given = {"groups": labels, "weight": weight}
+        of_rows = {name: value for name, value in given.items() if value is not None}
+        if labels is not None and weight is not None:
+            raise ValueError("groups and calibration_weight cannot be had together: give one.")
+        return Components(center, *self.calibrator_.scale(*widths, **of_rows))
 
     def _labels(self, X: Any, groups: Any, n: int) -> np.ndarray | None:
         """The labels of new rows; None where the model has no groups."""

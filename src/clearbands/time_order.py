@@ -48,7 +48,7 @@ def check_time(time: Any, n: int) -> np.ndarray:
     array(['2026-01-01T00:00:00.000000', '2026-01-02T12:00:00.000000'],
           dtype='datetime64[us]')
     """
-    times = _as_moments(time)
+    times = as_moments(time)
     if times.shape != (n,):
         raise ValueError(f"time must have shape ({n},), one per row; got {times.shape}.")
     unknown = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)
@@ -102,7 +102,8 @@ def show_time(time: Any) -> str:
     return text
 
 
-def _as_moments(time: Any) -> np.ndarray:
+def as_moments(time: Any) -> np.ndarray:
+    """Numbers as floats, dates and times in UTC."""
     values = np.asarray(time)
     if values.dtype.kind in "iuf":
         return values.astype(np.float64)

@@ -123,7 +123,7 @@ class _Calibrator(BaseEstimator, ABC):
             ray = self._ray(part, chooser, level)
             k = self._rank(part, level, split=validation is not None)
             factors = ray.at(order_statistic(ray.scores, k, weight))
-            _warn_if_infinite(max(factors.gamma1, factors.gamma2), part.size, level, k)
+            _warn_if_infinite(max(factors.gamma1, factors.gamma2), part, level, k)
             found.append(factors)
             rays.append(ray)
         losses = [
@@ -144,9 +144,8 @@ class _Calibrator(BaseEstimator, ABC):
         if k <= rows.size or split or not self._may_fall_short:
             return k
         warnings.warn(
-            f"{rows.size:g} calibration rows are too few for level {level:g}: at least "
-            f"{rows_needed(level)} are needed. The interval covers all of them, which may be less "
-            "than the level asks for.",
+            f"{_too_few(rows, level)}. The interval covers all of them, which may be less than the "
+            "level asks for.",
             CalibrationWarning,
             stacklevel=3,
         )
@@ -383,11 +382,21 @@ def _ray_of_ratio(rows: CalibrationRows, lambda_: float) -> Ray:
     return Ray((0.0, 0.0), (weight_a, weight_e), scores, lambda_)
 
 
-def _warn_if_infinite(gamma: float, size: float, level: float, k: float) -> None:
+def _too_few(rows: CalibrationRows, level: float) -> str:
+    if rows.new_weight == 1:
+        needed = f"at least {rows_needed(level)} are needed"
+        return f"{rows.size:g} calibration rows are too few for level {level:g}: {needed}"
+    return (
+        f"calibration rows that weigh {rows.size:g} together are too few for level {level:g} "
+        f"beside a new row as heavy as the heaviest of them, {rows.new_weight:g}"
+    )
+
+
+def _warn_if_infinite(gamma: float, rows: CalibrationRows, level: float, k: float) -> None:
     if math.isfinite(gamma):
         return
-    if k > size:
-        reason = f"{size:g} calibration rows are too few, at least {rows_needed(level)} are needed"
+    if k > rows.size:
+        reason = _too_few(rows, level)
     else:
         reason = "too many calibration rows lie off the center where both widths are zero"
     warnings.warn(
