@@ -157,6 +157,18 @@ def test_nothing_leaves_the_support_and_the_coverage_stays(make):
     np.testing.assert_array_equal(model.predict_probability(X_new, above=1), 0)
 
 
+def test_a_support_without_an_end_changes_nothing_there():
+    X, y = noisy_line(300)
+    free, held = (
+        linear_clear().fit(X, y),
+        linear_clear(support=(None, 1.0)).fit(X, np.minimum(y, 1)),
+    )
+    for parts in held.predict_uncertainties(X):
+        assert np.isfinite(parts.aleatoric).all()
+        assert parts.interval[:, 1].max() <= 1
+    assert free.predict_interval(X)[1].shape == held.predict_interval(X)[1].shape
+
+
 @pytest.mark.parametrize(
     ("support", "said"),
     [

@@ -13,6 +13,7 @@ from clearbands.tables.fingerprints import hash_rows, hash_table
 if TYPE_CHECKING:
     import polars as pl
 
+MANY = 0.05  # of the rows; a few may be equal by chance
 MOST_ROWS = 20_000  # that are remembered one by one, so that the record stays small
 
 
@@ -44,6 +45,11 @@ class Origin:
             return int(found.sum())
         n_looked_for = int((hashes <= self.rows[-1]).sum())
         return round(found.sum() / n_looked_for * len(hashes)) if n_looked_for else 0
+
+
+def are_many(n_seen: int, n: int) -> bool:
+    """Whether so many of n rows were in the fit that it cannot be by chance alone."""
+    return n_seen >= max(1, MANY * n)
 
 
 def record_origin(

@@ -33,6 +33,7 @@ class Support(NamedTuple):
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(np.isinf(reach), 0.5, np.where(reach > 0, epistemic / reach, 0.0))
         leaves = reach > room
+        room = np.where(leaves, room, 0.0)  # without an end it is infinite, and nothing leaves
         return (
             np.where(leaves, room - share * room, aleatoric),
             np.where(leaves, share * room, epistemic),

@@ -240,7 +240,7 @@ def test_every_row_is_predicted_once(model):
     counting = Counting()
     html = make_report(counting, X, y).html
     assert (counting.whole, counting.shuffled) == (120, 120 * 4 * 2)  # four features, twice
-    given = make_report(counting, X, y, predicted=model.predict_uncertainties(X)).html
+    given = make_report(counting, X, y, answers=model.answers(X)).html
     assert counting.whole == 120
     assert given == html
 
@@ -337,7 +337,7 @@ def test_hostile_names_and_values_stay_text():
     fitted = small_clear(FixedRatioCalibrator()).fit(X, y)
     groups = [HOSTILE if i % 2 else "b" for i in range(80)]
     page = Page(fitted.report(X, y, target=HOSTILE, unit=HOSTILE, groups=groups).html)
-    assert page.tags.count("script") == 5  # the numbers of three plots and of all rows, and ours
+    assert page.tags.count("script") == 6  # the numbers of four plots and of all rows, and ours
     assert "img" not in page.tags
     assert not [name for name, _ in page.attributes if name.startswith("on")]
     assert "alert(2)" in page.text

@@ -23,6 +23,8 @@ from clearbands.uncertainty import Uncertainty
 if TYPE_CHECKING:
     import polars as pl
 
+    from clearbands.answers import Answers
+
 TARGET = "progression"
 
 
@@ -35,9 +37,13 @@ class Demo:
     y: np.ndarray
 
     @cached_property
-    def predicted(self) -> tuple[Uncertainty, ...]:
+    def answers(self) -> Answers:
         """Table, picture, report and summary tell of the same predictions, made once."""
-        return self.model.predict_uncertainties(self.X)
+        return self.model.answers(self.X)
+
+    @property
+    def predicted(self) -> tuple[Uncertainty, ...]:
+        return self.answers.uncertainties()
 
     def table(self) -> pl.DataFrame:
         """What `clearbands predict` would write, behind the true values."""
@@ -58,7 +64,7 @@ class Demo:
         """The page about the model on the rows kept from it."""
         origin = {"Command": "clearbands demo", "Data": "load_diabetes of scikit-learn"}
         return make_report(
-            self.model, self.X, self.y, target=TARGET, origin=origin, predicted=self.predicted
+            self.model, self.X, self.y, target=TARGET, origin=origin, answers=self.answers
         )
 
     def summary(self) -> dict[str, str]:

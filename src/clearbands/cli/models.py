@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from clearbands.origin import Origin
     from clearbands.regressor import ClearRegressor
 
-MANY = 0.05  # of the rows; a few may be equal by chance
-
 
 def load_model(path: Path) -> ClearRegressor:
     """The model of numbers in a file, provided that it knows its columns by name."""
@@ -108,9 +106,11 @@ def kept_columns(
 
 def count_seen(model: ClearRegressor, X: pl.DataFrame, y: np.ndarray) -> int:
     """How many of the rows the model was fitted on; if they are many, it is said loudly."""
+    from clearbands.origin import are_many
+
     origin = origin_of(model)
     seen = 0 if origin is None else origin.count_seen(X, y)
-    if seen >= max(1, MANY * len(y)):
+    if are_many(seen, len(y)):
         count = f"ALL {seen:,}" if seen == len(y) else f"{seen:,} of {len(y):,}"
         console.complain(
             f"Warning: THE MODEL HAS SEEN THESE ROWS. It was fitted on {count}, "

@@ -14,6 +14,7 @@ from clearbands.cli.command import as_typed
 from clearbands.cli.models import (
     count_seen,
     features_in,
+    groups_in,
     load_any,
     origin_of,
     read_for,
@@ -31,6 +32,7 @@ from clearbands.cli.options import (
 )
 from clearbands.tables import files
 from clearbands.tables.choosing import take_column, take_target
+from clearbands.tables.reading import Reading
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +73,7 @@ def report(
         if is_classifier(fitted)
         else take_target(reading, target)
     )
-    groups = None if group is None else take_column(reading.frame, group, reading.name).to_list()
+    groups = _groups(fitted, reading, group)
     X = features_in(fitted, reading)
     seen = count_seen(fitted, X, y)
     write_report(
@@ -82,6 +84,7 @@ def report(
         target=target,
         unit=unit or _unit_of(fitted),
         groups=groups,
+        n_seen=seen,
         origin={
             "Command": as_typed(ctx),
             "Data": reading.fingerprint,
@@ -90,6 +93,19 @@ def report(
             **({"Rows seen in fit": f"{seen:,} of {len(y):,}"} if seen else {}),
         },
     )
+
+
+def _groups(model: ClearRegressor, reading: Reading, group: str | None) -> Any:
+    """The labels to compare, which are those that the model needs where it needs some."""
+    needed, origin = groups_in(model, reading), origin_of(model)
+    if needed is None:
+        return None if group is None else take_column(reading.frame, group, reading.name).to_list()
+    if group is not None and origin is not None and group != origin.group:
+        raise ValueError(
+            f"The model was calibrated by the groups of {origin.group!r}, and the report compares "
+            "those: leave --group out."
+        )
+    return needed
 
 
 def _unit_of(model: ClearRegressor) -> str:

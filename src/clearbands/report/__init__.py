@@ -7,19 +7,19 @@ import datetime as dt
 import html as markup
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clearbands import glossary, words
 from clearbands.optional import require
-from clearbands.report import accuracy, answer, coverage, figures, models, rows, widths
+from clearbands.report import accuracy, answer, coverage, figures, models, rows, seen, widths
 from clearbands.report.facts import Facts, gather
-from clearbands.uncertainty import Uncertainty
 from clearbands.writing import written_whole
 
 if TYPE_CHECKING:
+    from clearbands.answers import Answers
     from clearbands.regressor import ClearRegressor
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
@@ -52,10 +52,12 @@ def make_report(
     groups: Any = None,
     confidence_level: float | None = None,
     origin: Mapping[str, str] | None = None,
-    predicted: Sequence[Uncertainty] | None = None,
+    answers: Answers | None = None,
+    n_seen: int = 0,
 ) -> Report:
     """See `ClearRegressor.report`. `origin` says where model and rows came from, line by line;
-    `predicted` are the model's `predict_uncertainties(X)` where they are there already."""
+    `answers` are the model's `answers(X)` where they are there already; `n_seen` of the rows the
+    model was fitted on, which the page then says above all else."""
     page = template()
     facts = gather(
         model,
@@ -65,7 +67,8 @@ def make_report(
         confidence_level=confidence_level,
         target=target,
         unit=unit,
-        predicted=predicted,
+        answers=answers,
+        n_seen=n_seen,
     )
     return Report(page.render(**_page(facts, dict(origin or {}))))
 
@@ -95,6 +98,9 @@ def _page(facts: Facts, origin: dict[str, str]) -> dict[str, Any]:
         "tile": coverage.tile(facts),
         "errors": accuracy.errors(facts),
         "widths": (accuracy.own_widths(facts), accuracy.constant_width(facts)) if drawn else None,
+        "warning": seen.warning(facts.n_seen, len(facts.y)),
+        "fan": figures.fan(facts) if drawn else None,
+        "unfamiliar": rows.unfamiliar(facts) if drawn else "",
         "quartiles": widths.quartiles(facts) if drawn else "",
         "bands": figures.bands(facts) if drawn else None,
         "parts": figures.parts_of_rows(facts) if drawn and facts.has_both_parts else None,
@@ -122,9 +128,8 @@ def _page(facts: Facts, origin: dict[str, str]) -> dict[str, Any]:
 
 def _contents(page: Mapping[str, Any]) -> dict[str, str]:
     """Anchor and heading of every section that is there."""
-    several = len(page["facts"].levels) > 1
     found = {
-        "levels": ("Every level", several),
+        "levels": ("Every level", len(page["facts"].levels) > 1),
         "accuracy": ("How close the predictions are", True),
         "bands": ("Predictions and true values", page["bands"]),
         "why": ("Why intervals are wide", page["bands"]),

@@ -7,13 +7,19 @@ from clearbands.calibration.guarantee import Guarantee
 from clearbands.diagnostics.coverage import FALSE_ALARMS
 from clearbands.diagnostics.diagnosis import lambda_words
 from clearbands.glossary import ALEATORIC, EPISTEMIC
+from clearbands.origin import are_many
+from clearbands.report import seen
 from clearbands.report.facts import Facts
 from clearbands.words import count, level, number, percent, with_unit
+
+MANY_UNFAMILIAR = 0.15  # of the rows, where ordinary ones are 5 %
 
 
 def verdict(facts: Facts) -> str:
     """The answer in one sentence."""
     diagnosis = facts.diagnosis
+    if is_mostly_seen(facts):
+        return seen.verdict("intervals")
     if not facts.is_finite:
         return f"No finite interval is valid at {level(facts.confidence_level)}."
     if diagnosis.coverage.is_off:
@@ -23,6 +29,11 @@ def verdict(facts: Facts) -> str:
     if diagnosis.off or diagnosis.hsic.p_value < FALSE_ALARMS:
         return "The intervals keep their promise on the whole, but not everywhere."
     return "The intervals keep their promise on these rows."
+
+
+def is_mostly_seen(facts: Facts) -> bool:
+    """Whether so many of the rows were in the fit that no number says much about new ones."""
+    return are_many(facts.n_seen, len(facts.y))
 
 
 def answer(facts: Facts) -> list[str]:
@@ -36,11 +47,19 @@ def answer(facts: Facts) -> list[str]:
         f"wide, where the true values range from {number(facts.y.min())} to "
         f"{number(facts.y.max())}."
     )
+    if is_mostly_seen(facts):
+        return said
     if cell.is_off:
         too_few = cell.coverage < facts.confidence_level
         aim = "before you rely on them" if too_few else "to make them shorter"
         said.append(f"Calibrate the model again on rows like these {aim}.")
-    return [*said, _what_dominates(facts)]
+    said.append(_what_dominates(facts))
+    if facts.unfamiliar is not None and facts.unfamiliar.mean() > MANY_UNFAMILIAR:
+        said.append(
+            f"{percent(float(facts.unfamiliar.mean()))} of these rows are unlike those of the fit, "
+            "where 5 % would be ordinary."
+        )
+    return said
 
 
 def _what_dominates(facts: Facts) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from clearbands import glossary, words
 from clearbands.glossary import ALEATORIC, EPISTEMIC
-from clearbands.report import Report, template, versions
+from clearbands.report import Report, seen, template, versions
 from clearbands.report.class_facts import ClassFacts, gather_classes
 from clearbands.report.coverage import Tile, Track, Whisker, whisker
 from clearbands.words import count, level, number, percent
@@ -43,11 +43,16 @@ def make_class_report(
     target: str = "the target",
     groups: Any = None,
     origin: Mapping[str, str] | None = None,
+    n_seen: int = 0,
 ) -> Report:
-    """See `ClearClassifier.report`. `origin` says where model and rows came from."""
+    """See `ClearClassifier.report`. `origin` says where model and rows came from, and `n_seen` how
+    many of the rows were in the fit."""
     page = template("classes.html")
     facts = gather_classes(model, X, y, target=target, groups=groups)
-    return Report(page.render(**_page(facts, dict(origin or {}))))
+    told = _page(facts, dict(origin or {}))
+    warning = seen.warning(n_seen, facts.coverage.n)
+    verdict = seen.verdict("sets") if warning else told["verdict"]
+    return Report(page.render(**told | {"warning": warning, "verdict": verdict}))
 
 
 def _page(facts: ClassFacts, origin: dict[str, str]) -> dict[str, Any]:

@@ -83,6 +83,7 @@ def whiskers(facts: Facts) -> dict[str, list[Whisker]]:
     cells = {
         "All rows": (diagnosis.coverage,),
         "Group": diagnosis.by_group,
+        "Group, had all been calibrated together": diagnosis.by_group_together,
         "Width of the interval": diagnosis.by_width,
         "Epistemic over aleatoric width": diagnosis.by_ratio if facts.has_both_parts else (),
         "Where a search found least coverage": (slab.cell,) if slab else (),

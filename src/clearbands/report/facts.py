@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,15 @@ from clearbands.diagnostics.diagnose import FEWEST_ROWS, Predicted, judge
 from clearbands.diagnostics.diagnosis import Diagnosis
 from clearbands.diagnostics.groups import bounds_together, needed_groups
 from clearbands.diagnostics.importance import Importance, feature_importance
-from clearbands.levels import find_level
+from clearbands.levels import find_level, same_level
 from clearbands.tables.columns import Column, columns_of
 from clearbands.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
+    from clearbands.answers import Answers
     from clearbands.regressor import ClearRegressor
+
+FAN = (0.95, 0.8, 0.5)  # levels that are shown within each other
 
 
 @dataclass(frozen=True)
@@ -32,9 +35,7 @@ class LevelFacts:
     confidence_level: float
     coverage: Cell
     typical_width: float
-    lambda_: float
-    gamma1: float
-    gamma2: float
+    factors: tuple[float, float, float] | None  # lambda, gamma1, gamma2, of a level of the fit
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,9 @@ class Facts:
     path: LambdaPath | None
     target: str = "the target"
     unit: str = ""
+    fan: Mapping[float, np.ndarray] = field(default_factory=dict)  # (n, 2) at levels of their own
+    unfamiliar: np.ndarray | None = None  # (n,) booleans, where the model tells
+    n_seen: int = 0  # of the rows, in the fit
 
     @property
     def confidence_level(self) -> float:
@@ -115,20 +119,20 @@ def gather(
     confidence_level: float | None = None,
     target: str = "the target",
     unit: str = "",
-    predicted: Sequence[Uncertainty] | None = None,
+    answers: Answers | None = None,
+    n_seen: int = 0,
 ) -> Facts:
     """Predict every row once and measure, or say what is wrong with the rows.
 
-    `predicted` are the model's `predict_uncertainties(X)` where they are there already.
+    `answers` are the model's `answers(X)` where they are there already.
     """
     y = check_vector(y, "y")
     if len(y) < FEWEST_ROWS:
         raise ValueError(f"A report needs at least {FEWEST_ROWS} rows, got {len(y)}.")
     chosen = find_level(model.levels_, confidence_level)
     needed = needed_groups(model, groups)
-    if predicted is None:
-        predicted = model.answers(X, groups=needed).uncertainties()
-    parts = predicted[chosen]
+    answers = model.answers(X, groups=needed) if answers is None else answers
+    parts = answers.uncertainty(float(model.levels_[chosen]))
     if len(parts) != len(y):
         raise ValueError(f"X has {len(parts)} rows where y has {len(y)}.")
     at = parts.confidence_level
@@ -144,10 +148,13 @@ def gather(
         columns=tuple(columns_of(X)),
         importance=tuple(_most_important_first(importance)),
         diagnosis=judge(model, X, y, judged, groups=groups, confidence_level=at),
-        levels=tuple(_level_facts(model, y, parts, j) for j, parts in enumerate(predicted)),
+        levels=_levels(model, y, answers),
         path=paths[chosen] if paths else None,
         target=target,
         unit=unit,
+        fan={level: answers.interval(level)[:, :, 0] for level in fan_levels(model)},
+        unfamiliar=answers.unfamiliar() if getattr(model, "familiar_", None) else None,
+        n_seen=n_seen,
     )
 
 
@@ -156,11 +163,29 @@ def typical_width(parts: Uncertainty) -> float:
     return float(np.median(parts.widths.sum(axis=1)))
 
 
-def _level_facts(model: ClearRegressor, y: np.ndarray, parts: Uncertainty, j: int) -> LevelFacts:
-    factors = (float(values[j]) for values in (model.lambda_, model.gamma1_, model.gamma2_))
-    return LevelFacts(
-        parts.confidence_level, coverage(y, parts.interval), typical_width(parts), *factors
+def fan_levels(model: ClearRegressor) -> list[float]:
+    """Those of `FAN` for which the calibration rows of the model suffice."""
+    bands = getattr(model, "any_level_", None)  # files of older versions have none
+    return [] if bands is None else [level for level in FAN if level <= bands.highest]
+
+
+def _levels(model: ClearRegressor, y: np.ndarray, answers: Answers) -> tuple[LevelFacts, ...]:
+    """The levels of the fit, and those of the fan that are not among them; the highest first."""
+    fitted = model.levels_.tolist()
+    others = [level for level in fan_levels(model) if same_level(fitted, level) is None]
+    return tuple(
+        _level_facts(model, y, answers.uncertainty(level))
+        for level in sorted([*fitted, *others], reverse=True)
     )
+
+
+def _level_facts(model: ClearRegressor, y: np.ndarray, parts: Uncertainty) -> LevelFacts:
+    j = same_level(model.levels_, parts.confidence_level)
+    factors = None
+    if j is not None:
+        factors = (float(model.lambda_[j]), float(model.gamma1_[j]), float(model.gamma2_[j]))
+    covered = coverage(y, parts.interval)
+    return LevelFacts(parts.confidence_level, covered, typical_width(parts), factors)
 
 
 def _most_important_first(found: list[Importance]) -> list[Importance]:

@@ -1,4 +1,4 @@
-"""The three pictures of the page."""
+"""The pictures of the page."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from clearbands.calibration.lambda_path import LambdaPath, PathPoint
 from clearbands.glossary import ALEATORIC, EPISTEMIC
 from clearbands.report.facts import Facts
 from clearbands.report.plot import SIZE, Mark, Plot, Scale, Spot, Tick, bar, dot, line
-from clearbands.words import number, percent
+from clearbands.words import level, number, percent
 
 MOST_BARS = 240
 MOST_DOTS = 800
+MOST_FANS = 120
 
 
 def bands(facts: Facts) -> Plot:
@@ -63,6 +64,53 @@ def bands(facts: Facts) -> Plot:
             "outside": "True value outside",
         },
     )
+
+
+def fan(facts: Facts) -> Plot | None:
+    """The rows ordered by prediction, with an interval of each level within that of the next."""
+    bounds = [each for each in facts.fan.values() if np.isfinite(each).all()]
+    if len(bounds) < 2:
+        return None
+    order = np.argsort(facts.parts.center, kind="stable")
+    order = order[_evenly(len(order), MOST_FANS)]
+    ends = np.column_stack([bounds[0], facts.y])[order]
+    scale = Scale.around(_common_range(ends))
+    step = SIZE / len(order)
+    places = [(round(step * (i + 0.5), 2), int(row)) for i, row in enumerate(order)]
+    marks = [
+        Mark(f"fan-{j}", bar(x, 0.86 * step, *(scale.down(end) for end in each[row][::-1])))
+        for j, each in enumerate(bounds)
+        for x, row in places
+    ]
+    marks.append(
+        Mark("line", line([(x, scale.down(facts.parts.center[row])) for x, row in places]))
+    )
+    marks += [Mark("dot", dot(x, scale.down(facts.y[row]))) for x, row in places]
+    names = {f"fan-{j}": level(at) for j, at in enumerate(facts.fan)}
+    return Plot(
+        "fan",
+        f"{len(order)} rows, each with intervals at {len(bounds)} levels, and the true values",
+        "Rows, ordered by prediction",
+        facts.in_unit(facts.target),
+        marks,
+        y_ticks=scale.ticks,
+        spots=[_fan_spot(facts, row, x, scale) for x, row in places],
+        zoom="x",
+        y_range=(scale.low, scale.high),
+        beyond=int(np.sum((ends.min(axis=1) < scale.low) | (ends.max(axis=1) > scale.high))),
+        keys=names | {"line": "Prediction", "dot": "True value"},
+    )
+
+
+def _fan_spot(facts: Facts, row: int, x: float, scale: Scale) -> Spot:
+    said = [f"Row {row + 1:,}", f"true value {number(facts.y[row])}"]
+    said += [
+        f"{level(at)}: {number(bounds[row, 0])} to {number(bounds[row, 1])}"
+        for at, bounds in facts.fan.items()
+    ]
+    widest = next(iter(facts.fan.values()))[row]
+    ends = [scale.down(end) for end in (*widest, facts.y[row])]
+    return Spot(x, scale.down(facts.y[row]), "\n".join(said), min(ends), max(ends))
 
 
 def parts_of_rows(facts: Facts) -> Plot:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from clearbands.familiarity import ORDINARY
 from clearbands.glossary import PARTS
 from clearbands.report.facts import Facts
 from clearbands.tables.columns import Column
-from clearbands.words import number, percent
+from clearbands.words import count, number, percent
 
 MOST_ROWS = 8
 MOST_VALUES = 4
@@ -68,6 +69,28 @@ def _row(facts: Facts, row: int, part: int) -> RowWords:
     )
 
 
+def unfamiliar(facts: Facts) -> str:
+    """How many rows are unlike those of the fit, and how their intervals do; "" if none tells."""
+    flags = facts.unfamiliar
+    if flags is None:
+        return ""
+    n = int(flags.sum())
+    said = (
+        f"{n:,} of {count(len(flags))} ({percent(n / len(flags))}) "
+        f"{'is' if n == 1 else 'are'} unlike the rows of the fit: by the width of their "
+        f"{PARTS[1].plain}, by a value outside the range of its column, or by a category that was "
+        f"never seen. Of ordinary rows it would be about {percent(1 - ORDINARY)}."
+    )
+    if 0 < n < len(flags):
+        widths = facts.widths.sum(axis=1)
+        ratio = widths[flags].mean() / widths[~flags].mean()
+        said += (
+            f" {int(facts.inside[flags].sum()):,} of them lie inside their intervals, which are "
+            f"{ratio:.1f} times as wide as those of the others."
+        )
+    return said
+
+
 def all_rows(facts: Facts) -> dict[str, Any]:
     """Names and values for the table of all rows, or of the widest where they are too many."""
     widest = np.argsort(-facts.widths.sum(axis=1), kind="stable")[:MOST_LISTED]
@@ -87,13 +110,19 @@ def all_rows(facts: Facts) -> dict[str, Any]:
         (rows + 1).tolist(),
         *(_values(column, rows) for column in important),
         *([float(f"{value:.12g}") for value in values[rows]] for values in measured.values()),
-        ["yes" if inside else "no" for inside in facts.inside[rows]],
+        *([] if facts.unfamiliar is None else [_yes_or_no(facts.unfamiliar[rows])]),
+        _yes_or_no(facts.inside[rows]),
     ]
+    told = [] if facts.unfamiliar is None else ["unfamiliar"]
     return {
-        "names": ["row", *(column.name for column in important), *measured, "inside"],
+        "names": ["row", *(column.name for column in important), *measured, *told, "inside"],
         "rows": [list(row) for row in zip(*columns, strict=True)],
         "share": facts.epistemic_share,
     }
+
+
+def _yes_or_no(flags: np.ndarray) -> list[str]:
+    return ["yes" if flag else "no" for flag in flags]
 
 
 def _values(column: Column, rows: np.ndarray) -> list[float | str]:

@@ -118,16 +118,25 @@ def rows_shuffled(facts: Facts) -> str:
 
 
 def importances(facts: Facts) -> list[Bar]:
-    """What shuffling does to center and width, per feature."""
+    """What shuffling does to the center and to both parts of the width, per feature."""
     shown = facts.importance[:MOST_NAMED]
-    longest = [max([getattr(f, of) for f in shown] + [0.0]) or 1.0 for of in ("center", "width")]
+    error = max([found.center for found in shown] + [0.0]) or 1.0
+    part = max([max(found.aleatoric, found.epistemic) for found in shown] + [0.0]) or 1.0
     return [
         Bar(
             found.name,
-            (f"{_signed(100 * found.center)} %", f"{100 * found.width:.0f} %"),
+            (
+                f"{_signed(100 * found.center)} %",
+                f"{100 * found.aleatoric:.0f} %",
+                f"{100 * found.epistemic:.0f} %",
+            ),
             tuple(
                 round(100 * max(value, 0) / most, 1)
-                for value, most in zip((found.center, found.width), longest, strict=True)
+                for value, most in (
+                    (found.center, error),
+                    (found.aleatoric, part),
+                    (found.epistemic, part),
+                )
             ),
         )
         for found in shown

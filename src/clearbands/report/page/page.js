@@ -127,12 +127,13 @@ document.querySelectorAll(".all-rows").forEach((place) => {
   const { names, rows, share } = JSON.parse(place.querySelector("script").textContent);
   const [head, body] = ["thead", "tbody"].map((name) => place.querySelector(name));
   const [which, filter, more, status] = ["select", "input", ".more", "[role=status]"].map((name) => place.querySelector(name));
-  const [isInside, ofShare] = [names.length - 1, names.length - 2];
+  const [isInside, ofShare, isStrange] = ["inside", /share$/, "unfamiliar"].map((name) => names.findLastIndex((each) => name instanceof RegExp ? name.test(each) : each === name));
+  const ours = names.lastIndexOf("prediction"); // ours are this one and all behind it
   const STEP = 25;
   let order = { column: 0, up: true };
   let shown = STEP;
 
-  const isOurs = (column) => column > names.length - 9;
+  const isOurs = (column) => column >= ours;
   const words = (value, column) => {
     if (typeof value !== "number") return value;
     if (column === ofShare) return (100 * value).toFixed(0) + " %";
@@ -154,6 +155,7 @@ document.querySelectorAll(".all-rows").forEach((place) => {
   const kinds = {
     all: () => true,
     outside: (row) => row[isInside] === "no",
+    unfamiliar: (row) => row[isStrange] === "yes",
     epistemic: (row) => row[ofShare] > share,
     aleatoric: (row) => row[ofShare] <= share,
   };
