@@ -64,6 +64,9 @@ COLOURS = {
     "muted": Colour("#5B6670", "#A3AEB8"),
     "grid": Colour("#E3E6E8", "#323A42"),
     "outside": Colour("#B3261E", "#FF8A80"),
+    "fan-0": Colour("#E4E8EC", "#333D47"),  # levels within each other, the outermost first
+    "fan-1": Colour("#C6CED6", "#4C5965"),
+    "fan-2": Colour("#A3AFBA", "#6D7D8B"),
     **{part.name: part.fill for part in PARTS},
     **{f"{part.name}-line": part.line for part in PARTS},
 }

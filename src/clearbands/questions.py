@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from clearbands.calibration.distribution import SIDES
 from clearbands.checks import check_levels, check_quantiles, check_threshold
+
+FAN = (0.95, 0.8, 0.5)  # levels that pages show within each other
 
 Thresholds: TypeAlias = Mapping[str, "float | np.ndarray"]
 
@@ -63,6 +65,12 @@ class Questions:
             for asked in (self.above, self.below)
         )
         return replace(self, above=above, below=below)
+
+
+def fan_levels(model: Any) -> list[float]:
+    """Those of `FAN` for which the calibration rows of a model suffice."""
+    bands = getattr(model, "any_level_", None)  # files of older versions have none
+    return [] if bands is None else [level for level in FAN if level <= bands.highest]
 
 
 def name_of(value: float) -> str:

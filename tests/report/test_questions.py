@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 
 from clearbands import diagnose
+from clearbands.questions import fan_levels
 from clearbands.report import make_report
-from clearbands.report.facts import fan_levels, gather
+from clearbands.report.facts import gather
 from clearbands.report.figures import fan
 from tests.report.houses import houses, small_clear
 

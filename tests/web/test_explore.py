@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sysconfig
 from contextlib import contextmanager
+from copy import copy
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -106,6 +108,26 @@ def test_along_a_column_only_that_column_moves(scene, column):
     assert len(band["center"]) == len(places)
     if column in ("age", "heated", "colour"):  # the row's own value is among the places
         assert band["center"][places.index(ROW[column])] == here
+
+
+def test_the_chance_and_the_fan_are_those_of_the_model(scene):
+    found = views.along(scene, ROW, "age", above=1.5)["models"][0]
+    frame = pl.DataFrame([ROW]).with_columns(pl.col("sold").str.to_date())
+    assert found["chance"] == small_model().predict_probability(frame, above=1.5)[0]
+    assert views.along(scene, ROW, "age")["models"][0]["chance"] is None
+    assert [each["level"] for each in found["fan"]] == [0.95, 0.8, 0.5]
+    for outer, inner in pairwise(found["fan"]):
+        assert np.all(np.array(outer["lower"]) <= inner["lower"])
+        assert np.all(np.array(inner["upper"]) <= outer["upper"])
+
+
+def test_a_model_that_answers_at_its_own_levels_alone_has_neither(scene):
+    model = copy(small_model())
+    model.any_level_ = None
+    alone = make_scene({"a": model}, houses(60, seed=1))
+    found = views.along(alone, ROW, "age", above=1.5)["models"][0]
+    assert (found["fan"], found["chance"]) == ([], None)
+    assert len(found["bands"]) == 2
 
 
 def test_the_axis_reaches_to_a_value_beyond_the_data(scene):
@@ -230,6 +252,8 @@ def test_wrong_values_and_columns_are_422(client):
     assert wrong.status_code == 422
     assert "row 0, column 'x': expected a finite number" in wrong.json()["detail"]
     assert client.post("/along", json={"row": ROW, "column": "y"}).status_code == 422
+    beyond = client.post("/along", json={"row": ROW, "column": "x", "above": "high"})
+    assert beyond.json()["detail"] == 'above must be a finite number, got "high".'
 
 
 @pytest.mark.parametrize(
@@ -249,7 +273,7 @@ def test_fuzzed_questions_are_no_error_of_the_server(client):
     ]  # fmt: skip
     for _ in range(200):
         row = ROW | {rng.choice(COLUMNS): rng.choice(odd) for _ in range(rng.randint(0, 3))}
-        asked = {"row": row, "column": rng.choice([*COLUMNS, *odd])}
+        asked = {"row": row, "column": rng.choice([*COLUMNS, *odd]), "above": rng.choice(odd)}
         if rng.random() < 0.1:
             asked = rng.choice([{"row": rng.choice([*odd, COLUMNS]), "column": "x"}, [asked], 3])
         body = json.dumps(asked)
@@ -440,6 +464,21 @@ def test_another_level_gives_a_narrower_band(page):
     page.locator("#levels label").nth(1).click()
     assert "at 50 %" in page.inner_text("#reading")
     page.locator("#levels label").nth(0).click()
+
+
+def test_a_value_to_exceed_and_a_fan_of_levels(page):
+    page.select_option("#column", "x")
+    page.wait_for_selector("svg[aria-label='Band along x']")
+    page.fill("#above", "1.5")
+    page.wait_for_selector("#bands line.above", state="attached")
+    assert "The chance to exceed 1.5 is " in page.inner_text("#reading")
+    page.select_option("#shown", "fan")
+    assert page.locator("#bands figure:first-child polygon").count() == 3
+    assert page.locator("#legend .of-fan").count() == 3
+    page.select_option("#shown", "parts")
+    page.fill("#above", "")
+    page.wait_for_function("() => !document.querySelector('#bands line.above')")
+    assert "chance" not in page.inner_text("#reading")
 
 
 def test_a_chosen_row_is_explained(page, scene):

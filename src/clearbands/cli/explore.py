@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clearbands.cli import console
-from clearbands.cli.models import features_in, load_model, origin_of, read_for
+from clearbands.cli.models import count_seen, features_in, load_model, origin_of, read_for
 from clearbands.cli.options import (
     Data,
     Decimal,
@@ -62,7 +62,13 @@ def explore(
     reading = read_for(data, asked, *models.values())
     for fitted in models.values():
         features_in(fitted, reading)
-    page = create_page(make_scene(models, reading.frame, _truth(models.values(), reading, target)))
+    truth = _truth(models.values(), reading, target)
+    seen = [
+        count_seen(fitted, features_in(fitted, reading), truth)
+        for fitted in models.values()
+        if truth is not None
+    ]
+    page = create_page(make_scene(models, reading.frame, truth, max(seen, default=0)))
     listener = server.listen("127.0.0.1", port)
     address = server.address_of(listener)
     console.say(f"The page is at {address}; Ctrl-C ends it.")

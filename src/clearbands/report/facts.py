@@ -18,14 +18,13 @@ from clearbands.diagnostics.diagnosis import Diagnosis
 from clearbands.diagnostics.groups import bounds_together, needed_groups
 from clearbands.diagnostics.importance import Importance, feature_importance
 from clearbands.levels import find_level, same_level
+from clearbands.questions import fan_levels
 from clearbands.tables.columns import Column, columns_of
 from clearbands.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
     from clearbands.answers import Answers
     from clearbands.regressor import ClearRegressor
-
-FAN = (0.95, 0.8, 0.5)  # levels that are shown within each other
 
 
 @dataclass(frozen=True)
@@ -161,12 +160,6 @@ def gather(
 def typical_width(parts: Uncertainty) -> float:
     """The median from bound to bound."""
     return float(np.median(parts.widths.sum(axis=1)))
-
-
-def fan_levels(model: ClearRegressor) -> list[float]:
-    """Those of `FAN` for which the calibration rows of the model suffice."""
-    bands = getattr(model, "any_level_", None)  # files of older versions have none
-    return [] if bands is None else [level for level in FAN if level <= bands.highest]
 
 
 def _levels(model: ClearRegressor, y: np.ndarray, answers: Answers) -> tuple[LevelFacts, ...]:

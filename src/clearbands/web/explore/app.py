@@ -25,6 +25,7 @@ from clearbands.web.explore.scene import Candidate, Scene
 from clearbands.web.json_rows import JsonObject, parse_json
 from clearbands.web.limits import Limits
 from clearbands.web.refusals import Refusal
+from clearbands.web.values import show
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -59,7 +60,8 @@ def create_page(scene: Scene) -> ASGIApp:
         asked = parse_json(await body_of(request))
         row, column = _row_in(asked, scene), _column_in(asked, scene)
         whole = isinstance(asked, JsonObject) and asked.get("whole") is True
-        return await _answer(lambda: views.along(scene, row, column, whole=whole))
+        above = _above_in(asked)
+        return await _answer(lambda: views.along(scene, row, column, whole=whole, above=above))
 
     @app.post("/why")
     async def why(request: Request) -> Response:
@@ -112,6 +114,16 @@ def _column_in(asked: object, scene: Scene) -> str:
     if not isinstance(name, str) or name not in [control.name for control in scene.controls]:
         raise Refusal(422, f"There is no column {name!r}.")
     return name
+
+
+def _above_in(asked: object) -> float | None:
+    """The value that the target may exceed, if the page asks for its chance."""
+    value = asked.get("above") if isinstance(asked, JsonObject) else None
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e300:
+        raise Refusal(422, f"above must be a finite number, got {show(value)}.")
+    return float(value)
 
 
 async def _answer(view: Callable[[], object]) -> Response:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v1 as nw
 import numpy as np
 
+from clearbands.predictions import Predictions
+from clearbands.questions import Questions
 from clearbands.tables.features import Feature, row_features
 from clearbands.tables.kinds import kind_of, numbers_of, value_of
-from clearbands.uncertainty import Uncertainty
 from clearbands.web.bands import predict_rows
 from clearbands.web.rows import Row, frame_of
 
@@ -40,9 +41,10 @@ class Candidate:
         """422 unless the values of a row fit its columns."""
         frame_of([row], self.features)
 
-    def predict(self, rows: Sequence[Row]) -> tuple[Uncertainty, ...]:
-        """At every level of the model; the rows are as JSON has them, other columns are ignored."""
-        return predict_rows(self.model, frame_of(rows, self.features)).bands
+    def predict(self, rows: Sequence[Row], questions: Questions | None = None) -> Predictions:
+        """By default at every level of the model; rows are as JSON has them, other columns are
+        ignored."""
+        return predict_rows(self.model, frame_of(rows, self.features), questions)
 
 
 @dataclass(frozen=True)
@@ -74,17 +76,22 @@ class Scene:
     first: int  # among these rows, the one to start from
     n_rows: int  # of the table
     truth: tuple[float, ...] | None
+    n_seen: int = 0  # rows of the table that a model was fitted on, if it is known
 
     def control(self, name: str) -> Control:
         return next(control for control in self.controls if control.name == name)
 
 
 def make_scene(
-    models: Mapping[str, ClearRegressor], frame: pl.DataFrame, truth: np.ndarray | None = None
+    models: Mapping[str, ClearRegressor],
+    frame: pl.DataFrame,
+    truth: np.ndarray | None = None,
+    n_seen: int = 0,
 ) -> Scene:
     """A scene of one model or two with the rows of a table, evenly thinned out if there are many.
 
-    `truth` (n,) are the true values of these rows, if they are known.
+    `truth` (n,) are the true values of these rows, if they are known, and `n_seen` how many of
+    them a model was fitted on.
     """
     chosen = np.unique(np.linspace(0, frame.height - 1, MAX_ROWS).round().astype(int))
     candidates = tuple(
@@ -104,6 +111,7 @@ def make_scene(
         first=_most_typical(rows, controls),
         n_rows=frame.height,
         truth=None if truth is None else tuple(truth[chosen].tolist()),
+        n_seen=n_seen,
     )
 
 

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from clearbands.predictions import part_widths
+from clearbands.predictions import Predictions, part_widths
+from clearbands.questions import Questions, fan_levels
 from clearbands.tables.kinds import value_of
 from clearbands.uncertainty import Uncertainty
 from clearbands.web.bands import finite
 from clearbands.web.explore.scene import CHOICES, Candidate, Control, Scene
 from clearbands.web.rows import Row
 
+ABOVE = "t"  # the name of the value that is asked about
 POINTS = 72  # along an axis: enough for the eye, few enough to follow a slider
 
 
@@ -39,6 +41,7 @@ def overview(scene: Scene) -> dict[str, Any]:
         "column": telling_column(scene, models[0]["bands"][0]["center"]),
         "n_rows": scene.n_rows,
         "truth": None if scene.truth is None else list(scene.truth),
+        "n_seen": scene.n_seen,
     }
 
 
@@ -60,14 +63,16 @@ def bands(
     candidate: Candidate, levels: Sequence[float], rows: Sequence[Row]
 ) -> list[dict[str, Any]]:
     """The bands of rows at each of the levels, as columns; infinite values are null."""
-    parts = {level.confidence_level: level for level in candidate.predict(rows)}
-    return [_columns(parts[level]) for level in levels]
+    return _bands(candidate.predict(rows), levels, slice(None))
 
 
-def along(scene: Scene, row: Row, name: str, *, whole: bool = False) -> dict[str, Any]:
+def along(
+    scene: Scene, row: Row, name: str, *, whole: bool = False, above: float | None = None
+) -> dict[str, Any]:
     """How the bands of a row change with one of its columns, and the bands of the row itself.
 
-    `whole` goes as far as the data do, outliers included.
+    `whole` goes as far as the data do, outliers included. `above` asks for the chance that the
+    target of the row exceeds this value.
     """
     control = scene.control(name)
     places = axis(control, row[name], whole=whole)
@@ -78,14 +83,37 @@ def along(scene: Scene, row: Row, name: str, *, whole: bool = False) -> dict[str
     return {
         "column": name,
         "places": places,
+        "above": above,
         "models": [
-            {
-                "bands": bands(candidate, scene.levels, rows),
-                "here": bands(candidate, scene.levels, [row]),
-            }
-            for candidate in scene.candidates
+            _along(candidate, scene, [*rows, dict(row)], above) for candidate in scene.candidates
         ],
     }
+
+
+def _along(
+    candidate: Candidate, scene: Scene, rows: Sequence[Row], above: float | None
+) -> dict[str, Any]:
+    """The last of the rows is the row itself."""
+    fan = fan_levels(candidate.model)
+    can_answer = getattr(candidate.model, "any_level_", None) is not None
+    asked = {ABOVE: above} if above is not None and can_answer else {}
+    questions = Questions(levels=tuple(dict.fromkeys([*scene.levels, *fan])), above=asked)
+    found = candidate.predict(rows, questions)
+    fans = _bands(found, fan, slice(-1))
+    return {
+        "bands": _bands(found, scene.levels, slice(-1)),
+        "here": _bands(found, scene.levels, slice(-1, None)),
+        "fan": [
+            {"level": level, "lower": each["lower"], "upper": each["upper"]}
+            for level, each in zip(fan, fans, strict=True)
+        ],
+        "chance": float(found.above[ABOVE][-1]) if asked else None,
+    }
+
+
+def _bands(found: Predictions, levels: Sequence[float], rows: slice) -> list[dict[str, Any]]:
+    parts = {each.confidence_level: each for each in found.bands}
+    return [_columns(parts[level].take(np.arange(len(parts[level]))[rows])) for level in levels]
 
 
 def axis(control: Control, value: object, *, whole: bool = False) -> list[Any]:

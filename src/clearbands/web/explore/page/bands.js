@@ -9,8 +9,9 @@ const LETTER = 7; // pixels, about
 const SLANTED = 20; // pixels from one slanted label to the next
 const LONGEST = 10; // letters of a slanted label
 
-// `places` are where `bands` was computed; `here` is the band of the row itself, at `place`.
-export function drawBand({ control, places, bands, here, place, heights, width, height, choose }) {
+// `places` are where `bands` was computed; `here` is the band of the row itself, at `place`. With a
+// `fan`, its levels are drawn within each other instead of the two parts; `above` is a line across.
+export function drawBand({ control, places, bands, fan, above, here, place, heights, width, height, choose }) {
   const picture = frame(width, height, `Band along ${control.name}`);
   const left = roomForHeights(heights);
   const right = width - MARGIN.right;
@@ -19,9 +20,13 @@ export function drawBand({ control, places, bands, here, place, heights, width, 
   const y = scale(heights, [bottom, MARGIN.top]);
   drawHeights(picture, y, heights, left, right);
   const plot = clipped(picture, left, right, bottom);
-  const drawn = { picture, plot, control, places, bands, here, place, y, left, right, bottom, choose, isSlanted };
+  const layers = fan?.length > 0
+    ? fan.map(({ lower, upper }, i) => [`fan-${i}`, lower, upper])
+    : [["epistemic", bands.lower, bands.upper], ["aleatoric", bands.inner_lower, bands.inner_upper]];
+  const drawn = { picture, plot, control, places, bands, layers, here, place, y, left, right, bottom, choose, isSlanted };
   if (isChoice(control)) drawChoices(drawn);
   else drawLine(drawn);
+  if (above != null) picture.append(svg("line", { class: "above", x1: left, x2: right, y1: y(above), y2: y(above) }));
   return picture;
 }
 
@@ -35,7 +40,7 @@ function clipped(picture, left, right, bottom) {
   return group;
 }
 
-function drawLine({ picture, plot, control, places, bands, here, place, y, left, right, bottom, choose }) {
+function drawLine({ picture, plot, control, places, bands, layers, here, place, y, left, right, bottom, choose }) {
   const range = [places[0], places.at(-1)];
   const x = scale(range, [left, right]);
   const layer = (name, lower, upper) => {
@@ -44,8 +49,7 @@ function drawLine({ picture, plot, control, places, bands, here, place, y, left,
     const back = places.map((p, i) => `${x(p)},${y(lower[i])}`).reverse();
     plot.append(svg("polygon", { class: name, points: [...there, ...back].join(" ") }));
   };
-  layer("epistemic", bands.lower, bands.upper);
-  layer("aleatoric", bands.inner_lower, bands.inner_upper);
+  for (const each of layers) layer(...each);
   const line = places.map((p, i) => `${x(p)},${y(bands.center[i])}`).join(" ");
   plot.append(svg("polyline", { class: "center", points: line }));
   for (const mark of control.marks.filter((m) => range[0] <= m && m <= range[1])) {
@@ -75,7 +79,7 @@ function drawHere(picture, pixel, here, y, bottom) {
   );
 }
 
-function drawChoices({ picture, plot, places, bands, place, y, left, right, bottom, choose, isSlanted }) {
+function drawChoices({ picture, plot, places, bands, layers, place, y, left, right, bottom, choose, isSlanted }) {
   const step = (right - left) / places.length;
   const wide = Math.min(56, step * 0.7);
   const isLabelled = isSlanted ? thinned(places.indexOf(place), step) : () => true;
@@ -92,8 +96,7 @@ function drawChoices({ picture, plot, places, bands, place, y, left, right, bott
         svg("rect", { class: part, x: middle - wide / 2, width: wide, y: top, height: y(lower[i]) - top }),
       );
     };
-    bar("epistemic", bands.lower, bands.upper);
-    bar("aleatoric", bands.inner_lower, bands.inner_upper);
+    for (const each of layers) bar(...each);
     const at = y(bands.center[i]);
     group.append(svg("line", { class: "center", x1: middle - wide / 2, x2: middle + wide / 2, y1: at, y2: at }));
     plot.append(group);

@@ -5,14 +5,14 @@ import { spread, withoutOutliers } from "./axes.js";
 import { drawBand } from "./bands.js";
 import { makeControls } from "./controls.js";
 import { drawScatter, fillList, fillSummary } from "./rows.js";
-import { isChoice, levelName, percent, placeOf, show, valueAt } from "./values.js";
+import { chanceName, isChoice, levelName, percent, placeOf, show, valueAt } from "./values.js";
 import "./tips.js";
 import { makeUpload } from "./upload.js";
 import { explain } from "./why.js";
 
 const scene = await (await fetch("start")).json();
 const typical = () => ({ ...scene.rows[scene.first] });
-const state = { j: 0, column: scene.column, row: typical(), chosen: null, model: 0, answer: null, whole: false };
+const state = { j: 0, column: scene.column, row: typical(), chosen: null, model: 0, answer: null, whole: false, above: null, fan: false };
 
 // Of the answer that is shown: another column may be asked for already.
 const control = () => scene.controls.find((c) => c.name === state.answer.column);
@@ -38,8 +38,8 @@ async function refresh() {
   try {
     do {
       again = false;
-      const { row, column, whole } = state;
-      state.answer = { row, ...(await ask("along", { row, column, whole })) };
+      const { row, column, whole, above } = state;
+      state.answer = { row, ...(await ask("along", { row, column, whole, above })) };
     } while (again);
     $("problem").hidden = true;
     drawBands();
@@ -69,10 +69,12 @@ function choosePlace(place) {
 function heights() {
   const values = (bands) => bands.flatMap((b) => [...b.lower, ...b.upper, ...b.center]);
   const all = values(scene.models.map((model) => model.bands[state.j]));
-  const own = values(state.answer.models.map((model) => model.bands[state.j]));
+  const drawn = (model) => (state.fan && model.fan.length > 0 ? [{ ...model.fan[0], center: [] }] : [model.bands[state.j]]);
+  const own = values(state.answer.models.flatMap(drawn));
   const here = values(state.answer.models.map((model) => model.here[state.j]));
   const range = state.whole ? spread(own) : withoutOutliers(own);
-  const [low, high] = spread([...spread(all, 0.02), ...range, ...here]);
+  const asked = state.answer.above == null ? [] : [state.answer.above];
+  const [low, high] = spread([...spread(all, 0.02), ...range, ...here, ...asked]);
   const [lowest, highest] = spread(own);
   const room = 0.04 * (high - low) || 1;
   return { range: [low - room, high + room], isCut: lowest < low || highest > high };
@@ -86,16 +88,19 @@ function drawBands() {
   const several = scene.models.length > 1;
   const figures = scene.models.map((model) => html("figure", {}, ...(several ? [html("figcaption", {}, model.name)] : [])));
   holder.replaceChildren(...figures);
+  nameLayers();
   const { range, isCut } = heights();
   const { kind, low, near_low, high, near_high } = control();
   const hasOutliers = kind !== "text" && kind !== "boolean" && (low < near_low || near_high < high);
   $("range").hidden = !(state.whole || isCut || hasOutliers);
   figures.forEach((figure, m) => {
     const width = roomIn(figure);
-    const { bands, here } = state.answer.models[m];
+    const { bands, here, fan } = state.answer.models[m];
     figure.append(drawBand({
       control: control(),
       places: state.answer.places,
+      fan: state.fan ? fan : null,
+      above: state.answer.above,
       bands: bands[state.j],
       here: here[state.j],
       place: placeOf(control(), state.answer.row[control().name]),
@@ -110,8 +115,19 @@ function drawBands() {
     const name = several ? `${scene.models[m].name}: ` : "";
     const words = `, between ${show(here.lower[0])} and ${show(here.upper[0])} at ${levelName(scene.levels[state.j])}; `
       + `${percent(1 - here.epistemic_share[0])} noise, ${percent(here.epistemic_share[0])} ignorance.`;
-    return html("p", {}, name, html("strong", {}, show(here.center[0])), words);
+    const chance = model.chance == null ? "" : ` The chance to exceed ${show(state.answer.above)} is ${chanceName(model.chance)}.`;
+    return html("p", {}, name, html("strong", {}, show(here.center[0])), words, chance);
   }));
+}
+
+// The legend tells of what is drawn.
+function nameLayers() {
+  for (const item of document.querySelectorAll(".of-parts")) item.hidden = state.fan;
+  document.querySelectorAll(".of-fan").forEach((item) => item.remove());
+  if (!state.fan) return;
+  const [{ fan }] = state.answer.models;
+  const items = fan.map(({ level }, i) => html("li", { class: "of-fan" }, html("i", { class: `key fan-${i}` }), levelName(level)));
+  $("legend").firstElementChild.after(...items);
 }
 
 function drawRows() {
@@ -186,8 +202,22 @@ function start() {
     state.whole = $("whole").checked;
     refresh();
   });
+  $("above").addEventListener("input", () => {
+    const value = $("above").value;
+    state.above = value === "" || !Number.isFinite(Number(value)) ? null : Number(value);
+    refresh();
+  });
+  $("shown").addEventListener("change", () => {
+    state.fan = $("shown").value === "fan";
+    drawBands();
+  });
   $("model").append(...scene.models.map((model, m) => html("option", { value: m }, model.name)));
   $("seen").hidden = scene.truth == null;
+  if (scene.n_seen > 0.05 * scene.n_rows) {
+    const which = scene.n_seen === scene.n_rows ? "all" : `${scene.n_seen.toLocaleString("en-GB")} of`;
+    $("seen").className = "problem";
+    $("seen").textContent = `The model was fitted on ${which} ${all} rows: how many hold the truth says nothing about new rows.`;
+  }
   $("which").hidden = scene.models.length === 1;
   $("model").addEventListener("change", () => {
     state.model = Number($("model").value);

@@ -7,6 +7,8 @@ export const isMoment = (control) => ["date", "datetime", "time"].includes(contr
 
 export const show = (number) => (number == null ? "∞" : numbers.format(number));
 export const percent = (share) => `${Math.round(100 * share)} %`;
+// A chance that is not certain never looks so.
+export const chanceName = (share) => (share > 0 && share < 0.001 ? "below 0.1 %" : share < 1 && share > 0.999 ? "above 99.9 %" : `${+(100 * share).toFixed(1)} %`);
 export const levelName = (level) => `${+(100 * level).toFixed(4)} %`;
 
 export function placeOf(control, value) {
