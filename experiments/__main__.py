@@ -21,6 +21,7 @@ from experiments import (
     labelling,
     published,
     results,
+    results_page,
     simulations,
     small_samples,
     standing,
@@ -38,6 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     add_authors(commands)
     benchmark.add_commands(commands)
     beside.add_commands(commands)
+    results_page.add_commands(commands)
     simulations.add_commands(commands)
     standing.add_commands(commands)
     ames_command.add_commands(commands)

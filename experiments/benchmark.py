@@ -124,6 +124,8 @@ def add_pack(commands) -> None:
 def pack_rows(args: argparse.Namespace) -> int:
     n_rows, out = results.pack(args.files, args.out)
     print(f"{n_rows} rows in {out}")
+    if out.resolve() == results.BENCHMARK.with_suffix(".parquet").resolve():
+        print("`python -m experiments summary` brings RESULTS.md and summary.json up to them.")
     return 0
 
 
@@ -209,6 +211,23 @@ def draw_benchmark(args: argparse.Namespace) -> None:
         path = args.out / f"variants.{args.format}"
         figure.draw_comparison(rows, path)
         print(path)
+    draw_paired(rows, args)
+
+
+def draw_paired(rows, args: argparse.Namespace) -> None:
+    """Over seeds, for the variants whose values per seed are published."""
+    from experiments import paired_figures
+
+    there = set(rows.loc[rows["setting"] == "standard", "variant"])
+    variants = tuple(name for name in protocol.PUBLISHED if name in there)
+    for name, draw in (
+        ("agreement", paired_figures.draw_agreement),
+        ("ranks", paired_figures.draw_ranks),
+    ):
+        if variants:
+            path = args.out / f"{name}.{args.format}"
+            draw(rows, variants, path)
+            print(path)
 
 
 def add_compare(commands) -> None:

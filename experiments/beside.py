@@ -15,12 +15,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
+from sklearn.utils import resample
 
-from experiments import datasets, methods, parts, protocol, published, results
-from experiments.fitted import Parts
+from clearbands.presets import quantile_counterpart
+from experiments import authors, datasets, methods, parts, protocol, published, results
+from experiments.fitted import Fitted, Parts
 from experiments.run import Cell, make_case, score
 
-PAPER_NAMES = {"quantile_loss": "quantileloss", "interval_score": "intervalscoreloss"}
+PAPER_NAMES = {
+    "quantile_loss": "quantileloss",
+    "interval_score": "intervalscoreloss",
+    "authors_nciw": "nciw",
+}
 APART = 1000  # between the seeds of draws, so that those of two splits never meet
 
 
@@ -32,8 +38,13 @@ def add_commands(commands) -> None:
     parser.add_argument("--seeds", nargs="+", type=int, default=protocol.SEEDS[:1])
     parser.add_argument("--draws", type=int, default=1, help="times that PCS draws its bootstraps")
     parser.add_argument("--stock", action="store_true", help="XGBoost and quantile-forest besides")
+    parser.add_argument(
+        "--authors-draws", action="store_true", help="stock members on the authors' own bootstraps"
+    )
     parser.add_argument("--halves", type=int, default=0, help="conformalized, so many halvings")
-    parser.add_argument("--metric", default="quantile_loss", choices=results.METRICS)
+    parser.add_argument(
+        "--metric", default="quantile_loss", choices=[*results.METRICS, "authors_nciw"]
+    )
     parser.add_argument("--bootstraps", type=int, default=protocol.BOOTSTRAPS)
     parser.set_defaults(command=show)
 
@@ -58,17 +69,23 @@ def by_draw(
     paper = paper_values(args, seed)
     for method, value in paper.items():
         yield {"seed": seed, "method": method, "models": "paper", "draw": 0, "value": value}
+    for models, draw, fitted in fits(X, y, split, seed, args):
+        for method, value in scores(X, y, split, fitted, seed, "standard", args):
+            if method in paper:
+                row = {"seed": seed, "method": method, "models": models}
+                yield row | {"draw": draw, "value": value}
+
+
+def fits(
+    X: np.ndarray, y: np.ndarray, split: protocol.Split, seed: int, args: argparse.Namespace
+) -> Iterator[tuple[str, int, Parts]]:
+    """(whose models, number of the draw, what was fitted)."""
     for stock in (False, True)[: 1 + args.stock]:
-        models = "stock" if stock else "ours"
-        pool, _ = parts.variant_models(args.variant, stock=stock)
-        winner = parts.choose(pool, X, y, split.train, {"": split})[0][""]
-        print(f"seed {seed}, {models}: the winner is {winner}", flush=True)
         for draw in range(args.draws):
             fitted = fit(X, y, {"": split}, seed + APART * draw, args, stock=stock)[""]
-            for method, value in scores(X, y, split, fitted, seed, "standard", args):
-                if method in paper:
-                    row = {"seed": seed, "method": method, "models": models}
-                    yield row | {"draw": draw, "value": value}
+            yield "stock" if stock else "ours", draw, fitted
+    if args.authors_draws:
+        yield "authors' draws", 0, fit_on_authors_draws(X, y, split, seed, args)
 
 
 def least_and_largest(values: pd.DataFrame) -> pd.DataFrame:
@@ -125,6 +142,29 @@ def fit(
     )
 
 
+def fit_on_authors_draws(
+    X: np.ndarray, y: np.ndarray, split: protocol.Split, seed: int, args: argparse.Namespace
+) -> Parts:
+    """Center and epistemic widths as in their program; the residuals by our kernels."""
+    pool, forest = parts.variant_models(args.variant, stock=True)
+    winner = parts.choose(pool, X, y, split.train, {"": split})[0][""]
+    print(f"seed {seed}: the winner is {winner}", flush=True)
+    train, rows = split.train, split.held_out
+    members = [
+        parts.one_median(pool[winner]).fit(*resample(X[train], y[train], random_state=seed + i))
+        for i in range(args.bootstraps)
+    ]
+    center, epistemic = authors.epistemic_part(members, X)
+    own, own_forest = parts.variant_models(args.variant, stock=False)
+    model = quantile_counterpart(own[winner]) if forest is None else own_forest
+    seen = np.column_stack([X, center])
+    curves = parts.Curves(model, args.bootstraps, protocol.LEVEL).fit(
+        seen[train], (y - center)[train]
+    )
+    fitted = Fitted(y[rows], center[rows], epistemic[rows], curves.widths(seen[rows]))
+    return Parts(rows, fitted, {})
+
+
 def scores(
     X: np.ndarray,
     y: np.ndarray,
@@ -136,8 +176,15 @@ def scores(
 ) -> Iterator[tuple[str, float]]:
     """(method, value) of the methods that need nothing but these parts."""
     cell, case = Cell(args.dataset, args.variant, seed), make_case(X, y, split, fitted, seed)
+    has_quantiles = fitted.fitted.aleatoric_of_y is not None
     for name, method in methods.of(args.variant, setting).items():
-        if not method.setting and not method.alone:
+        if method.setting or method.alone or ("quantiles of y" in method.parts) > has_quantiles:
+            continue
+        if args.metric == "authors_nciw":
+            found = method.run(case)
+            center = case.test.center if found.center is None else found.center
+            yield name, authors.authors_nciw(case.test.y, center, found.intervals)
+        else:
             yield name, score(cell, setting, name, method, case, {})[args.metric]
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from experiments import protocol, published, summary
+from experiments import causes, protocol, published, summary
 
 PRINTED = Path(__file__).parent / "paper" / "tables.csv"
 NAMES = {
@@ -19,24 +22,16 @@ NAMES = {
     "intervalscoreloss": "interval_score",
 }
 KEY = ["metric", "dataset", "method"]
-OUTLIER = 10.0  # percent
-
-REASONS = {
-    ("computer", "PCS-EPISTEMIC", "nciw"): "the paper counts a point off a side of zero width as "
-    "covered, we do not",
-    ("computer", "PCS-EPISTEMIC", None): "members agree to the last digit on many rows, so that a "
-    "few huge factors decide",
-    (None, "gamma1=1", None): "the paper's lambda may be negative, ours is at least 0",
-    (None, "UACQR-P", None): "order statistics of few members; infinite on some seeds",
-}
-"""By dataset, method and metric; None is any."""
+FAR = 5.0  # percent: a difference that needs a cause
+DRAWS = 2.0  # standard errors of a mean difference that the draws of bootstraps may give
 
 
 def differences(rows: pd.DataFrame) -> pd.DataFrame:
-    """One line per cell that both have: ours, paper's, percent, and which seeds both saw.
+    """One line per cell that both have: ours, paper's, percent, seeds that both saw, chance.
 
     In the standard setting the paper's values per seed are exact, and only seeds that we have too
-    are averaged; elsewhere there is only the printed mean of ten seeds.
+    are averaged; elsewhere there is only the printed mean of ten seeds. `chance` is how many
+    percent draws alone may give: `chance_of_draws`, `chance_of_print`.
     """
     rows = rows[rows["error"] == ""].rename(columns={v: k for k, v in NAMES.items()})
     ours = rows.melt(
@@ -49,20 +44,56 @@ def differences(rows: pd.DataFrame) -> pd.DataFrame:
     exact = with_exact_values(ours)
     pairs = exact.groupby(key)[["ours", "paper"]].mean()
     pairs["seeds"] = exact.groupby(key)["seed"].nunique()
-    table = printed().set_index(key)["mean"].rename("paper")
+    with np.errstate(invalid="ignore"):  # the spread of infinite values
+        spread = (exact["ours"] - exact["paper"]).groupby([exact[name] for name in key]).std()
+    pairs["chance"] = chance_of_draws(pairs, spread)
+    table = printed().set_index(key).rename(columns={"mean": "paper"})
     means = ours.groupby(key)["ours"].agg(["mean", "count"])
     means = means.rename(columns={"mean": "ours", "count": "seeds"}).join(table, how="inner")
-    found = pd.concat([pairs, means[~means.index.isin(pairs.index)]])
+    means["chance"] = chance_of_print(means)
+    means = means[~means.index.isin(pairs.index)][pairs.columns]
+    found = pd.concat([pairs, means])
     with np.errstate(invalid="ignore", divide="ignore"):
         found["percent"] = 100 * (found["ours"] / found["paper"] - 1)
     return found.dropna(subset=["paper"]).reset_index()
 
 
+def chance_of_draws(pairs: pd.DataFrame, spread: pd.Series) -> pd.Series:
+    """Two standard errors of the mean difference over the seeds, in percent of the paper's mean.
+
+    Of fewer than three seeds nothing is said.
+    """
+    error = spread / np.sqrt(pairs["seeds"])
+    return (100 * DRAWS * error / pairs["paper"].abs()).where(pairs["seeds"] >= 3, 0.0).fillna(0.0)
+
+
+def chance_of_print(means: pd.DataFrame) -> pd.Series:
+    """In percent: half a unit of the last printed digit, and what the seeds that we lack may do.
+
+    The mean of k of ten values differs from that of all by their deviation times
+    sqrt(1/k - 1/10); the deviation is printed.
+    """
+    lacking = np.sqrt(np.clip(1 / means["seeds"] - 1 / len(protocol.SEEDS), 0, None))
+    return 100 * (means["rounded"] + DRAWS * means["sd"] * lacking) / means["paper"].abs()
+
+
 def printed() -> pd.DataFrame:
-    """The paper's tables by our names of settings and variants; some lines are printed twice."""
-    table = pd.read_csv(PRINTED).dropna(subset=["dataset"])
+    """The paper's tables by our names of settings and variants; some lines are printed twice.
+
+    `rounded` is half a unit of the last digit of the mean.
+    """
+    table = pd.read_csv(PRINTED, dtype={"mean": str}).dropna(subset=["dataset"])
+    table["rounded"] = table["mean"].map(half_a_unit)
+    table["mean"] = table["mean"].astype(float)
     names = {"setting": {"de_sqr": "standard"}, "variant": {"de_sqr": "deep"}}
     return table.replace(names).drop_duplicates(["setting", "variant", *KEY])
+
+
+def half_a_unit(text: str) -> float:
+    """Of the last digit that is printed: 0.005 for "0.11", 50 for "2.8e+03"."""
+    if not isinstance(text, str):
+        return 0.0
+    return 0.5 * 10.0 ** Decimal(text).as_tuple().exponent
 
 
 def printed_means(variant: str, setting: str) -> dict[str, pd.DataFrame]:
@@ -73,6 +104,17 @@ def printed_means(variant: str, setting: str) -> dict[str, pd.DataFrame]:
         NAMES[metric]: part.pivot(index="dataset", columns="method", values="mean")
         for metric, part in table.groupby("metric")
     }
+
+
+def paper_rows(variant: str) -> pd.DataFrame:
+    """The paper's values per seed as rows like ours, in the standard setting."""
+    table = pd.read_parquet(published.PER_SEED)
+    table = table[(table["variant"] == variant) & table["metric"].isin(NAMES)]
+    table["seed"] = table["seed_index"] + protocol.FIRST_SEED
+    rows = table.pivot(
+        index=["variant", "dataset", "seed", "method"], columns="metric", values="value"
+    )
+    return rows.rename(columns=NAMES).reset_index()
 
 
 def with_exact_values(ours: pd.DataFrame) -> pd.DataFrame:
@@ -86,11 +128,12 @@ def with_exact_values(ours: pd.DataFrame) -> pd.DataFrame:
 
 
 def report(rows: pd.DataFrame) -> Iterator[str]:
-    """Markdown: per table the differences by dataset and method, a summary line, the outliers."""
+    """Markdown: per table the differences by set and method, a summary line, what is far off."""
     found = differences(rows)
     if found.empty:
         yield "No row of ours has a counterpart in the paper."
         return
+    known = causes.load()
     found["place"] = found["metric"].map(list(NAMES).index)
     found = found.sort_values(["setting", "variant", "place"], ascending=[False, True, True])
     groups = found.groupby(["setting", "variant", "metric"], sort=False)
@@ -101,10 +144,29 @@ def report(rows: pd.DataFrame) -> Iterator[str]:
         yield as_markdown(part)
         yield ""
         yield summary_line(part)
-        yield from outliers(part)
+        yield from (f"- {far.text}" for far in far_off(part, known))
         yield ""
     yield "### Does the paper's order hold?\n"
     yield from order(rows)
+    yield ""
+    yield from the_causes(found, known)
+
+
+def the_causes(found: pd.DataFrame, known: list[causes.Cause]) -> Iterator[str]:
+    """How many cells each cause explains, and the command that shows it."""
+    far = list(far_off(found, known))
+    counts = Counter(cell.cause for cell in far)
+    yield f"### Causes of the {len(far)} differences above {FAR:.0f} %\n"
+    yield "| cause | cells | why | shown by |"
+    yield "|---|---:|---|---|"
+    for cause in known:
+        yield f"| {cause.name} | {counts[cause.name]} | {cause.why} | `{cause.command}` |"
+    yield (
+        f"| {CHANCE} | {counts[CHANCE]} | Two standard errors of the difference over the seeds, or "
+        "of the seeds that we lack, and the rounding of printed means allow for it. | "
+        "`python -m experiments compare` |"
+    )
+    yield f"| {UNKNOWN} | {counts[UNKNOWN]} | | |"
 
 
 def as_markdown(part: pd.DataFrame) -> str:
@@ -129,23 +191,28 @@ def summary_line(part: pd.DataFrame) -> str:
     return f"Mean absolute (signed) difference over {n} sets, %: {', '.join(texts)}."
 
 
-def outliers(part: pd.DataFrame) -> Iterator[str]:
-    """The cells that are far off, with the reason where it is known."""
-    far = part[~(part["percent"].abs() <= OUTLIER)]
-    for line in far.itertuples():
-        reason = known_reason(line.dataset, line.method, line.metric)
-        said = f": {reason}" if reason else ""
-        yield (
-            f"- {line.dataset}, {line.method}: {line.ours:.4g} against {line.paper:.4g} "
-            f"({line.percent:+.0f} %){said}"
+CHANCE, UNKNOWN = "chance", "NOT KNOWN"
+
+
+class Far(NamedTuple):
+    cause: str
+    text: str
+
+
+def far_off(part: pd.DataFrame, known: list[causes.Cause]) -> Iterator[Far]:
+    """The cells that are far off, each with its cause."""
+    for cell in part[~(part["percent"].abs() <= FAR)].itertuples():
+        cause = causes.find(known, cell)
+        if cause is not None:
+            name = cause.name
+        else:
+            name = CHANCE if abs(cell.percent) <= cell.chance else UNKNOWN
+        allowed = f", within {cell.chance:.0f} %" if name == CHANCE else ""
+        yield Far(
+            name,
+            f"{cell.dataset}, {cell.method}: {cell.ours:.4g} against {cell.paper:.4g} "
+            f"({cell.percent:+.0f} %): {name}{allowed}",
         )
-
-
-def known_reason(dataset: str, method: str, metric: str) -> str:
-    for (d, m, q), reason in REASONS.items():
-        if d in (None, dataset) and m in (None, method) and q in (None, metric):
-            return reason
-    return ""
 
 
 def order(rows: pd.DataFrame) -> Iterator[str]:

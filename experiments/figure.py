@@ -15,11 +15,12 @@ CLIP = 5.0  # times CLEAR; what lies beyond is drawn at the edge as an arrow
 
 
 def draw_variant(rows: pd.DataFrame, variant: str, setting: str, path: Path) -> None:
-    """Every rival relative to CLEAR on every set."""
+    """Every rival relative to CLEAR on every set; of the default, every peer."""
     chosen = summary.select(rows, variant, setting)
     baseline = summary.BASELINES[setting]
     extra = ("UACQR-P", "UACQR-S") if setting == "conformalized" else ()
-    names = [n for n in (*summary.RIVALS[setting], *extra) if n in set(chosen["method"])]
+    there = sorted(set(chosen["method"]) - {baseline})
+    names = [n for n in (*summary.RIVALS[setting], *extra) if n in there] or there
     groups = {name: chosen[chosen["method"] == name] for name in names}
     title = f"variant ({variant}), {setting}: relative to {baseline}"
     draw(groups, chosen[chosen["method"] == baseline], title, path)

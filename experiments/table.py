@@ -54,7 +54,7 @@ def tables(
             )
             if variant == "deep":
                 yield networks_table(chosen, f"Improvement of CLEAR in %: {where}", f"{stem}-gain")
-            elif setting == "standard":
+            elif setting == "standard" and "PCS-EPISTEMIC" in set(chosen["method"]):
                 found = summary.runtime(chosen)
                 yield plain(found, f"CPU seconds: {where}", f"{stem}-runtime", "{:.1f}".format)
                 if "UACQR-S" in set(chosen["method"]):

@@ -40,6 +40,18 @@ def test_the_quantiles_are_those_of_the_target():
     np.testing.assert_allclose(found, [-1.28, -0.67, 0, 0.67, 1.28], atol=0.2)
 
 
+def test_with_skip_connections_a_line_is_learned_at_once():
+    """The output sees the input, so that no hidden layer is needed for it."""
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    y = X @ [3.0, -2.0, 1.0]
+
+    def error(skip):
+        fitted = tiny(skip=skip, max_epochs=30, learning_rate=0.01).fit(X, y)
+        return np.abs(fitted.predict_quantiles(X)[:, 1] - y).mean()
+
+    assert error(True) < 0.5 * error(False)
+
+
 def test_quantiles_never_cross_even_untrained():
     X, y = noisy_line(60)
     fitted = tiny(max_epochs=1, crossing_penalty=0.0, confidence_level=[0.9, 0.5]).fit(X, y)

@@ -14,7 +14,7 @@ from joblib.externals.loky import get_reusable_executor
 
 from clearbands import ClearRegressor
 from clearbands.calibration.conformal import rank
-from experiments import __main__, datasets, methods, parts, protocol, results, run
+from experiments import __main__, authors, datasets, methods, parts, protocol, results, run
 from experiments.case import Method, Result
 from experiments.fitted import Fitted, Parts
 from experiments.methods import METHODS
@@ -409,11 +409,25 @@ def test_a_cell_beside_the_papers_value(tiny, capsys):
     arguments = ["beside", "airfoil", "b", "--seeds", "777", "778", "--draws", "2"]
     assert __main__.main([*arguments, "--bootstraps", "3"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "seed 777, ours: the winner is boosting"
     cells = next(line for line in lines if line.startswith("| 777 | CLEAR ")).split(" | ")
     assert cells[2] == "0.09501"  # as published
     assert float(cells[3]) < float(cells[4].strip(" |"))
     assert any(line.startswith("| mean | CLEAR | 0.1") for line in lines)
+
+
+def test_a_cell_on_the_authors_bootstraps(tiny, capsys):
+    """Center and members are those of `authors`, whatever models learn the residuals."""
+    pytest.importorskip("xgboost")
+    (tiny / "tiny.parquet").rename(tiny / "airfoil.parquet")
+    arguments = ["beside", "airfoil", "b", "--seeds", "779", "--authors-draws"]
+    assert __main__.main([*arguments, "--bootstraps", "3", "--metric", "authors_nciw"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "seed 779: the winner is boosting"
+    X, y = datasets.load("airfoil")
+    expected = authors.run(X, y, 2, ["PCS-EPISTEMIC"], n_bootstraps=3)["PCS-EPISTEMIC"]["nciw"]
+    cells = next(line for line in lines if line.startswith("| 779 | PCS")).split(" | ")
+    assert cells[-1] == f"{expected:.4g} |"
+    assert not any("ALEATORIC |" in line and "nan" not in line for line in lines)
 
 
 def test_a_cell_with_other_halves(tiny, capsys):

@@ -6,7 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments import __main__, compare, published, results, summary, table
+from experiments import (
+    __main__,
+    causes,
+    compare,
+    paired_figures,
+    published,
+    results,
+    results_page,
+    summary,
+    table,
+)
 
 LOSSES = {"CLEAR": 1.0, "PCS-EPISTEMIC": 1.5, "ALEATORIC": 3.0, "ALEATORIC-R": 1.1}
 
@@ -146,7 +156,7 @@ def test_figures(stored, tmp_path):
     assert {p.name for p in (tmp_path / "f").iterdir()} == {
         "b-standard.png",
         "default-standard.png",
-    } | {"variants.png"}
+    } | {"variants.png", "agreement.png", "ranks.png"}
 
 
 def test_comparison_with_the_values_per_seed(capsys, tmp_path):
@@ -180,9 +190,88 @@ def test_comparison_with_the_printed_tables():
     assert found.loc["quantileloss", "ours"] == pytest.approx(0.1155)
 
 
-def test_reasons_are_named():
-    assert "zero width" in compare.known_reason("computer", "PCS-EPISTEMIC", "nciw")
-    assert compare.known_reason("airfoil", "CLEAR", "nciw") == ""
+# Causes of differences
+
+
+def far_cell(tmp_path, percent, text, **columns):
+    """The cause and the line of one cell whose rows are the paper's, off by so many percent."""
+    path = tmp_path / "causes.toml"
+    path.write_text(text)
+    rows = make_rows({"CLEAR": 1.0}, ("airfoil",), seeds=range(777, 781))
+    values = published.per_seed("b")
+    rows["nciw"] = [values["airfoil", seed - 777, "CLEAR", "nciw"] for seed in rows["seed"]]
+    rows["nciw"] *= 1 + np.asarray(percent) / 100
+    found = compare.differences(rows)
+    (far,) = compare.far_off(found[found["metric"] == "nciw"], causes.load(path))
+    return far
+
+
+def test_a_difference_above_five_percent_gets_its_cause(tmp_path):
+    text = '["wide"]\ndatasets = ["airfoil"]\nwhy = "so"\ncommand = "run"\n'
+    far = far_cell(tmp_path, 20, text)
+    assert far.cause == "wide"
+    assert far.text.startswith("airfoil, CLEAR: 0.2")
+    assert far.text.endswith("(+20 %): wide")
+    elsewhere = far_cell(tmp_path, 20, text.replace("airfoil", "concrete"))
+    assert elsewhere.cause == compare.UNKNOWN
+
+
+def test_what_differs_both_ways_from_seed_to_seed_is_chance(tmp_path):
+    """+40, -20, +40, -20 %: 10 on average, with a standard error of about 17."""
+    assert far_cell(tmp_path, [40, -20, 40, -20], "").cause == compare.CHANCE
+    assert far_cell(tmp_path, [11, 9, 11, 9], "").cause == compare.UNKNOWN
+
+
+def test_printed_means_allow_for_rounding_and_for_seeds_that_we_lack():
+    assert [compare.half_a_unit(text) for text in ("0.11", "2.8e+03")] == [0.005, 50]
+    means = pd.DataFrame({"paper": 10.0, "rounded": 0.05, "sd": 1.0, "seeds": [10, 5, 1]})
+    expected = [0.5, 0.5 + 20 * np.sqrt(0.1), 0.5 + 20 * np.sqrt(0.9)]
+    np.testing.assert_allclose(compare.chance_of_print(means), expected)
+
+
+def test_a_misspelt_key_in_the_file_of_causes(tmp_path):
+    path = tmp_path / "causes.toml"
+    path.write_text('["wide"]\nsets = ["airfoil"]\nwhy = ""\ncommand = ""\n')
+    with pytest.raises(results.RowsError, match="'sets' is none of variants, settings, datasets"):
+        causes.load(path)
+
+
+def test_every_cause_names_a_command_and_cells():
+    for cause in causes.load():
+        assert cause.command
+        assert cause.why
+        assert cause.cells, f"{cause.name} would explain everything"
+
+
+# The page
+
+
+def test_results_and_the_summary_are_what_the_rows_say():
+    """`python -m experiments summary` was run after the rows were packed."""
+    found = results_page.Found.of(results.read(results_page.PACKED))
+    text = results_page.PAGE.read_text()
+    assert results_page.fill(text, found) == text
+    assert results_page.SUMMARY.read_text() == results_page.as_json(found)
+
+
+def test_the_page_refuses_blocks_that_it_does_not_know():
+    with pytest.raises(results.RowsError, match="RESULTS has blocks \\['seed'\\], known are"):
+        results_page.fill("<!-- rows: seed -->\n<!-- end of seed -->", None)
+
+
+# Figures over seeds
+
+
+def test_mean_ranks_and_what_they_cannot_tell_apart():
+    """Demsar (2006): with 4 methods on 14 sets the least difference is 1.25."""
+    losses = {"CLEAR": 1.0, "Naive": 2.0, "ALEATORIC": 3.0, "gamma1=1": 4.0}
+    rows = make_rows(losses, [f"set {i}" for i in range(14)])
+    ranks, least = paired_figures.mean_ranks(rows)
+    assert ranks.to_dict() == {"CLEAR": 1, "Naive": 2, "ALEATORIC": 3, "gamma1=1": 4}
+    assert least == pytest.approx(1.25, abs=0.01)
+    assert paired_figures.groups(ranks, least) == [(1, 2), (2, 3), (3, 4)]
+    assert paired_figures.groups(ranks, 2.5) == [(1, 3), (2, 4)]
+    assert paired_figures.groups(ranks, 0.5) == []
 
 
 def test_no_rows_yet(tmp_path, capsys):

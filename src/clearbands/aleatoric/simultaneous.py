@@ -57,6 +57,7 @@ class SimultaneousQuantiles(AleatoricPart):
         *,
         quantiles: Sequence[float] = (),
         dropout: float = 0.2,
+        skip: bool = False,
         learning_rate: float = 5e-4,
         weight_decay: float = 0.0,
         batch_size: int = 256,
@@ -73,6 +74,7 @@ class SimultaneousQuantiles(AleatoricPart):
         self.hidden = hidden
         self.quantiles = quantiles
         self.dropout = dropout
+        self.skip = skip
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
         self.batch_size = batch_size

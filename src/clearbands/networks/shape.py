@@ -44,17 +44,26 @@ class Shape:
 
     @classmethod
     def of_noise(
-        cls, hidden: Sequence[int], n_inputs: int, n_outputs: int, dropout: float
+        cls,
+        hidden: Sequence[int],
+        n_inputs: int,
+        n_outputs: int,
+        dropout: float,
+        *,
+        skip: bool = False,
     ) -> Shape:
-        """Layer normalisation and leaky ReLU: the paper's simultaneous quantiles."""
+        """Layer normalisation and leaky ReLU: simultaneous quantiles as the paper describes them.
+
+        With `skip` batch normalisation, ReLU and skip connections, as its authors' program has it.
+        """
         return cls(
             check_hidden(hidden),
             n_inputs,
             n_outputs,
-            layer_norm=True,
-            negative_slope=0.01,
+            layer_norm=not skip,
+            negative_slope=0.0 if skip else 0.01,
             dropout=dropout,
-            skip=False,
+            skip=skip,
         )
 
     @property

@@ -30,6 +30,9 @@ class NetworkQuantiles(QuantileModel):
     hidden : list of int
         Widths of the hidden layers.
     dropout : float
+    skip : bool
+        Batch instead of layer normalisation, ReLU, and an output that also sees the input and
+        every hidden layer: a linear model is contained, which targets close to one need.
     learning_rate, weight_decay, batch_size
         Of Adam.
     max_epochs, patience : int
@@ -62,6 +65,7 @@ class NetworkQuantiles(QuantileModel):
         hidden: Sequence[int] = (256, 256, 128),
         *,
         dropout: float = 0.2,
+        skip: bool = False,
         learning_rate: float = 5e-4,
         weight_decay: float = 0.0,
         batch_size: int = 256,
@@ -76,6 +80,7 @@ class NetworkQuantiles(QuantileModel):
         self.quantiles = quantiles
         self.hidden = hidden
         self.dropout = dropout
+        self.skip = skip
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
         self.batch_size = batch_size
@@ -102,7 +107,9 @@ class NetworkQuantiles(QuantileModel):
         Other than with trees, counting a row twice is not quite the same as giving it twice: rows
         that do not count decide when training stops.
         """
-        shape = Shape.of_noise(self.hidden, X.shape[1], len(self.quantiles), self.dropout)
+        shape = Shape.of_noise(
+            self.hidden, X.shape[1], len(self.quantiles), self.dropout, skip=self.skip
+        )
         plan = Plan(
             self.max_epochs,
             self.patience,

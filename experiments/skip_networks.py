@@ -1,0 +1,51 @@
+"""Simultaneous quantiles with and without skip connections: `python -m experiments.skip_networks`
+
+The paper describes layer normalisation; its authors' program has batch normalisation and a skip
+connection. On targets that are nearly linear, as naval_propulsion's, that decides. Prints the test
+quantile loss of SQR beside the mean of ten seeds that the paper prints.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+from clearbands import SimultaneousQuantiles, metrics
+from experiments import compare, datasets
+from experiments.protocol import LEVEL, split_rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--datasets", nargs="+", default=["naval_propulsion"])
+    parser.add_argument("--seeds", nargs="+", type=int, default=[777])
+    parser.add_argument("--members", type=int, default=3)
+    parser.add_argument("--max-epochs", type=int, default=3000)
+    args = parser.parse_args()
+    paper = compare.printed_means("deep", "standard")["quantile_loss"]["SQR"]
+    print("| dataset | seed | paper | layer normalisation | skip connections |")
+    print("|---|---:|---:|---:|---:|")
+    for name in args.datasets:
+        for seed in args.seeds:
+            losses = [loss(name, seed, skip, args) for skip in (False, True)]
+            shown = " | ".join(f"{value:.3g}" for value in (paper[name], *losses))
+            print(f"| {name} | {seed} | {shown} |", flush=True)
+
+
+def loss(name: str, seed: int, skip: bool, args: argparse.Namespace) -> float:
+    X, y = datasets.load(name)
+    split = split_rows(len(y), seed)
+    networks = SimultaneousQuantiles(
+        args.members,
+        skip=skip,
+        max_epochs=args.max_epochs,
+        confidence_level=LEVEL,
+        random_state=seed,
+    ).fit(X[split.train], y[split.train])
+    lower, _, upper = networks.predict_quantiles(X[split.test]).T
+    return metrics.quantile_loss(y[split.test], np.stack([lower, upper], axis=1), LEVEL)
+
+
+if __name__ == "__main__":
+    main()
