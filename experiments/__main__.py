@@ -14,6 +14,7 @@ from experiments import (
     authors,
     benchmark,
     beside,
+    beyond,
     class_networks,
     classes,
     datasets,
@@ -44,6 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
     standing.add_commands(commands)
     ames_command.add_commands(commands)
     small_samples.add_commands(commands)
+    beyond.add_commands(commands)
     classes.add_commands(commands)
     distributions.add_commands(commands)
     labelling.add_commands(commands)

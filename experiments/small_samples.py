@@ -19,13 +19,13 @@ from scipy.special import ndtr
 
 from clearbands import ClearCalibrator, ClearRegressor
 from clearbands.calibration.conformal import beta_parameters
+from experiments import pages
 
 LEVEL = 0.9
 CALIBRATION_ROWS = (19, 39, 99, 399)
-TRAINING_ROWS = (60, 120, 240)
+TRAINING_ROWS = (19, 50, 100, 200, 400)
 NEW_ROWS = 1000
 CALIBRATIONS = ("cross", "joint", "conformal")
-START, END = "<!-- small samples -->\n", "<!-- end of small samples -->"
 
 
 class Parts(NamedTuple):
@@ -123,12 +123,5 @@ def add_commands(commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    lines = []
-    for line in report(args.draws, args.fits):
-        print(line, flush=True)
-        lines.append(line)
-    if args.write is not None:
-        before, rest = args.write.read_text().split(START)
-        after = rest.split(END)[1]
-        args.write.write_text(before + START + "\n".join(lines) + "\n" + END + after)
+    pages.show(report(args.draws, args.fits), "small samples", args.write)
     return 0

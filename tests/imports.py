@@ -35,6 +35,7 @@ LAYERS = (
         "persistence",
         "origin",
         "familiarity",
+        "extrapolation",
     ),
     ("center_models", "calibration", "class_logits", "shift", "recency"),
     ("quantile_models", "crossfitting"),

@@ -15,6 +15,7 @@ from clearbands.calibration.distribution import SIDES, AnyLevel, Distribution
 from clearbands.calibration.groups import GroupCalibrator
 from clearbands.calibration.rolling import Rolling
 from clearbands.checks import check_groups, check_levels, check_quantiles, is_frame, trusting
+from clearbands.extrapolation import Extrapolation
 from clearbands.familiarity import NO_FAMILIARITY, Familiarity, epistemic_width, texts_of_rows
 from clearbands.interval_regressor import WidthRegressor
 from clearbands.support import Support, check_support
@@ -32,6 +33,7 @@ class AnsweringRegressor(WidthRegressor):
     levels_: np.ndarray
     any_level_: AnyLevel | None
     familiar_: Familiarity | None
+    beyond_: Extrapolation | None
     group_column_: str | None
     support: Any
 
@@ -136,7 +138,7 @@ class AnsweringRegressor(WidthRegressor):
         rolling = self._rolling  # once: it may be updated in the meantime
         return Answers(
             self.levels_,
-            self._scaled(components, labels, calibration_weight),
+            self._widened(self._scaled(components, labels, calibration_weight), encoded),
             self._support,
             kind_of(X),
             lambda: self._bands(rolling),
@@ -184,6 +186,11 @@ class AnsweringRegressor(WidthRegressor):
         if labels is not None and weight is not None:
             raise ValueError("groups and calibration_weight cannot be had together: give one.")
         return Components(center, *self.calibrator_.scale(*widths, **of_rows))
+
+    def _widened(self, calibrated: Components, encoded: Any) -> Components:
+        """Farther out where rows lie beyond those that trained."""
+        beyond = getattr(self, "beyond_", None)  # of a file from before there was any
+        return calibrated if beyond is None else beyond.widen(calibrated, encoded, self.levels_)
 
     def _labels(self, X: Any, groups: Any, n: int) -> np.ndarray | None:
         """The labels of new rows; None where the model has no groups."""

@@ -23,6 +23,7 @@ from clearbands.checks import check_count, check_target, check_weights
 from clearbands.competition.centers import CenterStanding
 from clearbands.competition.contest import Contest
 from clearbands.competition.judging import Standing
+from clearbands.extrapolation import Extrapolation
 from clearbands.familiarity import (
     Familiarity,
     as_of_new_rows,
@@ -62,7 +63,7 @@ class ClearRegressor(UpdatingRegressor):
         By default several models compete.
     calibrator : optional
         `ClearCalibrator` by default, or one of its siblings. Where parts compete, at least a tenth
-        of the mean width is epistemic by default, so that intervals grow far from the data.
+        of the mean width is epistemic by default.
     confidence_level : float or list of float
         Intervals of several levels are nested.
     calibration : "cross", "joint" or "conformal", optional
@@ -117,6 +118,9 @@ class ClearRegressor(UpdatingRegressor):
     any_level_ : AnyLevel
         What the model keeps of its calibration rows to answer at any level: 8 bytes per row. None
         where no level has finite bounds.
+    familiar_ : how ordinary rows look, see `unfamiliar`
+    beyond_ : Extrapolation or None
+        By how much the epistemic part grows for rows outside the ranges of the training rows.
     n_train_, n_validation_, n_calibration_ : how many rows each step saw
     last_time_ : of the last row, where `fit` was given times
     rolling_ : Rolling
@@ -231,6 +235,7 @@ class ClearRegressor(UpdatingRegressor):
                 held_out, rows = self._fit_on_all(recipe, train, rng)
                 chooser = None
                 self.familiar_ = self._familiar_of_all(train, texts, held_out, rows)
+                self.beyond_ = self._extrapolation(recipe, train, held_out, train, rows)
             else:
                 raw = validation if calibration is None else calibration
                 validation = self._encode(validation)
@@ -240,6 +245,7 @@ class ClearRegressor(UpdatingRegressor):
                 self.familiar_ = self._familiar_of_others(
                     train, texts, held_out, calibration, new_texts
                 )
+                self.beyond_ = self._extrapolation(recipe, train, held_out, calibration)
             self.levels_ = np.array(levels)
             self.calibrator_ = self._calibrate(recipe, held_out, chooser, rng)
             self.any_level_ = self._keep(held_out)
@@ -538,6 +544,29 @@ class ClearRegressor(UpdatingRegressor):
         unseen = epistemic_width(judged.components)[some]
         seen = epistemic_width(self._components(train.X[rows[some]]))
         return Familiarity.of(train.X, texts, as_of_new_rows(seen, unseen), rows=rows[some])
+
+    def _extrapolation(
+        self,
+        recipe: Recipe,
+        train: Rows,
+        judged: Judged,
+        among: Rows,
+        numbers: np.ndarray | None = None,
+    ) -> Extrapolation | None:
+        """What is unknown beyond the training rows; those judged have these numbers among others.
+
+        None for parts that were given and rows held out, as in the paper; in the order of time,
+        where rows that calibrate lie beyond what trained as new ones do; and where parts see a
+        table.
+        """
+        as_in_paper = recipe.is_given and self.calibration_ != "cross"
+        if as_in_paper or self.split == "time" or not isinstance(train.X, np.ndarray):
+            return None
+        some = ordinary_rows(len(judged.y))
+        X = among.X[some if numbers is None else numbers[some]]
+        weight = None if judged.sample_weight is None else judged.sample_weight[some]
+        center = judged.components.center[some]
+        return Extrapolation.of(train.X, train.sample_weight, X, center, weight)
 
 
 def _of_today(state: dict[str, Any]) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class UpdatingRegressor(AnsweringRegressor):
         times = self._check_later(time, len(rows))
         before = self._at_pace(window=window, rate=rate, lead=lead)
         labels = self._labels(X, groups, len(rows))
-        center, *parts = self._scaled(components, labels)
+        center, *parts = self._widened(self._scaled(components, labels), encoded)
         assert self.any_level_ is not None
         positions = self.any_level_.positions_of(rows.y, center, np.add(*parts))
         is_known = getattr(self, "familiar_", None) is not None

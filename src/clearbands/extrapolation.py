@@ -1,0 +1,110 @@
+"""Rows beyond those that trained: how far off the center may be where nothing tells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from clearbands.bands import Components
+from clearbands.checks import LARGEST
+from clearbands.chunks import predict_in_chunks
+from clearbands.levels import normal_distances
+from clearbands.quantiles import weighted_median, weighted_quantiles
+
+END = 1 / 8  # of the rows are at an end of a column
+FARTHEST = 1e9  # ranges: so far out, one place is like another
+
+
+@dataclass(frozen=True)
+class Extrapolation:
+    """What is added to the epistemic distances of rows outside the ranges of the training rows.
+
+    Beyond its data a tree says what it said at their end, and so do its like: that they agree there
+    means nothing. Therefore the center is given a deviation that grows with the distance from a
+    column's range, as steeply as the center changes towards an end of that column; of several
+    columns the largest counts. Training rows lie outside the others, too: as far out as the
+    farthest of them nothing is added, so that hardly an ordinary row is touched.
+    """
+
+    low: np.ndarray  # (columns,) of the encoded training rows
+    high: np.ndarray
+    steepness: np.ndarray  # (columns,): by how much the center changes per range of the column
+    margin: float  # in ranges
+
+    @classmethod
+    def of(
+        cls,
+        train: np.ndarray,
+        train_weight: np.ndarray | None,
+        judged: np.ndarray,
+        center: np.ndarray,
+        weight: np.ndarray | None,
+    ) -> Extrapolation:
+        """From training rows, and from rows with the center that those said who saw them not."""
+        low, high = train.min(axis=0), train.max(axis=0)
+        slopes = np.array([_steepness(column, center, weight) for column in judged.T])
+        margin = max((_margin(column, train_weight) for column in train.T), default=0.0)
+        with np.errstate(over="ignore"):
+            return cls(low, high, np.minimum(slopes * (high - low), LARGEST), margin)
+
+    def deviations(self, X: np.ndarray) -> np.ndarray:
+        """(n,): the standard deviation of what the center may be off for being out there."""
+        return predict_in_chunks(self._deviations, X, members=X.shape[1])
+
+    def _deviations(self, X: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            span = self.high - self.low
+            outside = np.maximum(np.maximum(self.low - X, X - self.high), 0.0)
+            ranges = np.minimum(outside / np.where(span > 0, span, np.inf), FARTHEST)
+        beyond = np.maximum(ranges - self.margin, 0.0)
+        return (beyond * self.steepness).max(axis=1, initial=0.0)
+
+    def widen(self, calibrated: Components, X: np.ndarray, levels: Sequence[float]) -> Components:
+        """The calibrated distances, farther where X is outside."""
+        deviations = self.deviations(X)
+        if not deviations.any():
+            return calibrated
+        added = deviations[:, None, None] * normal_distances(levels)
+        return calibrated._replace(epistemic=calibrated.epistemic + added)
+
+
+def _steepness(column: np.ndarray, center: np.ndarray, weight: np.ndarray | None) -> float:
+    """How fast the center changes from the others to the rows at an end of the column."""
+    first, last = weighted_quantiles(column, (END, 1 - END), weight)
+    ends = (
+        column < first if (column < first).any() else column == column.min(),
+        column > last if (column > last).any() else column == column.max(),
+    )
+    return max(_slope(column, center, weight, end) for end in ends)
+
+
+def _slope(
+    column: np.ndarray, center: np.ndarray, weight: np.ndarray | None, end: np.ndarray
+) -> float:
+    """Between the medians of the rows at an end and of the others."""
+    if end.all():
+        return 0.0
+
+    def step(values: np.ndarray) -> float:
+        at, others = (
+            weighted_median(values[rows], None if weight is None else weight[rows])
+            for rows in (end, ~end)
+        )
+        return abs(at - others)
+
+    return step(center) / step(column)
+
+
+def _margin(column: np.ndarray, weight: np.ndarray | None) -> float:
+    """How far, in ranges, a row lies outside the others; 0 where there are two values at most."""
+    low, high = column.min(), column.max()
+    if not np.any((column > low) & (column < high)):
+        return 0.0
+    gaps = []
+    for end, towards in ((low, column - low), (high, high - column)):
+        at_end = column == end
+        alone = at_end.sum() == 1 if weight is None else weight[at_end].sum() < 2
+        gaps.append(towards[~at_end].min() / (high - low) if alone else 0.0)
+    return float(max(gaps))
