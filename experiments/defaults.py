@@ -70,7 +70,8 @@ SETTINGS: Mapping[str, Callable[[int], ClearRegressor]] = {
     "the best pair alone": contest(averaged=1),
     "one center": contest(n_centers=1),
     "three centers": contest(n_centers=3),
-    "half the members": contest(repeats=3),
+    "half the members": contest(repeats=2),
+    "no mixture": contest(mixed=1),
     "averaged within 2 errors": contest(errors=2.0),
 }
 

@@ -26,7 +26,7 @@ from clearbands import (
     ResidualQuantiles,
     ScaledResiduals,
     SymmetricTrees,
-    TreesOnGAM,
+    TreesOnSmooth,
     fast,
 )
 from clearbands.bagging import Bootstraps, Folds, fit_bag
@@ -109,7 +109,9 @@ def test_grains_have_few_digits_less_than_the_weights():
         ExpectileGAM((0.1, 0.9)),
         LinearQuantiles((0.1, 0.5)),
         LinearQuantiles(alpha=0.01),
-        TreesOnGAM(SymmetricTrees(n_trees=8, max_depth=3, random_state=0)),
+        TreesOnSmooth(trees=SymmetricTrees(n_trees=8, max_depth=3, random_state=0)),
+        KernelSurface(random_state=0),
+        Mixture([ExpectileGAM((0.5,))], [1.0]),
     ],
     ids=lambda model: type(model).__name__,
 )

@@ -29,7 +29,9 @@ from .calibration.rolling import RefitWarning as RefitWarning
 from .calibration.rolling import Rolling as Rolling
 from .center_models.class_network import NetworkClassifier as NetworkClassifier
 from .center_models.class_trees import SymmetricTreesClassifier as SymmetricTreesClassifier
-from .center_models.on_gam import TreesOnGAM as TreesOnGAM
+from .center_models.mixture import Mixture as Mixture
+from .center_models.on_smooth import TreesOnSmooth as TreesOnSmooth
+from .center_models.surface import KernelSurface as KernelSurface
 from .center_models.symmetric import SymmetricTrees as SymmetricTrees
 from .class_uncertainty import ClassUncertainty as ClassUncertainty
 from .classifier import ClearClassifier as ClearClassifier

@@ -147,6 +147,48 @@ class Folds(Draws):
 
 
 @dataclass(frozen=True)
+class FoldPairs(Draws):
+    """Every two of K folds are left out by one member: K - 1 members did not see a row.
+
+    Member by member (0, 1), (0, 2), ..., (K - 2, K - 1): those that leave out a fold are in the
+    order of the other fold.
+    """
+
+    fold: np.ndarray  # (n,): that a row is in
+
+    @property
+    def n_folds(self) -> int:
+        return int(self.fold.max()) + 1
+
+    @classmethod
+    def draw(
+        cls,
+        n_rows: int,
+        n_folds: int,
+        rng: np.random.RandomState,
+        together: np.ndarray | None = None,
+    ) -> FoldPairs:
+        """Rows of one label in `together` stay in one fold; few labels make fewer folds."""
+        units = _units(n_rows, together)
+        n_units = int(units.max()) + 1
+        if n_units < 3:
+            what = "rows" if together is None else "labels that keep rows together"
+            raise ValueError(
+                f"There are only n_samples={n_units} {what}: at least 3 are needed, so that two "
+                "parts of them can be left out while others train."
+            )
+        n_folds = min(n_folds, n_units)
+        fold = rng.permutation(np.arange(n_units) % n_folds)[units]
+        first, second = np.triu_indices(n_folds, 1)
+        seen = (fold != first[:, None]) & (fold != second[:, None])
+        return cls(seen.astype(np.uint8), fold)
+
+    def folds(self) -> Folds:
+        """The folds one at a time."""
+        return Folds((self.fold != np.arange(self.n_folds)[:, None]).astype(np.uint8))
+
+
+@dataclass(frozen=True)
 class HashedFolds:
     """Repeated folds, in which the fold of a row is a hash of its number: no table of counts.
 
@@ -337,6 +379,16 @@ class ListedBag:
 
     def predict_members(self, X: Any) -> np.ndarray:
         return np.stack([_predict_columns(member, X) for member in self.members], axis=-1)
+
+
+@dataclass(frozen=True)
+class JoinedBag:
+    """Bags one after the other."""
+
+    bags: Sequence[Bag]
+
+    def predict_members(self, X: Any) -> np.ndarray:
+        return np.concatenate([bag.predict_members(X) for bag in self.bags], axis=-1)
 
 
 def predict_unseen(bag: Bag, X: Any, draws: Draws) -> np.ndarray:

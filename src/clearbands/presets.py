@@ -9,7 +9,8 @@ from typing import Any
 
 from sklearn.base import clone
 
-from clearbands.center_models.on_gam import TreesOnGAM
+from clearbands.center_models.on_smooth import TreesOnSmooth
+from clearbands.center_models.surface import KernelSurface
 from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.optional import require
 from clearbands.quantile_models.base import QuantileModel
@@ -46,17 +47,21 @@ STAGES = (48, 100, 200, 400)
 GAM_COLUMNS = 40
 """With more, splines cost more than they gain."""
 
+SURFACE_COLUMNS = 100
+"""With more, a distance has too many directions to learn."""
+
 
 def center_pool(n_columns: int) -> dict[str, Any]:
     """The centers that compete by default."""
-    trees = {f"trees of depth {d}": SymmetricTrees(max_depth=d) for d in (4, 6, 8)}
-    trees["trees of depth 6, absolute loss"] = SymmetricTrees("absolute")
-    if n_columns > GAM_COLUMNS:
-        return trees
-    on_gam = {
-        f"GAM and trees of depth {d}": TreesOnGAM(SymmetricTrees(max_depth=d)) for d in (4, 6)
-    }
-    return {**trees, **on_gam, "GAM": ExpectileGAM()}
+    pool: dict[str, Any] = {f"trees of depth {d}": SymmetricTrees(max_depth=d) for d in (4, 6, 8)}
+    pool["trees of depth 6, absolute loss"] = SymmetricTrees("absolute")
+    if n_columns <= GAM_COLUMNS:
+        pool["GAM"] = TreesOnSmooth(ExpectileGAM(), SymmetricTrees())
+    if n_columns <= SURFACE_COLUMNS:
+        pool["Gaussian surface"] = TreesOnSmooth(KernelSurface(), SymmetricTrees())
+        ranked = KernelSurface("matern", by_rank=True)
+        pool["surface of ranks"] = TreesOnSmooth(ranked, SymmetricTrees())
+    return pool
 
 
 def shallow_boosting() -> BoostedQuantiles:

@@ -15,7 +15,13 @@ from clearbands.aleatoric.forward import ForwardFittedNoise
 from clearbands.bagging import Chain, Draws, Folds, seed_missing, set_up
 from clearbands.bands import Components
 from clearbands.checks import is_frame
-from clearbands.competition.centers import CenterStanding, choose_centers, judge_centers
+from clearbands.competition.centers import (
+    CenterStanding,
+    judge_centers,
+    judged_rows,
+    mix,
+    rank_centers,
+)
 from clearbands.competition.compete import compete, draw_rows
 from clearbands.competition.contest import Contest
 from clearbands.competition.judging import NoiseCandidate, Standing
@@ -104,19 +110,20 @@ class Recipe:
             name: seed_missing(model, rng)
             for name, model in contest.centers(train.X.shape[1]).items()
         }
-        standings = judge_centers(models, judges, draws, self.levels, n_jobs=self.n_jobs)
+        judged = judge_centers(models, judges, draws, self.levels, n_jobs=self.n_jobs)
+        mixture = mix(judged, judged_rows(judges, draws), self.levels, contest.mixed)
+        standings = rank_centers(judged if mixture is None else [*judged, mixture])
         repeats = contest.repeats_for(len(train))
         chosen = {
             standing.name: self._set_up(
                 self._crossed(FoldedEnsemble(standing.model, contest.folds, repeats)), rng
             )
-            for standing in choose_centers(standings, contest.n_centers_for(len(train)))
+            for standing in standings[: contest.n_centers_for(len(train))]
         }
         others = {
             name: self._set_up(self._crossed(part), rng) for name, part in contest.parts().items()
         }
-        best_first = tuple(sorted(standings, key=lambda standing: standing.loss))
-        return best_first, chosen | others
+        return standings, chosen | others
 
     def _noises(self, contest: Contest, rng: np.random.RandomState) -> Mapping[str, NoiseCandidate]:
         if self.aleatoric is None:

@@ -54,7 +54,7 @@ def test_coverage_on_new_rows_is_near_the_level():
 def test_the_default_chooses_averages_and_is_reproduced():
     X, y = noisy_line(150)
     model = ClearRegressor(confidence_level=[0.9, 0.5], n_jobs=1, random_state=3).fit(X, y)
-    assert len(model.centers_) == len(Contest().centers(2))
+    assert len(model.centers_) - len(Contest().centers(2)) in (0, 1)  # with a mixture or without
     assert len(model.leaderboard_) == 2 * len(Contest().noises())
     assert model.leaderboard_[0].kept
     assert 1 <= sum(s.kept for s in model.leaderboard_) <= 4
@@ -76,7 +76,7 @@ def test_the_default_is_saved_and_loaded(tmp_path):
 
 def test_of_many_rows_some_choose_and_all_train():
     X, y = noisy_line(400)
-    contest = Contest(judging_rows=100, folds=3, repeats=1)
+    contest = Contest(judging_rows=100, folds=3, repeats=1, nested_folds=3)
     model = ClearRegressor(contest=contest, random_state=0).fit(X, y)
     assert model.n_train_ == model.n_calibration_ == 400
     assert model.parts_.pairs[0].epistemic.draws_.counts.shape[1] == 400

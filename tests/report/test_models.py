@@ -15,7 +15,9 @@ from tests.report.houses import TwoByTwo, houses
 
 @pytest.fixture(scope="module")
 def winner():
-    return ClearRegressor(contest=TwoByTwo(folds=3, repeats=2), random_state=0).fit(*houses(200))
+    return ClearRegressor(contest=TwoByTwo(folds=3, repeats=2, nested_folds=3), random_state=0).fit(
+        *houses(200)
+    )
 
 
 def test_pairs_and_centers_are_shown_best_first(winner):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
+
+from clearbands.bagging import Bag, Draws, Folds, JoinedBag, fit_bag
 
 
 class AleatoricPart(BaseEstimator, ABC):
@@ -30,11 +33,23 @@ class AleatoricPart(BaseEstimator, ABC):
         """(n, 2, k): distances below and above the center at each of the k levels."""
 
 
+@dataclass(frozen=True)
+class NestedRows:
+    """Training rows as members of a part may see them: untouched by what a member leaves out."""
+
+    folds: Folds  # one per member
+    see: Callable[[int], tuple[np.ndarray, np.ndarray]]
+    """X and residuals of all rows for a member; those that it leaves out have any."""
+
+
 class ResampledPart(AleatoricPart):
     """A part whose members know which training rows they did not see, so that these calibrate.
 
     `fit` also takes `together`, labels of rows that are left out together.
     """
+
+    takes_nested: bool = False
+    """Whether `fit` takes `nested`, `NestedRows`, of which the members then learn."""
 
     @abstractmethod
     def fit(
@@ -52,3 +67,28 @@ class ResampledPart(AleatoricPart):
 
         NaN where every member saw the row.
         """
+
+
+def fit_nested(
+    model: Any,
+    nested: NestedRows,
+    transform: Callable[[np.ndarray], np.ndarray],
+    weight: np.ndarray | None,
+    *,
+    n_jobs: int | None,
+) -> Bag:
+    """One member for each fold, on the rows as it may see them and their transformed residuals."""
+    bags = []
+    for fold, counts in enumerate(nested.folds.counts):
+        X, residual = nested.see(fold)
+        bag = fit_bag(
+            clone(model),
+            X,
+            transform(residual),
+            Draws(counts[None]),
+            weight=weight,
+            n_jobs=n_jobs,
+            stage="aleatoric",
+        )
+        bags.append(bag)
+    return JoinedBag(bags)

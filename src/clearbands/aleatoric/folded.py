@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.aleatoric.base import ResampledPart
-from clearbands.bagging import Folds, compact_unseen, fit_bag, seed_missing
+from clearbands.aleatoric.base import NestedRows, ResampledPart, fit_nested
+from clearbands.bagging import Draws, Folds, compact_unseen, fit_bag, seed_missing
 from clearbands.bands import distances
 from clearbands.checks import check_count, check_levels, check_numeric, check_target
 from clearbands.chunks import predict_in_chunks
@@ -65,6 +65,8 @@ class FoldedBounds(ResampledPart):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    takes_nested = True
+
     def fit(
         self,
         X: Any,
@@ -72,10 +74,12 @@ class FoldedBounds(ResampledPart):
         sample_weight: Any = None,
         *,
         together: np.ndarray | None = None,
+        nested: NestedRows | None = None,
     ) -> FoldedBounds:
         """Learn from residuals, or from y; rows of one label in `together` stay together.
 
-        A row counts as many times as its `sample_weight` (n,) says, by default once.
+        A row counts as many times as its `sample_weight` (n,) says, by default once. With `nested`,
+        its folds replace those of this part.
         """
         check_count(self.n_folds, "n_folds", smallest=2)
         check_count(self.n_repeats, "n_repeats")
@@ -87,6 +91,10 @@ class FoldedBounds(ResampledPart):
         size = size_of(weight, len(residual))
         model = residual_boosting(size) if self.model is None else clone(self.model)
         model = seed_missing(model, rng).set_params(quantiles=curve_levels(self.levels_))
+        if nested is not None:
+            self.draws_: Draws = nested.folds
+            self.bag_ = fit_nested(model, nested, np.asarray, weight, n_jobs=self.n_jobs)
+            return self
         self.draws_ = Folds.draw(len(residual), self.n_folds, self.n_repeats, rng, together)
         self.bag_ = fit_bag(
             model,

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.aleatoric.base import ResampledPart
-from clearbands.bagging import Folds, fit_bag, predict_unseen, seed_missing
+from clearbands.aleatoric.base import NestedRows, ResampledPart, fit_nested
+from clearbands.bagging import Draws, Folds, fit_bag, predict_unseen, seed_missing
 from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.checks import check_count, check_levels, check_numeric, check_target
 from clearbands.chunks import predict_in_chunks
@@ -80,6 +80,8 @@ class ScaledResiduals(ResampledPart):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    takes_nested = True
+
     def fit(
         self,
         X: Any,
@@ -87,10 +89,12 @@ class ScaledResiduals(ResampledPart):
         sample_weight: Any = None,
         *,
         together: np.ndarray | None = None,
+        nested: NestedRows | None = None,
     ) -> ScaledResiduals:
         """Learn from residuals; rows of one label in `together` stay together.
 
-        A row counts as many times as its `sample_weight` (n,) says, by default once.
+        A row counts as many times as its `sample_weight` (n,) says, by default once. With `nested`,
+        its folds replace those of this part.
         """
         check_count(self.n_folds, "n_folds", smallest=2)
         check_count(self.n_repeats, "n_repeats")
@@ -100,15 +104,27 @@ class ScaledResiduals(ResampledPart):
         levels = check_levels(self.confidence_level)
         rng = check_random_state(self.random_state)
         model = seed_missing(clone(_scale_trees() if self.model is None else self.model), rng)
-        size = np.abs(residual)
-        typical = weighted_median(size, weight)
+        typical = weighted_median(np.abs(residual), weight)
         self.smallest_ = SMALLEST_SCALE * typical
-        if self.learn_log:
-            size = np.log(size + (SMALLEST_LOG * typical or 1.0))
-        self.draws_ = Folds.draw(len(size), self.n_folds, self.n_repeats, rng, together)
-        self.bag_ = fit_bag(
-            model, X, size, self.draws_, weight=weight, n_jobs=self.n_jobs, stage="aleatoric"
-        )
+
+        def size(values: np.ndarray) -> np.ndarray:
+            sizes = np.abs(values)
+            return np.log(sizes + (SMALLEST_LOG * typical or 1.0)) if self.learn_log else sizes
+
+        if nested is not None:
+            self.draws_: Draws = nested.folds
+            self.bag_ = fit_nested(model, nested, size, weight, n_jobs=self.n_jobs)
+        else:
+            self.draws_ = Folds.draw(len(residual), self.n_folds, self.n_repeats, rng, together)
+            self.bag_ = fit_bag(
+                model,
+                X,
+                size(residual),
+                self.draws_,
+                weight=weight,
+                n_jobs=self.n_jobs,
+                stage="aleatoric",
+            )
         self.unseen_scale_ = self._scale(predict_unseen(self.bag_, X, self.draws_)[:, 0])
         ends = np.array([tails(level) for level in levels]).T
         with np.errstate(divide="ignore", invalid="ignore"):

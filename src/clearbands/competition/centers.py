@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.base import clone
 
 from clearbands.bagging import Draws, fit_bag, predict_unseen
-from clearbands.center_models.on_gam import TreesOnGAM
+from clearbands.center_models.mixture import Mixture
+from clearbands.center_models.on_smooth import TreesOnSmooth
 from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.levels import alpha, tails
 from clearbands.presets import STAGES
@@ -33,6 +34,13 @@ class CenterStanding(NamedTuple):
     loss: float  # of intervals of one width everywhere, calibrated; mean over the levels
 
 
+class JudgedCenter(NamedTuple):
+    """A standing, and what it was judged by."""
+
+    standing: CenterStanding
+    predicted: np.ndarray  # (n,): of the rows that choose
+
+
 def judge_centers(
     candidates: Mapping[str, Any],
     train: Rows,
@@ -40,25 +48,62 @@ def judge_centers(
     levels: Sequence[float],
     *,
     n_jobs: int | None,
-) -> list[CenterStanding]:
+) -> list[JudgedCenter]:
     """Every candidate on the same draws. One that fails is left out, with a warning."""
-    standings: list[CenterStanding] = []
+    judged: list[JudgedCenter] = []
     failures: list[str] = []
     for done, (name, model) in enumerate(candidates.items(), start=1):
         try:
-            standings.append(_judge(name, model, train, draws, levels, n_jobs))
+            judged.append(_judge(name, model, train, draws, levels, n_jobs))
         except (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as error:
             failures.append(f"{name}: {error}")
             warnings.warn(f"The center {name!r} is left out: {error}", UserWarning, stacklevel=2)
         report(STAGE, done, len(candidates))
-    if not standings:
+    if not judged:
         raise ValueError(f"No center could be fitted ({'; '.join(failures)}).")
-    return standings
+    return judged
 
 
-def choose_centers(standings: Sequence[CenterStanding], most: int) -> list[CenterStanding]:
-    """The best, by the loss of intervals of one width everywhere."""
-    return sorted(standings, key=lambda standing: standing.loss)[:most]
+def rank_centers(judged: Sequence[JudgedCenter]) -> tuple[CenterStanding, ...]:
+    """The best first, by the loss of intervals of one width everywhere."""
+    return tuple(sorted((each.standing for each in judged), key=lambda standing: standing.loss))
+
+
+def mix(
+    judged: Sequence[JudgedCenter], rows: Rows, levels: Sequence[float], most: int
+) -> JudgedCenter | None:
+    """The mean of at most so many, some of them more than once, with the least squared error.
+
+    One after the other, each time the one that helps most (Caruana et al. 2004). None where one
+    alone is best.
+    """
+    chosen: list[int] = []
+    y, weight = rows.y, rows.sample_weight
+    total, best = np.zeros(len(y)), (np.inf, 0)
+    for step in range(1, 2 * most + 1):
+        allowed = sorted(set(chosen)) if len(set(chosen)) == most else range(len(judged))
+        errors = {
+            k: _mean_square(y - (total + judged[k].predicted) / step, weight) for k in allowed
+        }
+        added = min(errors, key=errors.__getitem__)
+        chosen.append(added)
+        total = total + judged[added].predicted
+        best = min(best, (errors[added], step))
+    shares = np.bincount(chosen[: best[1]], minlength=len(judged)) / best[1]
+    kept: list[int] = sorted(set(chosen[: best[1]]), key=lambda k: -shares[k])
+    if len(kept) == 1:
+        return None
+    standings = [judged[k].standing for k in kept]
+    parts = zip(shares[kept], standings, strict=True)
+    name = " + ".join(f"{share:.0%} {standing.name}" for share, standing in parts)
+    model = Mixture([standing.model for standing in standings], shares[kept].tolist())
+    predicted = np.sum([shares[k] * judged[k].predicted for k in kept], axis=0)
+    return _measure(name, model, rows, predicted, levels)
+
+
+def _mean_square(error: np.ndarray, weight: np.ndarray | None) -> float:
+    with np.errstate(over="ignore"):
+        return mean_of(error**2, weight)
 
 
 def _judge(
@@ -68,52 +113,74 @@ def _judge(
     draws: Draws,
     levels: Sequence[float],
     n_jobs: int | None,
-) -> CenterStanding:
+) -> JudgedCenter:
     prepared = clone(model)
     if isinstance(prepared, QuantileModel):
         prepared.set_params(quantiles=(0.5,))
-    judged = draws.unseen.any(axis=0)  # in the order of time the first rows are not
-    rows, weight = train.take(np.flatnonzero(judged)), train.sample_weight
+    judged, rows = draws.unseen.any(axis=0), judged_rows(train, draws)
     bag: Any = fit_bag(
         prepared,
         train.X,
         train.y,
         draws,
-        weight=weight,
+        weight=train.sample_weight,
         n_jobs=n_jobs,
         stage="judging a center",
     )
-    if not isinstance(prepared, SymmetricTrees | TreesOnGAM):
-        predicted = predict_unseen(bag, train.X, draws)[:, 0, 0]
-        return _standing(name, prepared, rows, predicted[judged], levels)
-    # One bag answers for fewer trees too, all at the learning rate of the full number.
+    if isinstance(prepared, SymmetricTrees | TreesOnSmooth):
+        stages = _stages(name, prepared, bag, train, draws, levels)
+        by_median = isinstance(prepared, SymmetricTrees) and prepared.loss == "absolute"
+        return min(
+            stages, key=lambda stage: stage.standing.mae if by_median else stage.standing.rmse
+        )
+    predicted = predict_unseen(bag, train.X, draws)[judged, 0, 0]
+    return _measure(name, prepared, rows, predicted, levels)
+
+
+def judged_rows(train: Rows, draws: Draws) -> Rows:
+    """Those that some member did not see: in the order of time the first rows are not."""
+    return train.take(np.flatnonzero(draws.unseen.any(axis=0)))
+
+
+def _stages(
+    name: str,
+    model: SymmetricTrees | TreesOnSmooth,
+    bag: Any,
+    train: Rows,
+    draws: Draws,
+    levels: Sequence[float],
+) -> list[JudgedCenter]:
+    """One bag answers for fewer trees too, all at the learning rate of the full number.
+
+    What is smooth answers without any.
+    """
+    judged, rows = draws.unseen.any(axis=0), judged_rows(train, draws)
+    found, before, trees, joint = [], np.zeros(len(rows)), bag, "with"
+    if isinstance(model, TreesOnSmooth):
+        smooth, trees = bag.bags
+        before, joint = predict_unseen(smooth, train.X, draws)[judged, 0, 0], "and"
+        found.append(_measure(name, model.smooth_model(), rows, before, levels))
+    weight = train.sample_weight
     seen = draws.counts if weight is None else draws.counts * weight
     n_rows = float(seen.sum(axis=1, dtype=float).max())
-    stages = [
-        _standing(
-            f"{name}, {n_trees} trees",
-            prepared.shortened(n_trees, n_rows),
-            rows,
-            predict_unseen(bag.first(n_trees), train.X, draws)[judged, 0, 0],
-            levels,
-        )
-        for n_trees in STAGES
-    ]
-    by_median = isinstance(prepared, SymmetricTrees) and prepared.loss == "absolute"
-    return min(stages, key=lambda stage: stage.mae if by_median else stage.rmse)
+    for n_trees in STAGES:
+        predicted = before + predict_unseen(trees.first(n_trees), train.X, draws)[judged, 0, 0]
+        shorter = model.shortened(n_trees, n_rows)
+        found.append(_measure(f"{name} {joint} {n_trees} trees", shorter, rows, predicted, levels))
+    return found
 
 
-def _standing(
+def _measure(
     name: str, model: Any, rows: Rows, predicted: np.ndarray, levels: Sequence[float]
-) -> CenterStanding:
+) -> JudgedCenter:
     y, weight = rows.y, rows.sample_weight
     if predicted.shape != y.shape or not np.isfinite(predicted).all():
         raise ValueError("it predicts values that are not finite, or not one per row.")
     error = y - predicted
-    with np.errstate(over="ignore"):
-        rmse = float(np.sqrt(mean_of(error**2, weight)))
+    rmse = float(np.sqrt(_mean_square(error, weight)))
     loss = float(np.mean([_constant_loss(error, level, weight) for level in levels]))
-    return CenterStanding(name, model, rmse, mean_of(np.abs(error), weight), loss)
+    standing = CenterStanding(name, model, rmse, mean_of(np.abs(error), weight), loss)
+    return JudgedCenter(standing, predicted)
 
 
 def _constant_loss(error: np.ndarray, level: float, weight: np.ndarray | None) -> float:

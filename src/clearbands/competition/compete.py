@@ -22,6 +22,8 @@ from clearbands.competition.judging import (
     unseen_rows,
 )
 from clearbands.epistemic.base import CenterAndWidths, CrossPart
+from clearbands.epistemic.folded import FoldedEnsemble
+from clearbands.epistemic.nested import Nested
 from clearbands.pairs import Blend
 from clearbands.progress import report
 from clearbands.split import Rows
@@ -53,12 +55,12 @@ def compete(
     Parts come unfitted and seeded, at the levels.
     """
     judges = draw_rows(train, contest.judging_rows, rng)
-    contestants = _pair_up(judges, centers, noises, levels, shown)
+    contestants = _pair_up(judges, centers, noises, levels, shown, contest)
     kept = not_told_apart(contestants, contest.averaged, contest.errors)
     board = leaderboard(contestants, kept)
     if judges is not train:
         names = {(contestant.center_name, contestant.noise_name) for contestant in kept}
-        kept = _pair_up(train, centers, noises, levels, shown, names)
+        kept = _pair_up(train, centers, noises, levels, shown, contest, names)
     parts, unseen = blend(kept)
     return Outcome(parts, kept[0].y, unseen, board, kept[0].rows)
 
@@ -76,6 +78,7 @@ def _pair_up(
     noises: Mapping[str, NoiseCandidate],
     levels: list[float],
     shown: str,
+    contest: Contest,
     wanted: Collection[tuple[str, str]] | None = None,
 ) -> list[Contestant]:
     """A contestant for every pair, or for the wanted ones."""
@@ -89,12 +92,15 @@ def _pair_up(
         epistemic = fit_weighted(
             clone(part), rows.X, rows.y, rows.sample_weight, together=rows.together
         )
+        nested = None
+        if len(noises) > 1 and isinstance(epistemic, FoldedEnsemble):  # else nothing is to choose
+            nested = Nested.fit(epistemic, rows, contest.nested_folds_for(len(rows)))
         said = epistemic.predict_unseen(rows.X)
         kept = unseen_rows(said.center, epistemic.judges_all)
         said, used = CenterAndWidths(said.center[kept], said.widths[kept]), rows.take(kept)
         for noise_name, noise in around.items():
             names = center_name, noise_name
-            found = judge(used, names, epistemic, said, noise, levels, shown)
+            found = judge(used, names, epistemic, said, noise, levels, shown, nested)
             contestants.append(replace(found, rows=kept[found.rows]))
             report("pairs", len(contestants), len(wanted))
     return contestants

@@ -19,16 +19,17 @@ from clearbands.presets import center_pool, noise_forest, shallow_boosting
 class Contest:
     """The rules of a competition; docs/defaults.md has the measurements behind the numbers.
 
-    Centers are judged with `folds` members each; the `n_centers` best get `folds` x `repeats`. From
-    `many_rows` on they get half of that, from `most_rows` on a third, and only the best gets them.
-    Of more than `judging_rows` rows, so many choose. Averaged are at most `averaged` pairs that lie
-    within `errors` standard errors of the best. With `networks`, a small deep ensemble competes
-    beside the best centers; training it needs torch.
+    Centers are judged with `folds` members each, and a mean of at most `mixed` of them joins. The
+    `n_centers` best get `folds` x `repeats`, and for the noise to learn from one more for every two
+    of `nested_folds`. From `many_rows` on they get about half of that, from `most_rows` on fewer
+    still, and only the best gets them. Of more than `judging_rows` rows, so many choose. Averaged
+    are at most `averaged` pairs that lie within `errors` standard errors of the best. With
+    `networks`, a small deep ensemble competes beside the best centers; training it needs torch.
 
     Examples
     --------
     >>> from clearbands import ClearRegressor
-    >>> quick = ClearRegressor(contest=Contest(folds=5, repeats=2, n_centers=1))
+    >>> quick = ClearRegressor(contest=Contest(folds=5, n_centers=1))
     >>> sorted(quick.contest.noises())
     ['boosting', 'constant', 'forest', 'scale', 'scale by logarithm']
     """
@@ -37,8 +38,10 @@ class Contest:
     many_rows: int = 10_000
     most_rows: int = 50_000
     folds: int = 10
-    repeats: int = 6
+    repeats: int = 4
+    nested_folds: int = 7
     n_centers: int = 2
+    mixed: int = 3
     averaged: int = 4
     errors: float = 1.0
     networks: bool = False
@@ -53,8 +56,12 @@ class Contest:
 
     def repeats_for(self, n_rows: int) -> int:
         """How often folds are repeated: many rows need fewer members."""
-        share = 1 if n_rows < self.many_rows else 2 if n_rows < self.most_rows else 3
-        return max(1, self.repeats // share)
+        return self.repeats if n_rows < self.many_rows else max(1, self.repeats // 2)
+
+    def nested_folds_for(self, n_rows: int) -> int:
+        """Between which two are left out, where noise is learned."""
+        fewer = 0 if n_rows < self.many_rows else 1 if n_rows < self.most_rows else 2
+        return max(3, self.nested_folds - fewer)
 
     def n_centers_for(self, n_rows: int) -> int:
         """How many centers get all their members."""
@@ -78,5 +85,5 @@ def small_networks() -> EpistemicPart:
     return DeepEnsemble(5, (64, 64), max_epochs=300, patience=30, spread="gaussian")
 
 
-THOROUGH = Contest(repeats=12, n_centers=3, averaged=6, networks=True)
+THOROUGH = Contest(repeats=8, n_centers=3, averaged=6, networks=True)
 """For those who can wait: twice the members, a third center, networks."""

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from clearbands.aleatoric.base import ResampledPart
+from clearbands.aleatoric.base import NestedRows, ResampledPart
 from clearbands.bands import Components, make_interval
 from clearbands.calibration.calibrators import ClearCalibrator
 from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.epistemic.base import CenterAndWidths, CrossPart
+from clearbands.epistemic.nested import Nested
 from clearbands.levels import alpha
 from clearbands.pairs import Blend, CrossPair, show
 from clearbands.presets import match_quantile_model
@@ -67,15 +68,20 @@ def judge(
     noise: NoiseCandidate,
     levels: Sequence[float],
     shown: str,
+    nested: Nested | None = None,
 ) -> Contestant:
     """Fit the noise around a fitted center, and calibrate both on unseen rows.
 
-    `said` is what the center says of the rows by what did not see them.
+    `said` is what the center says of the rows by what did not see them, `nested` what others like
+    it say without one fold more: then a member of the noise learns nothing of what it judges.
     """
     learned = rows.y if noise.learns_target else rows.y - said.center
     part = match_quantile_model(clone(noise.part), epistemic)
     seen = show(rows.X, said, shown)
-    fit_weighted(part, seen, learned, rows.sample_weight, together=rows.together)
+    how: dict[str, Any] = {"together": rows.together}
+    if nested is not None and part.takes_nested and not noise.learns_target:
+        how = {"nested": _nested_rows(rows, said, nested, shown)}
+    fit_weighted(part, seen, learned, rows.sample_weight, **how)
     pair = CrossPair(epistemic, part, shown)
     unseen = pair.unseen(rows.X, said)
     judges = unseen_rows(unseen.aleatoric[:, 0, 0], epistemic.judges_all)
@@ -85,6 +91,19 @@ def judge(
     losses = row_losses(y, unseen, calibrator, levels)
     factors = np.stack([calibrator.gamma1_, calibrator.gamma2_])
     return Contestant(*names, pair, y, unseen, factors, losses, judges, weight)
+
+
+def _nested_rows(rows: Rows, said: CenterAndWidths, nested: Nested, shown: str) -> NestedRows:
+    typical = float(np.mean(said.widths))
+
+    def see(fold: int) -> tuple[np.ndarray, np.ndarray]:
+        center, widths = nested.without(fold)
+        # Members that saw fewer rows disagree more; what is shown must be of one size.
+        widths = widths * (typical / (float(np.mean(widths)) or 1.0))
+        found = CenterAndWidths(center, widths)
+        return np.asarray(show(rows.X, found, shown), float), rows.y - center
+
+    return NestedRows(nested.draws.folds(), see)
 
 
 def unseen_rows(said: np.ndarray, all_should_be: bool = True) -> np.ndarray:

@@ -112,7 +112,7 @@ class Ensemble(EpistemicPart):
 
         def summarise(chunk: Any) -> np.ndarray:
             members = self.predict_members(chunk)
-            return flat(*_center_and_widths(members, levels, self.spread, groups))
+            return flat(*center_and_widths(members, levels, self.spread, groups))
 
         return unflat(predict_in_chunks(summarise, X))
 
@@ -164,7 +164,7 @@ class ResampledEnsemble(OutOfBagEnsemble, CrossPart):
         for rows in row_chunks(self._check_training_rows(X)):
             draws = Draws(self.draws_.counts[:, rows])
             members = self._predict_unseen_members(_safe_indexing(X, rows), draws)
-            found.append(flat(*_center_and_widths(members, levels, self.spread, 1)))
+            found.append(flat(*center_and_widths(members, levels, self.spread, 1)))
         return unflat(np.concatenate(found))
 
     def predict_like_unseen(self, X: Any) -> CenterAndWidths:
@@ -181,7 +181,7 @@ def check_spread(spread: str) -> None:
         raise ValueError(f'spread must be "quantiles" or "gaussian", got {spread!r}.')
 
 
-def _center_and_widths(
+def center_and_widths(
     members: np.ndarray, levels: Sequence[float], spread: str, groups: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Of members (n, m), NaN absent; widths are means over `groups` of the members."""

@@ -1,0 +1,95 @@
+"""Several models that are fitted to the same rows, and what they say added up with weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from clearbands.bagging import Draws, fit_bag, predict_unseen
+from clearbands.checks import check_numeric, check_rows
+from clearbands.progress import ignore, listening
+from clearbands.weighting import check_sample_weight, drop_weightless
+
+
+class Mixture(RegressorMixin, BaseEstimator):
+    """A weighted mean of models: where they err in different directions, it errs less.
+
+    Parameters
+    ----------
+    models : list of regressors
+    weights : list of float
+        One per model; they need not add up to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.dummy import DummyRegressor
+    >>> X, y = np.zeros((4, 1)), np.array([0.0, 0.0, 0.0, 4.0])
+    >>> both = [DummyRegressor(strategy="mean"), DummyRegressor(strategy="median")]
+    >>> Mixture(both, [0.5, 0.5]).fit(X, y).predict(X[:1])
+    array([0.5])
+    """
+
+    def __init__(self, models: Sequence[Any], weights: Sequence[float]) -> None:
+        self.models = models
+        self.weights = weights
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Mixture:
+        """A row counts as many times as its `sample_weight` (n,) says, by default once."""
+        X, y = check_rows(self, X, y)
+        X, y, weight = drop_weightless(X, y, check_sample_weight(sample_weight, len(y)))
+        with listening(ignore):
+            self.bag_ = self.fit_bag(X, y, np.ones((1, len(y)), np.uint8), weight=weight)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n,)"""
+        check_is_fitted(self)
+        return self.bag_.predict_members(check_numeric(self, X, reset=False))[:, 0, 0]
+
+    def fit_bag(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        counts: np.ndarray,
+        *,
+        weight: np.ndarray | None = None,
+        n_jobs: int | None = None,
+        stage: str = "fit",
+    ) -> MixedBag:
+        """One member per row of `counts` (b, n): how often each row of X is to count."""
+        if len(self.models) != len(self.weights) or not len(self.models):
+            raise ValueError(
+                f"There must be a weight for every model, and at least one; got "
+                f"{len(self.models)} models and {len(self.weights)} weights."
+            )
+        draws = Draws(counts)
+        options: dict[str, Any] = {"weight": weight, "n_jobs": n_jobs, "stage": stage}
+        bags = [fit_bag(clone(model), X, y, draws, **options) for model in self.models]
+        return MixedBag(bags, np.asarray(self.weights, float))
+
+
+@dataclass(frozen=True)
+class MixedBag:
+    """Bags on the same draws, added up member by member."""
+
+    bags: Sequence[Any]
+    weights: np.ndarray  # one per bag
+
+    def predict_members(self, X: np.ndarray) -> np.ndarray:
+        """(n, 1, b)"""
+        members = self.weights[0] * self.bags[0].predict_members(X)
+        for bag, weight in zip(self.bags[1:], self.weights[1:], strict=True):
+            members += weight * bag.predict_members(X)
+        return members
+
+    def predict_unseen(self, X: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """(n, r), as `SymmetricBag.predict_unseen`."""
+        draws = Draws(counts)
+        parts = zip(self.bags, self.weights, strict=True)
+        return sum(weight * predict_unseen(bag, X, draws)[:, 0] for bag, weight in parts)

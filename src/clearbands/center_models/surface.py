@@ -1,0 +1,248 @@
+"""A smooth function of all columns at once: what trees have to build from steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, eigh
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from clearbands.center_models.coordinates import Coordinates, learn_turn
+from clearbands.center_models.kernels import KERNELS, Kernel, Name, distances_between
+from clearbands.checks import check_count, check_numeric, check_rows
+from clearbands.progress import ignore, listening, report
+from clearbands.weighting import check_sample_weight, drop_weightless
+
+ROWS_AT_ONCE = 2**12
+TURN_ROWS = 400
+MOST_GROUPS = 20
+RIDGES = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
+SMALLEST = 1e-10  # directions of the landmarks that hold less of the largest are noise
+MOST_LEVERAGE = 0.99
+
+
+class KernelSurface(RegressorMixin, BaseEstimator):
+    """Kernel ridge regression around landmarks, with a distance that is learned.
+
+    The distance is turned and stretched along the directions in which y changes, as seen by up to
+    400 rows (recursive feature machines: Radhakrishnan et al. 2024). Landmarks are rows of the
+    training set; with as many as there are rows, the model is exact. Members of a bag share
+    distance, landmarks and ridge, as those of a GAM share knots and smoothing; what a member
+    predicts is a solution for the rows that it drew, in closed form.
+
+    Parameters
+    ----------
+    kernel : {"gaussian", "matern"}
+    by_rank : bool
+        Whether columns enter by the ranks of their values: for long tails.
+    n_landmarks : int
+        The most there are. The cost of a fit grows with their square times the rows.
+    random_state : int, RandomState or None
+        Which rows are landmarks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 1, 60).reshape(-1, 1)
+    >>> model = KernelSurface(random_state=0).fit(X, np.sin(6 * X[:, 0]))
+    >>> bool(abs(model.predict([[0.5]])[0] - np.sin(3)) < 0.01)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Name = "gaussian",
+        *,
+        by_rank: bool = False,
+        n_landmarks: int = 1_000,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.by_rank = by_rank
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelSurface:
+        """A row counts as many times as its `sample_weight` (n,) says, by default once."""
+        X, y = check_rows(self, X, y)
+        X, y, weight = drop_weightless(X, y, check_sample_weight(sample_weight, len(y)))
+        with listening(ignore):
+            self.bag_ = self.fit_bag(X, y, np.ones((1, len(y)), np.uint8), weight=weight)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n,)"""
+        check_is_fitted(self)
+        return self.bag_.predict_members(check_numeric(self, X, reset=False))[:, 0, 0]
+
+    def fit_bag(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        counts: np.ndarray,
+        *,
+        weight: np.ndarray | None = None,
+        n_jobs: int | None = None,
+        stage: str = "fit",
+    ) -> SurfaceBag:
+        """One member per row of `counts` (b, n): how often each row of X is to count."""
+        if self.kernel not in KERNELS:
+            allowed = " or ".join(map(repr, KERNELS))
+            raise ValueError(f"kernel must be {allowed}, got {self.kernel!r}.")
+        check_count(self.n_landmarks, "n_landmarks", smallest=2)
+        own = np.ones(len(y)) if weight is None else weight
+        typical = counts.mean(axis=0)
+        seen = own * typical
+        origin = float(np.average(y, weights=seen))
+        unit = float(np.sqrt(np.average((y - origin) ** 2, weights=seen))) or 1.0
+        t = (y - origin) / unit
+        basis = self._basis(X, t, seen)
+        sums = Sums.of(basis, X, t, own, counts)
+        ridge, leverage = _choose_ridge(basis, X, t, seen, *sums.drawn(typical))
+        coefficients = np.empty((basis.mix.shape[1], len(counts)))
+        for member, drawn in enumerate(counts):
+            gram, moment = sums.drawn(drawn)
+            gram[np.diag_indices_from(gram)] += ridge
+            coefficients[:, member] = cho_solve(cho_factor(gram, overwrite_a=True), moment)
+            report(stage, member + 1, len(counts))
+        return SurfaceBag(basis, coefficients, origin, unit, ridge, leverage)
+
+    def _basis(self, X: np.ndarray, t: np.ndarray, weight: np.ndarray) -> Basis:
+        rng = check_random_state(self.random_state)
+        kernel = Kernel(self.kernel)
+        coordinates = Coordinates.from_data(X, weight, by_rank=self.by_rank)
+        # Distinct rows in an order of their own: so neither weights nor the order of rows matter.
+        distinct, number = np.unique(X, axis=0, return_inverse=True)
+        number = number.reshape(-1)
+        mean = np.bincount(number, weight * t) / np.maximum(np.bincount(number, weight), 1e-300)
+        chosen = rng.permutation(len(distinct))[: self.n_landmarks]
+        few = chosen[:TURN_ROWS]
+        turn, scale = learn_turn(coordinates.standard(distinct[few]), mean[few], kernel)
+        coordinates = Coordinates(coordinates.knots, coordinates.origin, coordinates.unit, turn)
+        return Basis.around(coordinates, distinct[chosen], kernel, scale)
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Functions that are as good as the kernel around the landmarks, and of size 1 each."""
+
+    coordinates: Coordinates
+    landmarks: np.ndarray  # (m, d): coordinates
+    kernel: Kernel
+    scale: float
+    mix: np.ndarray  # (m, k): from likeness to the landmarks to the functions
+
+    @classmethod
+    def around(cls, coordinates: Coordinates, X: np.ndarray, kernel: Kernel, scale: float) -> Basis:
+        landmarks = coordinates.apply(X)
+        size, vectors = eigh(kernel(distances_between(landmarks, landmarks) / scale))
+        kept = size > SMALLEST * size[-1]
+        return cls(coordinates, landmarks, kernel, scale, vectors[:, kept] / np.sqrt(size[kept]))
+
+    def alike(self, X: np.ndarray) -> np.ndarray:
+        """(n, m): to the landmarks."""
+        distance = distances_between(self.coordinates.apply(X), self.landmarks)
+        return self.kernel(distance / self.scale)
+
+    def parts(self, X: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """Rows with what the functions are there, some thousand at a time."""
+        for start in range(0, len(X), ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
+            yield rows, self.alike(X[rows]) @ self.mix
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums of products of the functions over rows, from which those of every member follow."""
+
+    basis: Basis
+    X: np.ndarray
+    t: np.ndarray
+    weight: np.ndarray
+    alike: np.ndarray | None  # (n,): the number of the group whose rows all members count alike
+    grams: np.ndarray  # (groups, k, k)
+    moments: np.ndarray  # (groups, k)
+
+    @classmethod
+    def of(
+        cls, basis: Basis, X: np.ndarray, t: np.ndarray, weight: np.ndarray, counts: np.ndarray
+    ) -> Sums:
+        """Folds make few groups, which are summed once; of many, every member sums for itself."""
+        kinds, alike = np.unique(counts.T, axis=0, return_inverse=True)
+        if len(kinds) > MOST_GROUPS:
+            return cls(basis, X, t, weight, None, np.empty(0), np.empty(0))
+        alike = alike.reshape(-1)
+        sums = [
+            _sum_up(basis, X[rows], t[rows], weight[rows])
+            for rows in (np.flatnonzero(alike == group) for group in range(len(kinds)))
+        ]
+        grams, moments = map(np.array, zip(*sums, strict=True))
+        return cls(basis, X, t, weight, alike, grams, moments)
+
+    def drawn(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(k, k), (k,): over rows drawn so often, all rows of a group alike."""
+        if self.alike is None:
+            return _sum_up(self.basis, self.X, self.t, self.weight * counts)
+        own = np.empty(len(self.grams))
+        own[self.alike] = counts
+        return np.tensordot(own, self.grams, 1), own @ self.moments
+
+
+def _sum_up(
+    basis: Basis, X: np.ndarray, t: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    n_functions = basis.mix.shape[1]
+    gram, moment = np.zeros((n_functions, n_functions)), np.zeros(n_functions)
+    for rows, values in basis.parts(X):
+        weighted = values * weight[rows, None]
+        gram += weighted.T @ values
+        moment += weighted.T @ t[rows]
+    return gram, moment
+
+
+def _choose_ridge(
+    basis: Basis,
+    X: np.ndarray,
+    t: np.ndarray,
+    weight: np.ndarray,
+    gram: np.ndarray,
+    moment: np.ndarray,
+) -> tuple[float, np.ndarray]:
+    """By the errors for rows left out one at a time; and how much a row draws the fit to itself."""
+    size, vectors = eigh(gram)
+    projected = vectors.T @ moment
+    inverse = 1 / (np.maximum(size, 0)[:, None] + np.array(RIDGES))  # (k, ridges)
+    error, leverages = np.zeros(len(RIDGES)), np.empty((len(X), len(RIDGES)))
+    for rows, values in basis.parts(X):
+        turned = values @ vectors
+        leverages[rows] = np.minimum(turned**2 @ inverse, MOST_LEVERAGE)
+        left = t[rows, None] - turned @ (inverse * projected[:, None])
+        error += weight[rows] @ (left / (1 - leverages[rows])) ** 2
+    best = int(np.argmin(error))
+    return RIDGES[best], leverages[:, best].copy()
+
+
+@dataclass(frozen=True)
+class SurfaceBag:
+    """Surfaces over the same landmarks."""
+
+    basis: Basis
+    coefficients: np.ndarray  # (k, b)
+    origin: float
+    unit: float
+    ridge: float
+    leverage: np.ndarray  # (n,): of the training rows
+
+    def predict_members(self, X: np.ndarray) -> np.ndarray:
+        """(n, 1, b)"""
+        weights = self.basis.mix @ self.coefficients
+        members = np.empty((len(X), weights.shape[1]))
+        for start in range(0, len(X), ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
+            members[rows] = self.basis.alike(X[rows]) @ weights
+        return (self.origin + self.unit * members)[:, None, :]

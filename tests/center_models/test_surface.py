@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF, Matern
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from clearbands.bagging import FoldPairs, Folds
+from clearbands.center_models.coordinates import Coordinates, learn_turn
+from clearbands.center_models.kernels import KERNELS, Kernel, distances_between
+from clearbands.center_models.surface import KernelSurface, Sums
+
+
+def waves(n=150, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n, d))
+    return X, np.sin(3 * X[:, 0]) + X[:, 1] ** 2 + rng.normal(0, 0.1, n)
+
+
+@pytest.mark.parametrize(("name", "peer"), [("gaussian", RBF()), ("matern", Matern(nu=1.5))])
+def test_kernels_are_those_of_scikit_learn(name, peer):
+    X, _ = waves(20)
+    np.testing.assert_allclose(Kernel(name)(distances_between(X, X)), peer(X), atol=1e-7)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_slope_is_the_derivative(name):
+    at, step = np.array([0.3, 1.0, 2.5]), 1e-6
+    derivative = (Kernel(name)(at + step) - Kernel(name)(at - step)) / (2 * step)
+    np.testing.assert_allclose(Kernel(name).slope(at) * at, derivative, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_with_all_rows_as_landmarks_members_are_kernel_ridge(name):
+    X, y = waves(60)
+    counts = Folds.draw(60, 5, 1, np.random.RandomState(0)).counts
+    bag = KernelSurface(name, random_state=0).fit_bag(X, y, counts)
+    K = Kernel(name)(distances_between(*[bag.basis.coordinates.apply(X)] * 2) / bag.basis.scale)
+    for seen, said in zip(counts.astype(bool), bag.predict_members(X)[:, 0].T, strict=True):
+        peer = KernelRidge(alpha=bag.ridge, kernel="precomputed")
+        peer.fit(K[np.ix_(seen, seen)], y[seen] - bag.origin)
+        expected = bag.origin + peer.predict(K[:, seen])
+        np.testing.assert_allclose(said, expected, atol=2e-3 * y.std())
+
+
+def test_groups_of_rows_or_single_ones_are_summed_to_the_same():
+    X, y = waves(80)
+    basis = KernelSurface(random_state=0).fit(X, y).bag_.basis
+    few = FoldPairs.draw(80, 4, np.random.RandomState(0)).counts
+    every_row_apart = np.ones((80, 80), np.uint8) - np.eye(80, dtype=np.uint8)
+    grouped, single = (
+        Sums.of(basis, X, y, np.ones(80), counts) for counts in (few, every_row_apart)
+    )
+    assert grouped.alike is not None
+    assert single.alike is None
+    for one, other in zip(grouped.drawn(few[2]), single.drawn(few[2]), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-9)
+
+
+@pytest.mark.parametrize("by_rank", [False, True])
+def test_whole_weights_are_repeated_rows_and_order_does_not_matter(by_rank):
+    X, y = waves(40)
+    counts = np.random.default_rng(1).integers(1, 4, 40)
+    rows = np.random.default_rng(2).permutation(np.repeat(np.arange(40), counts))
+    model = KernelSurface(by_rank=by_rank, random_state=0)
+    weighted = model.fit_bag(X, y, counts[None]).predict_members(X)
+    repeated = model.fit_bag(X[rows], y[rows], np.ones((1, len(rows)), int)).predict_members(X)
+    np.testing.assert_allclose(weighted, repeated, atol=1e-6)
+
+
+def test_units_of_columns_and_target_do_not_matter():
+    X, y = waves()
+    plain = KernelSurface(random_state=0).fit(X, y).predict(X)
+    moved = KernelSurface(random_state=0).fit(8 * X + 3, 1e6 * y - 5).predict(8 * X + 3)
+    np.testing.assert_allclose((moved + 5) / 1e6, plain, atol=1e-4)
+
+
+def test_by_rank_a_rising_transformation_changes_nothing():
+    X, y = waves()
+    model = KernelSurface("matern", by_rank=True, random_state=0)
+    np.testing.assert_allclose(
+        model.fit(np.exp(5 * X), y).predict(np.exp(5 * X)), model.fit(X, y).predict(X), atol=1e-6
+    )
+
+
+def test_directions_in_which_nothing_changes_are_made_short():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(200, 4))
+    turn, _ = learn_turn(Z, np.sin(2 * (Z[:, 0] + Z[:, 1])), Kernel("gaussian"))
+    lengths = np.linalg.norm(np.array([[1, 1, 0, 0], [1, -1, 0, 0], [0, 0, 1, 1]]) @ turn, axis=1)
+    assert lengths[0] > 3 * lengths[1]
+    assert lengths[0] > 3 * lengths[2]
+
+
+def test_what_trees_get_is_what_is_left_without_the_row():
+    X, y = waves(50)
+    bag = KernelSurface(random_state=0).fit_bag(X, y, np.ones((1, 50), int))
+    all_but_one = np.ones((50, 50), np.uint8) - np.eye(50, dtype=np.uint8)
+    K = Kernel("gaussian")(
+        distances_between(*[bag.basis.coordinates.apply(X)] * 2) / bag.basis.scale
+    )
+    left = (y - bag.predict_members(X)[:, 0, 0]) / (1 - bag.leverage)
+    for i, seen in enumerate(all_but_one.astype(bool)):
+        weights = np.linalg.solve(
+            K[np.ix_(seen, seen)] + bag.ridge * np.eye(49), y[seen] - bag.origin
+        )
+        assert left[i] == pytest.approx(y[i] - bag.origin - K[i, seen] @ weights, abs=1e-3)
+
+
+def test_constant_columns_and_targets_are_no_trouble():
+    X, y = waves(30)
+    X[:, 1] = 7.0
+    assert np.isfinite(KernelSurface(random_state=0).fit(X, y).predict(X)).all()
+    np.testing.assert_allclose(KernelSurface(random_state=0).fit(X, 0 * y + 2).predict(X), 2)
+    alike = np.zeros((10, 2))
+    np.testing.assert_allclose(KernelSurface().fit(alike, np.arange(10.0)).predict(alike), 4.5)
+
+
+def test_far_values_are_as_the_farthest():
+    X, _ = waves(50, 2)
+    near = Coordinates.from_data(X, np.ones(50), by_rank=False)
+    far, farther = np.array([[1e9, 0.0]]), np.array([[1e300, 0.0]])
+    np.testing.assert_array_equal(near.apply(far), near.apply(farther))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"kernel": "laplace"}, "kernel must be 'gaussian' or 'matern', got 'laplace'"),
+        ({"n_landmarks": 1}, "n_landmarks must be"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        KernelSurface(**parameters).fit(*waves(20))
+
+
+@parametrize_with_checks([KernelSurface()])
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
