@@ -23,6 +23,7 @@ from experiments import (
     published,
     results,
     results_page,
+    series,
     simulations,
     small_samples,
     standing,
@@ -47,6 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
     small_samples.add_commands(commands)
     beyond.add_commands(commands)
     classes.add_commands(commands)
+    series.add_commands(commands)
     distributions.add_commands(commands)
     labelling.add_commands(commands)
     class_networks.add_commands(commands)

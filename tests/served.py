@@ -61,12 +61,14 @@ def small_model(seed: int = 0) -> ClearRegressor:
     return model.fit(frame.select(COLUMNS), frame["price"].to_numpy())
 
 
-def linear_model(frame: pl.DataFrame, y: np.ndarray, groups=None, **options) -> ClearRegressor:
+def linear_model(
+    frame: pl.DataFrame, y: np.ndarray, groups=None, time=None, **options
+) -> ClearRegressor:
     """One that is fitted in no time."""
     linear = LinearQuantiles()
     parts = PCSEnsemble({"linear": linear}, n_bootstraps=3), ResidualQuantiles(linear, 3)
     options = {"calibration": "joint", "random_state": 0} | options
-    return ClearRegressor(*parts, **options).fit(frame, y, groups=groups)
+    return ClearRegressor(*parts, **options).fit(frame, y, groups=groups, time=time)
 
 
 def documented_houses() -> tuple[pl.DataFrame, np.ndarray]:

@@ -25,6 +25,7 @@ class Origin:
     unit: str = ""
     id: str = ""  # the column that names the rows, if there is one
     data: str = ""  # the name of the file
+    time: str = ""  # the column of times, if the rows were fitted in their order
     group: str = ""  # the column of the groups that were calibrated apart, if there is one
     fitted: str = ""  # when, in UTC: 2026-01-31T13:45:00Z
     n_rows: int = 0
@@ -60,6 +61,7 @@ def record_origin(
     unit: str = "",
     id: str = "",
     data: str = "",
+    time: str = "",
     group: str = "",
 ) -> Origin:
     """The record of a fit on these rows, now.
@@ -76,6 +78,7 @@ def record_origin(
         unit=unit,
         id=id,
         data=data,
+        time=time,
         group=group,
         fitted=dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         n_rows=len(hashes),

@@ -1,5 +1,6 @@
 """What README and docs show must run as it stands."""
 
+import datetime as dt
 import re
 import shutil
 import subprocess
@@ -68,12 +69,21 @@ def houses(n):
     return pl.DataFrame({"size": size, "town": town, "price": 4 * size + noise})
 
 
+def demand(n, first=0):
+    hours = dt.datetime(2026, 1, 1) + dt.timedelta(hours=1) * np.arange(first, first + n)
+    lag = np.random.default_rng(first).normal(5, 1, n)
+    noise = np.random.default_rng(n).normal(0, 0.2, n)
+    return pl.DataFrame({"time": hours.tolist(), "same_hour": lag, "demand": lag + noise})
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", pages_with(commands))
 def test_the_commands_on_every_page_run_one_after_the_other(page, reader):
     houses(60).write_csv("houses.csv")
     houses(40).write_csv("sold.csv")
     houses(10).drop("price").write_csv("new.csv")
+    demand(150).write_csv("demand.csv")
+    demand(60, first=150).write_csv("last_week.csv")
     calls = commands(page)
     if calls[0][0] != "fit":  # the page takes the model for granted
         calls.insert(0, ["fit", "houses.csv", "--target", "price", "--out", "houses.clear"])

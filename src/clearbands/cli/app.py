@@ -20,9 +20,10 @@ from clearbands.cli.label import label
 from clearbands.cli.predict import predict
 from clearbands.cli.report import report
 from clearbands.cli.serve import serve
+from clearbands.cli.update import update
 
 # In the order of help.
-COMMANDS = (demo, inspect, fit, predict, evaluate, report, label, serve, explore)
+COMMANDS = (demo, inspect, fit, predict, evaluate, report, update, label, serve, explore)
 
 app = typer.Typer(
     cls=Group,

@@ -211,6 +211,18 @@ def show_scores(scores: Sequence[Mapping[str, float]], title: str) -> None:
     _print(title, table)
 
 
+def show_updates(model: Any, title: str) -> None:
+    """How calibration goes on: a row per level."""
+    rolling = model.rolling_
+    table = _table()
+    for name in ("level", "asked for now", "coverage so far"):
+        table.add_column(name, justify="right")
+    columns = (rolling.levels, rolling.levels_now, rolling.coverage)
+    for level, now, coverage in zip(*(values.tolist() for values in columns), strict=True):
+        table.add_row(f"{level:g}", f"{now:.4g}", f"{coverage:.4g}")
+    _print(f"Updated with {title}; {count(rolling.n_rows, 'row')} since the fit", table)
+
+
 def _number(name: str, value: float) -> str:
     return f"{value:g}" if name == "confidence_level" else f"{value:.4g}"
 

@@ -10,6 +10,7 @@ from clearbands.cli.fit_options import (
     CalibrationName,
     Drop,
     Features,
+    Gap,
     Group,
     Jobs,
     Levels,
@@ -20,8 +21,10 @@ from clearbands.cli.fit_options import (
     RowId,
     Seed,
     SupportText,
+    TimeColumn,
     support_in,
 )
+from clearbands.cli.in_time import in_order
 from clearbands.cli.options import (
     ColumnsAs,
     Data,
@@ -48,6 +51,8 @@ def fit(
     group: Group = None,
     support: SupportText = None,
     classes: AsClasses = None,
+    time: TimeColumn = None,
+    gap: Gap = 0,
     seed: Seed = 0,
     jobs: Jobs = None,
     report: ReportPath = None,
@@ -67,7 +72,14 @@ def fit(
     from clearbands.cli import fitting
 
     settings = fitting.Settings(
-        level, preset.value, calibration and calibration.value, support_in(support), seed, jobs
+        level,
+        preset.value,
+        calibration and calibration.value,
+        support_in(support),
+        seed,
+        jobs,
+        in_time=time is not None,
+        gap=gap,
     )
     asked = asked_of(separator, decimal, encoding)
     files.check_output(out, inputs=[data])
@@ -76,10 +88,12 @@ def fit(
         if report.resolve() == out.resolve():
             raise ValueError(f"--report and --out both name {out}; give each a file of its own.")
     reading = read_table(data, asked=asked, columns_as=kinds_asked(columns_as))
-    names = fitting.Names(target, unit, row_id or "", group or "")
+    names = fitting.Names(target, unit, row_id or "", group or "", time or "")
+    if time is not None:
+        reading, _ = in_order(reading, time)
     rows = fitting.choose_rows(reading, names, features=features, drop=drop, as_classes=classes)
     settings.check_for(rows)
-    learned, kept = (rows, None) if report is None else fitting.keep_rows(rows, seed)
+    learned, kept = (rows, None) if report is None else settings.keep_rows(rows)
     fitting.tell(reading, names, rows.X.columns, rows.y)
     model = fitting.fit_and_save(learned, settings, names, data=data, out=out)
     if report is not None and kept is not None:

@@ -64,6 +64,23 @@ AsClasses = Annotated[
         show_default=False,
     ),
 ]
+TimeColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--time",
+        metavar="COLUMN",
+        help="When rows were: no later row trains or calibrates an earlier one. Not learned from.",
+    ),
+]
+Gap = Annotated[
+    int,
+    typer.Option(
+        "--gap",
+        min=0,
+        metavar="N",
+        help="With --time: how many moments before a row are not known yet.",
+    ),
+]
 Seed = Annotated[
     int, typer.Option("--seed", min=0, metavar="N", help="The same seed gives the same model.")
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ class Names:
     unit: str = ""
     id: str = ""
     group: str = ""
+    time: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Settings:
     support: tuple[float | None, float | None] | None
     seed: int
     jobs: int | None
+    in_time: bool = False
+    gap: int = 0
 
     def __post_init__(self) -> None:
         from clearbands.checks import check_levels
@@ -52,6 +55,8 @@ class Settings:
 
         check_levels(list(self.levels))
         check_support(self.support)
+        if self.gap and not self.in_time:
+            raise ValueError("--gap needs --time, the column that says when rows were.")
         if self.preset == "deep":
             require("torch", what="Training networks", extra="deep")
 
@@ -66,6 +71,7 @@ class Settings:
             "--preset": self.preset != "default",
             "--support": self.support is not None,
             "--group": rows.groups is not None,
+            "--time": self.in_time,
             "several --level": len(self.levels) > 1,
         }
         wrong = next((name for name, is_asked in asked.items() if is_asked), None)
@@ -86,12 +92,32 @@ class Settings:
         from clearbands.variants import PRESETS
 
         given: dict[str, Any] = {"calibration": self.calibration, "support": self.support}
+        if self.in_time:
+            given |= {"split": "time", "gap": self.gap}
         return PRESETS[self.preset](
             confidence_level=self.levels[0] if len(self.levels) == 1 else list(self.levels),
             random_state=self.seed,
             n_jobs=-1 if self.jobs is None else self.jobs,
             **{name: value for name, value in given.items() if value is not None},
         )
+
+    def keep_rows(self, rows: Rows) -> tuple[Rows, Rows]:
+        """The rows to fit on, and the fifth that no step of the fit may see: the last, in time."""
+        from clearbands.report.facts import FEWEST_ROWS
+        from clearbands.time_order import hold_out_last, places
+
+        if self.in_time:
+            place = places(len(rows), rows.together)
+            left, kept = hold_out_last(rows, KEPT, place, self.gap)
+        else:
+            other_draws = np.random.RandomState([self.seed, 1])  # than those of the fit
+            left, kept = hold_out(rows, KEPT, other_draws)
+        if len(kept) < FEWEST_ROWS:
+            raise ValueError(
+                f"A fifth of {len(rows)} rows is {len(kept)}, and a report needs at least "
+                f"{FEWEST_ROWS}; give more rows, or fit without --report."
+            )
+        return left, kept
 
 
 def choose_rows(
@@ -110,26 +136,18 @@ def choose_rows(
         names.target,
         path,
         features=names_in(list(features), frame.columns),
-        drop=[*names_in(list(drop), frame.columns), *([names.id] if names.id else [])],
+        drop=[
+            *names_in(list(drop), frame.columns),
+            *(name for name in (names.id, names.time) if name),
+        ],
     )
+    rows = Rows(X, y)
+    if names.time:
+        rows = replace(rows, together=take_column(frame, names.time, path).to_numpy())
     if not names.group:
-        return Rows(X, y)
+        return rows
     labels = take_column(frame, names.group, path)
-    return Rows(X, y, groups=np.array(labels.to_list(), dtype=object))
-
-
-def keep_rows(rows: Rows, seed: int) -> tuple[Rows, Rows]:
-    """The rows to fit on, and the fifth that no step of the fit may see."""
-    from clearbands.report.facts import FEWEST_ROWS
-
-    other_draws = np.random.RandomState([seed, 1])  # than those of the fit
-    left, kept = hold_out(rows, KEPT, other_draws)
-    if len(kept) < FEWEST_ROWS:
-        raise ValueError(
-            f"A fifth of {len(rows)} rows is {len(kept)}, and a report needs at least "
-            f"{FEWEST_ROWS}; give more rows, or fit without --report."
-        )
-    return left, kept
+    return replace(rows, groups=np.array(labels.to_list(), dtype=object))
 
 
 def tell(reading: Reading, names: Names, features: Sequence[str], y: np.ndarray) -> None:
@@ -160,14 +178,17 @@ def fit_and_save(
         from clearbands.persistence import save
 
         model = settings.make_model(rows.y)
-        groups = {} if is_classes(rows.y) else {"groups": _groups(rows, names)}
-        model.fit(rows.X, rows.y, progress=progress, **groups)
+        labels = {} if is_classes(rows.y) else {"groups": _groups(rows, names)}
+        if names.time:
+            labels["time"] = rows.together
+        model.fit(rows.X, rows.y, progress=progress, **labels)
         model.origin_ = record_origin(
             rows.X,
             rows.y,
             target=names.target,
             unit=names.unit,
             id=names.id,
+            time=names.time,
             group=names.group,
             data=console.title_of(data),
         )
@@ -187,7 +208,8 @@ def report_on(
     kept: Rows, model: ClearRegressor, reading: Reading, names: Names, command: str, path: Path
 ) -> None:
     """The page about rows that were kept out of the fit."""
-    drawn = f"{len(kept)} of {reading.frame.height}, drawn by the seed and kept out of the fit"
+    which = "the last ones" if names.time else "drawn by the seed"
+    drawn = f"{len(kept)} of {reading.frame.height}, {which} and kept out of the fit"
     origin = {"Command": command, "Data": reading.fingerprint, "Rows of this report": drawn}
     write_report(
         path,

@@ -25,6 +25,33 @@ KnownTarget = Annotated[
     str | None,
     typer.Option("--target", metavar="COLUMN", help="The true values; the model knows their name."),
 ]
+KnownTime = Annotated[
+    str | None,
+    typer.Option(
+        "--time", metavar="COLUMN", help="When rows were; a model fitted with --time knows it."
+    ),
+]
+Window = Annotated[
+    int | None,
+    typer.Option(
+        "--window", min=1, metavar="N", help="How many of the last rows count; at first 1000."
+    ),
+]
+Rate = Annotated[
+    float | None,
+    typer.Option(
+        "--rate", metavar="NUMBER", help="How much one row moves the level; at first 0.01."
+    ),
+]
+Lead = Annotated[
+    int | None,
+    typer.Option(
+        "--lead",
+        min=1,
+        metavar="N",
+        help="How many rows pass until a true value is known; at first 1.",
+    ),
+]
 Unit = Annotated[str, typer.Option("--unit", metavar="TEXT", help="Of the target, to be shown.")]
 TableOut = Annotated[
     Path,

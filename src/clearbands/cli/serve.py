@@ -32,6 +32,13 @@ def serve(
             "--allow-host", metavar="NAME", help="Without a token: a name it is asked for under."
         ),
     ] = None,
+    allow_update: Annotated[
+        bool,
+        typer.Option(
+            "--allow-update",
+            help="Take rows with their true values at /update, and write the model with them.",
+        ),
+    ] = False,
     workers: Annotated[
         int, typer.Option("--workers", min=1, metavar="N", help="Processes that share the model.")
     ] = 1,
@@ -47,6 +54,10 @@ def serve(
 ) -> None:
     """Answer requests over HTTP: /predict, /model, /metrics, /health, /ready, /docs for people.
 
+    With --allow-update, which needs a token and one process, /update calibrates on with rows whose
+    true values are known. The model is written to its file after them, at most every 30 s, and at
+    the end.
+
     With a token every path that tells of the model asks for it. SIGTERM or Ctrl-C stops the
     service after the requests under way, SIGHUP reads the model file again. Logs are JSON lines on
     standard error, without the data.
@@ -60,8 +71,10 @@ def serve(
     limits = Limits(rows=max_rows, bytes=max_bytes, seconds=timeout)
     token = read_token(token_env, token_file)
     hosts = None if token else serving.own_hosts(host, allow_host or ())
+    load = serving.loader(
+        model, lambda: load_any(model), token, hosts, limits, workers, allow_updates=allow_update
+    )
     listener = server.listen(host, port)
-    load = serving.loader(model, lambda: load_any(model), token, hosts, limits, workers)
     make_app = load()
     console.say(f"Serving {model.name} on {server.address_of(listener)}; Ctrl-C stops it.")
     if token is None and not server.is_local(listener):

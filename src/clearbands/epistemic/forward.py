@@ -21,8 +21,9 @@ class ForwardFitted(CrossPart):
 
     The rows come in the order of time. Each block of them is judged by a copy of the part that was
     fitted on the rows before it, and new rows by one that was fitted on all. The first block is
-    judged by none. Copies of fewer rows are somewhat less certain than the last, so what is
-    calibrated on them is rather too wide than too short.
+    judged by none. Copies have fewer members where the part knows how to do with fewer. They saw
+    fewer rows than the last and are somewhat less certain, so what is calibrated on them is rather
+    too wide than too short.
 
     Parameters
     ----------
@@ -81,7 +82,8 @@ class ForwardFitted(CrossPart):
         place = places(len(y)) if together is None else together
         rng = check_random_state(self.random_state)
         self.part_ = set_up(self.part, check_levels(self.confidence_level), self.n_jobs, rng)
-        self.unseen_ = say_forward(self.part_, X, y, stages(place, self.gap), say_flat, weight)
+        copy = self.part_.lighter() if hasattr(self.part_, "lighter") else self.part_
+        self.unseen_ = say_forward(copy, X, y, stages(place, self.gap), say_flat, weight)
         fit_weighted(self.part_, X, y, weight)
         return self
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Depends, FastAPI, Request, Response
@@ -24,6 +25,7 @@ from clearbands.web.service.metrics import Metrics
 from clearbands.web.service.middleware import KnownHosts, Log, Token
 from clearbands.web.service.scoring import JSON, Scorer
 from clearbands.web.service.service import Service
+from clearbands.web.service.updates import Updates
 
 if TYPE_CHECKING:
     from clearbands.classifier import ClearClassifier
@@ -41,15 +43,25 @@ def create_app(
     hosts: Hosts | None = None,
     limits: Limits | None = None,
     n_threads: int | None = None,
+    allow_updates: bool = False,
+    save: Callable[[ClearRegressor], None] | None = None,
 ) -> FastAPI:
     """A service for a model that was fitted on a table with column names.
 
     `name`, `versions` (those the model was saved with) and `fingerprint` (of its file) are for
     `/model` to tell. With a `token`, every path that tells of the model asks for it. With `hosts`,
     requests under other names are refused. `n_threads` predict at once, by default one per core.
+    With `allow_updates`, which needs a token, `/update` takes rows with their true values, and
+    `save` is called with the model after them.
     """
     source = Source(name, dict(versions or {}), fingerprint)
     service = _make_service(model, source, limits or Limits(), n_threads)
+    if allow_updates:
+        if not token:
+            raise ValueError("Updates change the intervals of everyone: they need a token.")
+        if isinstance(service.scorer, ClassScorer):
+            raise ValueError("A model of classes cannot be updated: fit it again with the rows.")
+        service = replace(service, updates=Updates(service.scorer.model, service.limits, save))
     app = FastAPI(
         title="clearbands",
         version=__version__,
@@ -106,6 +118,8 @@ def _closing(service: Service) -> Callable[[FastAPI], AbstractAsyncContextManage
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         service.line.close()
+        if service.updates is not None:
+            service.updates.close()
 
     return lifespan
 

@@ -11,15 +11,18 @@ from clearbands.calibration.guarantee import Guarantee
 from clearbands.competition.boards import best_model
 from clearbands.tables.features import Feature, typical_row
 from clearbands.tables.kinds import KINDS
+from clearbands.time_order import show_time
 from clearbands.web.bands import finite
 from clearbands.web.limits import Limits
 from clearbands.web.service.schemas import (
     FeatureInfo,
     LevelInfo,
+    LevelUpdate,
     LimitsInfo,
     ModelInfo,
     Problem,
     TrainedOn,
+    UpdatesInfo,
 )
 
 if TYPE_CHECKING:
@@ -76,7 +79,6 @@ def describe_model(
 ) -> ModelInfo:
     """All that `/model` tells."""
     origin = getattr(model, "origin_", None)  # what the command knows of the data it fits
-    in_time = {Guarantee.TIME.value: "time", Guarantee.ADAPTIVE.value: "adaptive"}
     is_classifier = hasattr(model, "classes_")
     return ModelInfo(
         name=source.name,
@@ -100,11 +102,42 @@ def describe_model(
             choosing_rows=model.n_validation_,
             calibration_rows=model.n_calibration_,
         ),
-        guarantee=model.guarantee_,
-        guarantee_in_words=IN_WORDS[in_time.get(model.guarantee_, model.calibration_)],
+        **guarantee_of(model),
         versions=dict(source.versions),
         service=__version__,
         limits=LimitsInfo(rows=limits.rows, bytes=limits.bytes, seconds=limits.seconds),
+    )
+
+
+def guarantee_of(model: Any) -> dict[str, Any]:
+    """What holds for the model now: the part of what `/model` tells that updates change."""
+    in_time = {Guarantee.TIME.value: "time", Guarantee.ADAPTIVE.value: "adaptive"}
+    return {
+        "guarantee": model.guarantee_,
+        "guarantee_in_words": IN_WORDS[in_time.get(model.guarantee_, model.calibration_)],
+        "updates": describe_updates(model),
+    }
+
+
+def describe_updates(model: Any) -> UpdatesInfo | None:
+    """How calibration went on after the fit; None where it did not."""
+    rolling = getattr(model, "rolling_", None)
+    if rolling is None:
+        return None
+    return UpdatesInfo(
+        rows=rolling.n_rows,
+        window_rows=rolling.n_window,
+        last_time=None if rolling.last_time is None else show_time(rolling.last_time),
+        levels=[
+            LevelUpdate(confidence_level=level, level_now=now, coverage=coverage)
+            for level, now, coverage in zip(
+                rolling.levels.tolist(),
+                rolling.levels_now.tolist(),
+                rolling.coverage.tolist(),
+                strict=True,
+            )
+        ],
+        advice=rolling.advice(),
     )
 
 

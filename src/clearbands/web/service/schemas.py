@@ -78,6 +78,20 @@ class TrainedOn(BaseModel):
     calibration_rows: int = Field(description="Held-out rows that calibrated gamma1.")
 
 
+class LevelUpdate(BaseModel):
+    confidence_level: float
+    level_now: float = Field(description="What is asked of the last rows so that it is met.")
+    coverage: float = Field(description="Of all updated rows by the intervals of their time.")
+
+
+class UpdatesInfo(BaseModel):
+    rows: int = Field(description="Of all updates.")
+    window_rows: int = Field(description="The last rows, which intervals are calibrated on.")
+    last_time: str | None = Field(description="Of the last row, if the model knows.")
+    levels: list[LevelUpdate]
+    advice: str | None = Field(description="Why the model should be fitted anew, if it should.")
+
+
 class LimitsInfo(BaseModel):
     rows: int
     bytes: int
@@ -102,6 +116,9 @@ class ModelInfo(BaseModel):
     trained_on: TrainedOn
     guarantee: str
     guarantee_in_words: str
+    updates: UpdatesInfo | None = Field(
+        default=None, description="How calibration went on after the fit, if it did."
+    )
     versions: dict[str, str] = Field(description="What the model file was written with.")
     service: str = Field(description="The version of clearbands that serves it.")
     limits: LimitsInfo

@@ -13,6 +13,7 @@ from clearbands.web.service.line import Line
 from clearbands.web.service.metrics import Metrics
 from clearbands.web.service.schemas import ModelInfo
 from clearbands.web.service.scoring import Scorer
+from clearbands.web.service.updates import Updates
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Service:
     line: Line
     bodies: Bodies
     metrics: Metrics
+    updates: Updates | None = None  # where the service takes rows with their true values
 
     def deadline(self) -> float:
         """When a request that comes now must have been answered."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from collections.abc import Callable, Iterable
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from clearbands.regressor import ClearRegressor
 
 ANY_NAME = "*"
+log = logging.getLogger("clearbands.web.service")
 
 
 def own_hosts(host: str, allowed: Iterable[str]) -> Hosts | None:
@@ -34,8 +36,20 @@ def loader(
     hosts: Hosts | None,
     limits: Limits,
     n_workers: int,
+    *,
+    allow_updates: bool = False,
 ) -> workers.Load:
     """Reads the model file, and returns what makes the app of it; `read` loads and checks it."""
+    if allow_updates and token is None:
+        raise ValueError(
+            "--allow-update lets whoever asks change the intervals of everyone: it needs a token, "
+            "with --token-env or --token-file."
+        )
+    if allow_updates and n_workers > 1:
+        raise ValueError(
+            f"--workers {n_workers} processes would each know other rows: --allow-update needs "
+            "--workers 1."
+        )
 
     def load() -> workers.MakeApp:
         from clearbands.persistence import read_header
@@ -56,11 +70,48 @@ def loader(
                 hosts=hosts,
                 limits=limits,
                 n_threads=max(1, (os.cpu_count() or 1) // n_workers),
+                allow_updates=allow_updates,
+                save=_Saver(path, fingerprint) if allow_updates else None,
             )
 
         return make_app
 
     return load
+
+
+class _Saver:
+    """Writes a model to the file it came from, unless another model has taken its place.
+
+    The same fit with other updates is none: a process that leaves may have written its last rows.
+    """
+
+    def __init__(self, path: Path, fingerprint: str) -> None:
+        self.path = path
+        self.fingerprint = fingerprint
+
+    def __call__(self, model: ClearRegressor) -> None:
+        from clearbands.persistence import save
+
+        if self._fingerprint() != self.fingerprint and not _same_fit(model, self.path):
+            log.warning("model file was replaced, so updates are not written to it")
+            return
+        save(model, self.path)
+        self.fingerprint = self._fingerprint()
+
+    def _fingerprint(self) -> str:
+        return files.fingerprint(self.path).rpartition(" ")[2]
+
+
+def _same_fit(model: ClearRegressor, path: Path) -> bool:
+    """Whether a file holds the model, up to its updates."""
+    import numpy as np
+
+    from clearbands.persistence import load
+
+    mine, other = (getattr(each, "any_level_", None) for each in (model, load(path)))
+    if mine is None or other is None:
+        return False
+    return np.array_equal(mine.positions, other.positions)
 
 
 def serve(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from fastapi import APIRouter
 
-from clearbands.web.service.endpoints import docs, model, monitoring, predict, state
+from clearbands.web.service.endpoints import docs, model, monitoring, predict, state, update
 from clearbands.web.service.service import Service
 
 OPEN: tuple[Callable[[Service], APIRouter], ...] = (state.routes, docs.routes)
@@ -18,5 +18,6 @@ OPEN: tuple[Callable[[Service], APIRouter], ...] = (state.routes, docs.routes)
 GUARDED: tuple[Callable[[Service], APIRouter], ...] = (
     model.routes,
     predict.routes,
+    update.routes,
     monitoring.routes,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
+from clearbands.web.service.description import guarantee_of
 from clearbands.web.service.schemas import ModelInfo
 from clearbands.web.service.service import Service
 
@@ -13,6 +14,8 @@ def routes(service: Service) -> APIRouter:
 
     @router.get("/model", summary="What the model is and what holds for it")
     async def model_info() -> ModelInfo:
-        return service.info
+        if service.updates is None:
+            return service.info
+        return service.info.model_copy(update=guarantee_of(service.updates.model))
 
     return router

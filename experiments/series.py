@@ -1,0 +1,99 @@
+"""The command `time`: intervals of series against what users of other libraries have.
+
+A row per series, seed and method is appended as it exists: `series, seed, method, coverage, width,
+quantile_loss, worst_month`. Series and seeds that are there are not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from clearbands import metrics
+from experiments.protocol import FIRST_SEED
+from experiments.series_data import SERIES
+
+RESULTS = Path(__file__).parent / "results" / "time.csv"
+SEEDS = tuple(range(FIRST_SEED, FIRST_SEED + 3))
+METRICS = ("coverage", "width", "quantile_loss", "worst_month")
+FIELDS = ("series", "seed", "method", *METRICS)
+
+
+def add_commands(commands) -> None:
+    help_ = "intervals of series, updated as time goes on, against MAPIE and LightGBM"
+    parser = commands.add_parser("time", help=help_, description=help_)
+    parser.add_argument("--series", nargs="+", default=list(SERIES), choices=SERIES)
+    parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS), choices=SEEDS)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--table", action="store_true", help="print the table, run nothing")
+    parser.set_defaults(command=run_command)
+
+
+def run_command(args: argparse.Namespace) -> int:
+    if not args.table:
+        run_missing(args.series, args.seeds, args.results)
+    print(table(pd.read_csv(args.results)))
+    return 0
+
+
+def run_missing(names: list[str], seeds: list[int], path: Path) -> None:
+    from experiments import series_data, series_methods
+
+    done = set()
+    if path.exists():
+        done = set(pd.read_csv(path)[["series", "seed"]].itertuples(index=False, name=None))
+    for seed in seeds:
+        for name in names:
+            if (name, seed) in done:
+                continue
+            series = series_data.load(name)
+            y = series.y[series.n_train :]
+            found = [
+                {"series": name, "seed": seed, "method": method}
+                | scores(y, bounds, series_methods.LEVEL, series.month)
+                for method, bounds in series_methods.answers(series, seed)
+            ]
+            append(path, found)
+
+
+def scores(y: np.ndarray, bounds: np.ndarray, level: float, month: int) -> dict[str, float]:
+    """Of the bounds (n, 2); a month has so many rows."""
+    inside = (bounds[:, 0] <= y) & (y <= bounds[:, 1])
+    return {
+        "coverage": float(inside.mean()),
+        "width": float(np.mean(bounds[:, 1] - bounds[:, 0])),
+        "quantile_loss": metrics.quantile_loss(y, bounds, level),
+        "worst_month": float(np.convolve(inside, np.ones(month), "valid").min() / month),
+    }
+
+
+def append(path: Path, rows: list[dict]) -> None:
+    """All rows of a series and seed at once, so that a killed run leaves none half done."""
+    path.parent.mkdir(exist_ok=True)
+    is_new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        if is_new:
+            writer.writeheader()
+        writer.writerows(
+            {k: round(v, 6) if isinstance(v, float) else v for k, v in row.items()} for row in rows
+        )
+
+
+def table(rows: pd.DataFrame) -> str:
+    """Means over seeds."""
+    lines = [
+        "| series | method | coverage | worst month | width | quantile loss |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
+    means = rows.groupby(["series", "method"], sort=False)[list(METRICS)].mean()
+    for (name, method), found in means.iterrows():
+        lines.append(
+            f"| {name} | {method} | {found['coverage']:.3f} | {found['worst_month']:.3f} "
+            f"| {found['width']:.3g} | {found['quantile_loss']:.4g} |"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,124 @@
+"""Ways to intervals for series, each on the same rows.
+
+Rows come in blocks, as many as a forecast reaches ahead. The intervals of a block are made before
+any of its targets is known; then all of them become known.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from clearbands import CalibrationWarning, ClearRegressor, RefitWarning
+from clearbands.calibration.conformal import order_statistic, rank
+from clearbands.levels import tails
+from experiments.series_data import Series
+
+LEVEL = 0.9
+ACI_RATE = 0.01  # that of `ClearRegressor.update`, for all
+LOW, HIGH = tails(LEVEL)
+CALIBRATION_SHARE = 0.25
+
+
+def blocks(series: Series) -> Iterator[slice]:
+    for start in range(series.n_train, len(series.y), series.ahead):
+        yield slice(start, min(start + series.ahead, len(series.y)))
+
+
+def clear_models(series: Series, seed: int) -> Iterator[tuple[str, np.ndarray]]:
+    """Ours: rows split at random or in time, and the latter updated."""
+    n, test = series.n_train, series.X[series.n_train :]
+    X, y = series.X[:n], series.y[:n]
+    gap = series.ahead - 1
+    shuffled = ClearRegressor(confidence_level=LEVEL, random_state=seed).fit(X, y)
+    yield "ClearRegressor, split at random", shuffled.predict_interval(test)[1][:, :, 0]
+    model = ClearRegressor(confidence_level=LEVEL, split="time", gap=gap, random_state=seed)
+    model.fit(X, y, time=series.time[:n])
+    yield 'ClearRegressor, split="time"', model.predict_interval(test)[1][:, :, 0]
+    found = []
+    for block in blocks(series):
+        rows = series.X[block]
+        found.append(model.predict_interval(rows)[1][:, :, 0])
+        known = {"time": series.time[block], "rate": ACI_RATE, "lead": series.ahead}
+        model.update(rows, series.y[block], **known)
+    yield 'ClearRegressor, split="time", updated', np.concatenate(found)
+
+
+def lightgbm(series: Series, seed: int) -> Iterator[tuple[str, np.ndarray]]:
+    """Two quantiles by LightGBM, conformalized on the last rows before the test (CQR)."""
+    n = series.n_train
+    n_fit = n - int(CALIBRATION_SHARE * n)
+    models = [
+        _lightgbm(seed, objective="quantile", alpha=q).fit(series.X[:n_fit], series.y[:n_fit])
+        for q in (LOW, HIGH)
+    ]
+    lower, upper = np.sort([model.predict(series.X[n_fit:]) for model in models], axis=0)
+    y, held_out = series.y[n_fit:], slice(0, n - n_fit)
+    scores = np.maximum(lower - y, y - upper)
+    shift = order_statistic(scores[held_out], rank(n - n_fit, LEVEL))
+    test = slice(n - n_fit, None)
+    yield "LightGBM, conformalized", np.stack([lower[test] - shift, upper[test] + shift], axis=1)
+
+
+def mapie_enbpi(series: Series, seed: int) -> Iterator[tuple[str, np.ndarray]]:
+    """Its scores are replaced by those of new rows, block by block."""
+
+    def update(model: Any, X: np.ndarray, y: np.ndarray) -> None:
+        model.update(X, y, ensemble=True)
+
+    yield "MAPIE, EnbPI", _mapie(series, seed, "enbpi", update)
+
+
+def mapie_aci(series: Series, seed: int) -> Iterator[tuple[str, np.ndarray]]:
+    """Its scores too, and its level adapts."""
+
+    def update(model: Any, X: np.ndarray, y: np.ndarray) -> None:
+        model.adapt_conformal_inference(X, y, gamma=ACI_RATE, confidence_level=LEVEL, ensemble=True)
+        model.update(X, y, ensemble=True)
+
+    yield "MAPIE, ACI", _mapie(series, seed, "aci", update)
+
+
+def _mapie(
+    series: Series, seed: int, method: str, update: Callable[[Any, np.ndarray, np.ndarray], Any]
+) -> np.ndarray:
+    from mapie.regression import TimeSeriesRegressor
+    from mapie.subsample import BlockBootstrap
+
+    n = series.n_train
+    X, y = series.X.to_numpy(float), series.y
+    draws = BlockBootstrap(
+        n_resamplings=20, length=7 * series.ahead, overlapping=True, random_state=seed
+    )
+    model = TimeSeriesRegressor(_lightgbm(seed), method=method, cv=draws, random_state=seed)
+    model.fit(X[:n], y[:n])
+    found = []
+    for block in blocks(series):
+        _, bounds = model.predict(
+            X[block], confidence_level=LEVEL, ensemble=True, allow_infinite_bounds=True
+        )
+        found.append(bounds[:, :, 0])
+        update(model, X[block], y[block])
+    return np.concatenate(found)
+
+
+def _lightgbm(seed: int, **parameters: Any) -> Any:
+    from lightgbm import LGBMRegressor
+
+    return LGBMRegressor(n_jobs=1, verbosity=-1, random_state=seed, **parameters)
+
+
+METHODS = (clear_models, lightgbm, mapie_enbpi, mapie_aci)
+
+
+def answers(series: Series, seed: int) -> Iterator[tuple[str, np.ndarray]]:
+    """By method the bounds (n, 2) of the test rows."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RefitWarning)  # nobody is there to refit
+        warnings.simplefilter("ignore", CalibrationWarning)  # infinite widths are counted
+        warnings.simplefilter("ignore", UserWarning)  # names of columns, by LightGBM
+        for method in METHODS:
+            yield from method(series, seed)

@@ -1,0 +1,43 @@
+"""Tables in the order of time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from clearbands.cli import console
+from clearbands.cli.models import origin_of
+from clearbands.tables.choosing import take_column
+from clearbands.tables.reading import Reading
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from clearbands.regressor import ClearRegressor
+
+
+def in_order(reading: Reading, column: str) -> tuple[Reading, np.ndarray]:
+    """The table sorted by a column, which is said where it was not, and the checked times (n,)."""
+    import polars as pl
+
+    from clearbands.time_order import check_time
+
+    times = take_column(reading.frame, column, reading.name)
+    if times.null_count():
+        row = int(times.is_null().arg_true()[0]) + 1
+        raise ValueError(f"The time {column!r} is missing in row {row}; remove such rows.")
+    if times.dtype == pl.String:
+        raise ValueError(
+            f"The time {column!r} holds text such as {times[0]!r}; it must be dates such as "
+            "2026-01-31 or 2026-01-31 13:45, or numbers."
+        )
+    if not times.is_sorted():
+        console.say(f"Sorted the rows by {column!r}.")
+        reading = replace(reading, frame=reading.frame.sort(column, maintain_order=True))
+    return reading, check_time(reading.frame[column].to_numpy(), reading.frame.height)
+
+
+def time_of(model: ClearRegressor, given: str | None) -> str | None:
+    """The column of times: as given, or else as the model knows it; None where nobody does."""
+    origin = origin_of(model)
+    return given or (origin.time if origin is not None else "") or None
