@@ -15,11 +15,13 @@ from experiments import (
     benchmark,
     beside,
     beyond,
+    choosing,
     class_networks,
     classes,
     datasets,
     distributions,
     labelling,
+    outside,
     published,
     results,
     results_page,
@@ -40,6 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(required=True, metavar="command")
     add_authors(commands)
     benchmark.add_commands(commands)
+    choosing.add_commands(commands)
+    outside.add_commands(commands)
     beside.add_commands(commands)
     results_page.add_commands(commands)
     simulations.add_commands(commands)

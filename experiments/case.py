@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from experiments.fitted import Fitted
-from experiments.protocol import Split
+from experiments.protocol import LEVEL, Split
 
 
 class Case(NamedTuple):
@@ -23,6 +23,7 @@ class Case(NamedTuple):
     y: np.ndarray
     split: Split
     seed: int
+    level: float = LEVEL
 
 
 class Result(NamedTuple):

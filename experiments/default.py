@@ -12,7 +12,7 @@ from experiments.protocol import LEVEL
 def on_all_rows(case: Case) -> Result:
     """All rows that others train, choose and calibrate on."""
     rows = np.union1d(case.split.train, case.split.validation)
-    model = ClearRegressor(confidence_level=LEVEL, random_state=case.seed)
+    model = ClearRegressor(confidence_level=case.level, random_state=case.seed)
     return _result(model.fit(case.X[rows], case.y[rows]), case)
 
 

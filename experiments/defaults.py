@@ -72,6 +72,7 @@ SETTINGS: Mapping[str, Callable[[int], ClearRegressor]] = {
     "three centers": contest(n_centers=3),
     "half the members": contest(repeats=2),
     "no mixture": contest(mixed=1),
+    "noise not nested": contest(nested_folds=0),
     "averaged within 2 errors": contest(errors=2.0),
 }
 

@@ -68,12 +68,12 @@ def model_coverage(n: int, fits: int, calibration: str, seed: int = 0) -> np.nda
     found = []
     for fit in range(fits):
         X, new = rng.normal(size=(n, 4)), rng.normal(size=(NEW_ROWS, 4))
-        y = _mean(X) + _deviation(X) * rng.normal(size=n)
+        y = mean_at(X) + deviation_at(X) * rng.normal(size=n)
         model = ClearRegressor(calibration=calibration, confidence_level=LEVEL, random_state=fit)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that the rows are few is what is looked at
             _, intervals = model.fit(X, y).predict_interval(new)
-        found.append(exact_coverage(intervals[:, :, 0], _mean(new), _deviation(new)))
+        found.append(exact_coverage(intervals[:, :, 0], mean_at(new), deviation_at(new)))
     return np.array(found)
 
 
@@ -82,11 +82,11 @@ def exact_coverage(intervals: np.ndarray, mean: np.ndarray | float, deviation: n
     return float(np.mean(ndtr(upper) - ndtr(lower)))
 
 
-def _mean(X: np.ndarray) -> np.ndarray:
+def mean_at(X: np.ndarray) -> np.ndarray:
     return np.sin(2 * X[:, 0]) + X[:, 1]
 
 
-def _deviation(X: np.ndarray) -> np.ndarray:
+def deviation_at(X: np.ndarray) -> np.ndarray:
     return 0.3 + 0.3 * np.abs(X[:, 2])
 
 

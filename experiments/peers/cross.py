@@ -9,7 +9,6 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
 from experiments.case import Case, Result
-from experiments.protocol import LEVEL
 
 
 def scikit_learn(case: Case) -> Result:
@@ -37,7 +36,7 @@ def _run(case: Case, model: Any) -> Result:
     rows = np.concatenate([case.split.train, case.split.calibration])
     with threadpool_limits(1):
         fitted = CrossConformalRegressor(
-            model, confidence_level=LEVEL, cv=5, random_state=case.seed
+            model, confidence_level=case.level, cv=5, random_state=case.seed
         ).fit_conformalize(case.X[rows], case.y[rows])
         point, bounds = fitted.predict_interval(case.X[case.split.test])
     return Result(np.sort(bounds[:, :, 0], axis=1), center=point)

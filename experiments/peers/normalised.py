@@ -7,7 +7,6 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
 from experiments.case import Case, Result
-from experiments.protocol import LEVEL
 
 
 def crepes(case: Case) -> Result:
@@ -24,5 +23,5 @@ def crepes(case: Case) -> Result:
         difficulty.fit(case.X[train], residuals=wrong_by, scaler=True)
         model.calibrate(case.X[calibration], case.y[calibration], de=difficulty)
         test = case.X[case.split.test]
-        point, bounds = model.predict(test), model.predict_int(test, confidence=LEVEL)
+        point, bounds = model.predict(test), model.predict_int(test, confidence=case.level)
     return Result(np.sort(np.asarray(bounds, float), axis=1), center=np.asarray(point, float))

@@ -11,9 +11,6 @@ from threadpoolctl import threadpool_limits
 from clearbands.calibration.conformal import order_statistic, rank
 from clearbands.levels import tails
 from experiments.case import Case, Result
-from experiments.protocol import LEVEL
-
-LOW, HIGH = tails(LEVEL)
 
 
 def scikit_learn(case: Case) -> Result:
@@ -38,8 +35,9 @@ def catboost(case: Case) -> Result:
     """CatBoost's three quantiles in one model."""
     from catboost import CatBoostRegressor
 
+    low, high = tails(case.level)
     model = CatBoostRegressor(
-        loss_function=f"MultiQuantile:alpha={LOW},0.5,{HIGH}",
+        loss_function=f"MultiQuantile:alpha={low},0.5,{high}",
         thread_count=1,
         random_seed=case.seed,
         verbose=False,
@@ -55,7 +53,8 @@ def forest(case: Case) -> Result:
 
     model = RandomForestQuantileRegressor(random_state=case.seed, n_jobs=1)
     model.fit(case.X[case.split.train], case.y[case.split.train])
-    return conformalized(case, lambda X: model.predict(X, quantiles=[LOW, 0.5, HIGH]))
+    low, high = tails(case.level)
+    return conformalized(case, lambda X: model.predict(X, quantiles=[low, 0.5, high]))
 
 
 def ngboost(case: Case) -> Result:
@@ -67,8 +66,8 @@ def ngboost(case: Case) -> Result:
         model.fit(case.X[case.split.train], case.y[case.split.train])
 
     def predict(X: np.ndarray) -> np.ndarray:
-        normal = model.pred_dist(X)
-        return np.stack([normal.ppf(q) for q in (LOW, 0.5, HIGH)], axis=1)
+        normal, (low, high) = model.pred_dist(X), tails(case.level)
+        return np.stack([normal.ppf(q) for q in (low, 0.5, high)], axis=1)
 
     return conformalized(case, predict)
 
@@ -77,7 +76,7 @@ def conformalized(case: Case, predict: Any) -> Result:
     """Around quantiles (n, 3): both bounds move outwards by what covers the calibration rows."""
     lower, _, upper = np.asarray(predict(case.X[case.split.calibration]), float).T
     y = case.y[case.split.calibration]
-    distance = order_statistic(np.maximum(lower - y, y - upper), rank(len(y), LEVEL))
+    distance = order_statistic(np.maximum(lower - y, y - upper), rank(len(y), case.level))
     lower, middle, upper = np.asarray(predict(case.X[case.split.test]), float).T
     bounds = np.stack([lower - distance, upper + distance], axis=1)
     return Result(np.sort(bounds, axis=1), center=middle)
@@ -88,8 +87,9 @@ def _by_mapie(case: Case, model_of: Any) -> Result:
 
     train, calibration = case.split.train, case.split.calibration
     with threadpool_limits(1):
-        curves = [model_of(q).fit(case.X[train], case.y[train]) for q in (LOW, HIGH, 0.5)]
-        model = ConformalizedQuantileRegressor(curves, confidence_level=LEVEL, prefit=True)
+        levels = (*tails(case.level), 0.5)
+        curves = [model_of(q).fit(case.X[train], case.y[train]) for q in levels]
+        model = ConformalizedQuantileRegressor(curves, confidence_level=case.level, prefit=True)
         model.conformalize(case.X[calibration], case.y[calibration])
         point, bounds = model.predict_interval(case.X[case.split.test], symmetric_correction=True)
     return Result(np.sort(bounds[:, :, 0], axis=1), center=point)

@@ -17,6 +17,7 @@ from clearbands import (
 from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.competition.contest import Contest
 from clearbands.epistemic.folded import FoldedEnsemble
+from tests.report.houses import TwoByTwo
 from tests.toys import noisy_line
 
 
@@ -72,6 +73,15 @@ def test_the_default_is_saved_and_loaded(tmp_path):
     again = load(tmp_path / "model.clear")
     np.testing.assert_array_equal(model.predict_interval(X)[1], again.predict_interval(X)[1])
     assert again.leaderboard_ == model.leaderboard_
+
+
+def test_without_nested_folds_noise_has_folds_of_its_own():
+    X, y = noisy_line(60)
+    rules = {"folds": 3, "repeats": 1}
+    for n_nested, n_members in ((0, 10), (4, 4)):
+        contest = TwoByTwo(nested_folds=n_nested, **rules)
+        model = ClearRegressor(contest=contest, random_state=0).fit(X, y)
+        assert {len(pair.aleatoric.draws_) for pair in model.parts_.pairs} == {n_members}
 
 
 def test_of_many_rows_some_choose_and_all_train():

@@ -93,8 +93,9 @@ def _pair_up(
             clone(part), rows.X, rows.y, rows.sample_weight, together=rows.together
         )
         nested = None
-        if len(noises) > 1 and isinstance(epistemic, FoldedEnsemble):  # else nothing is to choose
-            nested = Nested.fit(epistemic, rows, contest.nested_folds_for(len(rows)))
+        n_folds = contest.nested_folds_for(len(rows))
+        if n_folds and len(noises) > 1 and isinstance(epistemic, FoldedEnsemble):
+            nested = Nested.fit(epistemic, rows, n_folds)
         said = epistemic.predict_unseen(rows.X)
         kept = unseen_rows(said.center, epistemic.judges_all)
         said, used = CenterAndWidths(said.center[kept], said.widths[kept]), rows.take(kept)

@@ -21,9 +21,9 @@ class Contest:
 
     Centers are judged with `folds` members each, and a mean of at most `mixed` of them joins. The
     `n_centers` best get `folds` x `repeats`, and for the noise to learn from one more for every two
-    of `nested_folds`. From `many_rows` on they get about half of that, from `most_rows` on fewer
-    still, and only the best gets them. Of more than `judging_rows` rows, so many choose. Averaged
-    are at most `averaged` pairs that lie within `errors` standard errors of the best. With
+    of `nested_folds` (0: none). From `many_rows` on they get about half of that, from `most_rows`
+    on fewer still, and only the best gets them. Of more than `judging_rows` rows, so many choose.
+    Averaged are at most `averaged` pairs that lie within `errors` standard errors of the best. With
     `networks`, a small deep ensemble competes beside the best centers; training it needs torch.
 
     Examples
@@ -59,7 +59,9 @@ class Contest:
         return self.repeats if n_rows < self.many_rows else max(1, self.repeats // 2)
 
     def nested_folds_for(self, n_rows: int) -> int:
-        """Between which two are left out, where noise is learned."""
+        """Of which two are left out where noise is learned and has rivals; 0 for none."""
+        if self.nested_folds == 0:
+            return 0
         fewer = 0 if n_rows < self.many_rows else 1 if n_rows < self.most_rows else 2
         return max(3, self.nested_folds - fewer)
 
