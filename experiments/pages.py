@@ -12,8 +12,12 @@ def show(lines: Iterable[str], name: str, page: Path | None) -> None:
     for line in lines:
         print(line, flush=True)
         shown.append(line)
-    if page is None:
-        return
+    if page is not None:
+        page.write_text(replaced(page.read_text(), name, shown))
+
+
+def replaced(text: str, name: str, lines: Iterable[str]) -> str:
+    """The text of a page with other lines between the comments of that name."""
     start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-    before, rest = page.read_text().split(start)
-    page.write_text(before + start + "\n".join(shown) + "\n" + end + rest.split(end)[1])
+    before, rest = text.split(start)
+    return before + start + "\n".join(lines) + "\n" + end + rest.split(end)[1]

@@ -1,7 +1,7 @@
 """`python -m experiments summary`: summary.json, and the parts of RESULTS.md that are numbers.
 
 Both come from the packed rows alone. In RESULTS, between `<!-- rows: NAME -->` and
-`<!-- end of NAME -->`, stands what the function under NAME gives; the rest is written by hand.
+`<!-- end of rows: NAME -->`, stands what the function under NAME gives; the rest is by hand.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from experiments import causes, compare, protocol, results, summary, table
+from experiments import causes, compare, pages, protocol, results, summary, table
 
 PACKED = results.BENCHMARK.with_suffix(".parquet")
 PAGE = Path(__file__).parent / "RESULTS.md"
@@ -116,13 +116,7 @@ def fill(text: str, numbers: Found) -> str:
     if found != set(BLOCKS):
         raise results.RowsError(f"RESULTS has blocks {sorted(found)}, known are {sorted(BLOCKS)}.")
     for name, make in BLOCKS.items():
-        block = "\n".join(make(numbers))
-        text = re.sub(
-            rf"(<!-- rows: {name} -->\n).*?(<!-- end of {name} -->)",
-            lambda match, block=block: f"{match[1]}{block}\n{match[2]}",
-            text,
-            flags=re.DOTALL,
-        )
+        text = pages.replaced(text, f"rows: {name}", make(numbers))
     return text
 
 

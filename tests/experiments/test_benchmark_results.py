@@ -256,7 +256,7 @@ def test_results_and_the_summary_are_what_the_rows_say():
 
 def test_the_page_refuses_blocks_that_it_does_not_know():
     with pytest.raises(results.RowsError, match="RESULTS has blocks \\['seed'\\], known are"):
-        results_page.fill("<!-- rows: seed -->\n<!-- end of seed -->", None)
+        results_page.fill("<!-- rows: seed -->\n<!-- end of rows: seed -->", None)
 
 
 # Figures over seeds
