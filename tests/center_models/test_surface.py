@@ -34,17 +34,44 @@ def test_with_all_rows_as_landmarks_members_are_kernel_ridge(name):
     X, y = waves(60)
     counts = Folds.draw(60, 5, 1, np.random.RandomState(0)).counts
     bag = KernelSurface(name, random_state=0).fit_bag(X, y, counts)
-    K = Kernel(name)(distances_between(*[bag.basis.coordinates.apply(X)] * 2) / bag.basis.scale)
     for seen, said in zip(counts.astype(bool), bag.predict_members(X)[:, 0].T, strict=True):
-        peer = KernelRidge(alpha=bag.ridge, kernel="precomputed")
-        peer.fit(K[np.ix_(seen, seen)], y[seen] - bag.origin)
-        expected = bag.origin + peer.predict(K[:, seen])
-        np.testing.assert_allclose(said, expected, atol=2e-3 * y.std())
+        expected = []
+        for surface in bag.surfaces:
+            K = likeness(surface, X)
+            peer = KernelRidge(alpha=surface.ridge, kernel="precomputed")
+            peer.fit(K[np.ix_(seen, seen)], y[seen] - bag.origin)
+            expected.append(bag.origin + peer.predict(K[:, seen]))
+        np.testing.assert_allclose(said, np.mean(expected, axis=0), atol=2e-3 * y.std())
+
+
+def likeness(surface, X):
+    distance = distances_between(*[surface.basis.coordinates.apply(X)] * 2)
+    return surface.basis.kernel(distance / surface.basis.scale)
+
+
+def test_of_a_training_row_speaks_a_distance_that_did_not_learn_from_it():
+    """With one distance for all, targets that are noise were foretold by members without them."""
+    X, y = waves(60)
+    counts = Folds.draw(60, 5, 1, np.random.RandomState(0)).counts
+    model = KernelSurface(random_state=0)
+    plain = model.fit_bag(X, y, counts)
+    for half in (False, True):
+        own, other = plain.half == half, y.copy()
+        other[own] = np.roll(y[own], 1)  # neither their mean nor their spread changes
+        changed = model.fit_bag(X, other, counts)
+        speaker = 1 - int(half)  # learned from the other half: which of the two it is
+        np.testing.assert_array_equal(plain.half, changed.half)
+        kept, moved = (
+            [bag.surfaces[i].basis.coordinates.turn for bag in (plain, changed)]
+            for i in (speaker, 1 - speaker)
+        )
+        np.testing.assert_allclose(kept[0], kept[1], atol=1e-6)
+        assert not np.allclose(moved[0], moved[1], atol=1e-6)
 
 
 def test_groups_of_rows_or_single_ones_are_summed_to_the_same():
     X, y = waves(80)
-    basis = KernelSurface(random_state=0).fit(X, y).bag_.basis
+    basis = KernelSurface(random_state=0).fit(X, y).bag_.surfaces[0].basis
     few = FoldPairs.draw(80, 4, np.random.RandomState(0)).counts
     every_row_apart = np.ones((80, 80), np.uint8) - np.eye(80, dtype=np.uint8)
     kinds, weight = (few, every_row_apart), np.arange(80.0)
@@ -94,13 +121,12 @@ def test_what_trees_get_is_what_is_left_without_the_row():
     X, y = waves(50)
     bag = KernelSurface(random_state=0).fit_bag(X, y, np.ones((1, 50), int))
     all_but_one = np.ones((50, 50), np.uint8) - np.eye(50, dtype=np.uint8)
-    K = Kernel("gaussian")(
-        distances_between(*[bag.basis.coordinates.apply(X)] * 2) / bag.basis.scale
-    )
-    left = (y - bag.predict_members(X)[:, 0, 0]) / (1 - bag.leverage)
+    left = (y - bag.predict_training(X)[:, 0, 0]) / (1 - bag.leverage)
     for i, seen in enumerate(all_but_one.astype(bool)):
+        surface = bag.surfaces[0 if bag.half[i] else 1]
+        K = likeness(surface, X)
         weights = np.linalg.solve(
-            K[np.ix_(seen, seen)] + bag.ridge * np.eye(49), y[seen] - bag.origin
+            K[np.ix_(seen, seen)] + surface.ridge * np.eye(49), y[seen] - bag.origin
         )
         assert left[i] == pytest.approx(y[i] - bag.origin - K[i, seen] @ weights, abs=1e-3)
 

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.center_models.mixture import MixedBag
+from clearbands.center_models.surface import SurfaceBag
 from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.checks import check_numeric, check_rows
 from clearbands.progress import ignore, listening
@@ -69,9 +70,10 @@ class TreesOnSmooth(RegressorMixin, BaseEstimator):
         """One member per row of `counts` (b, n): how often each row of X is to count."""
         options: dict[str, Any] = {"weight": weight, "n_jobs": n_jobs, "stage": stage}
         smooth: Any = self.smooth_model().fit_bag(X, y, counts, **options)
-        left_over = y - smooth.predict_members(X)[:, 0].T
-        if hasattr(smooth, "leverage"):
-            left_over /= 1 - smooth.leverage
+        if isinstance(smooth, SurfaceBag):
+            left_over = (y - smooth.predict_training(X)[:, 0].T) / (1 - smooth.leverage)
+        else:
+            left_over = y - smooth.predict_members(X)[:, 0].T
         trees = self._trees().fit_bag(X, left_over, counts, **options)
         return MixedBag([smooth, trees], np.ones(2))
 

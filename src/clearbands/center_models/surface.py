@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from clearbands.bagging import Draws, compact_unseen
 from clearbands.center_models.coordinates import Coordinates, learn_turn
 from clearbands.center_models.kernels import KERNELS, Kernel, Name, distances_between
 from clearbands.checks import check_count, check_numeric, check_rows
@@ -31,9 +32,13 @@ class KernelSurface(RegressorMixin, BaseEstimator):
 
     The distance is turned and stretched along the directions in which y changes, as seen by up to
     400 rows (recursive feature machines: Radhakrishnan et al. 2024). Landmarks are rows of the
-    training set; with as many as there are rows, the model is exact. Members of a bag share
-    distance, landmarks and ridge, as those of a GAM share knots and smoothing; what a member
+    training set; with as many as there are rows, the model is exact. What a member of a bag
     predicts is a solution for the rows that it drew, in closed form.
+
+    Members share landmarks, ridge and distance, so a distance that was learned from all rows would
+    tell a member of rows that it did not draw. There are two surfaces instead, each with a distance
+    learned from one half of the rows: of a training row speaks the one that learned its distance
+    from the other half, of a new row their mean.
 
     Parameters
     ----------
@@ -96,23 +101,21 @@ class KernelSurface(RegressorMixin, BaseEstimator):
             raise ValueError(f"kernel must be {allowed}, got {self.kernel!r}.")
         check_count(self.n_landmarks, "n_landmarks", smallest=2)
         own = np.ones(len(y)) if weight is None else weight
-        typical = counts.mean(axis=0)
-        seen = own * typical
+        seen = own * counts.mean(axis=0)
         origin = float(np.average(y, weights=seen))
         unit = float(np.sqrt(np.average((y - origin) ** 2, weights=seen))) or 1.0
         t = (y - origin) / unit
-        basis = self._basis(X, t, seen)
-        sums = Sums.of(basis, X, t, own, counts)
-        ridge, leverage = _choose_ridge(basis, X, t, seen, *sums.drawn(typical))
-        coefficients = np.empty((basis.mix.shape[1], len(counts)))
-        for member, drawn in enumerate(counts):
-            gram, moment = sums.drawn(drawn)
-            gram[np.diag_indices_from(gram)] += ridge
-            coefficients[:, member] = cho_solve(cho_factor(gram, overwrite_a=True), moment)
-            report(stage, member + 1, len(counts))
-        return SurfaceBag(basis, coefficients, origin, unit, ridge, leverage)
+        half, bases = self._bases(X, t, seen)
+        surfaces = []
+        for done, basis in enumerate(bases, start=1):
+            surfaces.append(_fit_surface(basis, X, t, own, counts))
+            report(stage, len(counts) * done // 2, len(counts))
+        return SurfaceBag(surfaces, half, origin, unit)
 
-    def _basis(self, X: np.ndarray, t: np.ndarray, weight: np.ndarray) -> Basis:
+    def _bases(
+        self, X: np.ndarray, t: np.ndarray, weight: np.ndarray
+    ) -> tuple[np.ndarray, list[Basis]]:
+        """Which rows are of the second half, and functions whose distance is learned from each."""
         rng = check_random_state(self.random_state)
         kernel = Kernel(self.kernel)
         coordinates = Coordinates.from_data(X, weight, by_rank=self.by_rank)
@@ -120,11 +123,29 @@ class KernelSurface(RegressorMixin, BaseEstimator):
         distinct, number = np.unique(X, axis=0, return_inverse=True)
         number = number.reshape(-1)
         mean = np.bincount(number, weight * t) / np.maximum(np.bincount(number, weight), 1e-300)
-        chosen = rng.permutation(len(distinct))[: self.n_landmarks]
-        few = chosen[:TURN_ROWS]
-        turn, scale = learn_turn(coordinates.standard(distinct[few]), mean[few], kernel)
-        coordinates = Coordinates(coordinates.knots, coordinates.origin, coordinates.unit, turn)
-        return Basis.around(coordinates, distinct[chosen], kernel, scale)
+        order = rng.permutation(len(distinct))
+        landmarks = distinct[order[: self.n_landmarks]]
+        bases = []
+        for start in range(2):
+            few = order[start::2][:TURN_ROWS]
+            turn, scale = learn_turn(coordinates.standard(distinct[few]), mean[few], kernel)
+            bases.append(Basis.around(replace(coordinates, turn=turn), landmarks, kernel, scale))
+        place = np.empty(len(order), int)
+        place[order] = np.arange(len(order))
+        return place[number] % 2 == 1, bases
+
+
+def _fit_surface(
+    basis: Basis, X: np.ndarray, t: np.ndarray, own: np.ndarray, counts: np.ndarray
+) -> Surface:
+    sums, typical = Sums.of(basis, X, t, own, counts), counts.mean(axis=0)
+    ridge, leverage = _choose_ridge(basis, X, t, own * typical, *sums.drawn(typical))
+    coefficients = np.empty((basis.mix.shape[1], len(counts)))
+    for member, drawn in enumerate(counts):
+        gram, moment = sums.drawn(drawn)
+        gram[np.diag_indices_from(gram)] += ridge
+        coefficients[:, member] = cho_solve(cho_factor(gram, overwrite_a=True), moment)
+    return Surface(basis, coefficients, ridge, leverage)
 
 
 @dataclass(frozen=True)
@@ -228,21 +249,53 @@ def _choose_ridge(
 
 
 @dataclass(frozen=True)
-class SurfaceBag:
-    """Surfaces over the same landmarks."""
+class Surface:
+    """Members over the same landmarks with the same distance, in units of the bag."""
 
     basis: Basis
     coefficients: np.ndarray  # (k, b)
-    origin: float
-    unit: float
     ridge: float
-    leverage: np.ndarray  # (n,): of the training rows
+    leverage: np.ndarray  # (n,): how much a training row draws the fit to itself
 
-    def predict_members(self, X: np.ndarray) -> np.ndarray:
-        """(n, 1, b)"""
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """(n, b)"""
         weights = self.basis.mix @ self.coefficients
         members = np.empty((len(X), weights.shape[1]))
         for start in range(0, len(X), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
             members[rows] = self.basis.alike(X[rows]) @ weights
+        return members
+
+
+@dataclass(frozen=True)
+class SurfaceBag:
+    """Two surfaces, whose distances were learned from one half of the training rows each."""
+
+    surfaces: Sequence[Surface]
+    half: np.ndarray  # (n,) booleans: of the training rows, whether they are of the second half
+    origin: float
+    unit: float
+
+    @property
+    def leverage(self) -> np.ndarray:
+        """(n,): how much a training row draws to itself the surface that speaks of it."""
+        second, first = (surface.leverage for surface in self.surfaces)
+        return np.where(self.half, second, first)
+
+    def predict_members(self, X: np.ndarray) -> np.ndarray:
+        """(n, 1, b)"""
+        return self._in_units(np.mean([each.predict(X) for each in self.surfaces], axis=0))
+
+    def predict_training(self, X: np.ndarray) -> np.ndarray:
+        """(n, 1, b): of the training rows, in their order, each by the distance of the others."""
+        members = np.empty((len(X), self.surfaces[0].coefficients.shape[1]))
+        for own, surface in zip((self.half, ~self.half), self.surfaces, strict=True):
+            members[own] = surface.predict(X[own])
+        return self._in_units(members)
+
+    def predict_unseen(self, X: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """(n, r), as `SymmetricBag.predict_unseen`."""
+        return compact_unseen(self.predict_training(X), Draws(counts))[:, 0]
+
+    def _in_units(self, members: np.ndarray) -> np.ndarray:
         return (self.origin + self.unit * members)[:, None, :]
