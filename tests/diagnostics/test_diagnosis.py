@@ -541,7 +541,7 @@ def test_notes_say_what_is_no_fault():
     beta, edge, few = found.notes
     assert beta.startswith("With 60 calibration rows, coverage between 0.8")
     assert edge.startswith("lambda is 0: the intervals are noise alone")
-    assert "do not widen away from the data" in edge
+    assert "do not widen where rows are rare" in edge
     assert few == "worst_slab and excess_risk need at least 100 rows; there are 30."
     model.lambda_ = np.array([math.inf])
     edge = diagnose(model, *Scaled.draw(30, 0)).notes[1]

@@ -255,8 +255,8 @@ def lambda_words(lambda_: float, edge: str) -> str:
     if lambda_ == 0:
         return (
             f"lambda is 0: the intervals are {ALEATORIC.plain} alone, and {EPISTEMIC.plain} has no "
-            "part in them. They do not widen away from the data: on rows unlike all others, a "
-            "narrow interval is no sign of knowledge."
+            "part in them. They do not widen where rows are rare: there a narrow interval is no "
+            "sign of knowledge."
         )
     if math.isinf(lambda_):
         return (
