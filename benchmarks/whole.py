@@ -1,0 +1,96 @@
+"""Whole fits of the default: `python -m benchmarks.whole [SECTION ...]`
+
+What data of several shapes cost, each in a process of its own that has warmed up, and how soon an
+interrupt ends a fit. CPU seconds are those of all threads together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+from benchmarks.engine import in_process, smooth
+from benchmarks.measure import Cost, load_average, measure
+from benchmarks.tables import markdown
+from clearbands import ClearRegressor
+
+SHAPES = ((4_000, 30), (1_000, 2_000), (500, 10_000), (200, 10_000), (100_000, 20))
+FIT = """
+from benchmarks.engine import smooth
+from clearbands import ClearRegressor
+X, y = smooth(4_000, 30)
+ClearRegressor(random_state=0).fit(X[:100], y[:100])
+print("fits", flush=True)
+ClearRegressor(random_state=0).fit(X, y)
+"""
+AFTER = (0.5, 2.0, 5.0)  # seconds of the fit
+
+
+def fit_cost(n_rows: int, n_columns: int) -> tuple[Cost, float]:
+    """Of a fit, and the seconds of CPU that predicting its rows takes."""
+    X, y = smooth(n_rows, n_columns)
+    ClearRegressor(random_state=0).fit(X[:100, :10], y[:100])
+    model, cost = measure(lambda: ClearRegressor(random_state=0).fit(X, y))
+    return cost, measure(lambda: model.predict_interval(X[:1000]))[1].cpu_seconds
+
+
+def shapes(asked: Sequence[tuple[int, int]] = SHAPES) -> str:
+    rows = []
+    for shape in asked:
+        cost, prediction = in_process(fit_cost, *shape)
+        rows.append(
+            (
+                " x ".join(f"{n:,}" for n in shape),
+                f"{cost.cpu_seconds:.0f}",
+                f"{cost.wall_seconds:.0f}",
+                f"{cost.peak_mb:,.0f}",
+                f"{cost.above_mb:,.0f}",
+                f"{1e3 * prediction / min(shape[0], 1000):.2f}",
+                f"{load_average():.1f}",
+            )
+        )
+    header = ("data", "CPU, s", "wall, s", "peak memory, MB", "of it above the inputs, MB")
+    return markdown((*header, "predicting a row, CPU, ms", "load"), rows)
+
+
+def interrupt() -> str:
+    """From the signal to the end of the process."""
+    rows = []
+    for after in AFTER:
+        fitting = subprocess.Popen(
+            [sys.executable, "-c", FIT],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert fitting.stdout is not None
+        fitting.stdout.readline()
+        time.sleep(after)
+        fitting.send_signal(signal.SIGINT)
+        start = time.perf_counter()
+        code = fitting.wait(timeout=120)
+        took = time.perf_counter() - start
+        ended = "interrupted" if code else "had ended before"
+        rows.append((f"{after:g}", f"{took:.1f}", ended, f"{load_average():.1f}"))
+    return markdown(("after, s", "until the end, s", "the fit", "load"), rows)
+
+
+SECTIONS = {"shapes": shapes, "interrupt": interrupt}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sections", nargs="*", metavar="SECTION", default=list(SECTIONS))
+    args = parser.parse_args()
+    os.environ["OMP_NUM_THREADS"] = "1"
+    for name in args.sections:
+        print(f"## {name}\n\n{SECTIONS[name]()}\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()
