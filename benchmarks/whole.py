@@ -21,6 +21,8 @@ from clearbands import ClearRegressor
 
 SHAPES = ((4_000, 30), (1_000, 2_000), (500, 10_000), (200, 10_000), (100_000, 20))
 FIT = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have made us deaf
 from benchmarks.engine import smooth
 from clearbands import ClearRegressor
 X, y = smooth(4_000, 30)
@@ -73,7 +75,10 @@ def interrupt() -> str:
         time.sleep(after)
         fitting.send_signal(signal.SIGINT)
         start = time.perf_counter()
-        code = fitting.wait(timeout=120)
+        try:
+            code = fitting.wait(timeout=120)
+        finally:
+            fitting.kill()
         took = time.perf_counter() - start
         ended = "interrupted" if code else "had ended before"
         rows.append((f"{after:g}", f"{took:.1f}", ended, f"{load_average():.1f}"))
