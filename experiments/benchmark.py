@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from clearbands.scaling.engines import ENGINES, DaskCluster, Engine, LostWorkers, choose_engine
 from experiments import datasets, protocol, results, simulations
 from experiments.sources import PAPER_SETS, SOURCES
 
@@ -56,6 +57,8 @@ def add_run(commands) -> None:
     parser.add_argument("--settings", nargs="+", default=protocol.SETTINGS)
     parser.add_argument("--seeds", nargs="+", type=int, default=protocol.SEEDS)
     parser.add_argument("--jobs", type=int, default=1, help="cells run at once")
+    parser.add_argument("--engine", choices=ENGINES, help="who runs the cells, instead of --jobs")
+    parser.add_argument("--scheduler", help="address of a Dask cluster, whose workers see the data")
     parser.add_argument("--stock", action="store_true", help="XGBoost and quantile-forest models")
     parser.add_argument("--retry", action="store_true", help="run rows with an error again")
     parser.add_argument("--results", type=Path, help="file of the rows")
@@ -63,6 +66,13 @@ def add_run(commands) -> None:
     parser.add_argument("--methods", nargs="+", default=(), help="by default all")
     parser.add_argument("--methods-from", nargs="+", default=(), help="files that add methods")
     parser.set_defaults(command=run_benchmark)
+
+
+def engine_for(args: argparse.Namespace) -> Engine | None:
+    """The engine that was asked for; None leaves it to joblib."""
+    if args.scheduler is not None:
+        return DaskCluster(args.scheduler)
+    return None if args.engine is None else choose_engine(args.engine, args.jobs)
 
 
 def run_benchmark(args: argparse.Namespace) -> int:
@@ -86,7 +96,24 @@ def run_benchmark(args: argparse.Namespace) -> int:
         tuple(args.methods_from),
         tuple(args.methods),
     )
-    run.run(names, args.variants, args.seeds, options, n_jobs=args.jobs, retry=args.retry)
+    engine = engine_for(args)
+    try:
+        run.run(
+            names,
+            args.variants,
+            args.seeds,
+            options,
+            n_jobs=args.jobs,
+            retry=args.retry,
+            engine=engine,
+        )
+    except LostWorkers as error:
+        raise datasets.DatasetError(
+            f"{error} The rows that were finished are there; the same command goes on."
+        ) from error
+    finally:
+        if engine is not None:
+            engine.close()
     if missing:
         print(said)
     return 0

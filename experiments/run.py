@@ -17,6 +17,7 @@ import joblib
 import numpy as np
 
 from clearbands import metrics
+from clearbands.scaling.engines import Engine
 from experiments import datasets, methods, peers, protocol, results
 from experiments.fitted import Fitted, Parts
 from experiments.parts import fit_parts
@@ -53,8 +54,13 @@ def run(
     *,
     n_jobs: int = 1,
     retry: bool = False,
+    engine: Engine | None = None,
 ) -> None:
-    """Fill the file at `options.path` with the rows that are not there yet."""
+    """Fill the file at `options.path` with the rows that are not there yet.
+
+    An `engine` runs the cells instead of `n_jobs` processes; its workers must see the file and the
+    data sets.
+    """
     names = in_order_of_cost(names)
     for extra in options.methods_from:
         methods.load_file(extra)
@@ -65,11 +71,25 @@ def run(
     todo = {cell: left for cell in cells if (left := missing(cell, options, done))}
     n_rows = sum(map(len, todo.values()))
     print(f"{len(cells) - len(todo)} of {len(cells)} cells are there; {n_rows} rows to go.")
-    tasks = (joblib.delayed(run_cells)(group, options) for group in by_split(todo))
-    finished = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks)
+    groups = by_split(todo)
+    if engine is None:
+        tasks = (joblib.delayed(run_cells)(group, options) for group in groups)
+        finished = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks)
+    else:
+        finished = engine.run([GroupTask(group, options) for group in groups])
     costs = {cell: cost(cell.dataset) for cell in todo}
     for line in progress(chain.from_iterable(finished), costs):
         print(line, flush=True)
+
+
+class GroupTask(NamedTuple):
+    """Cells that are run together, for engines, which may tell them to stop."""
+
+    group: Wanted
+    options: Options
+
+    def __call__(self, stop: Any = None) -> list[tuple[Cell, int]]:
+        return run_cells(self.group, self.options)
 
 
 def by_split(todo: Wanted) -> list[Wanted]:

@@ -8,16 +8,25 @@ from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from clearbands.answers import Answers
 from clearbands.bands import Components
 from clearbands.calibration.distribution import SIDES, AnyLevel, Distribution
 from clearbands.calibration.groups import GroupCalibrator
 from clearbands.calibration.rolling import Rolling
-from clearbands.checks import check_groups, check_levels, check_quantiles, is_frame, trusting
+from clearbands.checks import (
+    check_groups,
+    check_levels,
+    check_quantiles,
+    is_dask,
+    is_frame,
+    trusting,
+)
 from clearbands.extrapolation import Extrapolation
 from clearbands.familiarity import NO_FAMILIARITY, Familiarity, epistemic_width, texts_of_rows
 from clearbands.interval_regressor import WidthRegressor
+from clearbands.partitions import predict_partitions
 from clearbands.support import Support, check_support
 from clearbands.tables.native import kind_of
 from clearbands.uncertainty import Uncertainty
@@ -45,7 +54,7 @@ class AnsweringRegressor(WidthRegressor):
         confidence_level: float | Sequence[float] | None = None,
         side: str = "both",
         calibration_weight: Any = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> Any:
         """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels.
 
         Parameters
@@ -63,18 +72,36 @@ class AnsweringRegressor(WidthRegressor):
             same unit, at the levels of the fit. The coverage is then exactly that of weighted
             conformal prediction; without them the largest weight of the fit stands for each, which
             makes intervals somewhat wider.
+
+        Of a Dask DataFrame a Dask DataFrame is returned: point, lower and upper (lower_0.9,
+        upper_0.9, ... with several levels), with the index of X and not computed yet.
         """
         if side not in SIDES:
             raise ValueError(f'side must be "both", "lower" or "upper", got {side!r}.')
-        if confidence_level is not None:
-            check_levels(confidence_level)
+        asked = None if confidence_level is None else check_levels(confidence_level)
         if calibration_weight is not None and (confidence_level is not None or side != "both"):
             raise ValueError(
                 "calibration_weight of new rows is known to the levels of the fit alone: leave out "
                 "confidence_level and side, or fit at these levels."
             )
+        if is_dask(X):
+            return self._predict_partitions(X, groups, asked, side, calibration_weight)
         found = self.answers(X, groups=groups, calibration_weight=calibration_weight)
         return found.calibrated.center, found.interval(confidence_level, side)
+
+    def _predict_partitions(
+        self, X: Any, groups: Any, asked: tuple[float, ...] | None, side: str, weight: Any
+    ) -> Any:
+        check_is_fitted(self, "calibrator_")
+        if weight is not None or not isinstance(groups, str | None):
+            raise ValueError(
+                "Of a Dask DataFrame, groups are the name of a column, and rows have no weights."
+            )
+        levels = self.levels_.tolist() if asked is None else list(asked)
+        wanted = None if asked is None else levels
+        return predict_partitions(
+            self, X, levels, groups=groups, confidence_level=wanted, side=side
+        )
 
     def predict_quantiles(
         self, X: Any, levels: float | Sequence[float], *, groups: Any = None

@@ -69,6 +69,11 @@ def _is_trusted(estimator: Any, X: Any, *, as_matrix: bool) -> bool:
     return X.shape[1] == getattr(estimator, "n_features_in_", None)
 
 
+def is_dask(X: Any) -> bool:
+    """Whether X is a Dask DataFrame: rows in partitions, wherever they are."""
+    return nw.dependencies.is_dask_dataframe(X)
+
+
 def check_numeric(estimator: Any, X: Any, *, reset: bool) -> np.ndarray:
     """X as finite floats in C order; remembers the columns when `reset`, else compares them."""
     if not reset and _is_trusted(estimator, X, as_matrix=True):

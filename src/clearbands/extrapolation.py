@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,6 +48,14 @@ class Extrapolation:
         margin = max((_margin(column, train_weight) for column in train.T), default=0.0)
         with np.errstate(over="ignore"):
             return cls(low, high, np.minimum(slopes * (high - low), LARGEST), margin)
+
+    def widened(self, low: np.ndarray, high: np.ndarray) -> Extrapolation:
+        """The same for more rows than it was made of, with their ranges."""
+        span, wider = self.high - self.low, high - low
+        per_range = np.where(span > 0, wider / np.where(span > 0, span, 1.0), 1.0)
+        with np.errstate(over="ignore"):
+            steepness = np.minimum(self.steepness * per_range, LARGEST)
+        return replace(self, low=low, high=high, steepness=steepness)
 
     def deviations(self, X: np.ndarray) -> np.ndarray:
         """(n,): the standard deviation of what the center may be off for being out there."""

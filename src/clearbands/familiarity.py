@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,19 @@ class Familiarity:
             outside, unknown = found._outside(held_out[0]), found._unknown(held_out[1])
         scores = found._combine(widths, outside, unknown)
         return cls(low, high, known, width, order_statistic(scores, capped_rank(n, ORDINARY)))
+
+    def widened(
+        self, low: np.ndarray, high: np.ndarray, texts: Sequence[set[str] | None]
+    ) -> Familiarity:
+        """The same for more rows than it was made of: their ranges, and their categories.
+
+        None for the categories of a column leaves those that are known.
+        """
+        known = [
+            own if more is None else sorted({*own, *more})
+            for own, more in zip(self.known, texts, strict=True)
+        ]
+        return replace(self, low=low, high=high, known=known)
 
     def scores(self, X: np.ndarray, texts: np.ndarray, widths: np.ndarray) -> np.ndarray:
         """(n,): how strange new rows are; above `threshold` they are unfamiliar."""

@@ -63,9 +63,10 @@ def smallest_hashes(seed: int, stream: int, n_rows: int, size: int) -> np.ndarra
         more = np.arange(start, min(start + ROWS_AT_ONCE, n_rows))
         rows = np.concatenate([rows, more])
         hashes = np.concatenate([hashes, row_hashes(seed, stream, more)])
-        order = np.lexsort((rows, hashes))[:size]
-        rows, hashes = rows[order], hashes[order]
-    return rows
+        if len(rows) > size:
+            kept = np.argpartition(hashes, size)[:size]
+            rows, hashes = rows[kept], hashes[kept]
+    return rows[np.argsort(hashes)]  # no two rows of a stream have one hash
 
 
 def _poisson_thresholds() -> np.ndarray:

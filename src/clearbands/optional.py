@@ -9,6 +9,7 @@ from typing import Any
 EXTRAS = {
     "boost": "xgboost-cpu",
     "cli": "typer rich polars jinja2 matplotlib",
+    "dask": "dask distributed pandas polars pyarrow",
     "deep": "torch",
     "excel": "fastexcel",
     "forest": "quantile-forest",

@@ -72,14 +72,15 @@ def record_origin(
     >>> origin.count_seen(X.reverse(), y[::-1]), origin.count_seen(X, y + 1)
     (2, 0)
     """
-    hashes = np.sort(hash_rows(X, y))
+    names = {"target": target, "unit": unit, "id": id, "data": data, "time": time, "group": group}
+    return origin_of_hashes(hash_rows(X, y), **names)
+
+
+def origin_of_hashes(hashes: np.ndarray, **names: str) -> Origin:
+    """The same from the hashes of all rows, in any order."""
+    hashes = np.sort(hashes)
     return Origin(
-        target=target,
-        unit=unit,
-        id=id,
-        data=data,
-        time=time,
-        group=group,
+        **names,
         fitted=dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         n_rows=len(hashes),
         fingerprint=hash_table(hashes),

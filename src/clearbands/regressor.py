@@ -19,7 +19,7 @@ from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.distribution import AnyLevel
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.calibration.judged import Judged, fit_calibrator, for_groups, lambda_paths
-from clearbands.checks import check_count, check_target, check_weights
+from clearbands.checks import check_count, check_table, check_target, check_weights
 from clearbands.competition.centers import CenterStanding
 from clearbands.competition.contest import Contest
 from clearbands.competition.judging import Standing
@@ -35,6 +35,7 @@ from clearbands.interval_regressor import learns_from_target
 from clearbands.pairs import Blend, Pair
 from clearbands.progress import Listener, listening
 from clearbands.recipe import RESIDUALS, Made, Recipe, Unseen
+from clearbands.scaling.source import is_table_on_disk
 from clearbands.split import Rows, check_apart, hold_out
 from clearbands.support import check_inside, check_support
 from clearbands.time_order import check_time, hold_out_last, places
@@ -192,6 +193,9 @@ class ClearRegressor(UpdatingRegressor):
         sample_weight: Any = None,
         calibration_weight: Any = None,
         progress: Listener | None = None,
+        features: Sequence[str] | None = None,
+        work: Any = None,
+        engine: Any = None,
     ) -> ClearRegressor:
         """Train on the rows and calibrate on rows that what is calibrated did not see.
 
@@ -214,6 +218,13 @@ class ClearRegressor(UpdatingRegressor):
         given, else to those of X.
 
         `progress` is called as `progress(stage, done, total)`.
+
+        X may also be a table that is larger than memory: the path of a parquet file or of a folder
+        of them, a list of paths, or a Dask DataFrame. y is then the name of its target column;
+        `features` names the columns to learn from, all others by default. What is finished is kept
+        in the folder `work`, from which another run goes on, and `engine` says who does it:
+        "threads", "processes", "dask" or an engine of `clearbands.scaling.engines`. The result
+        depends neither on the engine nor on who died meanwhile. See docs/scaling.md.
         """
         levels = self._check_parameters()
         for other in ("origin_", "rolling_"):  # of other rows: see `clearbands.origin`, `update`
@@ -221,6 +232,16 @@ class ClearRegressor(UpdatingRegressor):
                 delattr(self, other)
         self.calibration_ = self._choose_calibration(X_cal)
         rng = check_random_state(self.random_state)
+        if is_table_on_disk(X):
+            given = X_cal, y_cal, together, time, groups, sample_weight, calibration_weight
+            self._check_for_files(y, given, work)
+            with listening(progress):
+                return self._fit_on_files(X, y, features, work, engine, levels, rng)
+        if not (features is work is engine is None):
+            raise ValueError(
+                "features, work and engine are for a table in parquet files or of Dask: X is in "
+                "memory already."
+            )
         labels = self._read_labels(X, y, X_cal, y_cal, groups, calibration_weight)
         together = self._check_order(time, together, X_cal, y)
         train, validation, calibration = self._split(
@@ -246,13 +267,8 @@ class ClearRegressor(UpdatingRegressor):
                     train, texts, held_out, calibration, new_texts
                 )
                 self.beyond_ = self._extrapolation(recipe, train, held_out, calibration)
-            self.levels_ = np.array(levels)
-            self.calibrator_ = self._calibrate(recipe, held_out, chooser, rng)
-            self.any_level_ = self._keep(held_out)
-            chosen_on = held_out if chooser is None else chooser
-            self.lambda_paths_ = lambda_paths(self._pooled, chosen_on, levels, self.lambda_)
-        self.n_train_, self.n_calibration_ = len(train), len(held_out.y)
-        self.n_validation_ = len(chosen_on.y)
+            self._finish(recipe, held_out, chooser, rng)
+        self.n_train_ = len(train)
         self.guarantee_ = self._guarantee(X_cal, held_out)
         return self
 
@@ -423,7 +439,10 @@ class ClearRegressor(UpdatingRegressor):
         self, recipe: Recipe, train: Rows, rng: np.random.RandomState
     ) -> tuple[Judged, np.ndarray]:
         """Fit the parts on all rows; what those who did not see them say of which rows."""
-        unseen = self._take(recipe.on_all(train, rng))
+        return self._fitted_on_all(recipe.on_all(train, rng), train)
+
+    def _fitted_on_all(self, made: Made, train: Rows) -> tuple[Judged, np.ndarray]:
+        unseen = self._take(made)
         assert unseen is not None
         rows = train.take(unseen.rows)
         return _judged(rows, self._within(unseen.components)), unseen.rows
@@ -443,6 +462,83 @@ class ClearRegressor(UpdatingRegressor):
         self._take(recipe.apart(train, validation, rng))
         chooser = None if calibration is validation else self._judged(validation)
         return self._judged(calibration), chooser
+
+    def _check_for_files(self, target: Any, given: tuple[Any, ...], work: Any) -> None:
+        """What a table in files needs, and what it cannot have."""
+        if not isinstance(target, str):
+            raise TypeError(
+                f"Of a table in files, y is the name of its target column, got {type(target)}."
+            )
+        is_other = self.calibration_ != "cross" or self.split != "random"
+        if is_other or any(each is not None for each in given):
+            raise ValueError(
+                "A table in files calibrates on its own rows, each by members that did not see it: "
+                'leave calibration open (or "cross") and split="random", and give neither X_cal '
+                "nor weights, groups, time or labels of rows that belong together."
+            )
+        if self.encoder is None or self.residuals == "target":
+            raise ValueError(
+                "A table in files needs an encoder, and noise that is learned from residuals: "
+                'leave encoder="auto" and residuals as they are.'
+            )
+        self._check_encoder()
+        if work is not None and not isinstance(self.random_state, int | np.integer):
+            raise ValueError(
+                "A fit can only go on from a work folder if it draws the same numbers again: give "
+                f"random_state a whole number, got {self.random_state!r}."
+            )
+
+    def _fit_on_files(
+        self,
+        X: Any,
+        target: str,
+        features: Sequence[str] | None,
+        work: Any,
+        engine: Any,
+        levels: list[float],
+        rng: np.random.RandomState,
+    ) -> ClearRegressor:
+        """Everything that follows from a sample of the rows is done as in memory."""
+        # Imported late: numba takes a second to load, which `import clearbands` should not.
+        from clearbands.scaling.fit import fit_on_files
+
+        recipe, self.group_column_ = self._recipe(levels), None
+
+        def fit_encoder(raw: Any) -> Any:
+            return self._make_encoder().fit(check_table(self, raw, reset=True))
+
+        found = fit_on_files(
+            recipe, X, target, fit_encoder, features=features, work=work, engine=engine, rng=rng
+        )
+        check_inside(found.ranges.target, self._support)
+        self.encoder_ = found.encoder
+        sample = Rows(found.sample.X, found.sample.y)
+        held_out, rows = self._fitted_on_all(found.made, sample)
+        texts = texts_of_rows(self.encoder_, found.sample.raw)
+        familiar = self._familiar_of_all(sample, texts, held_out, rows)
+        low, high, _ = found.ranges
+        self.familiar_ = familiar and familiar.widened(low, high, found.texts)
+        beyond = self._extrapolation(recipe, sample, held_out, sample, rows)
+        self.beyond_ = beyond and beyond.widened(low, high)
+        self._finish(recipe, held_out, None, rng)
+        self.n_train_ = found.n_rows
+        self.guarantee_ = self._guarantee(None, held_out)
+        return self
+
+    def _finish(
+        self,
+        recipe: Recipe,
+        held_out: Judged,
+        chooser: Judged | None,
+        rng: np.random.RandomState,
+    ) -> None:
+        """Calibrate the parts, and keep what answers need."""
+        self.levels_ = np.array(recipe.levels)
+        self.calibrator_ = self._calibrate(recipe, held_out, chooser, rng)
+        self.any_level_ = self._keep(held_out)
+        chosen_on = held_out if chooser is None else chooser
+        self.lambda_paths_ = lambda_paths(self._pooled, chosen_on, recipe.levels, self.lambda_)
+        self.n_calibration_, self.n_validation_ = len(held_out.y), len(chosen_on.y)
 
     def _take(self, made: Made) -> Unseen | None:
         self.parts_, self.leaderboard_, self.centers_, unseen = made

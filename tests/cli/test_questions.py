@@ -92,7 +92,7 @@ def test_questions_that_make_no_sense_are_one_sentence(folder, asked, said):
 
 def test_many_rows_are_answered_in_pieces_as_one(folder, monkeypatch):
     whole = predict(folder, "--above", "asking", "--unfamiliar")
-    monkeypatch.setattr("clearbands.cli.predict.ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("clearbands.cli.predicting.ROWS_AT_ONCE", 7)
     assert predict(folder, "--above", "asking", "--unfamiliar").equals(whole)
 
 

@@ -14,6 +14,7 @@ from joblib.externals.loky import get_reusable_executor
 
 from clearbands import ClearRegressor
 from clearbands.calibration.conformal import rank
+from clearbands.scaling.engines import Threads
 from experiments import __main__, authors, datasets, methods, parts, protocol, results, run
 from experiments.case import Method, Result
 from experiments.fitted import Fitted, Parts
@@ -282,6 +283,10 @@ def test_jobs_change_no_row(tiny):
     get_reusable_executor().shutdown()  # workers of other tests do not know this test's folder
     run.run(["tiny"], ["b"], [777, 778], run.Options(two, n_bootstraps=4), n_jobs=2)
     pd.testing.assert_frame_equal(without_seconds(one), without_seconds(two))
+    three = tiny / "three.csv"
+    options = run.Options(three, n_bootstraps=4)
+    run.run(["tiny"], ["b"], [777, 778], options, engine=Threads(2))
+    pd.testing.assert_frame_equal(without_seconds(one), without_seconds(three))
 
 
 def test_adding_a_method_is_adding_an_entry(tiny, own_methods):

@@ -96,37 +96,49 @@ class ScaledResiduals(ResampledPart):
         A row counts as many times as its `sample_weight` (n,) says, by default once. With `nested`,
         its folds replace those of this part.
         """
-        check_count(self.n_folds, "n_folds", smallest=2)
-        check_count(self.n_repeats, "n_repeats")
         X = check_numeric(self, X, reset=True)
         residual = check_target(residual, X)
         weight = check_sample_weight(sample_weight, len(residual))
-        levels = check_levels(self.confidence_level)
-        rng = check_random_state(self.random_state)
-        model = seed_missing(clone(_scale_trees() if self.model is None else self.model), rng)
-        typical = weighted_median(np.abs(residual), weight)
-        self.smallest_ = SMALLEST_SCALE * typical
-
-        def size(values: np.ndarray) -> np.ndarray:
-            sizes = np.abs(values)
-            return np.log(sizes + (SMALLEST_LOG * typical or 1.0)) if self.learn_log else sizes
-
+        model, rng = self.prepare(residual, weight)
         if nested is not None:
             self.draws_: Draws = nested.folds
-            self.bag_ = fit_nested(model, nested, size, weight, n_jobs=self.n_jobs)
+            self.bag_ = fit_nested(model, nested, self.sizes, weight, n_jobs=self.n_jobs)
         else:
             self.draws_ = Folds.draw(len(residual), self.n_folds, self.n_repeats, rng, together)
             self.bag_ = fit_bag(
                 model,
                 X,
-                size(residual),
+                self.sizes(residual),
                 self.draws_,
                 weight=weight,
                 n_jobs=self.n_jobs,
                 stage="aleatoric",
             )
-        self.unseen_scale_ = self._scale(predict_unseen(self.bag_, X, self.draws_)[:, 0])
-        ends = np.array([tails(level) for level in levels]).T
+        return self.finish(residual, predict_unseen(self.bag_, X, self.draws_)[:, 0], weight)
+
+    def prepare(
+        self, residual: np.ndarray, weight: np.ndarray | None = None
+    ) -> tuple[Any, np.random.RandomState]:
+        """What is known before members are fitted: the model, seeded, and who draws the folds."""
+        check_count(self.n_folds, "n_folds", smallest=2)
+        check_count(self.n_repeats, "n_repeats")
+        check_levels(self.confidence_level)
+        rng = check_random_state(self.random_state)
+        typical = weighted_median(np.abs(residual), weight)
+        self.smallest_ = SMALLEST_SCALE * typical
+        self.offset_ = SMALLEST_LOG * typical or 1.0
+        return seed_missing(clone(_scale_trees() if self.model is None else self.model), rng), rng
+
+    def sizes(self, residual: np.ndarray) -> np.ndarray:
+        """What the model learns of residuals, in their shape."""
+        return learned_sizes(residual, self.offset_ if self.learn_log else None)
+
+    def finish(
+        self, residual: np.ndarray, members: np.ndarray, weight: np.ndarray | None = None
+    ) -> ScaledResiduals:
+        """The factors, from residuals (n,) and what `members` (n, r) say that did not see them."""
+        self.unseen_scale_ = self._scale(members)
+        ends = np.array([tails(level) for level in check_levels(self.confidence_level)]).T
         with np.errstate(divide="ignore", invalid="ignore"):
             shape = np.where(residual == 0, 0.0, residual / self.unseen_scale_)
         known = np.isfinite(shape)
@@ -152,6 +164,12 @@ class ScaledResiduals(ResampledPart):
         mean = np.nansum(members, axis=1) / np.maximum(n_present, 1)
         scale = np.exp(mean) if self.learn_log else mean
         return np.where(n_present > 0, np.maximum(scale, self.smallest_), np.nan)
+
+
+def learned_sizes(residual: np.ndarray, offset: float | None) -> np.ndarray:
+    """(n,): absolute residuals, or the logarithms of what they are above minus `offset`."""
+    size = np.abs(residual)
+    return size if offset is None else np.log(size + offset)
 
 
 def _scale_trees() -> SymmetricTrees:

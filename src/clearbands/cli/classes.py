@@ -36,14 +36,13 @@ def class_table(
     import polars as pl
 
     from clearbands.class_predictions import predict_classes
+    from clearbands.progress import report
 
     tables = []
-    with console.progress_bar() as progress:
-        for start in range(0, X.height, ROWS_AT_ONCE):
-            if progress is not None:
-                progress("predicting", start, X.height)
-            rows = X[start : start + ROWS_AT_ONCE]
-            tables.append(predict_classes(model, rows, levels, unfamiliar=unfamiliar).table())
+    for start in range(0, X.height, ROWS_AT_ONCE):
+        report("predicting", start, X.height)
+        rows = X[start : start + ROWS_AT_ONCE]
+        tables.append(predict_classes(model, rows, levels, unfamiliar=unfamiliar).table())
     return pl.concat(tables)
 
 

@@ -31,12 +31,20 @@ STAGES = {
     "trying trees": "Trying trees",
     "members of logistic": "Members with lines",
     "members of trees": "Members with trees",
+    "first pass": "Taking a sample",
+    "second pass": "Writing bins",
+    "unseen rows": "Rows unseen by members",
 }
 MOST_NAMES = 8  # of columns in one line
 
 
 def say(text: str) -> None:
     typer.echo(text)
+
+
+def write(text: str) -> None:
+    """As it is, to standard output."""
+    typer.echo(text, nl=False)
 
 
 def complain(text: str) -> None:
@@ -178,6 +186,12 @@ def _show_class_fit(model: ClearClassifier, name: str) -> None:
         "guarantee": f"of the sets at {model.confidence_level:g}: {model.guarantee_}",
     }
     show_pairs(f"Fitted on {name}", pairs)
+
+
+def show_written(model: Any, data: Path, out: Path, seconds: float) -> None:
+    """What came of a fit, and where it is now."""
+    show_fit(model, title_of(data))
+    say(f"Wrote {out} ({out.stat().st_size / 1e6:.1f} MB) after {seconds:.1f} s.")
 
 
 def _who_saw_what(model: Any) -> str:

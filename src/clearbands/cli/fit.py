@@ -12,7 +12,6 @@ from clearbands.cli.fit_options import (
     Features,
     Gap,
     Group,
-    Jobs,
     Levels,
     Out,
     Preset,
@@ -30,10 +29,15 @@ from clearbands.cli.options import (
     Data,
     Decimal,
     Encoding,
+    Engine,
+    Jobs,
+    Scheduler,
     Separator,
     Target,
     Unit,
+    Work,
     asked_of,
+    engine_of,
     kinds_asked,
 )
 from clearbands.tables import files
@@ -64,10 +68,16 @@ def fit(
     separator: Separator = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
+    engine: Engine = None,
+    scheduler: Scheduler = None,
+    work: Work = None,
 ) -> None:
     """Learn intervals, or classes, for one column of a table from all the others.
 
     What the target holds is found and said: text, yes and no, or two numbers alone are classes.
+
+    A folder of parquet files, or a file with --engine or --work, is not read into memory: it may
+    be larger than that. Its target must be a number.
     """
     from clearbands.cli import fitting
 
@@ -87,8 +97,24 @@ def fit(
         files.check_output(report, inputs=[data])
         if report.resolve() == out.resolve():
             raise ValueError(f"--report and --out both name {out}; give each a file of its own.")
-    reading = read_table(data, asked=asked, columns_as=kinds_asked(columns_as))
     names = fitting.Names(target, unit, row_id or "", group or "", time or "")
+    if data.is_dir() or not (engine is scheduler is work is None):
+        from clearbands.cli import fit_files
+
+        fit_files.check_options(
+            report=report,
+            group=group,
+            time=time,
+            classes=classes,
+            columns_as=columns_as,
+            separator=separator,
+            decimal=decimal,
+        )
+        workers = engine_of(engine, scheduler, jobs)
+        table = fit_files.open_columns(data, names, features=features, drop=drop)
+        fit_files.fit_and_save(table, settings, names, workers, work, data=data, out=out)
+        return
+    reading = read_table(data, asked=asked, columns_as=kinds_asked(columns_as))
     if time is not None:
         reading, _ = in_order(reading, time)
     rows = fitting.choose_rows(reading, names, features=features, drop=drop, as_classes=classes)

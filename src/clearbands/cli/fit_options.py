@@ -84,12 +84,6 @@ Gap = Annotated[
 Seed = Annotated[
     int, typer.Option("--seed", min=0, metavar="N", help="The same seed gives the same model.")
 ]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs", min=1, metavar="N", help="Cores to use, all by default; changes no result."
-    ),
-]
 ReportPath = Annotated[
     Path | None,
     typer.Option(

@@ -193,9 +193,7 @@ def fit_and_save(
             data=console.title_of(data),
         )
         save(model, out)
-    console.show_fit(model, console.title_of(data))
-    seconds = time.perf_counter() - started
-    console.say(f"Wrote {out} ({out.stat().st_size / 1e6:.1f} MB) after {seconds:.1f} s.")
+    console.show_written(model, data, out, time.perf_counter() - started)
     return model
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,7 +14,8 @@ Data = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="A table: .csv, .tsv, .parquet, .feather or .xlsx; - for standard input.",
+        help="A table: .csv, .tsv, .parquet, .feather or .xlsx; - for standard input. Also a "
+        "folder of .parquet files.",
     ),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file written by fit.")]
@@ -93,6 +95,57 @@ ColumnsAs = Annotated[
         help="Read a column as number or text, whatever it looks like; repeat for several.",
     ),
 ]
+
+
+class EngineName(StrEnum):
+    """As in `clearbands.scaling.engines`."""
+
+    threads = "threads"
+    processes = "processes"
+    dask = "dask"
+
+
+Engine = Annotated[
+    EngineName | None,
+    typer.Option("--engine", help="Who works on a table in parquet files; changes no result."),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler", metavar="ADDRESS", help="Of the Dask cluster, such as tcp://10.0.0.5:8786."
+    ),
+]
+Work = Annotated[
+    Path | None,
+    typer.Option(
+        "--work",
+        metavar="DIR",
+        help="Keep what is finished there; the same command goes on from it.",
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", min=1, metavar="N", help="Cores to use, all by default; changes no result."
+    ),
+]
+
+
+def engine_of(name: EngineName | None, scheduler: str | None, jobs: int | None) -> Any:
+    """The engine that was asked for, threads by default."""
+    if (scheduler is None) != (name != EngineName.dask):
+        raise ValueError("--engine dask and --scheduler ADDRESS belong together: give both.")
+    from clearbands.scaling.engines import DaskCluster, choose_engine
+
+    if scheduler is not None:
+        return DaskCluster(scheduler)
+    return choose_engine(name.value if name else "threads", -1 if jobs is None else jobs)
+
+
+def refuse_engine(*given: Any) -> None:
+    """Raise where --engine, --scheduler or --work was given for a table that is read whole."""
+    if any(option is not None for option in given):
+        raise ValueError("--engine, --scheduler and --work are for tables in parquet files.")
 
 
 def asked_of(separator: str | None, decimal: str | None, encoding: str | None) -> Asked:

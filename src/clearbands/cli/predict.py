@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from clearbands.cli import console
 from clearbands.cli.class_target import is_classifier
-from clearbands.cli.classes import class_table, refuse_for_classes
-from clearbands.cli.models import features_in, groups_in, kept_columns, load_any, read_for
+from clearbands.cli.classes import refuse_for_classes
+from clearbands.cli.models import load_any, read_for
 from clearbands.cli.options import (
     Data,
     Decimal,
     Encoding,
+    Engine,
+    Jobs,
     Keep,
     KnownId,
     Model,
+    Scheduler,
     Separator,
     TableOut,
+    Work,
     asked_of,
-    names_in,
+    engine_of,
+    refuse_engine,
 )
+from clearbands.progress import listening
 from clearbands.tables import files
-from clearbands.tables.choosing import take_target
 from clearbands.tables.formats import STREAM
-from clearbands.tables.reading import Reading
-
-if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-
-    from clearbands.questions import Questions
-    from clearbands.regressor import ClearRegressor
-
-ROWS_AT_ONCE = 10_000  # between two steps of the progress bar
 
 
 def predict(
@@ -78,6 +72,10 @@ def predict(
     separator: Separator = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
+    jobs: Jobs = None,
+    engine: Engine = None,
+    scheduler: Scheduler = None,
+    work: Work = None,
 ) -> None:
     """Write point, bounds and the two parts of the width for every row.
 
@@ -85,71 +83,39 @@ def predict(
     the first level, the widths aleatoric and epistemic and epistemic_share between 0 and 1; then
     quantile_0.1, above_400000, below_... and unfamiliar, if asked for. With --side the two parts
     are still those of the interval with both bounds. Columns that the model does not know are
-    ignored.
+    ignored. Parquet files are read piece by piece: the table may be larger than memory.
 
     Of a model for classes: class, the classes of its set, p_ and the name of each class with its
     probability, the entropies aleatoric and epistemic in bits, and epistemic_share.
     """
+    from clearbands.cli.predict_files import predict_files, table_in_files
+    from clearbands.cli.predicting import Wanted
+
     files.check_output(out, inputs=[model, data], table=True)
     asked = asked_of(separator, decimal, encoding)
-    _questions(level, side, quantile, unfamiliar)  # refused before the work
+    wanted = Wanted(
+        tuple(level),
+        side,
+        tuple(quantile),
+        tuple(above),
+        tuple(below),
+        unfamiliar,
+        tuple(keep),
+        row_id,
+    )
     fitted = load_any(model)
-    reading = read_for(data, asked, fitted)
-    kept = kept_columns(fitted, reading, names_in(keep, reading.frame.columns), row_id)
     if is_classifier(fitted):
         refuse_for_classes(side=side != "both", quantile=quantile, above=above, below=below)
-        table = class_table(fitted, features_in(fitted, reading), level, unfamiliar)
+    table_on_disk = table_in_files(data, fitted)
+    if table_on_disk is not None:
+        workers = engine_of(engine, scheduler, jobs)
+        predict_files(model, wanted, table_on_disk, out, workers, work)
+        n_rows = table_on_disk.n_rows
     else:
-        values = _values(above, reading), _values(below, reading)
-        questions = _questions(level, side, quantile, unfamiliar, *values)
-        X = features_in(fitted, reading)
-        table = _predict(fitted, X, groups_in(fitted, reading), questions)
-    twice = next((column.name for column in kept if column.name in table.columns), None)
-    if twice is not None:
-        raise ValueError(f"The output has a column {twice!r} of its own; rename that of the data.")
-    files.write_table(table.select(*kept, *table.columns), out)
+        refuse_engine(engine, scheduler, work)
+        reading = read_for(data, asked, fitted)
+        with console.progress_bar() as progress, listening(progress):
+            files.write_table(wanted.table(fitted, reading), out)
+        n_rows = reading.frame.height
     if out != STREAM:
-        console.say(f"Wrote {out} ({table.height} rows).")
-
-
-def _questions(
-    levels: Sequence[float],
-    side: str,
-    quantiles: Sequence[float],
-    unfamiliar: bool,
-    above: dict[str, float | np.ndarray] | None = None,
-    below: dict[str, float | np.ndarray] | None = None,
-) -> Questions:
-    from clearbands.questions import Questions
-
-    return Questions(tuple(levels), side, tuple(quantiles), above or {}, below or {}, unfamiliar)
-
-
-def _values(given: Sequence[str], reading: Reading) -> dict[str, float | np.ndarray]:
-    """Each a number, or a column with one for every row."""
-    found: dict[str, float | np.ndarray] = {}
-    for name in given:
-        try:
-            found[name] = float(name)
-        except ValueError:
-            found[name] = take_target(reading, name, what="The column")
-    return found
-
-
-def _predict(
-    model: ClearRegressor, X: pl.DataFrame, groups: np.ndarray | None, questions: Questions
-) -> pl.DataFrame:
-    import polars as pl
-
-    from clearbands.predictions import predict
-
-    tables = []
-    with console.progress_bar() as progress:
-        for start in range(0, X.height, ROWS_AT_ONCE):
-            if progress is not None:
-                progress("predicting", start, X.height)
-            stop = start + ROWS_AT_ONCE
-            labels = None if groups is None else groups[start:stop]
-            rows = questions.rows(start, stop)
-            tables.append(predict(model, X[start:stop], rows, labels).table())
-    return pl.concat(tables)
+        console.say(f"Wrote {out} ({n_rows} rows).")

@@ -84,8 +84,20 @@ def judge(
     fit_weighted(part, seen, learned, rows.sample_weight, **how)
     pair = CrossPair(epistemic, part, shown)
     unseen = pair.unseen(rows.X, said)
-    judges = unseen_rows(unseen.aleatoric[:, 0, 0], epistemic.judges_all)
-    y, unseen, weight = rows.y[judges], unseen.take(judges), rows.sample_weight
+    return assess(names, pair, rows.y, unseen, levels, rows.sample_weight)
+
+
+def assess(
+    names: tuple[str, str],
+    pair: CrossPair,
+    y: np.ndarray,
+    unseen: Components,
+    levels: Sequence[float],
+    weight: np.ndarray | None = None,
+) -> Contestant:
+    """Calibrate a fitted pair on what it makes of rows that it did not see."""
+    judges = unseen_rows(unseen.aleatoric[:, 0, 0], pair.epistemic.judges_all)
+    y, unseen = y[judges], unseen.take(judges)
     weight = None if weight is None else weight[judges]
     calibrator = ClearCalibrator(list(levels)).fit(y, *unseen, sample_weight=weight)
     losses = row_losses(y, unseen, calibrator, levels)

@@ -22,7 +22,7 @@ FEWEST_OF_TWO = 20  # rows with two numbers alone, which are then no numbers but
 def take_column(frame: pl.DataFrame, name: str, path: Path | str) -> pl.Series:
     """The column of that name, or an error with the nearest ones."""
     if name not in frame.columns:
-        raise ValueError(f"{path} has no column {name!r}; {_nearest(name, frame.columns)}")
+        raise ValueError(f"{path} has no column {name!r}; {nearest(name, frame.columns)}")
     return frame[name]
 
 
@@ -106,14 +106,18 @@ def _refuse_rows(column: str, bad: pl.Series, wrong: str, advice: str) -> None:
 
 def take_features(frame: pl.DataFrame, names: Sequence[str], path: Path | str) -> pl.DataFrame:
     """The columns a model needs, or an error that names those that are not there."""
-    missing = [name for name in names if name not in frame.columns]
+    check_columns(frame.columns, names, path)
+    return frame.select(names)
+
+
+def check_columns(there: Sequence[str], names: Sequence[str], path: Path | str) -> None:
+    """Raise unless the columns that a model needs are there."""
+    missing = [name for name in names if name not in there]
     if missing:
         raise ValueError(
             f"{path} lacks {_columns(len(missing))} the model was fitted on: {_some(missing)}; "
-            f"{_spelled_otherwise(missing, frame.columns)}add what is missing, or fit a model "
-            "without."
+            f"{_spelled_otherwise(missing, there)}add what is missing, or fit a model without."
         )
-    return frame.select(names)
 
 
 def _spelled_otherwise(missing: Sequence[str], there: Sequence[str]) -> str:
@@ -151,7 +155,7 @@ def choose_features(
     return frame.select(chosen)
 
 
-def _nearest(name: str, names: Sequence[str]) -> str:
+def nearest(name: str, names: Sequence[str]) -> str:
     """What to try instead: similar names, or else the first there are."""
     lowered = {other.lower(): other for other in names}
     close = difflib.get_close_matches(name.lower(), lowered, n=3)

@@ -1,0 +1,68 @@
+"""How long a fit takes on w workers: `python -m benchmarks.scaling_model`
+
+Tasks of a step are handed out as workers become free; a step starts when the one before has ended.
+The constants are those that `python -m benchmarks.scaling stages million.parquet` measured, per row
+where a step's work is proportional to the rows.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import NamedTuple
+
+WORKERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 1000)
+PIECE = 2**18
+
+
+class Constants(NamedTuple):
+    """CPU seconds, of a table with 20 columns."""
+
+    read: float  # for a million rows, in the first pass
+    write: float  # in the second
+    member: float  # a member of the center: a million rows, 100 trees of depth 6
+    say: float  # what members say of rows they did not see, for a million
+    noise: float  # a member of the noise: a million rows, 100 trees of depth 4
+    driver: float  # choice and calibration, whatever the number of rows
+    task: float = 0.01  # to hand out a task and to hear of its end
+
+
+MEASURED = Constants(read=0.4, write=2.5, member=9.0, say=2.0, noise=6.5, driver=12.0)
+
+
+def seconds(millions: float, n_workers: int, n_members: int, n_noise: int, c: Constants) -> float:
+    """From the start to the end of a fit."""
+    pieces = max(1, round(millions * 1e6 / PIECE))
+    per_piece = millions / pieces
+    steps = (
+        [per_piece * c.read] * pieces,
+        [per_piece * c.write] * pieces,
+        [millions * 0.9 * c.member] * n_members,
+        [per_piece * c.say] * pieces,
+        [millions * 0.8 * c.noise] * n_noise,
+    )
+    return c.driver + sum(makespan(tasks, n_workers, c.task) for tasks in steps)
+
+
+def makespan(tasks: list[float], n_workers: int, hand_out: float) -> float:
+    """Until the last of the tasks has ended; the scheduler hands them out one after the other."""
+    free = [0.0] * min(n_workers, len(tasks))
+    clock = 0.0
+    for task in tasks:
+        clock += hand_out
+        heapq.heappushpop(free, max(clock, free[0]) + task)
+    return max(free)
+
+
+def main() -> None:
+    cases = {"1 million": 1.0, "10 million": 10.0, "100 million": 100.0}
+    print("| workers | " + " | ".join(f"{name} rows: s, efficiency" for name in cases) + " |")
+    print("| ---: |" + " ---: |" * len(cases))
+    alone = {name: seconds(n, 1, 20, 10, MEASURED) for name, n in cases.items()}
+    for w in WORKERS:
+        found = {name: seconds(n, w, 20, 10, MEASURED) for name, n in cases.items()}
+        cells = [f"{found[n]:,.0f}, {100 * alone[n] / found[n] / w:.0f} %" for n in cases]
+        print(f"| {w:,} | " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main()

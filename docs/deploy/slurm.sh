@@ -1,0 +1,23 @@
+#!/bin/bash
+#SBATCH --job-name=clearbands
+#SBATCH --nodes=4
+#SBATCH --ntasks-per-node=2
+#SBATCH --cpus-per-task=2
+#SBATCH --mem-per-cpu=2G
+#SBATCH --time=04:00:00
+#SBATCH --requeue
+# A Dask cluster inside one SLURM job: sbatch slurm.sh. A job that is requeued goes on from the work
+# folder, which lies, like the table, on a file system that all nodes share.
+set -euo pipefail
+shared="$PWD"
+port=$((8000 + SLURM_JOB_ID % 1000))
+address="tcp://$(hostname):$port"
+
+dask scheduler --port "$port" --no-dashboard &
+scheduler=$!
+srun dask worker "$address" --nthreads "$SLURM_CPUS_PER_TASK" --memory-limit 4GB --no-dashboard &
+workers=$!
+trap 'kill "$workers" "$scheduler"' EXIT
+
+clearbands fit "$shared/houses" --target price --engine dask --scheduler "$address" \
+  --work "$shared/houses.work" --out "$shared/houses.clear"

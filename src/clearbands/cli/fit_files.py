@@ -1,0 +1,95 @@
+"""clearbands fit, of a table in parquet files that is never read into memory as a whole."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearbands.cli import console
+from clearbands.cli.fitting import Names, Settings
+from clearbands.cli.options import names_in
+from clearbands.origin import Origin, origin_of_hashes
+from clearbands.persistence import save
+from clearbands.scaling.engines import Engine
+from clearbands.scaling.source import ParquetTable, open_table, read_piece
+from clearbands.tables.fingerprints import hash_rows
+
+ROWS_AT_ONCE = 2**18
+
+
+class Columns(NamedTuple):
+    """A table in files, and the columns to learn from."""
+
+    table: ParquetTable
+    learned: list[str]
+
+
+def check_options(**given: Any) -> None:
+    """Raise for options that need the whole table."""
+    for name, value in given.items():
+        if value:
+            raise ValueError(
+                f"--{name.replace('_', '-')} needs the table in memory: leave it out, or give a "
+                "file without --engine and --work."
+            )
+
+
+def open_columns(
+    data: Path, names: Names, *, features: Sequence[str], drop: Sequence[str]
+) -> Columns:
+    """Those named, or all but the target and what is to be dropped."""
+    table = open_table(data)
+    there = list(table.columns)
+    dropped = {names.target, names.id, *names_in(list(drop), there)}
+    chosen = names_in(list(features), there) or there
+    learned = [name for name in chosen if name not in dropped]
+    rows, files = console.count(table.n_rows, "row"), console.count(len(table.files), "file")
+    columns = console.count(len(learned), "column")
+    console.say(f"Read {data.name}: {rows} in {files}, {columns} to learn from")
+    return Columns(table, learned)
+
+
+def fit_and_save(
+    columns: Columns,
+    settings: Settings,
+    names: Names,
+    engine: Engine,
+    work: Path | None,
+    *,
+    data: Path,
+    out: Path,
+) -> None:
+    """The model, with a record of where it comes from, in its file."""
+    started = time.perf_counter()
+    with console.progress_bar() as progress:
+        model = settings.make_model(np.empty(0)).fit(
+            data,
+            names.target,
+            features=columns.learned,
+            engine=engine,
+            work=work,
+            progress=progress,
+        )
+        model.origin_ = _origin(columns, names, console.title_of(data))
+        save(model, out)
+    console.show_written(model, data, out, time.perf_counter() - started)
+
+
+def _origin(columns: Columns, names: Names, data: str) -> Origin:
+    """The record of all rows, piece by piece."""
+    hashes = []
+    for piece in columns.table.pieces(ROWS_AT_ONCE):
+        frame = read_piece(piece, [*columns.learned, names.target])
+        hashes.append(hash_rows(frame.drop(names.target), frame[names.target].to_numpy()))
+    return origin_of_hashes(
+        np.concatenate(hashes),
+        target=names.target,
+        unit=names.unit,
+        id=names.id,
+        group=names.group,
+        data=data,
+    )

@@ -1,0 +1,295 @@
+"""Who does the work: threads, processes, or the workers of a Dask cluster.
+
+All of them run the same tasks, which load what they need from the work folder and write what they
+made to it. Nothing is held by a worker alone, so nothing is lost with one.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import (
+    BrokenExecutor,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    as_completed,
+)
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
+
+from clearbands.optional import require
+
+PATIENCE = 300.0  # seconds that a cluster may take to come back
+Work = Callable[..., Any]
+ENGINES = ("threads", "processes", "dask")
+
+
+class LostWorkers(Exception):
+    """Workers, or who leads them, are gone: what they had not finished is to be done again."""
+
+
+class Engine(ABC):
+    """Runs tasks, which are picklable and take no arguments."""
+
+    @abstractmethod
+    def run(self, tasks: Sequence[Work]) -> Iterator[Any]:
+        """What each returns, as they finish. `LostWorkers` where some could not be finished."""
+
+    @property
+    def n_workers(self) -> int:
+        """How many tasks can run at once."""
+        return 1
+
+    def check(self, folder: str) -> None:
+        """Raise unless the workers can do the work, with files in this folder."""
+        return
+
+    def close(self) -> None:
+        """Let go of what was opened for the work."""
+        return
+
+
+class Threads(Engine):
+    """On threads of this process, which share all memory.
+
+    >>> sorted(Threads(2).run([lambda stop=None: 1, lambda stop=None: 2]))
+    [1, 2]
+    """
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.n_jobs = n_jobs
+
+    @property
+    def n_workers(self) -> int:
+        return max(1, effective_n_jobs(self.n_jobs))
+
+    def run(self, tasks: Sequence[Work]) -> Iterator[Any]:
+        stop = np.zeros(1, np.uint8)
+        with ThreadPoolExecutor(self.n_workers) as pool:
+            try:
+                for future in as_completed([pool.submit(task, stop) for task in tasks]):
+                    yield future.result()
+            except BaseException:
+                stop[0] = 1
+                pool.shutdown(cancel_futures=True)
+                raise
+
+
+class Processes(Engine):
+    """On processes of this machine: one that dies takes no other with it."""
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.n_jobs = n_jobs
+        self._pool: ProcessPoolExecutor | None = None
+
+    @property
+    def n_workers(self) -> int:
+        return max(1, effective_n_jobs(self.n_jobs))
+
+    def run(self, tasks: Sequence[Work]) -> Iterator[Any]:
+        pool = self._started()
+        try:
+            for future in as_completed([pool.submit(task) for task in tasks]):
+                yield future.result()
+        except BrokenExecutor as error:
+            self.close()
+            raise LostWorkers("A worker process died.") from error
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+        self._pool = None
+
+    def _started(self) -> ProcessPoolExecutor:
+        """Processes that start like joblib's: without running the user's script once more."""
+        from joblib.externals.loky.backend import get_context
+
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self.n_workers, mp_context=get_context("loky"))
+        return self._pool
+
+
+class DaskCluster(Engine):
+    """On the workers of a Dask cluster, which see the work folder and have this package.
+
+    Parameters
+    ----------
+    scheduler : str, optional
+        Its address, such as "tcp://10.0.0.5:8786". A scheduler that is gone is waited for, and
+        what was not finished handed out again. Without one, the client of this process is used.
+    client : distributed.Client, optional
+        One that is there already; it is not closed.
+    patience : float
+        How many seconds a scheduler or the first worker may take to appear.
+    """
+
+    def __init__(
+        self, scheduler: str | None = None, *, client: Any = None, patience: float = PATIENCE
+    ) -> None:
+        require("distributed", what="A Dask cluster", extra="dask")
+        self.scheduler = scheduler
+        self.client = client
+        self.patience = patience
+        self._own: Any = None
+
+    @property
+    def n_workers(self) -> int:
+        return max(1, sum(self._connected().nthreads().values()))
+
+    def check(self, folder: str) -> None:
+        _check_workers(self._connected(), folder)
+
+    def run(self, tasks: Sequence[Work]) -> Iterator[Any]:
+        from distributed import as_completed as completed
+
+        client = self._connected()
+        futures = [client.submit(task, pure=False) for task in tasks]
+        try:
+            for future in completed(futures, loop=client.loop):
+                yield _result(future)
+        except LostWorkers:
+            self.close()
+            raise
+        finally:
+            if client.status == "running":
+                client.cancel(futures)
+
+    def close(self) -> None:
+        if self._own is not None:
+            self._own.close(timeout=5)
+        self._own = None
+
+    def _connected(self) -> Any:
+        """A client with at least one worker."""
+        if self.scheduler is None:
+            client = self._known_client()
+            _wait_for_workers(client, self.patience)
+            return client
+        if self._own is None or self._own.status != "running":
+            self.close()
+            self._own = self._connect(self.scheduler)
+        return self._own
+
+    def _known_client(self) -> Any:
+        if self.client is not None:
+            return self.client
+        from distributed import get_client
+
+        try:
+            return get_client()
+        except ValueError as error:
+            raise ValueError(
+                "There is no Dask client: give the address of a scheduler, or make a client first."
+            ) from error
+
+    def _connect(self, address: str) -> Any:
+        from distributed import Client
+
+        until = time.monotonic() + self.patience
+        while True:
+            left = until - time.monotonic()
+            try:
+                client = Client(address, timeout=max(1.0, min(5.0, left)), set_as_default=False)
+            except (OSError, ValueError) as error:
+                if isinstance(error, ValueError) or time.monotonic() >= until:
+                    raise OSError(
+                        f"The Dask scheduler at {address} cannot be reached: {_first_line(error)}."
+                    ) from error
+                time.sleep(0.5)
+                continue
+            try:
+                _wait_for_workers(client, max(1.0, until - time.monotonic()))
+            except BaseException:
+                client.close(timeout=5)
+                raise
+            return client
+
+
+def choose_engine(given: Any, n_jobs: int | None = None) -> Engine:
+    """The engine of that name; None is that of joblib's `parallel_config("dask")`, else threads.
+
+    >>> type(choose_engine(None)).__name__
+    'Threads'
+    """
+    if isinstance(given, Engine):
+        return given
+    if given is None:
+        client = getattr(get_active_backend()[0], "client", None)
+        return Threads(n_jobs) if client is None else DaskCluster(client=client)
+    made: dict[str, Callable[[], Engine]] = {
+        "threads": lambda: Threads(n_jobs),
+        "processes": lambda: Processes(n_jobs),
+        "dask": DaskCluster,
+    }
+    if given not in made:
+        allowed = ", ".join(f'"{name}"' for name in ENGINES)
+        raise ValueError(f"engine must be one of {allowed}, or an engine, got {given!r}.")
+    return made[given]()
+
+
+def _result(future: Any) -> Any:
+    """What a task returned, or why it could not."""
+    from distributed import KilledWorker
+
+    if future.status == "finished":
+        return future.result()
+    if future.status != "error":  # cancelled or lost with the scheduler
+        raise LostWorkers("The Dask scheduler is gone.")
+    error = future.exception()
+    if isinstance(error, KilledWorker):
+        raise LostWorkers(
+            "Several Dask workers died over one task, perhaps for want of memory."
+        ) from error
+    if isinstance(error, ModuleNotFoundError):
+        raise ImportError(_lacks("A Dask worker", error)) from error
+    raise error
+
+
+def _wait_for_workers(client: Any, patience: float) -> None:
+    try:
+        client.wait_for_workers(1, timeout=patience)
+    except TimeoutError as error:
+        raise OSError(
+            f"The Dask cluster had no worker for {patience:.0f} seconds: start one."
+        ) from error
+
+
+def _check_workers(client: Any, folder: str) -> None:
+    """Every worker has this version of the package and sees the folder."""
+    from clearbands import __version__
+
+    # Functions of Python itself, which a worker can load without this package.
+    versions = client.run(eval, "__import__('clearbands').__version__", on_error="return")
+    for worker, version in versions.items():
+        if isinstance(version, BaseException):
+            raise ImportError(_lacks(f"The Dask worker {worker}", version))
+        if version != __version__:
+            raise ImportError(
+                f"The Dask worker {worker} has clearbands {version}, this process {__version__}: "
+                "install the same version on both."
+            )
+    for worker, is_there in client.run(os.path.isdir, folder).items():
+        if not is_there:
+            raise ValueError(
+                f"The Dask worker {worker} does not see the work folder {folder}: choose one in a "
+                "place that all machines share."
+            )
+
+
+def _lacks(worker: str, error: BaseException) -> str:
+    return (
+        f"{worker} cannot load this package ({_first_line(error)}): install clearbands with the "
+        'extra "dask" there, too.'
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__

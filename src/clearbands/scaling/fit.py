@@ -1,0 +1,161 @@
+"""A fit on files: models are chosen on a few rows in memory, and what was chosen sees them all."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import joblib
+import numpy as np
+
+from clearbands.bagging import MAX_SEED
+from clearbands.center_models.symmetric import SymmetricTrees
+from clearbands.checks import is_dask
+from clearbands.competition.contest import Contest
+from clearbands.competition.judging import NoiseCandidate
+from clearbands.recipe import Made, Recipe, Unseen
+from clearbands.scaling.engines import choose_engine
+from clearbands.scaling.refit import check_can_refit, refit
+from clearbands.scaling.rows import Ranges
+from clearbands.scaling.source import ParquetTable, check_holds_numbers, from_dask, open_table
+from clearbands.scaling.work import Sample, TableWork, WorkFolder, prepare
+from clearbands.split import Rows
+from clearbands.tables.choosing import nearest
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CHOICE = "choice.clear"
+
+
+class FittedOnFiles(NamedTuple):
+    """What a regressor keeps of the fit."""
+
+    made: Made  # `unseen` are rows of the sample
+    encoder: Any
+    sample: Sample
+    n_rows: int
+    ranges: Ranges  # of all rows
+    texts: list[set[str] | None]  # of each text column all categories; None if they are too many
+
+
+def fit_on_files(
+    recipe: Recipe,
+    X: Any,
+    target: str,
+    fit_encoder: Callable[[pl.DataFrame], Any],
+    *,
+    features: Sequence[str] | None,
+    work: str | Path | WorkFolder | None,
+    engine: Any,
+    rng: np.random.RandomState,
+) -> FittedOnFiles:
+    """Two passes, a choice on few rows, and members on all; `X` names files or is of Dask."""
+    check_can_refit(recipe.epistemic)
+    seed = int(rng.randint(MAX_SEED))
+    chosen = choose_engine(engine, recipe.n_jobs)
+    with _folder(work) as folder:
+        try:
+            table = _opened(X, Path(folder.path))
+            names = _features(table, target, features)
+            ready = prepare(table, names, target, fit_encoder, folder, chosen, seed)
+            made = _choose(recipe, ready, rng)
+            parts, unseen = refit(made.parts, ready, recipe.levels)  # type: ignore[arg-type]
+        finally:
+            chosen.close()
+        ranges = ready.rows.ranges()
+        n_texts = len(getattr(ready.encoder, "categorical_columns_", ()))
+        texts = [ready.rows.texts(column) for column in range(n_texts)]
+    of_sample = Unseen(np.arange(len(ready.sample.y)), unseen)
+    made = made._replace(parts=parts, unseen=of_sample)
+    return FittedOnFiles(made, ready.encoder, ready.sample, ready.n_rows, ranges, texts)
+
+
+@dataclass(frozen=True)
+class FileContest(Contest):
+    """The rules of another contest, for centers that can be fitted on a table in files.
+
+    The best of them alone gets its members, as with many rows in memory, and none are mixed.
+    """
+
+    of: Contest = field(default_factory=Contest)
+    n_rows: int = 0
+
+    @classmethod
+    def like(cls, contest: Contest, n_rows: int) -> FileContest:
+        rules = {rule.name: getattr(contest, rule.name) for rule in fields(Contest)}
+        return cls(**{**rules, "mixed": 1}, of=contest, n_rows=n_rows)
+
+    def centers(self, n_columns: int) -> Mapping[str, Any]:
+        all_of_them = self.of.centers(n_columns)
+        found = {n: model for n, model in all_of_them.items() if isinstance(model, SymmetricTrees)}
+        if not found:
+            raise ValueError(
+                "No center of the contest is of symmetric trees, which a table in files needs: "
+                "leave `contest` open."
+            )
+        return found
+
+    def parts(self) -> Mapping[str, Any]:
+        return {}
+
+    def repeats_for(self, n_rows: int) -> int:
+        return self.of.repeats_for(self.n_rows)
+
+    def n_centers_for(self, n_rows: int) -> int:
+        return 1
+
+    def noises(self) -> Mapping[str, NoiseCandidate]:
+        return self.of.noises()
+
+
+def _choose(recipe: Recipe, work: TableWork, rng: np.random.RandomState) -> Made:
+    """The parts, by the first rows of the sample; what an earlier run chose is found again."""
+    contest = FileContest.like(recipe.contest or Contest(), work.n_rows)
+    recipe = replace(recipe, contest=contest)
+    state = joblib.hash((replace(recipe, n_jobs=None), rng.get_state()))
+    store = work.store.below("choice", recipe=state)
+    if store.is_whole(CHOICE):
+        return Made(*store.read_part(CHOICE))
+    few = slice(contest.judging_rows)
+    made = recipe.on_all(Rows(work.sample.X[few], work.sample.y[few]), rng)._replace(unseen=None)
+    store.write_part(CHOICE, tuple(made))
+    return made
+
+
+@contextmanager
+def _folder(work: str | Path | WorkFolder | None) -> Iterator[WorkFolder]:
+    """The folder that was given, or one that is gone afterwards."""
+    if work is not None:
+        yield work if isinstance(work, WorkFolder) else WorkFolder(work)
+        return
+    with tempfile.TemporaryDirectory(prefix="clearbands-") as path:
+        yield WorkFolder(path)
+
+
+def _opened(X: Any, folder: Path) -> ParquetTable:
+    if not is_dask(X):
+        return open_table(X)
+    folder.mkdir(parents=True, exist_ok=True)
+    return from_dask(X, folder.resolve())
+
+
+def _features(table: ParquetTable, target: str, features: Sequence[str] | None) -> list[str]:
+    """The columns to learn from, all but the target if they are not named."""
+    for name in (target, *(features or ())):
+        if name not in table.columns:
+            raise ValueError(
+                f"{table.files[0]} has no column {name!r}; {nearest(name, table.columns)}"
+            )
+    check_holds_numbers(table, target)
+    if features is None:
+        features = [name for name in table.columns if name != target]
+    if not features or target in features:
+        raise ValueError(
+            f"The target {target!r} cannot be learned from itself: name other columns."
+        )
+    return list(features)

@@ -1,0 +1,219 @@
+"""Members of symmetric trees on a table in fine bins, each fitted by a task of its own."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from clearbands.aleatoric.scaled import learned_sizes
+from clearbands.bagging import HashedFolds, member_seeds
+from clearbands.center_models.symmetric import SymmetricTrees
+from clearbands.engine.binning import Bins
+from clearbands.engine.screening import MANY_COLUMNS, Screen
+from clearbands.engine.symmetric import (
+    SymmetricBag,
+    SymmetricMember,
+    grow_member,
+    magnitude_of,
+)
+from clearbands.engine.symmetric_columns import Columns, Drawn, fine_columns
+from clearbands.engine.symmetric_tree import Rule
+from clearbands.epistemic.base import center_and_widths
+from clearbands.hashing import hashed_share
+from clearbands.scaling.rows import BinRows, bins_in
+from clearbands.scaling.store import Store
+from clearbands.scaling.tasks import Stage
+
+SECONDS_PER_CELL = 1e-9  # that a tree spends on a column of a row, for every level
+SCREENING_ROWS = 20_000  # that tell which of very many columns to look at
+SHOWN_BINS = "shown.npz"
+
+
+@dataclass(frozen=True)
+class Learned(ABC):
+    """What members see of a piece of the table, and what they learn."""
+
+    rows: BinRows
+
+    @property
+    @abstractmethod
+    def bins(self) -> Bins: ...
+
+    @abstractmethod
+    def fine(self, number: int) -> np.ndarray:
+        """(d, n) int16"""
+
+    @abstractmethod
+    def target(self, number: int) -> np.ndarray:
+        """(n,)"""
+
+
+@dataclass(frozen=True)
+class Target(Learned):
+    """All columns, and y."""
+
+    @property
+    def bins(self) -> Bins:
+        return bins_in(self.rows.store.folder)
+
+    def fine(self, number: int) -> np.ndarray:
+        return self.rows.fine(number)
+
+    def target(self, number: int) -> np.ndarray:
+        return self.rows.target(number)
+
+
+@dataclass(frozen=True)
+class Sizes(Learned):
+    """What is shown of the center beside all columns, and the sizes of the residuals."""
+
+    said: SayRows
+    store: Store  # where the cuts of the shown columns lie
+    n_shown: int
+    offset: float | None  # of logarithms
+
+    @property
+    def bins(self) -> Bins:
+        own, shown = bins_in(self.rows.store.folder), bins_in(self.store.folder, SHOWN_BINS)
+        return Bins(
+            np.concatenate([own.cuts, shown.cuts]),
+            np.concatenate([own.starts, own.starts[-1] + shown.starts[1:]]),
+        )
+
+    def fine(self, number: int) -> np.ndarray:
+        fine = self.rows.fine(number)
+        if not self.n_shown:
+            return fine
+        shown = np.ascontiguousarray(self.said.said(number)[: self.n_shown].T)
+        return np.concatenate([fine, fine_columns(bins_in(self.store.folder, SHOWN_BINS), shown)])
+
+    def target(self, number: int) -> np.ndarray:
+        residual = self.rows.target(number) - self.said.said(number)[0]
+        return learned_sizes(residual, self.offset)
+
+
+@dataclass(frozen=True)
+class GrowMembers(Stage):
+    """A file for each member, who sees the rows that its number and the seed say."""
+
+    learned: Learned
+    model: tuple[tuple[str, Any], ...]  # the parameters of SymmetricTrees
+    draws: HashedFolds
+
+    @property
+    def count(self) -> int:
+        return len(self.draws)
+
+    def name(self, number: int) -> str:
+        return f"{number:04d}.npz"
+
+    @property
+    def seconds(self) -> float:
+        model = SymmetricTrees(**dict(self.model))
+        n_cells = self.draws.n_rows * self.draws.share * self.learned.bins.n_columns
+        return SECONDS_PER_CELL * n_cells * model.n_trees * model.max_depth
+
+    def make(self, number: int, stop: np.ndarray) -> None:
+        model = SymmetricTrees(**dict(self.model))
+        seen, target, magnitude = self._rows_of(number)
+        weight = np.ones(len(target), np.int64)
+        kept = self._columns(number, magnitude)
+
+        def parts() -> Iterator[Drawn]:
+            for piece, is_seen in enumerate(seen):
+                fine = self.learned.fine(piece)
+                drawn = np.flatnonzero(is_seen)
+                yield Drawn(fine if kept is None else fine[kept], drawn, weight[: len(drawn)])
+
+        n_columns = self.learned.bins.n_columns if kept is None else len(kept)
+        seed = member_seeds(model.random_state, self.count)[number]
+        columns = Columns.gather(parts, n_columns, model.max_bins, int(seed))
+        rate = float(model._learning_rates(np.array([len(target)]))[0])
+        rule = Rule(model.n_trees, model.max_depth, rate, float(model.l2), model.loss == "absolute")
+        grown = grow_member(columns, rule, target, weight, stop).among(kept).times(magnitude)
+        if not stop[0]:
+            self.store.write_arrays(self.name(number), grown._asdict())
+
+    def bag(self) -> SymmetricBag:
+        """All members, when they are there."""
+        return _bag(self)
+
+    def _rows_of(self, member: int) -> tuple[list[np.ndarray], np.ndarray, float]:
+        """Which rows of each piece the member sees, their targets, and the unit of these."""
+        seen, targets, largest = [], [], 0.0
+        for number, piece in enumerate(self.learned.rows.pieces):
+            is_seen = self.draws.seen(member, piece.rows)
+            target = self.learned.target(number)
+            largest = max(largest, float(np.abs(target).max()))
+            seen.append(is_seen)
+            targets.append(target[is_seen])
+        magnitude = magnitude_of(largest)
+        target = np.concatenate(targets)
+        if not len(target):
+            raise ValueError(
+                f"A member would see none of the {self.draws.n_rows:,} rows: give more rows."
+            )
+        target /= magnitude
+        return seen, target, magnitude
+
+    def _columns(self, member: int, magnitude: float) -> np.ndarray | None:
+        """Of very many columns those that say most about some rows of the member; None for all."""
+        if self.learned.bins.n_columns <= MANY_COLUMNS:
+            return None
+        share = min(1.0, SCREENING_ROWS / self.draws.n_rows)
+        stream = self.draws.n_repeats + self.count  # the next after those of the members
+        fines, targets, seen = [], [], []
+        for number, piece in enumerate(self.learned.rows.pieces):
+            is_looked_at = hashed_share(self.draws.seed, stream, piece.rows, share)
+            fines.append(self.learned.fine(number)[:, is_looked_at])
+            targets.append(self.learned.target(number)[is_looked_at] / magnitude)
+            seen.append(self.draws.seen(member, piece.rows[is_looked_at]))
+        screen = Screen.from_bins(np.ascontiguousarray(np.concatenate(fines, axis=1).T))
+        assert screen is not None
+        return screen.columns(np.concatenate(targets), np.concatenate(seen).astype(np.uint8))
+
+
+@dataclass(frozen=True)
+class SayRows(Stage):
+    """What the members of a center that did not see a row say of it, piece by piece."""
+
+    center: GrowMembers
+    level: float
+    spread: str
+
+    @property
+    def count(self) -> int:
+        return self.center.learned.rows.count
+
+    def name(self, number: int) -> str:
+        return f"said-{self.center.learned.rows.rows_at_once}/{number:06d}.npy"
+
+    def make(self, number: int, stop: np.ndarray) -> None:
+        unseen = self.center.draws.left_out(self.center.learned.rows.pieces[number].rows)
+        members = self.center.bag().predict_left_out(self.center.learned.fine(number), unseen)
+        center, widths = center_and_widths(members, [self.level], self.spread, 1)
+        self.store.write_array(self.name(number), np.stack([center, widths[:, :, 0].sum(axis=1)]))
+
+    def said(self, number: int) -> np.ndarray:
+        """(2, n), on disk: the center, and the epistemic width below and above together."""
+        return self.store.map_array(self.name(number))
+
+
+@lru_cache(maxsize=4)
+def _bag(stage: GrowMembers) -> SymmetricBag:
+    members = [stage.store.read_arrays(stage.name(number)) for number in range(stage.count)]
+    return SymmetricBag.of(
+        stage.learned.bins,
+        [
+            SymmetricMember(float(m["unit"]), float(m["init"]), *(m[n] for n in TREES))
+            for m in members
+        ],
+    )
+
+
+TREES = ("feature", "threshold", "value")

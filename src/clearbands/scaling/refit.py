@@ -1,0 +1,190 @@
+"""Parts that were chosen on few rows, fitted again on all rows of a table in files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from clearbands.aleatoric.base import ResampledPart
+from clearbands.aleatoric.scaled import ScaledResiduals
+from clearbands.bagging import MAX_SEED, HashedFolds
+from clearbands.bands import Components
+from clearbands.center_models.symmetric import SymmetricTrees
+from clearbands.competition.judging import assess, blend
+from clearbands.engine.binning import Bins
+from clearbands.engine.symmetric import SymmetricBag
+from clearbands.engine.symmetric_columns import FINE_BINS, fine_columns
+from clearbands.epistemic.base import CenterAndWidths, center_and_widths
+from clearbands.epistemic.folded import FoldedEnsemble
+from clearbands.pairs import Blend, CrossPair, show
+from clearbands.scaling.members import SHOWN_BINS, GrowMembers, SayRows, Sizes, Target
+from clearbands.scaling.running import make_all
+from clearbands.scaling.store import Store
+from clearbands.scaling.tasks import Stage
+from clearbands.scaling.work import TableWork
+
+
+class Center(NamedTuple):
+    """A center that was fitted on all rows."""
+
+    part: FoldedEnsemble
+    said: CenterAndWidths  # of the sample, by members that did not see it
+    said_of_rows: SayRows  # of all rows
+
+
+def check_can_refit(epistemic: Any) -> None:
+    """Raise for a center whose members cannot be fitted on a table in files."""
+    if epistemic is None:
+        return
+    if isinstance(epistemic, FoldedEnsemble) and isinstance(epistemic.model, SymmetricTrees | None):
+        return
+    raise ValueError(
+        "A table in files is fitted with members of symmetric trees: leave `epistemic` open or "
+        "give FoldedEnsemble(SymmetricTrees(...)), or read the table into memory first."
+    )
+
+
+def refit(parts: Blend, work: TableWork, levels: Sequence[float]) -> tuple[Blend, Components]:
+    """The same pairs, fitted on all rows, and what they make of the sample, unseen."""
+    centers: dict[int, Center] = {}
+    contestants = []
+    for pair in parts.pairs:
+        key = id(pair.epistemic)
+        if key not in centers:
+            centers[key] = refit_center(pair.epistemic, work, levels)
+        center = centers[key]
+        fit_noise = _on_all_rows if _streams(pair.aleatoric) else _on_sample
+        noise = fit_noise(pair.aleatoric, pair.shown, center, work)
+        fitted = CrossPair(center.part, noise, pair.shown)
+        unseen = fitted.unseen(work.sample.X, center.said)
+        contestants.append(assess(("", ""), fitted, work.sample.y, unseen, levels))
+    return blend(contestants)
+
+
+def refit_center(chosen: Any, work: TableWork, levels: Sequence[float]) -> Center:
+    """`chosen` was fitted on few rows, so that its model is seeded."""
+    model = _parameters(chosen.model_)
+    draws = HashedFolds(
+        _seed_of(chosen.random_state),
+        work.n_rows,
+        chosen.n_folds,
+        chosen.n_repeats,
+        work.member_share(chosen.n_folds),
+    )
+    store = work.store.below("center", model=dict(model), draws=vars(draws))
+    grow = GrowMembers(store, Target(work.rows), model, draws)
+    make_all(grow, work.engine, "epistemic")
+    say = SayRows(
+        store.below("unseen", level=levels[0], spread=chosen.spread), grow, levels[0], chosen.spread
+    )
+    make_all(say, work.engine, "unseen rows")
+    part = clone(chosen)
+    part.model_, part.draws_, part.bag_ = clone(chosen.model_), draws, grow.bag()
+    part.n_features_in_ = work.sample.X.shape[1]
+    members = _unseen_members(part.bag_, work.sample.fine, draws, work.sample.rows)
+    said = CenterAndWidths(*center_and_widths(members, levels, part.spread, 1))
+    return Center(part, said, say)
+
+
+def _streams(part: Any) -> bool:
+    """Whether all rows can train it, piece by piece; others learn from the sample."""
+    return isinstance(part, ScaledResiduals) and isinstance(part.model, SymmetricTrees | None)
+
+
+def _on_all_rows(chosen: Any, shown: str, center: Center, work: TableWork) -> ResampledPart:
+    part = clone(chosen)
+    residual = work.sample.y - center.said.center
+    model, rng = part.prepare(residual)
+    draws = HashedFolds(
+        int(rng.randint(MAX_SEED)),
+        work.n_rows,
+        part.n_folds,
+        part.n_repeats,
+        work.member_share(part.n_folds),
+    )
+    offset = part.offset_ if part.learn_log else None
+    parameters = _parameters(model)
+    store = center.said_of_rows.store.below(
+        "noise", model=dict(parameters), draws=vars(draws), shown=shown, offset=offset
+    )
+    visible = show(work.sample.X, center.said, shown)
+    extra = visible[:, work.sample.X.shape[1] :]
+    shown_bins = _write_shown(store, extra)
+    learned = Sizes(work.rows, center.said_of_rows, store, extra.shape[1], offset)
+    grow = GrowMembers(store, learned, parameters, draws)
+    make_all(grow, work.engine, "aleatoric")
+    part.draws_, part.bag_ = draws, grow.bag()
+    part.n_features_in_ = visible.shape[1]
+    fine = np.concatenate([work.sample.fine, fine_columns(shown_bins, extra)])
+    return part.finish(residual, _unseen_members(part.bag_, fine, draws, work.sample.rows))
+
+
+def _write_shown(store: Store, extra: np.ndarray) -> Bins:
+    """Where the columns that are shown beside the table are cut, by those of the sample."""
+    if extra.shape[1]:
+        bins = Bins.from_data(extra, FINE_BINS)
+    else:
+        bins = Bins(np.empty(0), np.zeros(1, np.int64))
+    if not store.is_whole(SHOWN_BINS):
+        store.write_arrays(SHOWN_BINS, {"cuts": bins.cuts, "starts": bins.starts})
+    return bins
+
+
+def _on_sample(chosen: Any, shown: str, center: Center, work: TableWork) -> ResampledPart:
+    residual = work.sample.y - center.said.center
+    described = f"{type(chosen).__name__} {sorted(_without_jobs(chosen).items())!r}"
+    store = center.said_of_rows.store.below("part", part=described, shown=shown)
+    if not store.is_whole(PART):
+        store.write_part(PART, clone(chosen))
+        visible = show(work.sample.X, center.said, shown)
+        store.write_arrays(SEEN, {"X": visible, "residual": residual})
+    stage = FitPart(store)
+    make_all(stage, work.engine, "aleatoric")
+    return store.read_part(stage.name(0))
+
+
+PART, SEEN = "unfitted.clear", "seen.npz"
+
+
+@dataclass(frozen=True)
+class FitPart(Stage):
+    """A part that cannot be fitted piece by piece, on the sample."""
+
+    @property
+    def count(self) -> int:
+        return 1
+
+    def name(self, number: int) -> str:
+        return "fitted.clear"
+
+    def make(self, number: int, stop: np.ndarray) -> None:
+        seen = self.store.read_arrays(SEEN)
+        part = self.store.read_part(PART)
+        self.store.write_part(self.name(number), part.fit(seen["X"], seen["residual"]))
+
+
+def _unseen_members(
+    bag: SymmetricBag, fine: np.ndarray, draws: HashedFolds, rows: np.ndarray
+) -> np.ndarray:
+    return bag.predict_left_out(fine, draws.left_out(rows))
+
+
+def _without_jobs(part: Any) -> dict[str, Any]:
+    """Its parameters but for those that change no result."""
+    given = part.get_params(deep=True)
+    return {name: value for name, value in given.items() if not name.endswith("n_jobs")}
+
+
+def _parameters(model: SymmetricTrees) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(model.get_params(deep=False).items()))
+
+
+def _seed_of(random_state: Any) -> int:
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(MAX_SEED))

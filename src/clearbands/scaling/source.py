@@ -1,0 +1,156 @@
+"""A table that is a file, or many files: rows are read where they are needed, never all at once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearbands.checks import is_dask
+from clearbands.optional import require
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ENDINGS = (".parquet", ".pq")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some neighbouring rows of one file."""
+
+    file: str
+    offset: int  # of the first of them in the file
+    start: int  # and in the table
+    size: int
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Their numbers in the table."""
+        return np.arange(self.start, self.start + self.size)
+
+
+@dataclass(frozen=True)
+class ParquetTable:
+    """Parquet files with the same columns, one below the other."""
+
+    files: tuple[str, ...]
+    sizes: tuple[int, ...]  # rows of each file
+    columns: tuple[str, ...]
+    fingerprint: str  # SHA-256 of the contents
+
+    @property
+    def n_rows(self) -> int:
+        return sum(self.sizes)
+
+    def pieces(self, rows_at_once: int) -> tuple[Piece, ...]:
+        """The table cut so that no piece has more rows than that, nor rows of two files."""
+        found, start = [], 0
+        for file, size in zip(self.files, self.sizes, strict=True):
+            for offset in range(0, size, rows_at_once):
+                rows = min(rows_at_once, size - offset)
+                found.append(Piece(file, offset, start + offset, rows))
+            start += size
+        return tuple(found)
+
+
+def read_piece(piece: Piece, columns: Sequence[str]) -> pl.DataFrame:
+    """The rows of the piece."""
+    scan = _polars().scan_parquet(piece.file).select(columns)
+    frame = scan.slice(piece.offset, piece.size).collect()
+    if frame.height != piece.size:
+        raise ValueError(f"{piece.file} has changed while it was read: it lost rows.")
+    return frame
+
+
+def is_table_on_disk(X: Any) -> bool:
+    """Whether X names files, or is a Dask DataFrame: rows that are not in memory."""
+    if isinstance(X, str | os.PathLike) or is_dask(X):
+        return True
+    return isinstance(X, list | tuple) and bool(X) and all(isinstance(x, str | Path) for x in X)
+
+
+def open_table(given: str | os.PathLike[str] | Sequence[str | Path]) -> ParquetTable:
+    """The table in a parquet file, a folder of them (by name, also below it), or several files."""
+    paths = [given] if isinstance(given, str | os.PathLike) else list(given)
+    files = [file for path in paths for file in _files(Path(path))]
+    sizes: list[int] = []
+    first = _shape(files[0])[1]
+    for file in files:
+        size, schema = _shape(file)
+        if schema != first:
+            raise ValueError(
+                f"{file} has other columns than {files[0]}: all files of a table need the same, in "
+                "the same order and of the same types."
+            )
+        sizes.append(size)
+    if not sum(sizes):
+        raise ValueError(f"{files[0]} has column names but no rows.")
+    names = tuple(name for name, _ in first)
+    return ParquetTable(tuple(map(str, files)), tuple(sizes), names, _fingerprint(files))
+
+
+def check_holds_numbers(table: ParquetTable, target: str) -> None:
+    """Raise unless the target is a column of numbers, or of true and false."""
+    pl = _polars()
+    dtype = pl.scan_parquet(table.files[0]).collect_schema()[target]
+    if not (dtype.is_numeric() or dtype == pl.Boolean):
+        raise ValueError(
+            f"The target {target!r} holds values of type {dtype}; it must be numbers only."
+        )
+
+
+def from_dask(frame: Any, folder: Path) -> ParquetTable:
+    """The rows of a Dask DataFrame, which Dask writes to files first, partition by partition."""
+    require("pyarrow", what="Writing a Dask DataFrame", extra="dask")
+    parts = folder / f"dask-{frame._name}"
+    complete = parts.with_suffix(".complete")
+    if not complete.exists():
+        frame.to_parquet(str(parts), write_index=False, overwrite=parts.exists())
+        complete.touch()
+    return open_table(parts)
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.exists():
+        raise ValueError(f"There is no file {path}.")
+    if not path.is_dir():
+        if path.suffix.lower() not in ENDINGS:
+            raise ValueError(
+                f"{path} does not end in {' or '.join(ENDINGS)}: a table that is not read into "
+                "memory must be in parquet files."
+            )
+        return [path.resolve()]
+    found = sorted(file for file in path.resolve().rglob("*") if file.suffix.lower() in ENDINGS)
+    found = [file for file in found if not file.name.startswith((".", "_"))]
+    if not found:
+        raise ValueError(f"The folder {path} holds no parquet file.")
+    return found
+
+
+def _shape(file: Path) -> tuple[int, list[tuple[str, Any]]]:
+    pl = _polars()
+    try:
+        scan = pl.scan_parquet(file)
+        schema = list(scan.collect_schema().items())
+        return int(scan.select(pl.len()).collect().item()), schema
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = str(error).strip().splitlines()[0].rstrip(".")
+        raise ValueError(f"{file} could not be read as a parquet file: {reason}.") from error
+
+
+def _fingerprint(files: Sequence[Path]) -> str:
+    whole = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as opened:
+            whole.update(hashlib.file_digest(opened, "sha256").digest())
+    return whole.hexdigest()[:32]
+
+
+def _polars() -> Any:
+    return require("polars", what="Reading parquet files", extra="dask")

@@ -1,0 +1,144 @@
+"""The work folder: what is finished, in files that appear whole or not at all.
+
+A file lies below a folder whose name is a key of all that it depends on: the data, the parameters,
+the seed. Whoever finds it whole need not do the work again; one that was cut is no file.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearbands.persistence import load, save
+from clearbands.writing import written_whole
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+CUT = (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile)
+"""What readers raise for a file that is not whole."""
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder for files of one key."""
+
+    folder: str
+
+    def path(self, name: str) -> Path:
+        return Path(self.folder) / name
+
+    def below(self, kind: str, **depends_on: Any) -> Store:
+        """The store inside for what depends on all that is named; the same, the same folder.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Store(folder).below("bins", rows=8) == Store(folder).below("bins", rows=8)
+        True
+        """
+        written = json.dumps(depends_on, sort_keys=True, default=_plain)
+        key = hashlib.sha256(written.encode()).hexdigest()[:16]
+        found = Store(str(self.path(f"{kind}-{key}")))
+        if not found.path("key.json").exists():
+            found.write_json("key.json", json.loads(written))
+        return found
+
+    def write_json(self, name: str, content: Any) -> None:
+        with self.writing(name) as unfinished:
+            unfinished.write_text(json.dumps(content, indent=1), "utf-8")
+
+    def read_json(self, name: str) -> Any:
+        return json.loads(self.path(name).read_text("utf-8"))
+
+    def write_array(self, name: str, array: np.ndarray) -> None:
+        """To be mapped into memory later."""
+        with self.writing(name) as unfinished:
+            np.save(unfinished, array)
+
+    def map_array(self, name: str) -> np.ndarray:
+        """An array that stays on disk until its values are looked at."""
+        return np.load(self.path(name), mmap_mode="r")
+
+    def write_arrays(self, name: str, arrays: Mapping[str, Any]) -> None:
+        with self.writing(name) as unfinished:
+            np.savez(unfinished, **arrays)
+
+    def read_arrays(self, name: str) -> dict[str, np.ndarray]:
+        with np.load(self.path(name)) as arrays:
+            return dict(arrays)
+
+    def write_table(self, name: str, frame: pl.DataFrame) -> None:
+        content = io.BytesIO()  # polars does not say when there is no room for a file
+        frame.write_parquet(content)
+        with self.writing(name) as unfinished:
+            unfinished.write_bytes(content.getvalue())
+
+    def write_part(self, name: str, part: Any) -> None:
+        """A model, or a part of one."""
+        with self.writing(name) as unfinished:
+            save(part, unfinished)
+
+    def read_part(self, name: str) -> Any:
+        return load(self.path(name))
+
+    def is_whole(self, name: str) -> bool:
+        """Whether the file is there and was not cut."""
+        try:
+            if name.endswith(".npy"):
+                self.map_array(name)
+            elif name.endswith(".json"):
+                self.read_json(name)
+            elif name.endswith(".parquet"):
+                return _is_whole_parquet(self.path(name))
+            else:
+                with zipfile.ZipFile(self.path(name)) as archive:
+                    return archive.testzip() is None
+        except CUT:
+            return False
+        return True
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Path]:
+        """A name to write under; the file takes its place if the block succeeds."""
+        with self.room():
+            self.path(name).parent.mkdir(parents=True, exist_ok=True)
+            with written_whole(self.path(name)) as unfinished:
+                yield unfinished
+
+    @contextmanager
+    def room(self) -> Iterator[None]:
+        """A full disk in one sentence."""
+        try:
+            yield
+        except OSError as error:
+            # NumPy counts what it could not write, and does not say why: there was no room.
+            is_short = error.errno is None and "requested and" in str(error)
+            if not is_short and error.errno not in NO_ROOM:
+                raise
+            raise OSError(
+                f"There is no room left for the work folder {self.folder}: free some and run it "
+                "again with the same folder; what is finished is kept."
+            ) from error
+
+
+def _is_whole_parquet(path: Path) -> bool:
+    with path.open("rb") as opened:
+        first = opened.read(4)
+        opened.seek(-4, 2)
+        return first == opened.read(4) == b"PAR1"
+
+
+def _plain(value: Any) -> Any:
+    """Values that JSON does not know."""
+    return value.item() if isinstance(value, np.generic) else str(value)

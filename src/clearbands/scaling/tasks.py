@@ -1,0 +1,75 @@
+"""Work in pieces that anyone can do who sees the work folder."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clearbands.scaling.store import Store
+
+SECONDS = 2.0  # that a task should take at least, so that handing it out costs nothing beside it
+
+
+@dataclass(frozen=True)
+class Stage(ABC):
+    """A step of the fit: `count` files, each made from files of earlier steps alone.
+
+    A stage is small and is sent to whoever does the work; the data it needs lie in the store.
+    """
+
+    store: Store
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """How many files there are to make."""
+
+    @abstractmethod
+    def name(self, number: int) -> str:
+        """Of a file, in the store."""
+
+    @abstractmethod
+    def make(self, number: int, stop: np.ndarray) -> None:
+        """Write the file. A kernel looks at `stop` now and then and ends early if it is not 0."""
+
+    @property
+    def seconds(self) -> float:
+        """That one of them takes, roughly."""
+        return SECONDS
+
+    def is_done(self, number: int) -> bool:
+        return self.store.is_whole(self.name(number))
+
+    def left(self) -> list[int]:
+        """The numbers of the files that are not there, or not whole."""
+        return [number for number in range(self.count) if not self.is_done(number)]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A batch of files of one stage."""
+
+    stage: Stage
+    numbers: tuple[int, ...]
+
+    def __call__(self, stop: Any = None) -> int:
+        """Make those that another run has not made yet; how many files there are now."""
+        go_on = np.zeros(1, np.uint8) if stop is None else stop
+        for number in self.numbers:
+            if not self.stage.is_done(number):
+                self.stage.make(number, go_on)
+            if go_on[0]:
+                break
+        return len(self.numbers)
+
+
+def batches(stage: Stage, numbers: Sequence[int], n_workers: int) -> Iterator[Task]:
+    """Tasks that take seconds, but no fewer than two for every worker where there are so many."""
+    long_enough = max(1, round(SECONDS / max(stage.seconds, 1e-9)))
+    size = max(1, min(long_enough, -(-len(numbers) // (2 * max(n_workers, 1)))))
+    for start in range(0, len(numbers), size):
+        yield Task(stage, tuple(numbers[start : start + size]))

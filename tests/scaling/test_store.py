@@ -1,0 +1,44 @@
+"""Files that are whole, or not there."""
+
+import numpy as np
+import pytest
+
+from clearbands.scaling.store import Store
+from tests.scaling.files import table
+
+
+@pytest.fixture
+def store(tmp_path):
+    found = Store(str(tmp_path))
+    found.write_array("a.npy", np.arange(1000))
+    found.write_arrays("a.npz", {"x": np.arange(1000), "y": np.ones(3)})
+    found.write_json("a.json", {"x": [1, 2, 3]})
+    table().write_parquet(tmp_path / "a.parquet")
+    return found
+
+
+NAMES = pytest.mark.parametrize("name", ["a.npy", "a.npz", "a.json", "a.parquet"])
+
+
+@NAMES
+def test_a_file_that_was_cut_anywhere_is_no_file(store, name):
+    assert store.is_whole(name)
+    content = store.path(name).read_bytes()
+    for length in (0, 3, len(content) // 2, len(content) - 1):
+        store.path(name).write_bytes(content[:length])
+        assert not store.is_whole(name)
+    store.path(name).unlink()
+    assert not store.is_whole(name)
+
+
+def test_what_is_read_is_what_was_written(store):
+    np.testing.assert_array_equal(store.map_array("a.npy"), np.arange(1000))
+    assert store.read_arrays("a.npz")["y"].tolist() == [1, 1, 1]
+    assert store.read_json("a.json") == {"x": [1, 2, 3]}
+
+
+def test_a_key_is_all_that_a_file_depends_on(store):
+    one = store.below("members", seed=1, model={"n_trees": 8})
+    assert one == store.below("members", model={"n_trees": 8}, seed=np.int64(1))
+    assert one != store.below("members", seed=2, model={"n_trees": 8})
+    assert one.read_json("key.json") == {"seed": 1, "model": {"n_trees": 8}}
