@@ -49,7 +49,8 @@ def add_commands(commands) -> None:
 def run_command(args: argparse.Namespace) -> int:
     if not args.table:
         run_missing(args.datasets, args.settings, args.seeds, args.results)
-    print(table(pd.read_csv(args.results)))
+    rows = pd.read_csv(args.results)
+    print(f"{table(rows)}\n\n{changes(rows)}")
     return 0
 
 
@@ -165,3 +166,19 @@ def table(rows: pd.DataFrame) -> str:
             lines.append(f"| {method} | {' | '.join(shown)} |")
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
+
+
+def changes(rows: pd.DataFrame) -> str:
+    """NLL of two constants against one temperature on the pool, in percent: mean and range."""
+    index = [*CASE, "chosen", "members"]
+    losses = rows.pivot_table(index=index, columns="method", values="nll", sort=False)
+    change = 100 * (losses["c1 and c2"] / losses["pool, then temperature"] - 1)
+    lines = [
+        f"| setting | chosen | cases | {' | '.join(f'{n} members' for n in MEMBERS)} |",
+        f"|---|---|---:|{'---:|' * len(MEMBERS)}",
+    ]
+    for (setting, chosen), own in change.groupby(["setting", "chosen"], sort=False):
+        of = [own.xs(n, level="members") for n in MEMBERS]
+        cells = [f"{v.mean():+.1f} ({v.min():+.1f} to {v.max():+.1f})" for v in of]
+        lines.append(f"| {setting} | {chosen} | {len(of[0])} | {' | '.join(cells)} |")
+    return "\n".join(lines)

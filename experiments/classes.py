@@ -35,7 +35,8 @@ def add_commands(commands) -> None:
 def run_command(args: argparse.Namespace) -> int:
     if not args.table:
         run_missing(args.datasets, args.seeds, args.results)
-    print(table(pd.read_csv(args.results)))
+    rows = pd.read_csv(args.results)
+    print(f"{table(rows)}\n\n{pairs(rows)}")
     return 0
 
 
@@ -100,4 +101,18 @@ def table(rows: pd.DataFrame) -> str:
         cells += [means.loc[method, name] for name in ("brier", "ece", "set_size", "coverage")]
         shown = ["" if np.isnan(value) else f"{value:.3f}" for value in cells]
         lines.append(f"| {method} | {' | '.join(shown)} |")
+    return "\n".join(lines)
+
+
+def pairs(rows: pd.DataFrame) -> str:
+    """In how many data sets and seeds one way has the lower likelihood loss than another."""
+    losses = rows.pivot_table(index=["dataset", "seed"], columns="method", values="nll")
+    ours = [name for name in ("c1 and c2", "ClearClassifier") if name in losses.columns]
+    lines = [
+        f"| lower NLL, of {len(losses)} | {' | '.join(ours)} |",
+        f"|---|{'---:|' * len(ours)}",
+    ]
+    for other in losses.columns:
+        won = ["" if own == other else str((losses[own] < losses[other]).sum()) for own in ours]
+        lines.append(f"| than {other} | {' | '.join(won)} |")
     return "\n".join(lines)

@@ -73,3 +73,18 @@ def test_a_run_is_resumed_and_has_every_method(tmp_path):
     lines = classes.table(rows.reset_index()).splitlines()
     assert lines[0].startswith("| method | NLL wine |")
     assert len(lines) == 2 + len(rows)
+
+
+def test_pairs_and_changes_by_hand():
+    losses = {"c1 and c2": (1.0, 3.0), "pool, then temperature": (2.0, 2.0)}
+    rows = [
+        {"dataset": "wine", "setting": "all rows", "seed": seed, "chosen": "in turn"}
+        | {"members": n, "method": method, "nll": loss}
+        for method, both in losses.items()
+        for seed, loss in enumerate(both)
+        for n in class_networks.MEMBERS
+    ]
+    assert "| all rows | in turn | 2 | +0.0 (-50.0 to +50.0) |" in class_networks.changes(
+        pd.DataFrame(rows)
+    )
+    assert "| than pool, then temperature | 1 |" in classes.pairs(pd.DataFrame(rows))
