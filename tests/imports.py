@@ -45,7 +45,7 @@ LAYERS = (
     ("tables", "levels", "quantiles", "labelling", "class_labels", "time_order", "partitions"),
     ("weighting",),
     ("checks", "split", "chunks", "progress", "optional", "writing", "model_files"),
-    ("words", "glossary", "display", "support", "hashing"),
+    ("words", "glossary", "display", "support", "hashing", "typed"),
 )
 """The rooms of the library, from top to bottom. A room imports from layers below its own alone."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.answers import Answers
@@ -50,10 +51,10 @@ class AnsweringRegressor(WidthRegressor):
         self,
         X: Any,
         *,
-        groups: Any = None,
+        groups: ArrayLike | None = None,
         confidence_level: float | Sequence[float] | None = None,
         side: str = "both",
-        calibration_weight: Any = None,
+        calibration_weight: ArrayLike | None = None,
     ) -> Any:
         """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels.
 
@@ -90,7 +91,12 @@ class AnsweringRegressor(WidthRegressor):
         return found.calibrated.center, found.interval(confidence_level, side)
 
     def _predict_partitions(
-        self, X: Any, groups: Any, asked: tuple[float, ...] | None, side: str, weight: Any
+        self,
+        X: Any,
+        groups: ArrayLike | None,
+        asked: tuple[float, ...] | None,
+        side: str,
+        weight: ArrayLike | None,
     ) -> Any:
         check_is_fitted(self, "calibrator_")
         if weight is not None or not isinstance(groups, str | None):
@@ -104,7 +110,7 @@ class AnsweringRegressor(WidthRegressor):
         )
 
     def predict_quantiles(
-        self, X: Any, levels: float | Sequence[float], *, groups: Any = None
+        self, X: Any, levels: float | Sequence[float], *, groups: ArrayLike | None = None
     ) -> np.ndarray:
         """(n, q): the values that the shares `levels` (q,), rising, of the targets do not exceed.
 
@@ -115,22 +121,24 @@ class AnsweringRegressor(WidthRegressor):
         return self.answers(X, groups=groups).quantiles(levels)
 
     def predict_probability(
-        self, X: Any, *, above: Any = None, below: Any = None, groups: Any = None
+        self, X: Any, *, above: Any = None, below: Any = None, groups: ArrayLike | None = None
     ) -> np.ndarray:
         """(n,): the chance that the target is above, or below, a value: a number or one per row."""
         return self.answers(X, groups=groups).probability(above=above, below=below)
 
-    def predict_distribution(self, X: Any, *, groups: Any = None) -> Distribution:
+    def predict_distribution(self, X: Any, *, groups: ArrayLike | None = None) -> Distribution:
         """The distribution of the target of every row: `cdf`, `ppf`, `mean` and `sample`."""
         return self.answers(X, groups=groups).distribution()
 
     def predict_uncertainty(
-        self, X: Any, *, groups: Any = None, confidence_level: float | None = None
+        self, X: Any, *, groups: ArrayLike | None = None, confidence_level: float | None = None
     ) -> Uncertainty:
         """The calibrated aleatoric and epistemic distances at one level, by default the first."""
         return self.answers(X, groups=groups).uncertainty(confidence_level)
 
-    def predict_uncertainties(self, X: Any, *, groups: Any = None) -> tuple[Uncertainty, ...]:
+    def predict_uncertainties(
+        self, X: Any, *, groups: ArrayLike | None = None
+    ) -> tuple[Uncertainty, ...]:
         """The same at every level of the fit, in the order of `levels_`, from one pass over X."""
         return self.answers(X, groups=groups).uncertainties()
 
@@ -146,7 +154,13 @@ class AnsweringRegressor(WidthRegressor):
             self._check_familiar()
             return self._unfamiliar(table, encoded, self._components(encoded))
 
-    def answers(self, X: Any, *, groups: Any = None, calibration_weight: Any = None) -> Answers:
+    def answers(
+        self,
+        X: Any,
+        *,
+        groups: ArrayLike | None = None,
+        calibration_weight: ArrayLike | None = None,
+    ) -> Answers:
         """Whatever may be asked about the targets of these rows, from one pass over them.
 
         `calibration_weight` is as in `predict_interval`, for the levels of the fit.
@@ -205,7 +219,7 @@ class AnsweringRegressor(WidthRegressor):
         return check_support(self.support)
 
     def _scaled(
-        self, components: Components, labels: np.ndarray | None, weight: Any = None
+        self, components: Components, labels: np.ndarray | None, weight: ArrayLike | None = None
     ) -> Components:
         center, *widths = components
         given = {"groups": labels, "weight": weight}
@@ -219,7 +233,7 @@ class AnsweringRegressor(WidthRegressor):
         beyond = getattr(self, "beyond_", None)  # of a file from before there was any
         return calibrated if beyond is None else beyond.widen(calibrated, encoded, self.levels_)
 
-    def _labels(self, X: Any, groups: Any, n: int) -> np.ndarray | None:
+    def _labels(self, X: Any, groups: ArrayLike | None, n: int) -> np.ndarray | None:
         """The labels of new rows; None where the model has no groups."""
         if not self.has_groups_:
             if groups is not None:
@@ -253,7 +267,7 @@ class AnsweringRegressor(WidthRegressor):
         return self.any_level_ if rolling is None else rolling.bands(self.any_level_)
 
 
-def read_groups(groups: Any, X: Any, n: int) -> np.ndarray:
+def read_groups(groups: ArrayLike | None, X: Any, n: int) -> np.ndarray:
     """(n,): labels that were given, or those in the column of X that was named."""
     if not isinstance(groups, str):
         return check_groups(groups, n)

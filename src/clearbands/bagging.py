@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, check_random_state
 
 from clearbands.checks import check_count
@@ -17,6 +17,7 @@ from clearbands.engine.threads import one_blas_thread
 from clearbands.hashing import hashed_counts, hashed_folds, hashed_share
 from clearbands.progress import report
 from clearbands.time_order import Stage
+from clearbands.typed import Seed
 from clearbands.weighting import fit_weighted
 
 MAX_SEED = np.iinfo(np.int32).max
@@ -305,7 +306,7 @@ def _units(n_rows: int, together: np.ndarray | None) -> np.ndarray:
 
 
 def fit_bag(
-    model: Any,
+    model: BaseEstimator,
     X: Any,
     y: np.ndarray,
     draws: Draws,
@@ -325,7 +326,7 @@ def fit_bag(
 
 
 def fit_clones(
-    model: Any,
+    model: BaseEstimator,
     X: Any,
     y: np.ndarray,
     counts: np.ndarray,
@@ -362,7 +363,7 @@ def fit_models(
 
 
 def _fit_on_rows(
-    model: Any, X: Any, y: np.ndarray, drawn: np.ndarray, weight: np.ndarray | None
+    model: BaseEstimator, X: Any, y: np.ndarray, drawn: np.ndarray, weight: np.ndarray | None
 ) -> Any:
     rows = np.repeat(np.arange(len(drawn)), drawn)
     # `n_jobs` says how many members train at once; threads of their own would only compete.
@@ -412,14 +413,14 @@ def compact_unseen(members: np.ndarray, draws: Draws) -> np.ndarray:
     return np.where(kept, np.take_along_axis(members, order, axis=-1), np.nan)
 
 
-def _predict_columns(member: Any, X: Any) -> np.ndarray:
+def _predict_columns(member: BaseEstimator, X: Any) -> np.ndarray:
     if hasattr(member, "predict_quantiles"):
         return member.predict_quantiles(X)
     prediction = np.asarray(member.predict(X), float)
     return prediction.reshape(len(prediction), -1)
 
 
-def seed_missing(model: Any, rng: np.random.RandomState) -> Any:
+def seed_missing(model: BaseEstimator, rng: np.random.RandomState) -> Any:
     """Give every `random_state` of `model` that was left open a seed; the others stay."""
     open_seeds = [
         name
@@ -430,7 +431,7 @@ def seed_missing(model: Any, rng: np.random.RandomState) -> Any:
 
 
 def set_up(
-    part: Any, levels: Sequence[float], n_jobs: int | None, rng: np.random.RandomState
+    part: BaseEstimator, levels: Sequence[float], n_jobs: int | None, rng: np.random.RandomState
 ) -> Any:
     """A clone of the part at these levels; what it leaves open of jobs and seeds is filled in."""
     part = clone(part).set_params(confidence_level=list(levels))
@@ -439,6 +440,6 @@ def set_up(
     return seed_missing(part, rng)
 
 
-def member_seeds(random_state: Any, n_members: int) -> np.ndarray:
+def member_seeds(random_state: Seed, n_members: int) -> np.ndarray:
     """One seed per member, drawn before the work is shared out."""
     return check_random_state(random_state).randint(MAX_SEED, size=n_members).astype(np.int64)

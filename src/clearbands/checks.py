@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_y, validate_data
 
 DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
@@ -61,7 +63,7 @@ def trusting(X: Any) -> Iterator[None]:
         _trusted.reset(token)
 
 
-def _is_trusted(estimator: Any, X: Any, *, as_matrix: bool) -> bool:
+def _is_trusted(estimator: BaseEstimator, X: Any, *, as_matrix: bool) -> bool:
     known = next((known for known in reversed(_trusted.get()) if known.X is X), None)
     if known is None or not (known.as_matrix if as_matrix else known.as_table):
         return False
@@ -74,7 +76,7 @@ def is_dask(X: Any) -> bool:
     return nw.dependencies.is_dask_dataframe(X)
 
 
-def check_numeric(estimator: Any, X: Any, *, reset: bool) -> np.ndarray:
+def check_numeric(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:
     """X as finite floats in C order; remembers the columns when `reset`, else compares them."""
     if not reset and _is_trusted(estimator, X, as_matrix=True):
         return X
@@ -82,7 +84,7 @@ def check_numeric(estimator: Any, X: Any, *, reset: bool) -> np.ndarray:
     return validate_data(estimator, _unmasked(X), dtype=np.float64, order="C", reset=reset)
 
 
-def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
+def check_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     """X as it is when it is a frame, else as floats in which NaN stands for missing.
 
     A frame's columns may come in another order than in `fit`: they are put right by name.
@@ -140,14 +142,14 @@ def _check_names(X: Any) -> list[str]:
         ) from error
 
 
-def _unmasked(values: Any) -> Any:
+def _unmasked(values: ArrayLike) -> Any:
     """What is masked is missing: NaN."""
     if not isinstance(values, np.ma.MaskedArray):
         return values
     return np.ma.filled(values.astype(np.float64), np.nan)
 
 
-def _in_order_of_fit(estimator: Any, X: Any) -> Any:
+def _in_order_of_fit(estimator: BaseEstimator, X: Any) -> Any:
     """The frame with its columns as `fit` saw them, or an error that names what differs."""
     names = getattr(estimator, "feature_names_in_", None)
     frame = nw.from_native(X, eager_only=True)
@@ -165,7 +167,7 @@ def _in_order_of_fit(estimator: Any, X: Any) -> Any:
     return frame.select(*names).to_native()
 
 
-def check_target(y: Any, X: Any = None) -> np.ndarray:
+def check_target(y: ArrayLike | None, X: Any = None) -> np.ndarray:
     """y as finite floats, one per row of X, or an error that says what is wrong with it."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
@@ -212,7 +214,7 @@ def check_share(value: Any, name: str) -> None:
         raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}.")
 
 
-def check_rows(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+def check_rows(estimator: BaseEstimator, X: Any, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """X and y as finite floats, for models that cannot be trained on a single row."""
     X = check_numeric(estimator, X, reset=True)
     y = check_target(y, X)
@@ -222,7 +224,7 @@ def check_rows(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def check_vector(values: Any, name: str, n: int | None = None) -> np.ndarray:
+def check_vector(values: ArrayLike, name: str, n: int | None = None) -> np.ndarray:
     """A finite (n,) float array, or an error that names what is wrong."""
     array = _as_floats(values, name)
     if array.ndim != 1:
@@ -233,7 +235,7 @@ def check_vector(values: Any, name: str, n: int | None = None) -> np.ndarray:
     return array
 
 
-def check_widths(values: Any, name: str, n: int, n_levels: int = 1) -> np.ndarray:
+def check_widths(values: ArrayLike, name: str, n: int, n_levels: int = 1) -> np.ndarray:
     """A finite, non-negative (n, 2, n_levels) float array; (n, 2) serves every level."""
     array = _as_floats(values, name)
     if array.ndim == 2:
@@ -254,7 +256,7 @@ def check_widths(values: Any, name: str, n: int, n_levels: int = 1) -> np.ndarra
     return array
 
 
-def check_weights(values: Any, name: str, n: int) -> np.ndarray:
+def check_weights(values: ArrayLike, name: str, n: int) -> np.ndarray:
     """(n,) finite weights, none negative and not all 0."""
     weights = check_vector(values, name, n)
     if np.any(weights < 0):
@@ -285,7 +287,7 @@ def check_scale(values: np.ndarray, name: str, smallest: float = SMALLEST) -> No
     )
 
 
-def _as_floats(values: Any, name: str) -> np.ndarray:
+def _as_floats(values: ArrayLike, name: str) -> np.ndarray:
     try:
         return np.asarray(_unmasked(values), dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -308,7 +310,7 @@ def _check_finite(array: np.ndarray, name: str) -> None:
         )
 
 
-def check_intervals(y: Any, intervals: Any) -> tuple[np.ndarray, np.ndarray]:
+def check_intervals(y: ArrayLike, intervals: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     y = check_vector(y, "y")
     intervals = np.asarray(intervals, float)
     if intervals.ndim == 3 and intervals.shape[2] == 1:
@@ -365,7 +367,7 @@ def _check_level(level: object) -> float:
 MISSING = "missing"
 
 
-def check_groups(groups: Any, n: int) -> np.ndarray:
+def check_groups(groups: ArrayLike | None, n: int) -> np.ndarray:
     """(n,) labels as text, or an error that says what is wrong with them."""
     labels = np.asarray(groups, dtype=object)
     if labels.shape != (n,):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 
-def positions(y: Any) -> tuple[np.ndarray, np.ndarray]:
+def positions(y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """The classes, and (n,) the position of each row's own; one class alone is refused."""
     check_classification_targets(y)
     classes, label = np.unique(y, return_inverse=True)
@@ -17,7 +16,7 @@ def positions(y: Any) -> tuple[np.ndarray, np.ndarray]:
     return classes, label
 
 
-def check_labels(y: Any, n: int) -> np.ndarray:
+def check_labels(y: ArrayLike, n: int) -> np.ndarray:
     """(n,) classes, one for every row, or an error that says what is wrong."""
     labels = column_or_1d(y, warn=True)
     if len(labels) != n:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from clearbands.bagging import Draws
 
@@ -73,7 +74,7 @@ def classes_of(members: Sequence[Any]) -> np.ndarray:
     return classes
 
 
-def _logits(member: Any, X: Any, classes: np.ndarray) -> np.ndarray:
+def _logits(member: BaseEstimator, X: Any, classes: np.ndarray) -> np.ndarray:
     said = np.asarray(member.predict_proba(X), float)
     name = type(member).__name__
     if said.ndim != 2 or said.shape[1] != len(member.classes_):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -36,7 +36,7 @@ class Trained:
 class WholeBag:
     """Members that were trained in one go, as trees and networks of ours are."""
 
-    model: Any  # as it was, unfitted
+    model: BaseEstimator  # as it was, unfitted
     bag: Any  # what its `fit_class_bag` gives
 
     def __len__(self) -> int:
@@ -132,7 +132,12 @@ def _keep(
 
 
 def _fit(
-    model: Any, rows: Rows, n_classes: int, counts: np.ndarray, n_jobs: int | None, stage: str
+    model: BaseEstimator,
+    rows: Rows,
+    n_classes: int,
+    counts: np.ndarray,
+    n_jobs: int | None,
+    stage: str,
 ) -> Any:
     if hasattr(model, "fit_class_bag"):
         X, trained = _numbers(rows.X), clone(model)

@@ -10,9 +10,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import Tags, _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bagging import Folds, seed_missing
@@ -41,6 +42,7 @@ from clearbands.progress import Listener, listening
 from clearbands.split import Rows, check_apart, hold_out
 from clearbands.tables.encoder import TableEncoder
 from clearbands.tables.native import FrameKind, kind_of
+from clearbands.typed import Seed
 
 if TYPE_CHECKING:
     from clearbands.report import Report
@@ -119,7 +121,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        model: Any = None,
+        model: BaseEstimator | None = None,
         n_folds: int = 5,
         n_repeats: int = 3,
         *,
@@ -127,9 +129,9 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         confidence_level: float = 0.9,
         calibration: str | None = None,
         calibration_size: float = 0.25,
-        encoder: Any = "auto",
+        encoder: BaseEstimator | str | None = "auto",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.model = model
         self.n_folds = n_folds
@@ -157,10 +159,10 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: ArrayLike,
         *,
         X_cal: Any = None,
-        y_cal: Any = None,
+        y_cal: ArrayLike | None = None,
         progress: Listener | None = None,
     ) -> ClearClassifier:
         """Train on the rows and calibrate on rows that what is calibrated did not see.
@@ -233,7 +235,9 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         scores = self.familiar_.scores(encoded, texts, _disagreement(self._logits(X)))
         return scores > self.familiar_.threshold
 
-    def report(self, X: Any, y: Any, *, target: str = "the target", groups: Any = None) -> Report:
+    def report(
+        self, X: Any, y: ArrayLike, *, target: str = "the target", groups: ArrayLike | None = None
+    ) -> Report:
         """One page about rows that the model has not seen: whether sets hold, why rows are unsure.
 
         It shows itself in a notebook, and `save(path)` writes one file that needs no network.
@@ -286,7 +290,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         if self.members is not None and self.model is not None:
             raise ValueError("model is to be trained, members are fitted: give one of them.")
 
-    def _choose_calibration(self, X_cal: Any, y_cal: Any) -> str:
+    def _choose_calibration(self, X_cal: Any, y_cal: ArrayLike | None) -> str:
         if (X_cal is None) != (y_cal is None):
             raise ValueError("X_cal and y_cal belong together: give both or neither.")
         apart = X_cal is not None or self.members is not None
@@ -304,7 +308,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
             )
         return self.calibration
 
-    def _check_rows(self, X: Any, y: Any, *, reset: bool) -> Rows:
+    def _check_rows(self, X: Any, y: ArrayLike | None, *, reset: bool) -> Rows:
         """The rows, with the position of each one's class in `classes_`."""
         if y is None:
             raise ValueError("This estimator requires y to be passed, but the target y is None.")
@@ -424,7 +428,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
             return FunctionTransformer()
         return TableEncoder() if is_auto else clone(self.encoder)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.encoder is not None
         return tags

@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bagging import Folds, seed_missing
 from clearbands.checks import check_count, check_table, check_target
+from clearbands.typed import Seed
 from clearbands.weighting import check_sample_weight, fit_weighted
 
 N_FOLDS = 5
@@ -29,14 +31,16 @@ class FoldCopies(BaseEstimator):
         n_folds: int = N_FOLDS,
         *,
         confidence_level: float | Sequence[float] = 0.9,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.part = part
         self.n_folds = n_folds
         self.confidence_level = confidence_level
         self.random_state = random_state
 
-    def _fit_copies(self, X: Any, y: Any, sample_weight: Any, together: np.ndarray | None) -> None:
+    def _fit_copies(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, together: np.ndarray | None
+    ) -> None:
         """Rows of one label in `together`, where given, are left out together."""
         check_count(self.n_folds, "n_folds", smallest=2)
         X = check_table(self, X, reset=True)

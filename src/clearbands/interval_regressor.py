@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.utils import get_tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bagging import set_up
@@ -33,7 +34,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
 
     confidence_level: float | Sequence[float]
     calibration_size: float
-    encoder: Any
+    encoder: BaseEstimator | str | None
     n_jobs: int | None
 
     @abstractmethod
@@ -52,13 +53,13 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
     def _hold_out(
         self,
         X: Any,
-        y: Any,
+        y: ArrayLike,
         X_cal: Any,
-        y_cal: Any,
+        y_cal: ArrayLike | None,
         rng: np.random.RandomState,
         groups: np.ndarray | None = None,
         calibration_weight: np.ndarray | None = None,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
     ) -> tuple[Rows, Rows]:
         """Training and held-out rows; with a calibration set given, all of X trains.
 
@@ -76,7 +77,13 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
         return train.without_weightless(), held_out.with_labels(*labels)
 
     def _check_rows(
-        self, X: Any, y: Any, together: Any = None, *, sample_weight: Any = None, reset: bool
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        together: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        reset: bool,
     ) -> Rows:
         X = check_table(self, X, reset=reset)
         y = check_target(y, X)
@@ -108,11 +115,11 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
         with self._door(X) as (_, encoded):
             return encoded
 
-    def _part(self, part: Any, levels: list[float], rng: np.random.RandomState) -> Any:
+    def _part(self, part: BaseEstimator, levels: list[float], rng: np.random.RandomState) -> Any:
         """A clone of the part at our levels; what it leaves open of seed and jobs is ours."""
         return set_up(part, levels, self.n_jobs, rng)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.encoder is not None
         return tags
@@ -137,7 +144,7 @@ class WidthRegressor(IntervalRegressor):
         return components.center, make_interval(components.center, widths)
 
 
-def learns_from_target(encoder: Any) -> bool:
+def learns_from_target(encoder: BaseEstimator | str | None) -> bool:
     """Whether the encoder, or a step of it, needs y."""
     if encoder is None or isinstance(encoder, str):
         return False
@@ -148,7 +155,7 @@ def learns_from_target(encoder: Any) -> bool:
 class _AsItIs(BaseEstimator):
     """The encoder that leaves X to the parts."""
 
-    def fit(self, X: Any, y: Any = None) -> _AsItIs:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> _AsItIs:
         return self
 
     def transform(self, X: Any) -> Any:

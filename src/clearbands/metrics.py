@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from clearbands.bands import covered, distances, on_side_of
 from clearbands.calibration.conformal import coverage_rank, order_statistic, ratio_scores
@@ -22,7 +23,7 @@ from clearbands.checks import (
 from clearbands.levels import alpha
 
 
-def picp(y: Any, intervals: Any, *, sample_weight: Any = None) -> float:
+def picp(y: ArrayLike, intervals: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Prediction interval coverage probability: the share of rows inside, bounds included.
 
     Best is the confidence level: less breaks the promise, more is paid for in width.
@@ -35,7 +36,11 @@ def picp(y: Any, intervals: Any, *, sample_weight: Any = None) -> float:
 
 
 def niw(
-    y: Any, intervals: Any, y_range: float | None = None, *, sample_weight: Any = None
+    y: ArrayLike,
+    intervals: ArrayLike,
+    y_range: float | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Normalised interval width: mean width over the range of y. Smaller is better.
 
@@ -47,13 +52,13 @@ def niw(
 
 
 def nciw(
-    y: Any,
-    center: Any,
-    intervals: Any,
+    y: ArrayLike,
+    center: ArrayLike,
+    intervals: ArrayLike,
     confidence_level: float,
     y_range: float | None = None,
     *,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Normalised calibrated interval width: NIW after a common factor. Smaller is better.
 
@@ -81,7 +86,11 @@ def nciw(
 
 
 def quantile_loss(
-    y: Any, intervals: Any, confidence_level: float, *, sample_weight: Any = None
+    y: ArrayLike,
+    intervals: ArrayLike,
+    confidence_level: float,
+    *,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Pinball loss of the two bounds, averaged. Smaller is better; in the unit of y.
 
@@ -93,7 +102,11 @@ def quantile_loss(
 
 
 def interval_score(
-    y: Any, intervals: Any, confidence_level: float, *, sample_weight: Any = None
+    y: ArrayLike,
+    intervals: ArrayLike,
+    confidence_level: float,
+    *,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Width plus 2/alpha times the distance of rows outside. Smaller is better; in units of y.
 
@@ -109,7 +122,9 @@ def interval_score(
     return _mean(upper - lower + 2 / alpha(level) * outside, sample_weight)
 
 
-def crps(y: Any, quantiles: Any, levels: Any, *, sample_weight: Any = None) -> float:
+def crps(
+    y: ArrayLike, quantiles: Any, levels: Any, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Continuous ranked probability score of predicted quantiles. Smaller is better; unit of y.
 
     It is twice the pinball loss, averaged over all levels between 0 and 1; `quantiles` (n, q) at
@@ -125,7 +140,7 @@ def crps(y: Any, quantiles: Any, levels: Any, *, sample_weight: Any = None) -> f
     return _mean(2 * loss @ np.diff(edges), sample_weight)
 
 
-def pit(y: Any, quantiles: Any, levels: Any) -> np.ndarray:
+def pit(y: ArrayLike, quantiles: Any, levels: Any) -> np.ndarray:
     """(n,): probability integral transform, the level at which each target lies.
 
     Uniform between 0 and 1 where the predicted distributions are right. Interpolated between the
@@ -140,13 +155,13 @@ def pit(y: Any, quantiles: Any, levels: Any) -> np.ndarray:
 
 
 def evaluate(
-    y: Any,
-    center: Any,
-    intervals: Any,
+    y: ArrayLike,
+    center: ArrayLike,
+    intervals: ArrayLike,
     confidence_level: float,
     y_range: float | None = None,
     *,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> dict[str, float]:
     """All of the above by name.
 
@@ -164,16 +179,16 @@ def evaluate(
     }
 
 
-def _check_weight(sample_weight: Any, n: int) -> np.ndarray | None:
+def _check_weight(sample_weight: ArrayLike | None, n: int) -> np.ndarray | None:
     return None if sample_weight is None else check_weights(sample_weight, "sample_weight", n)
 
 
-def _mean(values: np.ndarray, sample_weight: Any) -> float:
+def _mean(values: np.ndarray, sample_weight: ArrayLike | None) -> float:
     return float(np.average(values, weights=_check_weight(sample_weight, len(values))))
 
 
 def _check_quantiles(
-    y: Any, quantiles: Any, levels: Any
+    y: ArrayLike, quantiles: Any, levels: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     y, levels = check_vector(y, "y"), check_quantiles(levels)
     quantiles = np.asarray(quantiles, float)

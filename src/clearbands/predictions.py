@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from clearbands.questions import Questions, name_of
 
@@ -63,7 +64,10 @@ class Predictions:
 
 
 def predict(
-    model: ClearRegressor, X: Any, questions: Questions | None = None, groups: Any = None
+    model: ClearRegressor,
+    X: Any,
+    questions: Questions | None = None,
+    groups: ArrayLike | None = None,
 ) -> Predictions:
     """The answers to the questions, by default the intervals at the levels of the fit."""
     return answer(model.answers(X, groups=groups), questions or Questions())

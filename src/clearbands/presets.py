@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from clearbands.center_models.on_smooth import TreesOnSmooth
 from clearbands.center_models.surface import KernelSurface
@@ -119,7 +119,7 @@ def residual_boosting(n_rows: float) -> BoostedQuantiles:
     return BoostedQuantiles(n_trees=100, max_depth=depth, learning_rate=0.1)
 
 
-def quantile_counterpart(model: Any) -> Any:
+def quantile_counterpart(model: BaseEstimator) -> Any:
     """The quantile model of the same type as `model`; for a model of the mean, the forest."""
     return clone(model) if isinstance(model, QuantileModel) else ForestQuantiles()
 

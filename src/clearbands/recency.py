@@ -7,12 +7,13 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from clearbands.checks import check_count
 from clearbands.time_order import as_moments
 
 
-def recency_weights(time: Any, half_life: Any) -> np.ndarray:
+def recency_weights(time: ArrayLike | None, half_life: Any) -> np.ndarray:
     """(n,): 1 for the latest row, 1/2 for one that is a half-life older, 1/4 for one of two.
 
     `time` (n,) are numbers, dates or times of the rows, in any order; or how many rows there are,

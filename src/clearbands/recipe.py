@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
 from clearbands.aleatoric.base import AleatoricPart, ResampledPart
@@ -95,7 +96,7 @@ class Recipe:
             return Made(self._pair(train, validation, rng))
         return self.on_all(train, rng)._replace(unseen=None)
 
-    def _set_up(self, part: Any, rng: np.random.RandomState) -> Any:
+    def _set_up(self, part: BaseEstimator, rng: np.random.RandomState) -> Any:
         return set_up(part, self.levels, self.n_jobs, rng)
 
     def _centers(
@@ -146,7 +147,7 @@ class Recipe:
         assert rows.together is not None
         return Chain.of(stages(rows.together, self.gap), len(rows))
 
-    def _crossed(self, part: Any) -> CrossPart:
+    def _crossed(self, part: BaseEstimator) -> CrossPart:
         """The part so that it can judge rows as unseen."""
         if self.gap is None or part.fitted_elsewhere:
             return as_cross_part(part)

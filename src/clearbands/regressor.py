@@ -8,9 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from clearbands.aleatoric.base import AleatoricPart
 from clearbands.answering import read_groups
 from clearbands.bands import Components
 from clearbands.calibration.additive import AdditiveCalibrator
@@ -23,6 +26,7 @@ from clearbands.checks import check_count, check_table, check_target, check_weig
 from clearbands.competition.centers import CenterStanding
 from clearbands.competition.contest import Contest
 from clearbands.competition.judging import Standing
+from clearbands.epistemic.base import EpistemicPart
 from clearbands.extrapolation import Extrapolation
 from clearbands.familiarity import (
     Familiarity,
@@ -39,6 +43,7 @@ from clearbands.scaling.source import is_table_on_disk
 from clearbands.split import Rows, check_apart, hold_out
 from clearbands.support import check_inside, check_support
 from clearbands.time_order import check_time, hold_out_last, places
+from clearbands.typed import Seed
 from clearbands.updating import UpdatingRegressor
 
 if TYPE_CHECKING:
@@ -147,8 +152,8 @@ class ClearRegressor(UpdatingRegressor):
 
     def __init__(
         self,
-        epistemic: Any = None,
-        aleatoric: Any = None,
+        epistemic: EpistemicPart | None = None,
+        aleatoric: AleatoricPart | None = None,
         calibrator: Any = None,
         *,
         confidence_level: float | Sequence[float] = 0.9,
@@ -160,9 +165,9 @@ class ClearRegressor(UpdatingRegressor):
         show_center: bool | None = None,
         contest: Contest | None = None,
         support: tuple[float | None, float | None] | None = None,
-        encoder: Any = "auto",
+        encoder: BaseEstimator | str | None = "auto",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.epistemic = epistemic
         self.aleatoric = aleatoric
@@ -183,15 +188,15 @@ class ClearRegressor(UpdatingRegressor):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: ArrayLike,
         *,
         X_cal: Any = None,
-        y_cal: Any = None,
-        together: Any = None,
-        time: Any = None,
-        groups: Any = None,
-        sample_weight: Any = None,
-        calibration_weight: Any = None,
+        y_cal: ArrayLike | None = None,
+        together: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        calibration_weight: ArrayLike | None = None,
         progress: Listener | None = None,
         features: Sequence[str] | None = None,
         work: Any = None,
@@ -236,7 +241,7 @@ class ClearRegressor(UpdatingRegressor):
             given = X_cal, y_cal, together, time, groups, sample_weight, calibration_weight
             self._check_for_files(y, given, work)
             with listening(progress):
-                return self._fit_on_files(X, y, features, work, engine, levels, rng)
+                return self._fit_on_files(X, str(y), features, work, engine, levels, rng)
         if not (features is work is engine is None):
             raise ValueError(
                 "features, work and engine are for a table in parquet files or of Dask: X is in "
@@ -280,11 +285,11 @@ class ClearRegressor(UpdatingRegressor):
     def report(
         self,
         X: Any,
-        y: Any,
+        y: ArrayLike,
         *,
         target: str = "the target",
         unit: str = "",
-        groups: Any = None,
+        groups: ArrayLike | None = None,
         confidence_level: float | None = None,
     ) -> Report:
         """A page about the model on rows that no step of the fit has seen.
@@ -373,12 +378,12 @@ class ClearRegressor(UpdatingRegressor):
     def _split(
         self,
         X: Any,
-        y: Any,
+        y: ArrayLike,
         X_cal: Any,
-        y_cal: Any,
-        together: Any,
+        y_cal: ArrayLike | None,
+        together: ArrayLike | None,
         labels: tuple[np.ndarray | None, np.ndarray | None],
-        sample_weight: Any,
+        sample_weight: ArrayLike | None,
         rng: np.random.RandomState,
     ) -> tuple[Rows, Rows | None, Rows | None]:
         """Training rows, those that choose, and those kept for gamma1 alone ("conformal")."""
@@ -407,7 +412,9 @@ class ClearRegressor(UpdatingRegressor):
             return train, *hold_out_last(held_out, 0.5, place, gap=0)
         return train, *hold_out(held_out, 0.5, rng)
 
-    def _check_order(self, time: Any, together: Any, X_cal: Any, y: Any) -> Any:
+    def _check_order(
+        self, time: ArrayLike | None, together: ArrayLike | None, X_cal: Any, y: ArrayLike
+    ) -> Any:
         """What keeps rows together: labels that were given, or their places in time."""
         self.last_time_ = None
         if self.split == "random":
@@ -555,7 +562,13 @@ class ClearRegressor(UpdatingRegressor):
         return components._replace(center=self._support.clip(components.center))
 
     def _read_labels(
-        self, X: Any, y: Any, X_cal: Any, y_cal: Any, groups: Any, weight: Any
+        self,
+        X: Any,
+        y: ArrayLike,
+        X_cal: Any,
+        y_cal: ArrayLike | None,
+        groups: ArrayLike | None,
+        weight: ArrayLike | None,
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Groups and weights of the rows that may calibrate."""
         self.group_column_ = groups if isinstance(groups, str) else None
@@ -565,7 +578,7 @@ class ClearRegressor(UpdatingRegressor):
             raise ValueError("groups and calibration_weight cannot be had together: give one.")
         rows, targets = (X, y) if X_cal is None else (X_cal, y_cal)
         n = len(check_target(targets))
-        if groups is None:
+        if weight is not None:
             return None, check_weights(weight, "calibration_weight", n)
         return read_groups(groups, rows, n), None
 

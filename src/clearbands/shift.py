@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import Tags, _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bagging import Folds, seed_missing
 from clearbands.checks import check_count, check_table
 from clearbands.tables.encoder import TableEncoder
+from clearbands.typed import Seed
 
 
 class ShiftWeights(BaseEstimator):
@@ -74,7 +75,7 @@ class ShiftWeights(BaseEstimator):
         smallest: int = 30,
         n_folds: int = 5,
         encoder: Any = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.classifier = classifier
         self.most = most
@@ -141,7 +142,7 @@ class ShiftWeights(BaseEstimator):
                 "old from new and do not matter, such as dates."
             )
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags

@@ -14,6 +14,7 @@ from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
@@ -41,7 +42,7 @@ class TimeOrderWarning(UserWarning):
     """
 
 
-def check_time(time: Any, n: int) -> np.ndarray:
+def check_time(time: ArrayLike | None, n: int) -> np.ndarray:
     """(n,): the times of rows, as numbers or as moments in UTC, which must not fall.
 
     >>> check_time(["2026-01-01", "2026-01-02T12:00"], 2)
@@ -102,7 +103,7 @@ def show_time(time: Any) -> str:
     return text
 
 
-def as_moments(time: Any) -> np.ndarray:
+def as_moments(time: ArrayLike | None) -> np.ndarray:
     """Numbers as floats, dates and times in UTC."""
     values = np.asarray(time)
     if values.dtype.kind in "iuf":

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from clearbands.answering import AnsweringRegressor
 from clearbands.calibration.guarantee import Guarantee
@@ -23,10 +24,10 @@ class UpdatingRegressor(AnsweringRegressor):
     def update(
         self,
         X: Any,
-        y: Any,
+        y: ArrayLike,
         *,
-        time: Any = None,
-        groups: Any = None,
+        time: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         window: int | None = None,
         rate: float | None = None,
         lead: int | None = None,
@@ -99,7 +100,7 @@ class UpdatingRegressor(AnsweringRegressor):
             )
         return Rolling.begin(self.levels_, fitted.positions, Pace(**given))
 
-    def _check_later(self, time: Any, n: int) -> np.ndarray | None:
+    def _check_later(self, time: ArrayLike | None, n: int) -> np.ndarray | None:
         """The times of new rows, which come after all that the model knows."""
         rolling, last = self._rolling, getattr(self, "last_time_", None)
         if rolling is not None and rolling.last_time is not None:

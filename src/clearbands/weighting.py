@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from clearbands.checks import check_weights
 
 
-def check_sample_weight(weight: Any, n: int) -> np.ndarray | None:
+def check_sample_weight(weight: ArrayLike | None, n: int) -> np.ndarray | None:
     """(n,) weights that are not negative and not all 0; None for none."""
     return None if weight is None else check_weights(weight, "sample_weight", n)
 
 
-def check_row_weight(weight: Any, n: int) -> np.ndarray | None:
+def check_row_weight(weight: ArrayLike | None, n: int) -> np.ndarray | None:
     """The same, where weights say how many rows a row counts as, which calibration relies on."""
     weights = check_sample_weight(weight, n)
     if weights is not None and weights.sum() < 2:
@@ -38,7 +40,7 @@ def drop_weightless(
 
 
 def fit_weighted(
-    model: Any, X: Any, y: np.ndarray, weight: np.ndarray | None, **others: Any
+    model: BaseEstimator, X: Any, y: np.ndarray, weight: np.ndarray | None, **others: Any
 ) -> Any:
     """Fit a model, with weights where there are any.
 
@@ -49,7 +51,7 @@ def fit_weighted(
     return model.fit(X, y, **{_name_of_weight(model): weight}, **others)
 
 
-def _name_of_weight(model: Any) -> str:
+def _name_of_weight(model: BaseEstimator) -> str:
     if has_fit_parameter(model, "sample_weight"):
         return "sample_weight"
     if isinstance(model, Pipeline):

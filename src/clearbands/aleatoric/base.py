@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
 from clearbands.bagging import Bag, Draws, Folds, JoinedBag, fit_bag
@@ -22,7 +23,7 @@ class AleatoricPart(BaseEstimator, ABC):
     confidence_level: float | Sequence[float]
 
     @abstractmethod
-    def fit(self, X: Any, residual: Any) -> AleatoricPart:
+    def fit(self, X: Any, residual: ArrayLike) -> AleatoricPart:
         """Learn how far targets scatter around the center.
 
         A part that also takes `sample_weight` (n,) can be used with rows that count differently.
@@ -55,8 +56,8 @@ class ResampledPart(AleatoricPart):
     def fit(
         self,
         X: Any,
-        residual: Any,
-        sample_weight: Any = None,
+        residual: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
         together: np.ndarray | None = None,
     ) -> ResampledPart: ...
@@ -70,7 +71,7 @@ class ResampledPart(AleatoricPart):
 
 
 def fit_nested(
-    model: Any,
+    model: BaseEstimator,
     nested: NestedRows,
     transform: Callable[[np.ndarray], np.ndarray],
     weight: np.ndarray | None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from clearbands.aleatoric.base import AleatoricPart, ResampledPart
 from clearbands.crossfitting import FoldCopies
@@ -30,8 +31,8 @@ class CrossFittedNoise(FoldCopies, ResampledPart):
     def fit(
         self,
         X: Any,
-        residual: Any,
-        sample_weight: Any = None,
+        residual: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
         together: np.ndarray | None = None,
     ) -> CrossFittedNoise:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,6 +17,7 @@ from clearbands.checks import check_count, check_levels, check_numeric, check_ro
 from clearbands.networks.losses import normal_deviation, normal_likelihood
 from clearbands.networks.shape import Shape
 from clearbands.networks.training import Plan, hold_out_counts, train
+from clearbands.typed import Seed
 from clearbands.weighting import check_sample_weight
 
 
@@ -65,7 +67,7 @@ class GaussianNetwork(AleatoricPart):
         stopping_size: float = 0.1,
         confidence_level: float | Sequence[float] = 0.9,
         device: str = "cpu",
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_members = n_members
         self.hidden = hidden
@@ -81,7 +83,9 @@ class GaussianNetwork(AleatoricPart):
         self.device = device
         self.random_state = random_state
 
-    def fit(self, X: Any, residual: Any, sample_weight: Any = None) -> GaussianNetwork:
+    def fit(
+        self, X: Any, residual: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> GaussianNetwork:
         """Learn from residuals, whose errors count as their `sample_weight` (n,) says."""
         check_count(self.n_members, "n_members")
         check_levels(self.confidence_level)

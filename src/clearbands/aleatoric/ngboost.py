@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +16,7 @@ from clearbands.bagging import seed_missing
 from clearbands.bands import curve_widths
 from clearbands.checks import check_levels, check_numeric, check_rows
 from clearbands.levels import curve_levels
+from clearbands.typed import Seed
 from clearbands.weighting import check_sample_weight, fit_weighted
 
 
@@ -45,16 +47,18 @@ class NGBoostAleatoric(AleatoricPart):
 
     def __init__(
         self,
-        model: Any = None,
+        model: BaseEstimator | None = None,
         *,
         confidence_level: float | Sequence[float] = 0.9,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.model = model
         self.confidence_level = confidence_level
         self.random_state = random_state
 
-    def fit(self, X: Any, residual: Any, sample_weight: Any = None) -> NGBoostAleatoric:
+    def fit(
+        self, X: Any, residual: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> NGBoostAleatoric:
         """Learn from residuals, which count as their `sample_weight` (n,) says."""
         check_levels(self.confidence_level)
         X, residual = check_rows(self, X, residual)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,6 +19,7 @@ from clearbands.chunks import predict_in_chunks
 from clearbands.levels import curve_levels
 from clearbands.presets import residual_boosting
 from clearbands.quantiles import present_quantiles
+from clearbands.typed import Seed
 from clearbands.weighting import check_sample_weight, size_of
 
 
@@ -57,7 +59,7 @@ class ResidualQuantiles(ResampledPart):
 
     def __init__(
         self,
-        model: Any = None,
+        model: BaseEstimator | None = None,
         n_bootstraps: int = 100,
         *,
         bootstrap: str = "rows",
@@ -65,7 +67,7 @@ class ResidualQuantiles(ResampledPart):
         preprocessing: Any = None,
         confidence_level: float | Sequence[float] = 0.9,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.model = model
         self.n_bootstraps = n_bootstraps
@@ -79,8 +81,8 @@ class ResidualQuantiles(ResampledPart):
     def fit(
         self,
         X: Any,
-        residual: Any,
-        sample_weight: Any = None,
+        residual: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
         together: np.ndarray | None = None,
     ) -> ResidualQuantiles:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,6 +18,7 @@ from clearbands.checks import check_count, check_levels, check_numeric, check_ta
 from clearbands.chunks import predict_in_chunks
 from clearbands.levels import tails
 from clearbands.quantiles import weighted_median, weighted_quantiles
+from clearbands.typed import Seed
 from clearbands.weighting import check_sample_weight
 
 SMALLEST_SCALE = 0.05
@@ -63,14 +65,14 @@ class ScaledResiduals(ResampledPart):
 
     def __init__(
         self,
-        model: Any = None,
+        model: BaseEstimator | None = None,
         n_folds: int = 5,
         n_repeats: int = 2,
         *,
         learn_log: bool = False,
         confidence_level: float | Sequence[float] = 0.9,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.model = model
         self.n_folds = n_folds
@@ -85,8 +87,8 @@ class ScaledResiduals(ResampledPart):
     def fit(
         self,
         X: Any,
-        residual: Any,
-        sample_weight: Any = None,
+        residual: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
         together: np.ndarray | None = None,
         nested: NestedRows | None = None,

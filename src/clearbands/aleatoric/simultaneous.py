@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.aleatoric.base import AleatoricPart
@@ -14,6 +15,7 @@ from clearbands.checks import check_count, check_levels, check_numeric, check_qu
 from clearbands.chunks import predict_in_chunks
 from clearbands.levels import curve_levels
 from clearbands.quantile_models.network import NetworkQuantiles
+from clearbands.typed import Seed
 from clearbands.weighting import check_sample_weight
 
 
@@ -68,7 +70,7 @@ class SimultaneousQuantiles(AleatoricPart):
         stopping_size: float = 0.1,
         confidence_level: float | Sequence[float] = 0.9,
         device: str = "cpu",
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_members = n_members
         self.hidden = hidden
@@ -87,7 +89,9 @@ class SimultaneousQuantiles(AleatoricPart):
         self.device = device
         self.random_state = random_state
 
-    def fit(self, X: Any, residual: Any, sample_weight: Any = None) -> SimultaneousQuantiles:
+    def fit(
+        self, X: Any, residual: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> SimultaneousQuantiles:
         """Learn from residuals, whose errors count as their `sample_weight` (n,) says."""
         check_count(self.n_members, "n_members")
         levels = check_levels(self.confidence_level)

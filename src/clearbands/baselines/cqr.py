@@ -7,16 +7,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
+from clearbands.aleatoric.base import AleatoricPart
 from clearbands.aleatoric.residual import ResidualQuantiles
 from clearbands.bagging import seed_missing
 from clearbands.bands import Components, distances
 from clearbands.baselines.split_conformal import Additive, AroundPCS
+from clearbands.epistemic.base import EpistemicPart
 from clearbands.levels import curve_levels, pick_curves
 from clearbands.presets import match_quantile_model
 from clearbands.quantile_models.boosting import BoostedQuantiles
 from clearbands.split import Rows
+from clearbands.typed import Seed
 
 
 class CQR(Additive):
@@ -52,13 +55,13 @@ class CQR(Additive):
 
     def __init__(
         self,
-        model: Any = None,
+        model: BaseEstimator | None = None,
         *,
         confidence_level: float | Sequence[float] = 0.9,
         calibration_size: float = 0.25,
-        encoder: Any = "auto",
+        encoder: BaseEstimator | str | None = "auto",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.model = model
         self.confidence_level = confidence_level
@@ -88,14 +91,14 @@ class _BaggedQuantiles(Additive, AroundPCS):
 
     def __init__(
         self,
-        epistemic: Any = None,
-        aleatoric: Any = None,
+        epistemic: EpistemicPart | None = None,
+        aleatoric: AleatoricPart | None = None,
         *,
         confidence_level: float | Sequence[float] = 0.9,
         calibration_size: float = 0.25,
-        encoder: Any = "auto",
+        encoder: BaseEstimator | str | None = "auto",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.epistemic = epistemic
         self.aleatoric = aleatoric

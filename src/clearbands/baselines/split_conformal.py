@@ -13,14 +13,18 @@ from math import inf
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from clearbands.bands import Components
 from clearbands.calibration.additive import AdditiveCalibrator
 from clearbands.calibration.calibrators import FixedRatioCalibrator
+from clearbands.epistemic.base import EpistemicPart
 from clearbands.epistemic.pcs import PCSEnsemble
 from clearbands.interval_regressor import IntervalRegressor, WidthRegressor
 from clearbands.split import Rows
+from clearbands.typed import Seed
 
 
 class SplitConformal(IntervalRegressor):
@@ -34,7 +38,7 @@ class SplitConformal(IntervalRegressor):
     n_train_, n_calibration_ : how many rows each step saw
     """
 
-    random_state: Any
+    random_state: Seed
 
     @abstractmethod
     def _fit_parts(self, train: Rows, levels: list[float], rng: np.random.RandomState) -> None:
@@ -44,7 +48,9 @@ class SplitConformal(IntervalRegressor):
     def _calibrate(self, held_out: Rows, levels: list[float]) -> Any:
         """The fitted calibrator."""
 
-    def fit(self, X: Any, y: Any, *, X_cal: Any = None, y_cal: Any = None) -> SplitConformal:
+    def fit(
+        self, X: Any, y: ArrayLike, *, X_cal: Any = None, y_cal: ArrayLike | None = None
+    ) -> SplitConformal:
         """Train on a part of the rows and calibrate on the rest.
 
         With a calibration set (`X_cal`, `y_cal`) given, all of X trains.
@@ -93,13 +99,13 @@ class _EpistemicOnly(AroundPCS):
 
     def __init__(
         self,
-        epistemic: Any = None,
+        epistemic: EpistemicPart | None = None,
         *,
         confidence_level: float | Sequence[float] = 0.9,
         calibration_size: float = 0.25,
-        encoder: Any = "auto",
+        encoder: BaseEstimator | str | None = "auto",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.epistemic = epistemic
         self.confidence_level = confidence_level

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from clearbands.bagging import Bootstraps, fit_bag
 from clearbands.bands import Components, distances
@@ -22,6 +23,7 @@ from clearbands.levels import curve_levels, pick_curves
 from clearbands.quantile_models.forest import ForestQuantiles
 from clearbands.quantiles import sorted_quantiles
 from clearbands.split import Rows
+from clearbands.typed import Seed
 
 
 def interquartile_range(members: np.ndarray) -> np.ndarray:
@@ -50,7 +52,7 @@ def spread_components(
 class _UACQR(SplitConformal):
     """A bag of quantile models of y."""
 
-    model: Any
+    model: BaseEstimator
     n_bootstraps: int
 
     def _fit_parts(self, train: Rows, levels: list[float], rng: np.random.RandomState) -> None:
@@ -107,15 +109,15 @@ class UACQRS(_UACQR, Additive):
 
     def __init__(
         self,
-        model: Any = None,
+        model: BaseEstimator | None = None,
         n_bootstraps: int = 100,
         *,
         spread: str = "iqr",
         confidence_level: float | Sequence[float] = 0.9,
         calibration_size: float = 0.25,
-        encoder: Any = "auto",
+        encoder: BaseEstimator | str | None = "auto",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.model = model
         self.n_bootstraps = n_bootstraps
@@ -182,14 +184,14 @@ class UACQRP(_UACQR):
 
     def __init__(
         self,
-        model: Any = None,
+        model: BaseEstimator | None = None,
         n_bootstraps: int = 100,
         *,
         confidence_level: float | Sequence[float] = 0.9,
         calibration_size: float = 0.25,
-        encoder: Any = "auto",
+        encoder: BaseEstimator | str | None = "auto",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.model = model
         self.n_bootstraps = n_bootstraps

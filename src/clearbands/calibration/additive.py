@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from clearbands.calibration.calibrators import Ray, _Calibrator
 from clearbands.calibration.rows import TwoSidedRows
@@ -39,15 +40,15 @@ class AdditiveCalibrator(_Calibrator):
 
     def fit(
         self,
-        y: Any,
-        center: Any,
-        aleatoric: Any,
-        epistemic: Any = None,
+        y: ArrayLike,
+        center: ArrayLike,
+        aleatoric: ArrayLike,
+        epistemic: ArrayLike | None = None,
         *,
         validation: tuple[Any, Any, Any, Any] | None = None,
-        sample_weight: Any = None,
-        calibration_weight: Any = None,
-        validation_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
+        calibration_weight: ArrayLike | None = None,
+        validation_weight: ArrayLike | None = None,
     ) -> AdditiveCalibrator:
         """As for the siblings; `epistemic` None stands for ones, and `validation` is not used."""
         super().fit(
@@ -64,14 +65,23 @@ class AdditiveCalibrator(_Calibrator):
         return Ray((1.0, 0.0), (0.0, 1.0), rows.added())
 
     def scale(
-        self, aleatoric: Any, epistemic: Any = None, *, weight: Any = None
+        self,
+        aleatoric: ArrayLike,
+        epistemic: ArrayLike | None = None,
+        *,
+        weight: ArrayLike | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """As for the siblings; what gamma2 < 0 takes away is taken from the aleatoric part."""
         aleatoric, added = super().scale(aleatoric, _or_ones(epistemic, aleatoric), weight=weight)
         return np.maximum(aleatoric + np.minimum(added, 0), 0), np.maximum(added, 0)
 
     def predict_interval(
-        self, center: Any, aleatoric: Any, epistemic: Any = None, *, weight: Any = None
+        self,
+        center: ArrayLike,
+        aleatoric: ArrayLike,
+        epistemic: ArrayLike | None = None,
+        *,
+        weight: ArrayLike | None = None,
     ) -> np.ndarray:
         widths = _or_ones(epistemic, aleatoric)
         return super().predict_interval(center, aleatoric, widths, weight=weight)

@@ -15,6 +15,7 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -78,15 +79,15 @@ class _Calibrator(BaseEstimator, ABC):
 
     def fit(
         self,
-        y: Any,
-        center: Any,
-        aleatoric: Any,
-        epistemic: Any,
+        y: ArrayLike,
+        center: ArrayLike,
+        aleatoric: ArrayLike,
+        epistemic: ArrayLike,
         *,
         validation: tuple[Any, Any, Any, Any] | None = None,
-        sample_weight: Any = None,
-        calibration_weight: Any = None,
-        validation_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
+        calibration_weight: ArrayLike | None = None,
+        validation_weight: ArrayLike | None = None,
     ) -> _Calibrator:
         """Choose the factors on rows that trained neither center nor widths.
 
@@ -205,7 +206,7 @@ class _Calibrator(BaseEstimator, ABC):
         return float(values[0]) if isinstance(self.confidence_level, Real) else values.copy()
 
     def scale(
-        self, aleatoric: Any, epistemic: Any, *, weight: Any = None
+        self, aleatoric: ArrayLike, epistemic: ArrayLike, *, weight: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Both widths in calibrated units, (n, 2, k): they add up to the distance of the bounds.
 
@@ -218,7 +219,7 @@ class _Calibrator(BaseEstimator, ABC):
         return self.scale_by(aleatoric, epistemic, gamma1, gamma2)
 
     def scale_by(
-        self, aleatoric: Any, epistemic: Any, gamma1: np.ndarray, gamma2: np.ndarray
+        self, aleatoric: ArrayLike, epistemic: ArrayLike, gamma1: np.ndarray, gamma2: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """The same with given factors, (k,) or of every row (n, 1, k)."""
         n, k = len(np.asarray(aleatoric)), len(self.levels_)
@@ -230,7 +231,7 @@ class _Calibrator(BaseEstimator, ABC):
         nest(self.levels_, aleatoric, epistemic)
         return aleatoric, epistemic
 
-    def _factors_for(self, n: int, weight: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _factors_for(self, n: int, weight: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
         if weight is None:
             return self.factors_[:, 1], self.factors_[:, 2]
         if self.by_weight_ is None:
@@ -241,7 +242,12 @@ class _Calibrator(BaseEstimator, ABC):
         return self.by_weight_.factors(check_weights(weight, "weight", n), self.levels_)
 
     def predict_interval(
-        self, center: Any, aleatoric: Any, epistemic: Any, *, weight: Any = None
+        self,
+        center: ArrayLike,
+        aleatoric: ArrayLike,
+        epistemic: ArrayLike,
+        *,
+        weight: ArrayLike | None = None,
     ) -> np.ndarray:
         """(n, 2): lower and upper bounds; (n, 2, k) when several levels were asked for."""
         center = check_vector(center, "center")
@@ -420,11 +426,13 @@ def _times(factors: np.ndarray, widths: np.ndarray) -> np.ndarray:
     return distances
 
 
-def _check_optional(weight: Any, name: str, n: int) -> np.ndarray | None:
+def _check_optional(weight: ArrayLike | None, name: str, n: int) -> np.ndarray | None:
     return None if weight is None else check_weights(weight, name, n)
 
 
-def _weigh(n: int, sample_weight: Any, calibration_weight: Any) -> tuple[np.ndarray | None, float]:
+def _weigh(
+    n: int, sample_weight: ArrayLike | None, calibration_weight: ArrayLike | None
+) -> tuple[np.ndarray | None, float]:
     """What each row counts, and what a new row counts beside them."""
     counts = _check_optional(sample_weight, "sample_weight", n)
     shift = _check_optional(calibration_weight, "calibration_weight", n)

@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -65,7 +66,7 @@ class JointClassCalibrator(BaseEstimator):
     def __init__(self, *, prior_rows: float = 0.0) -> None:
         self.prior_rows = prior_rows
 
-    def fit(self, y: Any, logits: Any) -> JointClassCalibrator:
+    def fit(self, y: ArrayLike, logits: Any) -> JointClassCalibrator:
         """y (n,): the class of each row as a number from 0; logits: (n, members, classes)."""
         if not isinstance(self.prior_rows, Real) or not 0 <= self.prior_rows < np.inf:
             raise ValueError(f"prior_rows must be 0 or a positive number, got {self.prior_rows!r}.")
@@ -129,7 +130,7 @@ def check_logits(logits: Any) -> np.ndarray:
     return array
 
 
-def _check_classes(y: Any, n: int, n_classes: int) -> np.ndarray:
+def _check_classes(y: ArrayLike, n: int, n_classes: int) -> np.ndarray:
     values = np.asarray(y)
     if values.shape != (n,):
         raise ValueError(

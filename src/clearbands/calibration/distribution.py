@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from clearbands.bands import make_interval
@@ -41,6 +42,7 @@ from clearbands.checks import (
 )
 from clearbands.levels import exact, normal_distances
 from clearbands.support import ANYWHERE, Support
+from clearbands.typed import Seed
 
 SIDES = ("both", "lower", "upper")
 SAME_BAND = 1e-12  # relative: nearer rows differ by rounding alone
@@ -84,11 +86,11 @@ class AnyLevel:
     def of(
         cls,
         levels: Sequence[float] | np.ndarray,
-        y: Any,
-        center: Any,
+        y: ArrayLike,
+        center: ArrayLike,
         distances: np.ndarray,
         *,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         may_fall_short: bool = True,
         median: float | None = None,
     ) -> AnyLevel:
@@ -367,7 +369,7 @@ class Distribution:
         """(n,): the mean, over 200 quantiles."""
         return self.ppf((np.arange(N_MEAN) + 0.5) / N_MEAN).mean(axis=1)
 
-    def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
+    def sample(self, n: int = 1, random_state: Seed = None) -> np.ndarray:
         """(rows, n): targets drawn from it."""
         check_count(n, "n")
         rng = check_random_state(random_state)

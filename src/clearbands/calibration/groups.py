@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -92,15 +93,15 @@ class GroupCalibrator(BaseEstimator):
 
     def fit(
         self,
-        y: Any,
-        center: Any,
-        aleatoric: Any,
-        epistemic: Any,
+        y: ArrayLike,
+        center: ArrayLike,
+        aleatoric: ArrayLike,
+        epistemic: ArrayLike,
         *,
-        groups: Any,
+        groups: ArrayLike | None,
         validation: tuple[Any, Any, Any, Any] | None = None,
-        sample_weight: Any = None,
-        validation_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
+        validation_weight: ArrayLike | None = None,
     ) -> GroupCalibrator:
         """As for `ClearCalibrator`, with a label (n,) for every row in `groups`."""
         levels = check_levels(self.confidence_level)
@@ -166,7 +167,7 @@ class GroupCalibrator(BaseEstimator):
         return np.array(found)
 
     def scale(
-        self, aleatoric: Any, epistemic: Any, *, groups: Any
+        self, aleatoric: ArrayLike, epistemic: ArrayLike, *, groups: ArrayLike | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Both widths in calibrated units, (n, 2, k), each row by the gammas of its group."""
         check_is_fitted(self, "groups_")
@@ -194,7 +195,12 @@ class GroupCalibrator(BaseEstimator):
         )
 
     def predict_interval(
-        self, center: Any, aleatoric: Any, epistemic: Any, *, groups: Any
+        self,
+        center: ArrayLike,
+        aleatoric: ArrayLike,
+        epistemic: ArrayLike,
+        *,
+        groups: ArrayLike | None,
     ) -> np.ndarray:
         """(n, 2): lower and upper bounds; (n, 2, k) when several levels were asked for."""
         center = check_vector(center, "center", len(np.asarray(aleatoric)))

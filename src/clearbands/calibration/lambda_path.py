@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from clearbands.calibration.conformal import order_statistic
 from clearbands.calibration.rows import CalibrationRows
@@ -66,15 +67,15 @@ class LambdaPath:
 
 
 def lambda_path(
-    y: Any,
-    center: Any,
-    aleatoric: Any,
-    epistemic: Any,
+    y: ArrayLike,
+    center: ArrayLike,
+    aleatoric: ArrayLike,
+    epistemic: ArrayLike,
     confidence_level: float,
     lambda_: float,
     *,
     n_points: int = N_POINTS,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> LambdaPath:
     """The loss at `n_points` lambdas from 0 to infinity, spread evenly over the epistemic share.
 

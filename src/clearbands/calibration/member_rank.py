@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -53,7 +54,12 @@ class MemberRankCalibrator(BaseEstimator):
         self.confidence_level = confidence_level
 
     def fit(
-        self, y: Any, lower: Any, upper: Any, *, sample_weight: Any = None
+        self,
+        y: ArrayLike,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
     ) -> MemberRankCalibrator:
         """`y` (n,); `lower` and `upper` (n, B) or, with k levels, (n, k, B).
 
@@ -85,7 +91,7 @@ class MemberRankCalibrator(BaseEstimator):
         check_is_fitted(self, "orders_")
         return int(self.orders_[0]) if isinstance(self.confidence_level, Real) else self.orders_
 
-    def predict_interval(self, center: Any, lower: Any, upper: Any) -> np.ndarray:
+    def predict_interval(self, center: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> np.ndarray:
         """(n, 2); (n, 2, k) when several levels were asked for.
 
         A bound on the wrong side of the center, which low orders can give, moves to the center:
@@ -115,7 +121,7 @@ def member_rank_scores(y: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> n
     return 1 + np.maximum(above_y, below_y)
 
 
-def _check_members(values: Any, name: str, n: int, n_levels: int) -> np.ndarray:
+def _check_members(values: ArrayLike, name: str, n: int, n_levels: int) -> np.ndarray:
     members = np.asarray(values, float)
     if members.ndim == 2 and n_levels == 1:
         members = members[:, None, :]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -18,6 +19,7 @@ from clearbands.networks.shape import Shape
 from clearbands.networks.stack import FittedNetworks, Standard
 from clearbands.networks.training import Plan, hold_out_counts, train
 from clearbands.progress import ignore, listening
+from clearbands.typed import Seed
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
@@ -66,7 +68,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         patience: int = 20,
         stopping_size: float = 0.15,
         device: str = "cpu",
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.hidden = hidden
         self.dropout = dropout
@@ -79,7 +81,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         self.device = device
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> NetworkClassifier:
+    def fit(self, X: Any, y: ArrayLike) -> NetworkClassifier:
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=4)
         self.classes_, label = positions(y)
         with listening(ignore):

@@ -14,6 +14,7 @@ from clearbands.center_models.symmetric import MAX_L2, check_trees, learning_rat
 from clearbands.class_labels import likeliest, positions, softmax
 from clearbands.engine.grains import EVEN
 from clearbands.progress import ignore, listening
+from clearbands.typed import Seed
 
 if TYPE_CHECKING:
     from clearbands.engine.symmetric_classes import SymmetricClassBag
@@ -65,7 +66,7 @@ class SymmetricTreesClassifier(ClassifierMixin, BaseEstimator):
         learning_rate: float | str = 0.15,
         l2: float = 1.0,
         max_bins: int = 128,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_trees = n_trees
         self.max_depth = max_depth

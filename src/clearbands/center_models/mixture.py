@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -39,7 +40,7 @@ class Mixture(RegressorMixin, BaseEstimator):
         self.models = models
         self.weights = weights
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Mixture:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Mixture:
         """A row counts as many times as its `sample_weight` (n,) says, by default once."""
         X, y = check_rows(self, X, y)
         X, y, weight = drop_weightless(X, y, check_sample_weight(sample_weight, len(y)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -44,7 +45,7 @@ class TreesOnSmooth(RegressorMixin, BaseEstimator):
         self.smooth = smooth
         self.trees = trees
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TreesOnSmooth:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> TreesOnSmooth:
         """A row counts as many times as its `sample_weight` (n,) says, by default once."""
         X, y = check_rows(self, X, y)
         X, y, weight = drop_weightless(X, y, check_sample_weight(sample_weight, len(y)))

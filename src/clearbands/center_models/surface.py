@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve, eigh
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
@@ -17,6 +18,7 @@ from clearbands.center_models.coordinates import Coordinates, learn_turn
 from clearbands.center_models.kernels import KERNELS, Kernel, Name, distances_between
 from clearbands.checks import check_count, check_numeric, check_rows
 from clearbands.progress import ignore, listening, report
+from clearbands.typed import Seed
 from clearbands.weighting import check_sample_weight, drop_weightless
 
 ROWS_AT_ONCE = 2**12
@@ -65,14 +67,14 @@ class KernelSurface(RegressorMixin, BaseEstimator):
         *,
         by_rank: bool = False,
         n_landmarks: int = 1_000,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.kernel = kernel
         self.by_rank = by_rank
         self.n_landmarks = n_landmarks
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelSurface:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> KernelSurface:
         """A row counts as many times as its `sample_weight` (n,) says, by default once."""
         X, y = check_rows(self, X, y)
         X, y, weight = drop_weightless(X, y, check_sample_weight(sample_weight, len(y)))

@@ -6,6 +6,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -14,6 +15,7 @@ from clearbands.checks import check_count
 from clearbands.engine.binning import MAX_BINS
 from clearbands.engine.grains import Grains
 from clearbands.progress import ignore, listening
+from clearbands.typed import Seed
 from clearbands.weighting import check_sample_weight, drop_weightless
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ class SymmetricTrees(RegressorMixin, BaseEstimator):
         learning_rate: float | str = "auto",
         l2: float = 3.0,
         max_bins: int = 128,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.loss = loss
         self.n_trees = n_trees
@@ -77,7 +79,7 @@ class SymmetricTrees(RegressorMixin, BaseEstimator):
         self.max_bins = max_bins
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SymmetricTrees:
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> SymmetricTrees:
         """A row counts as many times as its `sample_weight` (n,) says, by default once."""
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2
@@ -146,7 +148,7 @@ class SymmetricTrees(RegressorMixin, BaseEstimator):
             raise ValueError(f"l2 must be a number from 0 to {MAX_L2:g}, got {self.l2!r}.")
 
 
-def check_trees(model: Any, n_trees: Any) -> None:
+def check_trees(model: BaseEstimator, n_trees: Any) -> None:
     """What symmetric trees of any loss share, or an error that names what is wrong."""
     check_count(n_trees, "n_trees")
     check_count(model.max_depth, "max_depth", largest=MAX_DEPTH)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from clearbands.bagging import Draws, fit_bag, predict_unseen
 from clearbands.center_models.mixture import Mixture
@@ -28,7 +28,7 @@ class CenterStanding(NamedTuple):
     """A model, and how good it is on rows that it did not see."""
 
     name: str
-    model: Any  # unfitted
+    model: BaseEstimator  # unfitted
     rmse: float
     mae: float
     loss: float  # of intervals of one width everywhere, calibrated; mean over the levels
@@ -108,7 +108,7 @@ def _mean_square(error: np.ndarray, weight: np.ndarray | None) -> float:
 
 def _judge(
     name: str,
-    model: Any,
+    model: BaseEstimator,
     train: Rows,
     draws: Draws,
     levels: Sequence[float],
@@ -171,7 +171,7 @@ def _stages(
 
 
 def _measure(
-    name: str, model: Any, rows: Rows, predicted: np.ndarray, levels: Sequence[float]
+    name: str, model: BaseEstimator, rows: Rows, predicted: np.ndarray, levels: Sequence[float]
 ) -> JudgedCenter:
     y, weight = rows.y, rows.sample_weight
     if predicted.shape != y.shape or not np.isfinite(predicted).all():

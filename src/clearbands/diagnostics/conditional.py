@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
@@ -18,6 +19,7 @@ from sklearn.utils import check_random_state
 from clearbands.checks import check_count, check_one_level, check_share
 from clearbands.diagnostics.coverage import Cell, Range, inside, make_cell
 from clearbands.tables.encoder import TableEncoder
+from clearbands.typed import Seed
 
 ROWS_NEEDED = 100
 """Fewer rows teach a classifier, or a search for slabs, nothing."""
@@ -33,14 +35,14 @@ class Slab:
 
 
 def worst_slab(
-    y: Any,
-    intervals: Any,
+    y: ArrayLike,
+    intervals: ArrayLike,
     X: Any,
     *,
     share: float = 0.2,
     n_directions: int = 500,
     confidence: float = 0.95,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> Slab:
     """Worst-slab coverage (Cauchois, Gupta, Duchi 2021), without the bias of the search.
 
@@ -120,15 +122,15 @@ class ExcessRisk:
 
 
 def excess_risk(
-    y: Any,
-    intervals: Any,
+    y: ArrayLike,
+    intervals: ArrayLike,
     X: Any,
     confidence_level: float,
     *,
     classifier: Any = None,
     n_folds: int = 5,
     confidence: float = 0.95,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> ExcessRisk:
     """Excess risk of the target coverage (ERT) in its L1 form.
 
@@ -190,7 +192,7 @@ def exchangeability(
     classifier: Any = None,
     n_folds: int = 5,
     confidence: float = 0.95,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> TwoSampleTest:
     """Whether new rows look like calibration rows: what the promise of coverage rests on.
 
@@ -274,7 +276,7 @@ def _directions(d: int, n: int, rng: np.random.RandomState) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def _seed(random_state: Any) -> int:
+def _seed(random_state: Seed) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 

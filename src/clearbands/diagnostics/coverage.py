@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from clearbands.bands import covered
@@ -74,7 +75,7 @@ class Cell:
         return f"the {self.label} of {name}" if self.kind == "part" else self.label
 
 
-def coverage(y: Any, intervals: Any, *, confidence: float = 0.95) -> Cell:
+def coverage(y: ArrayLike, intervals: ArrayLike, *, confidence: float = 0.95) -> Cell:
     """The share of rows inside, bounds included, and its exact interval at `confidence`.
 
     Examples
@@ -87,7 +88,12 @@ def coverage(y: Any, intervals: Any, *, confidence: float = 0.95) -> Cell:
 
 
 def coverage_by_group(
-    y: Any, intervals: Any, groups: Any, *, name: str = "group", confidence: float = 0.95
+    y: ArrayLike,
+    intervals: ArrayLike,
+    groups: ArrayLike | None,
+    *,
+    name: str = "group",
+    confidence: float = 0.95,
 ) -> list[Cell]:
     """A cell for every label: numbers by size, then words. Rows whose label is None or NaN form
     one of their own.
@@ -115,8 +121,8 @@ def _by_size_then_name(label: str) -> tuple[float, str]:
 
 
 def coverage_by_feature(
-    y: Any,
-    intervals: Any,
+    y: ArrayLike,
+    intervals: ArrayLike,
     feature: Any,
     *,
     name: str = "feature",
@@ -155,7 +161,7 @@ def coverage_by_feature(
 
 
 def coverage_by_width(
-    y: Any, intervals: Any, *, n_bins: int = 3, confidence: float = 0.95
+    y: ArrayLike, intervals: ArrayLike, *, n_bins: int = 3, confidence: float = 0.95
 ) -> list[Cell]:
     """Coverage by size of the interval, narrow to wide; `lowest_coverage` is the usual summary.
 
@@ -176,7 +182,7 @@ def coverage_by_width(
 
 
 def coverage_by_ratio(
-    y: Any, intervals: Any, ratio: Any, *, n_bins: int = 3, confidence: float = 0.95
+    y: ArrayLike, intervals: ArrayLike, ratio: Any, *, n_bins: int = 3, confidence: float = 0.95
 ) -> list[Cell]:
     """Coverage by epistemic over aleatoric width, such as `Uncertainty.ratio` holds.
 
@@ -252,7 +258,7 @@ def make_cell(
     return Cell(by, label, len(hit), n_covered, *ends, kind, values)
 
 
-def inside(y: Any, intervals: Any) -> np.ndarray:
+def inside(y: ArrayLike, intervals: ArrayLike) -> np.ndarray:
     """(n,) booleans of checked rows: which are covered."""
     return covered(*check_intervals(y, intervals))
 

@@ -16,6 +16,7 @@ from clearbands.checks import (
     check_share,
     check_vector,
 )
+from clearbands.typed import Seed
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def width_error_correlation(
 
 
 def hsic(
-    y: Any, intervals: Any, *, max_rows: int = 2000, n_shuffles: int = 199, random_state: Any = 0
+    y: Any, intervals: Any, *, max_rows: int = 2000, n_shuffles: int = 199, random_state: Seed = 0
 ) -> Dependence:
     """Hilbert-Schmidt independence criterion of width and coverage. Best is 0.
 

@@ -6,6 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import _safe_indexing
 
 from clearbands.checks import MISSING, check_groups, check_vector, is_frame
@@ -38,6 +39,7 @@ from clearbands.diagnostics.groups import (
 from clearbands.levels import find_level
 from clearbands.tables.columns import columns_of
 from clearbands.tables.native import kind_of
+from clearbands.typed import Seed
 from clearbands.uncertainty import Uncertainty
 
 FEWEST_ROWS = 4
@@ -62,13 +64,13 @@ class Predicted(NamedTuple):
 def diagnose(
     model: Any,
     X: Any,
-    y: Any,
+    y: ArrayLike,
     *,
-    groups: Any = None,
+    groups: ArrayLike | None = None,
     confidence_level: float | None = None,
     X_calibration: Any = None,
     classifier: Any = None,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> Diagnosis:
     """Check on new rows whether the intervals of a fitted model hold what they promise.
 
@@ -130,11 +132,11 @@ def judge(
     y: np.ndarray,
     predicted: Predicted,
     *,
-    groups: Any = None,
+    groups: ArrayLike | None = None,
     confidence_level: float | None = None,
     X_calibration: Any = None,
     classifier: Any = None,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> Diagnosis:
     """`diagnose` from predictions that are there already; the model is not asked for any."""
     center, intervals, ratio, together = predicted
@@ -178,7 +180,9 @@ def judge(
     return corrected(found)
 
 
-def _predict(model: Any, X: Any, groups: Any, confidence_level: float | None) -> Predicted:
+def _predict(
+    model: Any, X: Any, groups: ArrayLike | None, confidence_level: float | None
+) -> Predicted:
     """In one pass over the rows, or an error that says what the model lacks."""
     if not hasattr(model, "predict_interval") or not hasattr(model, "levels_"):
         raise TypeError(
@@ -195,7 +199,9 @@ def _predict(model: Any, X: Any, groups: Any, confidence_level: float | None) ->
     return Predicted(center, intervals[:, :, j], None)
 
 
-def _by_group(y: np.ndarray, groups: Any, intervals: np.ndarray | None) -> tuple[Cell, ...]:
+def _by_group(
+    y: np.ndarray, groups: ArrayLike | None, intervals: np.ndarray | None
+) -> tuple[Cell, ...]:
     if groups is None or intervals is None:
         return ()
     return tuple(coverage_by_group(y, intervals, groups))

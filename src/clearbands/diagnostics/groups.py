@@ -6,17 +6,18 @@ from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from numpy.typing import ArrayLike
 
 from clearbands.checks import is_frame
 
 
-def needed_groups(model: Any, groups: Any) -> Any:
+def needed_groups(model: Any, groups: ArrayLike | None) -> Any:
     """Of the labels given, those without which a model cannot predict; else None."""
     needs = has_groups(model) and model.group_column_ is None
     return groups if needs else None
 
 
-def compared_groups(model: Any, X: Any, groups: Any) -> Any:
+def compared_groups(model: Any, X: Any, groups: ArrayLike | None) -> Any:
     """The labels between which coverage is compared: those given, or those of the model."""
     column = model.group_column_ if has_groups(model) else None
     if groups is not None or column is None or not is_frame(X):

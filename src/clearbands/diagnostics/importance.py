@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing, check_random_state
 
 from clearbands.checks import check_count, check_vector, is_frame
+from clearbands.typed import Seed
 from clearbands.uncertainty import Uncertainty
 
 MOST_PREDICTIONS = 20_000
@@ -37,7 +38,7 @@ def feature_importance(
     confidence_level: float | None = None,
     groups: Any = None,
     n_repeats: int = 2,
-    random_state: Any = 0,
+    random_state: Seed = 0,
     predicted: Uncertainty | None = None,
 ) -> list[Importance]:
     """Permutation importance of every feature: for the center, the width, and its two parts.

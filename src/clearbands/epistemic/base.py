@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
@@ -42,7 +43,7 @@ class EpistemicPart(RegressorMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def fit(
-        self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None
+        self, X: Any, y: ArrayLike, *, validation: tuple[Any, Any] | None = None
     ) -> EpistemicPart: ...
 
     @abstractmethod
@@ -68,8 +69,8 @@ class CrossPart(EpistemicPart):
     def fit(
         self,
         X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
         validation: tuple[Any, Any] | None = None,
         together: np.ndarray | None = None,

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from clearbands.checks import check_count, check_table, check_target
 from clearbands.epistemic.base import Ensemble
@@ -42,7 +44,7 @@ class CatBoostVirtualEnsemble(Ensemble):
 
     def __init__(
         self,
-        model: Any,
+        model: BaseEstimator,
         n_members: int = 10,
         *,
         confidence_level: float | Sequence[float] = 0.9,
@@ -63,8 +65,8 @@ class CatBoostVirtualEnsemble(Ensemble):
     def fit(
         self,
         X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
         validation: tuple[Any, Any] | None = None,
     ) -> CatBoostVirtualEnsemble:

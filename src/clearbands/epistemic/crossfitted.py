@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.crossfitting import FoldCopies
@@ -33,8 +34,8 @@ class CrossFitted(FoldCopies, CrossPart):
     def fit(
         self,
         X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
         validation: tuple[Any, Any] | None = None,
         together: np.ndarray | None = None,
@@ -65,8 +66,8 @@ class FittedElsewhere(CrossPart):
     def fit(
         self,
         X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
         validation: tuple[Any, Any] | None = None,
         together: np.ndarray | None = None,
@@ -86,7 +87,7 @@ class FittedElsewhere(CrossPart):
         return self.predict_with_widths(X)
 
 
-def as_cross_part(part: Any) -> Any:
+def as_cross_part(part: BaseEstimator) -> Any:
     """The part itself if it can judge rows as unseen, else wrapped so that it can."""
     if isinstance(part, CrossPart):
         return part

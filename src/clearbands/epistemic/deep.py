@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +16,7 @@ from clearbands.epistemic.base import OutOfBagEnsemble, check_spread
 from clearbands.networks.losses import squared_error
 from clearbands.networks.shape import Shape
 from clearbands.networks.training import Plan, train
+from clearbands.typed import Seed
 from clearbands.weighting import check_sample_weight
 
 SPEEDS = (1.0, 0.7, 1.4, 0.5, 2.0)  # factors of the learning rate, taken in turns
@@ -86,7 +88,7 @@ class DeepEnsemble(OutOfBagEnsemble):
         spread: str = "quantiles",
         confidence_level: float | Sequence[float] = 0.9,
         device: str = "cpu",
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_members = n_members
         self.hidden = hidden
@@ -105,8 +107,8 @@ class DeepEnsemble(OutOfBagEnsemble):
     def fit(
         self,
         X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
         validation: tuple[Any, Any] | None = None,
     ) -> DeepEnsemble:

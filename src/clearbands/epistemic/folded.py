@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +16,7 @@ from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.checks import check_count, check_numeric, check_target
 from clearbands.epistemic.base import ResampledEnsemble, check_spread
 from clearbands.quantile_models.base import QuantileModel
+from clearbands.typed import Seed
 from clearbands.weighting import check_sample_weight
 
 
@@ -57,14 +59,14 @@ class FoldedEnsemble(ResampledEnsemble):
 
     def __init__(
         self,
-        model: Any = None,
+        model: BaseEstimator | None = None,
         n_folds: int = 10,
         n_repeats: int = 6,
         *,
         spread: str = "gaussian",
         confidence_level: float | Sequence[float] = 0.9,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.model = model
         self.n_folds = n_folds
@@ -77,8 +79,8 @@ class FoldedEnsemble(ResampledEnsemble):
     def fit(
         self,
         X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
         validation: tuple[Any, Any] | None = None,
         together: np.ndarray | None = None,

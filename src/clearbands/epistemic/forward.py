@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -13,6 +14,7 @@ from clearbands.bagging import set_up
 from clearbands.checks import check_levels, check_table, check_target
 from clearbands.epistemic.base import CenterAndWidths, CrossPart, EpistemicPart, say_flat, unflat
 from clearbands.time_order import places, say_forward, stages
+from clearbands.typed import Seed
 from clearbands.weighting import check_sample_weight, fit_weighted
 
 
@@ -58,7 +60,7 @@ class ForwardFitted(CrossPart):
         *,
         confidence_level: float | Sequence[float] = 0.9,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.part = part
         self.gap = gap
@@ -69,8 +71,8 @@ class ForwardFitted(CrossPart):
     def fit(
         self,
         X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
         validation: tuple[Any, Any] | None = None,
         together: np.ndarray | None = None,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -17,6 +18,7 @@ from clearbands.chunks import predict_in_chunks
 from clearbands.epistemic.base import CenterAndWidths, EpistemicPart
 from clearbands.levels import normal_distances
 from clearbands.networks.stack import Standard
+from clearbands.typed import Seed
 from clearbands.weighting import check_sample_weight, drop_weightless
 
 
@@ -61,7 +63,7 @@ class GaussianProcess(EpistemicPart):
         *,
         max_rows: int = 1000,
         confidence_level: float | Sequence[float] = 0.9,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.kernel = kernel
         self.max_rows = max_rows
@@ -72,7 +74,7 @@ class GaussianProcess(EpistemicPart):
         self,
         X: Any,
         y: Any,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         *,
         validation: tuple[Any, Any] | None = None,
     ) -> GaussianProcess:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +16,7 @@ from clearbands.epistemic.base import Ensemble
 from clearbands.networks.losses import squared_error
 from clearbands.networks.shape import Shape
 from clearbands.networks.training import Plan, hold_out_counts, train
+from clearbands.typed import Seed
 from clearbands.weighting import check_sample_weight
 
 
@@ -69,7 +71,7 @@ class MCDropout(Ensemble):
         stopping_size: float = 0.1,
         confidence_level: float | Sequence[float] = 0.9,
         device: str = "cpu",
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_members = n_members
         self.hidden = hidden
@@ -87,8 +89,8 @@ class MCDropout(Ensemble):
     def fit(
         self,
         X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
         validation: tuple[Any, Any] | None = None,
     ) -> MCDropout:

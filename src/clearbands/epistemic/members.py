@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
 
 from clearbands.checks import check_table, check_target
 from clearbands.epistemic.base import Ensemble
@@ -51,8 +54,8 @@ class MemberEnsemble(Ensemble):
     def fit(
         self,
         X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
         validation: tuple[Any, Any] | None = None,
     ) -> MemberEnsemble:
@@ -78,13 +81,13 @@ class MemberEnsemble(Ensemble):
                 )
         return np.stack(predictions, axis=1)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True  # what the members make of it is up to them
         return tags
 
 
-def _predict(member: Any, X: Any) -> np.ndarray:
+def _predict(member: BaseEstimator, X: Any) -> np.ndarray:
     if is_module(member):
         return predict_module(member, X)
     return np.asarray(member.predict(X) if hasattr(member, "predict") else member(X), float)

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
-from sklearn.base import clone
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -21,6 +22,7 @@ from clearbands.presets import default_pool
 from clearbands.progress import report
 from clearbands.quantile_models.base import QuantileModel
 from clearbands.split import Rows, hold_out
+from clearbands.typed import Seed
 from clearbands.weighting import check_sample_weight, fit_weighted, mean_of
 
 # What a model may raise that cannot cope with the data. Anything else is a fault and is shown.
@@ -31,7 +33,7 @@ class Candidate(NamedTuple):
     """A model, and the version of the data it is for."""
 
     model_name: str
-    model: Any
+    model: BaseEstimator
     version: Version
 
 
@@ -101,7 +103,7 @@ class PCSEnsemble(ResampledEnsemble):
         confidence_level: float | Sequence[float] = 0.9,
         validation_size: float = 0.2,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.models = models
         self.preprocessings = preprocessings
@@ -117,11 +119,11 @@ class PCSEnsemble(ResampledEnsemble):
     def fit(
         self,
         X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
         validation: tuple[Any, Any] | None = None,
-        validation_weight: Any = None,
+        validation_weight: ArrayLike | None = None,
         together: np.ndarray | None = None,
     ) -> PCSEnsemble:
         """Train on X and y; `validation`, a pair (X, y), chooses between models.
@@ -166,7 +168,7 @@ class PCSEnsemble(ResampledEnsemble):
         check = check_numeric if self.preprocessings is None else check_table
         return check(self, X, reset=reset)
 
-    def _check_rows(self, X: Any, y: Any, weight: Any) -> Rows:
+    def _check_rows(self, X: Any, y: ArrayLike, weight: ArrayLike | None) -> Rows:
         X = self._check_X(X, reset=False)
         y = check_target(y, X)
         return Rows(X, y, sample_weight=check_sample_weight(weight, len(y)))
@@ -223,7 +225,7 @@ class PCSEnsemble(ResampledEnsemble):
             bags.append(VersionBags(version, fitted))
         return bags
 
-    def _bag(self, model: Any, rows: Rows) -> Bag:
+    def _bag(self, model: BaseEstimator, rows: Rows) -> Bag:
         return fit_bag(
             model,
             rows.X,
@@ -248,7 +250,7 @@ def _by_version(candidates: list[Candidate]) -> list[list[Candidate]]:
     return list(groups.values())
 
 
-def _predict_once(model: Any, rows: Rows, view: Any) -> np.ndarray:
+def _predict_once(model: BaseEstimator, rows: Rows, view: Any) -> np.ndarray:
     """What the model, fitted on the rows, predicts: one finite number for every row of the view."""
     fitted = fit_weighted(clone(model), rows.X, rows.y, rows.sample_weight)
     predicted = np.asarray(fitted.predict(view), float)
@@ -299,7 +301,7 @@ def _number_kept(top_k: int | float, n: int) -> int:
     return ceil(top_k * n) if top_k < 1 else int(top_k)
 
 
-def _prepare(model: Any, rng: np.random.RandomState) -> Any:
+def _prepare(model: BaseEstimator, rng: np.random.RandomState) -> Any:
     model = seed_missing(clone(model), rng)
     return model.set_params(quantiles=(0.5,)) if isinstance(model, QuantileModel) else model
 

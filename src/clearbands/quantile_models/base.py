@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -42,7 +43,7 @@ class QuantileModel(RegressorMixin, BaseEstimator, ABC):
         to fitting on rows repeated `counts` times `weight` times.
         """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """A row counts as many times as its `sample_weight` (n,) says, by default once."""
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2

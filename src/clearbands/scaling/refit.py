@@ -27,6 +27,7 @@ from clearbands.scaling.running import make_all
 from clearbands.scaling.store import Store
 from clearbands.scaling.tasks import Stage
 from clearbands.scaling.work import TableWork
+from clearbands.typed import Seed
 
 
 class Center(NamedTuple):
@@ -184,7 +185,7 @@ def _parameters(model: SymmetricTrees) -> tuple[tuple[str, Any], ...]:
     return tuple(sorted(model.get_params(deep=False).items()))
 
 
-def _seed_of(random_state: Any) -> int:
+def _seed_of(random_state: Seed) -> int:
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(MAX_SEED))

@@ -10,6 +10,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.checks import check_table, is_frame
@@ -143,7 +144,7 @@ give it the type it had in fit.
             places += [place] if kind == "number" else []
         return X[:, places], np.empty((len(X), 0), object)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
