@@ -200,13 +200,18 @@ class AnsweringRegressor(WidthRegressor):
             raise ValueError(NO_FAMILIARITY)
         return familiar
 
-    def without_groups(self) -> Any:
-        """The same model as if all groups had been calibrated together; at the levels of fit."""
+    def without_updates(self) -> Any:
+        """The same model as it was after the fit."""
         found = copy(self)
-        found.calibrator_ = getattr(self.calibrator_, "pooled_", self.calibrator_)
-        found.any_level_ = None
         if hasattr(found, "rolling_"):
             del found.rolling_
+        return found
+
+    def without_groups(self) -> Any:
+        """The same model as if all groups had been calibrated together; at the levels of fit."""
+        found = self.without_updates()
+        found.calibrator_ = getattr(self.calibrator_, "pooled_", self.calibrator_)
+        found.any_level_ = None
         return found
 
     @property

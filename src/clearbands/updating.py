@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,13 @@ from clearbands.calibration.guarantee import Guarantee
 from clearbands.calibration.rolling import Pace, RefitWarning, Rolling
 from clearbands.support import check_inside
 from clearbands.time_order import check_later, check_time, show_time
+
+
+class Placed(NamedTuple):
+    """Rows with their targets, as the fit sees them."""
+
+    positions: np.ndarray  # (n,): the bands that just contain them, see `AnyLevel`
+    strange: np.ndarray | None  # (n,): which of them are unfamiliar; None where nobody knows
 
 
 class UpdatingRegressor(AnsweringRegressor):
@@ -67,25 +74,28 @@ class UpdatingRegressor(AnsweringRegressor):
         >>> model.rolling_.n_rows, model.rolling_.coverage.shape
         (100, (1,))
         """
-        with self._door(X) as (table, encoded):
-            components = self._components(encoded)
-            rows = self._check_rows(table, y, reset=False)
-        check_inside(rows.y, self._support)
-        times = self._check_later(time, len(rows))
         before = self._at_pace(window=window, rate=rate, lead=lead)
-        labels = self._labels(X, groups, len(rows))
-        center, *parts = self._widened(self._scaled(components, labels), encoded)
-        assert self.any_level_ is not None
-        positions = self.any_level_.positions_of(rows.y, center, np.add(*parts))
-        is_known = getattr(self, "familiar_", None) is not None
-        strange = self._unfamiliar(table, encoded, components) if is_known else None
-        after = before.after(positions, strange, times)
+        found = self.placed(X, y, groups=groups)
+        times = self._check_later(time, len(found.positions))
+        after = before.after(found.positions, found.strange, times)
         self.rolling_ = after
         self.guarantee_ = Guarantee.ADAPTIVE.value
         advice = after.advice()
         if advice is not None and before.advice() is None:
             warnings.warn(advice, RefitWarning, stacklevel=2)
         return self
+
+    def placed(self, X: Any, y: Any, *, groups: Any = None) -> Placed:
+        """Where rows lie in the bands of the fit, whatever was updated since."""
+        with self._door(X) as (table, encoded):
+            components = self._components(encoded)
+            rows = self._check_rows(table, y, reset=False)
+        check_inside(rows.y, self._support)
+        labels = self._labels(X, groups, len(rows))
+        center, *parts = self._widened(self._scaled(components, labels), encoded)
+        positions = self._bands().positions_of(rows.y, center, np.add(*parts))
+        is_known = getattr(self, "familiar_", None) is not None
+        return Placed(positions, self._unfamiliar(table, encoded, components) if is_known else None)
 
     def _at_pace(self, **asked: Any) -> Rolling:
         """How far calibration has come, from now on at this pace."""

@@ -182,7 +182,7 @@ class Rolling:
         times: np.ndarray | None = None,
     ) -> Rolling:
         """After these rows, in the order of time."""
-        missed = self._judge(positions)
+        missed = self.judge(positions)
         window, lead = self.pace.window, self.pace.lead
         known = np.concatenate([self.last_missed, missed])
         flags = np.zeros(len(positions), bool) if strange is None else strange
@@ -239,7 +239,7 @@ class Rolling:
         targets = np.array([alpha(level) for level in self.levels.tolist()])
         return self.alphas_before + self.pace.rate * (since * targets - outside)
 
-    def _judge(self, positions: np.ndarray) -> np.ndarray:
+    def judge(self, positions: np.ndarray) -> np.ndarray:
         """(n, k): which rows are outside the interval made when only rows `lead` ago were known."""
         window, late = self.pace.window, self.pace.lead - 1
         order = np.argsort(self.levels)

@@ -17,13 +17,14 @@ from clearbands.cli.explore import explore
 from clearbands.cli.fit import fit
 from clearbands.cli.inspect import inspect
 from clearbands.cli.label import label
+from clearbands.cli.monitor import monitor
 from clearbands.cli.predict import predict
 from clearbands.cli.report import report
 from clearbands.cli.serve import serve
 from clearbands.cli.update import update
 
 # In the order of help.
-COMMANDS = (demo, inspect, fit, predict, evaluate, report, update, label, serve, explore)
+COMMANDS = (demo, inspect, fit, predict, evaluate, report, update, monitor, label, serve, explore)
 
 app = typer.Typer(
     cls=Group,
