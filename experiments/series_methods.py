@@ -18,7 +18,7 @@ from clearbands.levels import tails
 from experiments.series_data import Series
 
 LEVEL = 0.9
-ACI_RATE = 0.01  # that of `ClearRegressor.update`, for all
+ACI_RATE = 0.005  # that of Gibbs and Candes
 LOW, HIGH = tails(LEVEL)
 CALIBRATION_SHARE = 0.25
 
@@ -42,7 +42,7 @@ def clear_models(series: Series, seed: int) -> Iterator[tuple[str, np.ndarray]]:
     for block in blocks(series):
         rows = series.X[block]
         found.append(model.predict_interval(rows)[1][:, :, 0])
-        known = {"time": series.time[block], "rate": ACI_RATE, "lead": series.ahead}
+        known = {"time": series.time[block], "lead": series.ahead}
         model.update(rows, series.y[block], **known)
     yield 'ClearRegressor, split="time", updated', np.concatenate(found)
 

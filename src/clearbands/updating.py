@@ -56,7 +56,8 @@ class UpdatingRegressor(AnsweringRegressor):
         window : int, optional
             How many of the last rows count, at first 1,000; calibration rows fill it to begin with.
         rate : float, optional
-            By how much one row moves the level, at first 0.01; 0 moves the window alone.
+            By how much one row moves the level: by default 0.005, and less with a long lead; 0
+            moves the window alone.
         lead : int, optional
             How many rows pass until the target of a row is known, at first 1; with forecasts 24
             hours ahead, made every hour, 24. Each row is judged with what was known then.

@@ -35,7 +35,11 @@ from clearbands.checks import check_count
 from clearbands.levels import alpha, normal_distances
 
 WINDOW = 1_000
-RATE = 0.01
+RATE = 0.005  # that of Gibbs and Candès
+MOST_UNKNOWN = 0.05
+"""By how much misses may move the level that follow each other before the first is known of: with
+more, a single bad day of a forecast 24 hours ahead makes the intervals of the next infinite."""
+
 EMPTY = -1.0  # the band that contains not even its center
 FEWEST_ROWS = 100  # that say something about how the model fares
 LOST, STRANGE = 0.05, 0.10
@@ -60,13 +64,23 @@ class Pace:
     """How fast intervals follow the rows."""
 
     window: int = WINDOW  # how many of the last rows count
-    rate: float = RATE  # of the level: 0 leaves it as it is, and only the window moves
+    rate: float | None = None  # of the level; with 0 only the window moves
     lead: int = 1  # how many rows pass until the target of one is known
+
+    @property
+    def step(self) -> float:
+        """The rate that was given, or 0.005, and less where targets become known late.
+
+        >>> Pace().step, Pace(lead=50).step, Pace(rate=0.1).step
+        (0.005, 0.001, 0.1)
+        """
+        return min(RATE, MOST_UNKNOWN / self.lead) if self.rate is None else float(self.rate)
 
     def checked(self, levels: np.ndarray) -> Pace:
         check_count(self.window, "window", smallest=rows_needed(float(levels.max())))
         check_count(self.lead, "lead")
-        if not (isinstance(self.rate, Real) and 0 <= self.rate < 1):
+        is_rate = isinstance(self.rate, Real) and 0 <= float(self.rate) < 1
+        if not (is_rate or self.rate is None):
             raise ValueError(f"rate must be a number from 0 to below 1, got {self.rate!r}.")
         return self
 
@@ -142,7 +156,7 @@ class Rolling:
     @property
     def bound(self) -> np.ndarray:
         """(k,): how far the coverage since the rate was set can be from its level, for any rows."""
-        n, rate, lead = self.n_rows - self.n_before, self.pace.rate, self.pace.lead
+        n, rate, lead = self.n_rows - self.n_before, self.pace.step, self.pace.lead
         if n == 0 or rate == 0:
             return np.full(len(self.levels), np.inf)
         away = np.maximum(self.alphas_before, 1 - self.alphas_before)
@@ -237,7 +251,7 @@ class Rolling:
         """From whole numbers alone, so that one call with all rows equals one call for each."""
         since, outside = n - self.n_before, missed - self.missed_before
         targets = np.array([alpha(level) for level in self.levels.tolist()])
-        return self.alphas_before + self.pace.rate * (since * targets - outside)
+        return self.alphas_before + self.pace.step * (since * targets - outside)
 
     def judge(self, positions: np.ndarray) -> np.ndarray:
         """(n, k): which rows are outside the interval made when only rows `lead` ago were known."""

@@ -42,7 +42,9 @@ Window = Annotated[
 Rate = Annotated[
     float | None,
     typer.Option(
-        "--rate", metavar="NUMBER", help="How much one row moves the level; at first 0.01."
+        "--rate",
+        metavar="NUMBER",
+        help="How much one row moves the level; 0.005 or less.",
     ),
 ]
 Lead = Annotated[
