@@ -57,11 +57,19 @@ def center_pool(n_columns: int) -> dict[str, Any]:
     pool["trees of depth 6, absolute loss"] = SymmetricTrees("absolute")
     if n_columns <= GAM_COLUMNS:
         pool["GAM"] = TreesOnSmooth(ExpectileGAM(), SymmetricTrees())
-    if n_columns <= SURFACE_COLUMNS:
-        pool["Gaussian surface"] = TreesOnSmooth(KernelSurface(), SymmetricTrees())
-        ranked = KernelSurface("matern", by_rank=True)
-        pool["surface of ranks"] = TreesOnSmooth(ranked, SymmetricTrees())
+        pool["GAM, depth 4"] = TreesOnSmooth(ExpectileGAM(), SymmetricTrees(max_depth=4))
     return pool
+
+
+def surface_pool(n_columns: int) -> dict[str, Any]:
+    """Smooth functions of all columns, and trees on what they leave over: for the patient."""
+    if n_columns > SURFACE_COLUMNS:
+        return {}
+    ranked = KernelSurface("matern", by_rank=True)
+    return {
+        "Gaussian surface": TreesOnSmooth(KernelSurface(), SymmetricTrees()),
+        "surface of ranks": TreesOnSmooth(ranked, SymmetricTrees()),
+    }
 
 
 def shallow_boosting() -> BoostedQuantiles:

@@ -12,18 +12,19 @@ from clearbands.aleatoric.folded import FoldedBounds
 from clearbands.aleatoric.scaled import ScaledResiduals
 from clearbands.competition.judging import NoiseCandidate
 from clearbands.epistemic.base import EpistemicPart
-from clearbands.presets import center_pool, noise_forest, shallow_boosting
+from clearbands.presets import center_pool, noise_forest, shallow_boosting, surface_pool
 
 
 @dataclass(frozen=True)
 class Contest:
     """The rules of a competition; docs/defaults.md has the measurements behind the numbers.
 
-    Centers are judged with `folds` members each, and a mean of at most `mixed` of them joins. The
-    `n_centers` best get `folds` x `repeats`, and for the noise to learn from one more for every two
-    of `nested_folds` (0: none). From `many_rows` on they get about half of that, from `most_rows`
-    on fewer still, and only the best gets them. Of more than `judging_rows` rows, so many choose.
-    Averaged are at most `averaged` pairs that lie within `errors` standard errors of the best. With
+    Centers are judged with `folds` members each; with `surfaces`, smooth functions of all columns
+    at once are among them, and a mean of at most `mixed` centers joins. The `n_centers` best get
+    `folds` x `repeats` members, and for the noise to learn from one more for every two of
+    `nested_folds` (0: none). From `many_rows` on they get half of that, from `most_rows` on a
+    third, and only the best gets them. Of more than `judging_rows` rows, so many choose. Averaged
+    are at most `averaged` pairs that lie within `errors` standard errors of the best. With
     `networks`, a small deep ensemble competes beside the best centers; training it needs torch.
 
     Examples
@@ -38,17 +39,18 @@ class Contest:
     many_rows: int = 10_000
     most_rows: int = 50_000
     folds: int = 10
-    repeats: int = 4
-    nested_folds: int = 7
+    repeats: int = 6
+    nested_folds: int = 0
     n_centers: int = 2
-    mixed: int = 3
+    mixed: int = 1
     averaged: int = 4
     errors: float = 1.0
+    surfaces: bool = False
     networks: bool = False
 
     def centers(self, n_columns: int) -> Mapping[str, Any]:
         """The models that compete for the center."""
-        return center_pool(n_columns)
+        return center_pool(n_columns) | (surface_pool(n_columns) if self.surfaces else {})
 
     def parts(self) -> Mapping[str, EpistemicPart]:
         """Centers that come with members of their own, and are not judged before."""
@@ -56,7 +58,8 @@ class Contest:
 
     def repeats_for(self, n_rows: int) -> int:
         """How often folds are repeated: many rows need fewer members."""
-        return self.repeats if n_rows < self.many_rows else max(1, self.repeats // 2)
+        share = 1 if n_rows < self.many_rows else 2 if n_rows < self.most_rows else 3
+        return max(1, self.repeats // share)
 
     def nested_folds_for(self, n_rows: int) -> int:
         """Of which two are left out where noise is learned and has rivals; 0 for none."""
@@ -87,5 +90,7 @@ def small_networks() -> EpistemicPart:
     return DeepEnsemble(5, (64, 64), max_epochs=300, patience=30, spread="gaussian")
 
 
-THOROUGH = Contest(repeats=8, n_centers=3, averaged=6, networks=True)
-"""For those who can wait: twice the members, a third center, networks."""
+THOROUGH = Contest(
+    repeats=12, n_centers=3, mixed=3, nested_folds=7, averaged=6, surfaces=True, networks=True
+)
+"""For those who can wait: twice the members, a third center, mixtures, surfaces, networks."""
