@@ -71,8 +71,7 @@ SETTINGS: Mapping[str, Callable[[int], ClearRegressor]] = {
     "one center": contest(n_centers=1),
     "three centers": contest(n_centers=3),
     "half the members": contest(repeats=2),
-    "no mixture": contest(mixed=1),
-    "noise not nested": contest(nested_folds=0),
+    "surfaces, mixtures, nested residuals": contest(surfaces=True, mixed=3, nested_folds=7),
     "averaged within 2 errors": contest(errors=2.0),
 }
 
