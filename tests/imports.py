@@ -45,7 +45,8 @@ LAYERS = (
     ("tables", "levels", "quantiles", "labelling", "class_labels", "time_order", "partitions"),
     ("weighting",),
     ("checks", "split", "chunks", "progress", "optional", "writing", "model_files"),
-    ("words", "glossary", "display", "support", "hashing", "typed"),
+    ("targets",),
+    ("words", "glossary", "display", "support", "hashing", "typed", "target_transform"),
 )
 """The rooms of the library, from top to bottom. A room imports from layers below its own alone."""
 

@@ -103,7 +103,7 @@ def test_equal_weights_change_nothing():
         ({"groups": ["a"]}, r"groups must have shape \(240,\)"),
         ({"groups": "town"}, "names a column, but X is an array"),
         ({"calibration_weight": -np.ones(240)}, "calibration_weight must not be negative"),
-        ({"calibration_weight": np.zeros(240)}, "0 in every row"),
+        ({"calibration_weight": np.zeros(240)}, "zero in every row"),
         ({"calibration_weight": np.full(240, np.nan)}, "calibration_weight contains NaN"),
         ({"calibration_weight": np.ones(3)}, "calibration_weight has 3 rows where 240"),
         ({"calibration_weight": np.ones(240), "groups": ["a"] * 240}, "cannot be had together"),

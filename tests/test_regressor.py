@@ -31,6 +31,7 @@ from clearbands import (
     variant_c,
 )
 from clearbands.calibration.conformal import rank
+from clearbands.targets import TargetWarning
 from tests.toys import OTHER_DRAWS, linear_clear, noisy_line
 
 
@@ -445,4 +446,5 @@ def test_estimator_checks(estimator, check):
     with warnings.catch_warnings():
         # The checks fit on a handful of rows, too few to calibrate at 0.9.
         warnings.simplefilter("ignore", CalibrationWarning)
+        warnings.simplefilter("ignore", TargetWarning)  # of targets that are classes
         check(estimator)

@@ -28,8 +28,10 @@ from clearbands.extrapolation import Extrapolation
 from clearbands.familiarity import NO_FAMILIARITY, Familiarity, epistemic_width, texts_of_rows
 from clearbands.interval_regressor import WidthRegressor
 from clearbands.partitions import predict_partitions
-from clearbands.support import Support, check_support
+from clearbands.support import check_inside, check_support
 from clearbands.tables.native import kind_of
+from clearbands.target_transform import refuse_outside
+from clearbands.targets import Targets, check_whole
 from clearbands.uncertainty import Uncertainty
 
 
@@ -46,6 +48,8 @@ class AnsweringRegressor(WidthRegressor):
     beyond_: Extrapolation | None
     group_column_: str | None
     support: Any
+    target_transform: Any
+    whole_numbers: bool
 
     def predict_interval(
         self,
@@ -88,7 +92,7 @@ class AnsweringRegressor(WidthRegressor):
         if is_dask(X):
             return self._predict_partitions(X, groups, asked, side, calibration_weight)
         found = self.answers(X, groups=groups, calibration_weight=calibration_weight)
-        return found.calibrated.center, found.interval(confidence_level, side)
+        return found.center, found.interval(confidence_level, side)
 
     def _predict_partitions(
         self,
@@ -180,7 +184,7 @@ class AnsweringRegressor(WidthRegressor):
         return Answers(
             self.levels_,
             self._widened(self._scaled(components, labels, calibration_weight), encoded),
-            self._support,
+            self._targets,
             kind_of(X),
             lambda: self._bands(rolling),
             lambda: self._unfamiliar(table, encoded, components),
@@ -219,9 +223,20 @@ class AnsweringRegressor(WidthRegressor):
         """Whether it was calibrated by group."""
         return isinstance(self.calibrator_, GroupCalibrator)
 
+    def _to_model(self, y: np.ndarray) -> np.ndarray:
+        """Targets on the scale of the model, or an error that names one that cannot be."""
+        targets = self._targets
+        check_inside(y, targets.support)
+        if targets.whole:
+            check_whole(y)
+        z = targets.to_model(y)
+        refuse_outside(self.target_transform, y, z)
+        return z
+
     @property
-    def _support(self) -> Support:
-        return check_support(self.support)
+    def _targets(self) -> Targets:
+        transform = getattr(self, "transform_", None)
+        return Targets(check_support(self.support), transform, self.whole_numbers)
 
     def _scaled(
         self, components: Components, labels: np.ndarray | None, weight: ArrayLike | None = None

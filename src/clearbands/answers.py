@@ -12,8 +12,8 @@ from clearbands.bands import Components, make_interval
 from clearbands.calibration.distribution import AnyLevel, Distribution
 from clearbands.checks import check_levels, check_one_level, check_quantiles, check_threshold
 from clearbands.levels import same_level
-from clearbands.support import Support
 from clearbands.tables.native import FrameKind
+from clearbands.targets import Targets
 from clearbands.uncertainty import Uncertainty
 
 
@@ -22,13 +22,18 @@ class Answers:
     """Made by `ClearRegressor.answers`; every method asks another question about the same rows."""
 
     levels: np.ndarray  # (k,) of the fit
-    calibrated: Components  # center (n,) and both parts of the distances (n, 2, k)
-    support: Support
+    calibrated: Components  # of the model: center (n,), both parts of the distances (n, 2, k)
+    targets: Targets  # how these become targets
     kind: FrameKind  # of the rows that were predicted
     bands: Callable[[], AnyLevel]  # says why, where a model cannot answer at other levels
     unfamiliar: Callable[[], np.ndarray]
     """(n,) booleans: whether a row is unlike those the model has learned from."""
     is_updated: bool = False  # then the bands answer at the levels of the fit, too
+
+    @property
+    def center(self) -> np.ndarray:
+        """(n,)"""
+        return self.targets.center(self.calibrated.center)
 
     def interval(
         self, confidence_level: float | Sequence[float] | None = None, side: str = "both"
@@ -37,16 +42,17 @@ class Answers:
         asked = None if confidence_level is None else check_levels(confidence_level)
         center = self.calibrated.center
         if asked is None and side == "both" and not self.is_updated:
-            return self.support.clip(make_interval(center, self._distances))
+            return self.targets.points(make_interval(center, self._distances), center)
         levels = self.levels.tolist() if asked is None else asked
         bounds = self.bands().intervals(center, self._distances, levels, side=side)
-        return self.support.clip(bounds)
+        return self.targets.points(bounds, center)
 
     def quantiles(self, levels: float | Sequence[float]) -> np.ndarray:
         """(n, q): the values that shares `levels` (q,), rising, of the targets do not exceed."""
         asked = check_quantiles(np.atleast_1d(np.asarray(levels, float)).tolist()).tolist()
-        found = self.bands().quantiles(self.calibrated.center, self._distances, asked)
-        return self.support.clip(found)
+        center = self.calibrated.center
+        found = self.bands().quantiles(center, self._distances, asked)
+        return self.targets.points(found, center)
 
     def probability(self, *, above: Any = None, below: Any = None) -> np.ndarray:
         """(n,): the chance that the target is above, or below, a value: a number or one per row."""
@@ -54,13 +60,14 @@ class Answers:
             raise ValueError("Ask for above=t or for below=t, one of them.")
         n, distribution = len(self.calibrated.center), self.distribution()
         if above is None:
-            return distribution.cdf(check_threshold(below, "below", n))
+            t = check_threshold(below, "below", n)
+            return distribution.cdf(np.ceil(t) - 1 if self.targets.whole else t)
         return 1 - distribution.cdf(check_threshold(above, "above", n))
 
     def distribution(self) -> Distribution:
         """The distribution of the target of every row."""
         found = self.bands().distribution(self.calibrated.center, self._distances)
-        return replace(found, support=self.support)
+        return replace(found, targets=self.targets, center=self.calibrated.center)
 
     def uncertainty(self, confidence_level: float | None = None) -> Uncertainty:
         """Both parts of the interval at one level, by default the first of the fit."""
@@ -72,8 +79,13 @@ class Answers:
             parts = aleatoric[:, :, j], epistemic[:, :, j]
         else:
             parts = self.bands().parts(aleatoric, epistemic, level)
-        limited = self.support.limit(center, *parts)
-        return Uncertainty(center, *limited, level, self.kind, self.support)
+        support = self.targets.support
+        if self.targets.are_plain:
+            limited = support.limit(center, *parts)
+            return Uncertainty(center, *limited, level, self.kind, support)
+        bounds = self.targets.points(make_interval(center, np.add(*parts)), center)
+        split = self.targets.split(self.center, bounds, *parts)
+        return Uncertainty(self.center, *split, level, self.kind, support, bounds)
 
     def uncertainties(self) -> tuple[Uncertainty, ...]:
         """The same at every level of the fit, in its order."""

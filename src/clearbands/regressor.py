@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearbands.aleatoric.base import AleatoricPart
 from clearbands.answering import read_groups
-from clearbands.bands import Components
+from clearbands.bands import Components, make_interval
 from clearbands.calibration.additive import AdditiveCalibrator
 from clearbands.calibration.calibrators import ClearCalibrator
 from clearbands.calibration.conformal import CalibrationWarning
@@ -41,7 +41,9 @@ from clearbands.progress import Listener, listening
 from clearbands.recipe import RESIDUALS, Made, Recipe, Unseen
 from clearbands.scaling.source import is_table_on_disk
 from clearbands.split import Rows, check_apart, hold_out
-from clearbands.support import check_inside, check_support
+from clearbands.support import check_support
+from clearbands.target_transform import check_transform, fit_transform
+from clearbands.targets import TargetWarning, hint
 from clearbands.time_order import check_time, hold_out_last, places
 from clearbands.typed import Seed
 from clearbands.updating import UpdatingRegressor
@@ -101,6 +103,13 @@ class ClearRegressor(UpdatingRegressor):
     support : (low, high), optional
         The smallest and the largest value that targets can have, None for no end: no center, bound,
         quantile or sample is outside.
+    target_transform : "log", "log1p", "sqrt" or transformer, optional
+        The scale on which everything is fitted and calibrated: a transformer of scikit-learn that
+        rises with y and has an inverse. Answers are given on the scale of y; only `components`,
+        the leaderboards and `lambda_paths_` are about the transformed targets.
+    whole_numbers : bool
+        Whether targets count something: center, bounds, quantiles and samples are then whole
+        numbers. An interval keeps all counts inside it, so it covers as much.
     encoder : "auto", transformer or None
         Turns tables into numbers; "auto" is a `TableEncoder`, None leaves X as it is.
     n_jobs, random_state
@@ -165,6 +174,8 @@ class ClearRegressor(UpdatingRegressor):
         show_center: bool | None = None,
         contest: Contest | None = None,
         support: tuple[float | None, float | None] | None = None,
+        target_transform: BaseEstimator | str | None = None,
+        whole_numbers: bool = False,
         encoder: BaseEstimator | str | None = "auto",
         n_jobs: int | None = None,
         random_state: Seed = None,
@@ -181,6 +192,8 @@ class ClearRegressor(UpdatingRegressor):
         self.show_center = show_center
         self.contest = contest
         self.support = support
+        self.target_transform = target_transform
+        self.whole_numbers = whole_numbers
         self.encoder = encoder
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -252,6 +265,11 @@ class ClearRegressor(UpdatingRegressor):
         train, validation, calibration = self._split(
             X, y, X_cal, y_cal, together, labels, sample_weight, rng
         )
+        parts = (train, validation, calibration)
+        targets = np.concatenate([part.y for part in parts if part is not None])
+        self.transform_ = fit_transform(self.target_transform, train.y)
+        self._to_model(targets)
+        train, validation, calibration = map(self._rescaled, parts)
         recipe = self._recipe(levels)
         with listening(progress):
             self.encoder_ = self._make_encoder().fit(train.X, train.y)
@@ -273,6 +291,7 @@ class ClearRegressor(UpdatingRegressor):
                 )
                 self.beyond_ = self._extrapolation(recipe, train, held_out, calibration)
             self._finish(recipe, held_out, chooser, rng)
+            self._hint(targets, held_out)
         self.n_train_ = len(train)
         self.guarantee_ = self._guarantee(X_cal, held_out)
         return self
@@ -280,7 +299,8 @@ class ClearRegressor(UpdatingRegressor):
     def predict(self, X: Any) -> np.ndarray:
         """(n,): the center."""
         with self._door(X) as (_, encoded):
-            return self._support.clip(self.parts_.predict(encoded))
+            targets = self._targets
+            return targets.center(targets.inner.clip(self.parts_.predict(encoded)))
 
     def report(
         self,
@@ -349,6 +369,7 @@ class ClearRegressor(UpdatingRegressor):
             allowed = ", ".join(f'"{name}"' for name in CALIBRATIONS)
             raise ValueError(f"calibration must be one of {allowed}, got {self.calibration!r}.")
         check_support(self.support)
+        check_transform(self.target_transform)
         if self.split not in SPLITS:
             raise ValueError(f'split must be "random" or "time", got {self.split!r}.')
         check_count(self.gap, "gap", smallest=0)
@@ -391,7 +412,6 @@ class ClearRegressor(UpdatingRegressor):
             self._check_encoder()
             train = self._check_rows(X, y, together, sample_weight=sample_weight, reset=True)
             train = train.with_labels(*labels).without_weightless()
-            check_inside(train.y, self._support)
             return train, None, None
         if self.split == "random":
             train, held_out = self._hold_out(X, y, X_cal, y_cal, rng, *labels, sample_weight)
@@ -404,7 +424,6 @@ class ClearRegressor(UpdatingRegressor):
             weighted = self._check_rows(X, y, together, sample_weight=sample_weight, reset=True)
             train, held_out = self._hold_out(X, y, X_cal, y_cal, rng, *labels, sample_weight)
             train = replace(train, together=weighted.without_weightless().together)
-        check_inside(np.concatenate([train.y, held_out.y]), self._support)
         if self.calibration_ == "joint":
             return train, held_out, None
         if self.split == "time":
@@ -483,6 +502,11 @@ class ClearRegressor(UpdatingRegressor):
                 'leave calibration open (or "cross") and split="random", and give neither X_cal '
                 "nor weights, groups, time or labels of rows that belong together."
             )
+        if self.target_transform is not None:
+            raise ValueError(
+                "A table in files is learned as it is: leave target_transform out, and write a "
+                "column with transformed targets."
+            )
         if self.encoder is None or self.residuals == "target":
             raise ValueError(
                 "A table in files needs an encoder, and noise that is learned from residuals: "
@@ -509,7 +533,7 @@ class ClearRegressor(UpdatingRegressor):
         # Imported late: numba takes a second to load, which `import clearbands` should not.
         from clearbands.scaling.fit import fit_on_files
 
-        recipe, self.group_column_ = self._recipe(levels), None
+        recipe, self.group_column_, self.transform_ = self._recipe(levels), None, None
 
         def fit_encoder(raw: Any) -> Any:
             return self._make_encoder().fit(check_table(self, raw, reset=True))
@@ -517,7 +541,7 @@ class ClearRegressor(UpdatingRegressor):
         found = fit_on_files(
             recipe, X, target, fit_encoder, features=features, work=work, engine=engine, rng=rng
         )
-        check_inside(found.ranges.target, self._support)
+        self._to_model(found.ranges.target)
         self.encoder_ = found.encoder
         sample = Rows(found.sample.X, found.sample.y)
         held_out, rows = self._fitted_on_all(found.made, sample)
@@ -557,9 +581,20 @@ class ClearRegressor(UpdatingRegressor):
     def _judged(self, rows: Rows) -> Judged:
         return _judged(rows, self._components(rows.X))
 
+    def _rescaled(self, rows: Any) -> Any:
+        return None if rows is None else replace(rows, y=self._targets.to_model(rows.y))
+
+    def _hint(self, y: np.ndarray, held_out: Judged) -> None:
+        """Tell of bounds that leave the range of all targets, at the first level."""
+        center, *parts = self._scaled(held_out.components, held_out.groups)
+        bounds = make_interval(center, np.add(*parts)[:, :, 0])
+        said = hint(y, self._targets.points(bounds, center), self._targets)
+        if said is not None:
+            warnings.warn(said, TargetWarning, stacklevel=3)
+
     def _within(self, components: Components) -> Components:
         """With a center inside the support."""
-        return components._replace(center=self._support.clip(components.center))
+        return components._replace(center=self._targets.inner.clip(components.center))
 
     def _read_labels(
         self,

@@ -51,6 +51,7 @@ class Uncertainty:
     confidence_level: float
     kind: FrameKind = field(default=FrameKind(), compare=False)  # of the rows that were predicted
     support: Support = ANYWHERE  # where targets can lie
+    bounds: np.ndarray | None = None  # (n, 2) where they are no sums, as of transformed targets
 
     def __len__(self) -> int:
         return len(self.center)
@@ -60,11 +61,14 @@ class Uncertainty:
         index = self.kind.index
         kind = self.kind._replace(index=None if index is None else index[rows])
         parts = (self.center[rows], self.aleatoric[rows], self.epistemic[rows])
-        return Uncertainty(*parts, self.confidence_level, kind, self.support)
+        bounds = None if self.bounds is None else self.bounds[rows]
+        return Uncertainty(*parts, self.confidence_level, kind, self.support, bounds)
 
     @property
     def interval(self) -> np.ndarray:
         """(n, 2): lower and upper bounds, the same as those of `predict_interval`."""
+        if self.bounds is not None:
+            return self.bounds
         return self.support.clip(make_interval(self.center, self.aleatoric + self.epistemic))
 
     @property

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from clearbands.answering import AnsweringRegressor
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.calibration.rolling import Pace, RefitWarning, Rolling
-from clearbands.support import check_inside
 from clearbands.time_order import check_later, check_time, show_time
 
 
@@ -91,10 +90,10 @@ class UpdatingRegressor(AnsweringRegressor):
         with self._door(X) as (table, encoded):
             components = self._components(encoded)
             rows = self._check_rows(table, y, reset=False)
-        check_inside(rows.y, self._support)
+        targets = self._to_model(rows.y)
         labels = self._labels(X, groups, len(rows))
         center, *parts = self._widened(self._scaled(components, labels), encoded)
-        positions = self._bands().positions_of(rows.y, center, np.add(*parts))
+        positions = self._bands().positions_of(targets, center, np.add(*parts))
         is_known = getattr(self, "familiar_", None) is not None
         return Placed(positions, self._unfamiliar(table, encoded, components) if is_known else None)
 

@@ -41,7 +41,7 @@ from clearbands.checks import (
     check_weights,
 )
 from clearbands.levels import exact, normal_distances
-from clearbands.support import ANYWHERE, Support
+from clearbands.targets import PLAIN, Targets
 from clearbands.typed import Seed
 
 SIDES = ("both", "lower", "upper")
@@ -343,7 +343,8 @@ class Distribution:
     distances: np.ndarray  # (n, 2, levels of the bands): of the bounds from the median
     knots: np.ndarray  # z of bands, rising from 0
     shares: np.ndarray  # which share of the targets they contain
-    support: Support = ANYWHERE  # outside of which there are no targets
+    targets: Targets = PLAIN  # how points of the model become targets
+    center: np.ndarray | None = None  # (n,), of the model; None where it is the median
 
     def cdf(self, t: Any) -> np.ndarray:
         """(n,): the probability of a target of at most `t`, a number or one per row."""
@@ -352,10 +353,12 @@ class Distribution:
         if values.ndim == 0:
             values = np.full(n, float(values))
         values = check_vector(values, "t", n)
-        z = self.bands._positions(values - self.median, self.distances)
+        support = self.targets.support
+        inner = self.targets.thresholds(values, self._center)
+        z = self.bands._positions(inner - self.median, self.distances)
         share = 0.5 + np.sign(z) * self._inside(np.abs(z)) / 2
-        share = np.where(values < self.support.low, 0.0, share)
-        return np.where(values >= self.support.high, 1.0, share)
+        share = np.where(values < support.low, 0.0, share)
+        return np.where(values >= support.high, 1.0, share)
 
     def ppf(self, p: Any) -> np.ndarray:
         """(n, q): the values that the shares `p` (q,) of the targets do not exceed."""
@@ -363,11 +366,13 @@ class Distribution:
         if asked.ndim != 1 or not np.all((asked > 0) & (asked < 1)):
             raise ValueError(f"p must lie strictly between 0 and 1, got {p!r}.")
         z = np.sign(asked - 0.5) * self._z_inside(np.abs(2 * asked - 1))
-        return self.support.clip(self.bands._points(self.median, self.distances, z))
+        found = self.bands._points(self.median, self.distances, z)
+        return self.targets.points(found, self._center)
 
     def mean(self) -> np.ndarray:
         """(n,): the mean, over 200 quantiles."""
-        return self.ppf((np.arange(N_MEAN) + 0.5) / N_MEAN).mean(axis=1)
+        smooth = replace(self, targets=self.targets.unrounded())
+        return smooth.ppf((np.arange(N_MEAN) + 0.5) / N_MEAN).mean(axis=1)
 
     def sample(self, n: int = 1, random_state: Seed = None) -> np.ndarray:
         """(rows, n): targets drawn from it."""
@@ -376,7 +381,11 @@ class Distribution:
         shares = rng.uniform(size=(len(self.median), n))
         z = np.sign(shares - 0.5) * self._z_inside(np.abs(2 * shares - 1))
         drawn = [self._points_of_rows(column) for column in np.moveaxis(z, 1, 0)]
-        return self.support.clip(np.stack(drawn, axis=1))
+        return self.targets.points(np.stack(drawn, axis=1), self._center)
+
+    @property
+    def _center(self) -> np.ndarray:
+        return self.median if self.center is None else self.center
 
     def _points_of_rows(self, z: np.ndarray) -> np.ndarray:
         """(n,): for every row the end of its own band."""

@@ -18,9 +18,12 @@ from clearbands.cli.fit_options import (
     PresetName,
     ReportPath,
     RowId,
+    ScaleName,
     Seed,
     SupportText,
     TimeColumn,
+    Weight,
+    WholeNumbers,
     support_in,
 )
 from clearbands.cli.in_time import in_order
@@ -54,6 +57,9 @@ def fit(
     calibration: CalibrationName = None,
     group: Group = None,
     support: SupportText = None,
+    target_transform: ScaleName = None,
+    whole_numbers: WholeNumbers = False,
+    weight: Weight = None,
     classes: AsClasses = None,
     time: TimeColumn = None,
     gap: Gap = 0,
@@ -90,6 +96,8 @@ def fit(
         jobs,
         in_time=time is not None,
         gap=gap,
+        target_transform=target_transform and target_transform.value,
+        whole_numbers=whole_numbers,
     )
     asked = asked_of(separator, decimal, encoding)
     files.check_output(out, inputs=[data])
@@ -97,7 +105,7 @@ def fit(
         files.check_output(report, inputs=[data])
         if report.resolve() == out.resolve():
             raise ValueError(f"--report and --out both name {out}; give each a file of its own.")
-    names = fitting.Names(target, unit, row_id or "", group or "", time or "")
+    names = fitting.Names(target, unit, row_id or "", group or "", time or "", weight or "")
     if data.is_dir() or not (engine is scheduler is work is None):
         from clearbands.cli import fit_files
 
@@ -105,6 +113,8 @@ def fit(
             report=report,
             group=group,
             time=time,
+            weight=weight,
+            target_transform=target_transform,
             classes=classes,
             columns_as=columns_as,
             separator=separator,

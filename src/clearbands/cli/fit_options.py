@@ -21,6 +21,14 @@ class Preset(StrEnum):
     deep = "deep"
 
 
+class Scale(StrEnum):
+    """The keys of `clearbands.target_transform.NAMED`."""
+
+    log = "log"
+    log1p = "log1p"
+    sqrt = "sqrt"
+
+
 class Calibration(StrEnum):
     cross = "cross"
     joint = "joint"
@@ -55,6 +63,22 @@ SupportText = Annotated[
         metavar="LOW:HIGH",
         help="Where the target can lie, such as 0:1, or 0: for no upper end.",
     ),
+]
+Weight = Annotated[
+    str | None,
+    typer.Option(
+        "--weight", metavar="COLUMN", help="How many rows each counts as; not learned from."
+    ),
+]
+ScaleName = Annotated[
+    Scale | None,
+    typer.Option(
+        "--target-transform", help="The scale to learn the target on; answers are on its own."
+    ),
+]
+WholeNumbers = Annotated[
+    bool,
+    typer.Option("--whole-numbers", help="The target counts something, and so do all answers."),
 ]
 AsClasses = Annotated[
     bool | None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearbands.checks import check_weights
 from clearbands.cli import console
 from clearbands.cli.class_target import is_classes, take_y, words_about
 from clearbands.cli.options import names_in
@@ -33,6 +34,7 @@ class Names:
     id: str = ""
     group: str = ""
     time: str = ""
+    weight: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Settings:
     jobs: int | None
     in_time: bool = False
     gap: int = 0
+    target_transform: str | None = None
+    whole_numbers: bool = False
 
     def __post_init__(self) -> None:
         from clearbands.checks import check_levels
@@ -70,8 +74,11 @@ class Settings:
         asked = {
             "--preset": self.preset != "default",
             "--support": self.support is not None,
+            "--target-transform": self.target_transform is not None,
+            "--whole-numbers": self.whole_numbers,
             "--group": rows.groups is not None,
             "--time": self.in_time,
+            "--weight": rows.sample_weight is not None,
             "several --level": len(self.levels) > 1,
         }
         wrong = next((name for name, is_asked in asked.items() if is_asked), None)
@@ -91,7 +98,12 @@ class Settings:
             )
         from clearbands.variants import PRESETS
 
-        given: dict[str, Any] = {"calibration": self.calibration, "support": self.support}
+        given: dict[str, Any] = {
+            "calibration": self.calibration,
+            "support": self.support,
+            "target_transform": self.target_transform,
+            "whole_numbers": self.whole_numbers or None,
+        }
         if self.in_time:
             given |= {"split": "time", "gap": self.gap}
         return PRESETS[self.preset](
@@ -138,16 +150,20 @@ def choose_rows(
         features=names_in(list(features), frame.columns),
         drop=[
             *names_in(list(drop), frame.columns),
-            *(name for name in (names.id, names.time) if name),
+            *(name for name in (names.id, names.time, names.weight) if name),
         ],
     )
     rows = Rows(X, y)
     if names.time:
         rows = replace(rows, together=take_column(frame, names.time, path).to_numpy())
-    if not names.group:
-        return rows
-    labels = take_column(frame, names.group, path)
-    return replace(rows, groups=np.array(labels.to_list(), dtype=object))
+    if names.group:
+        labels = take_column(frame, names.group, path)
+        rows = replace(rows, groups=np.array(labels.to_list(), dtype=object))
+    if names.weight:
+        given = take_column(frame, names.weight, path).to_list()
+        weight = check_weights(given, f"--weight {names.weight}", len(y))
+        rows = replace(rows, sample_weight=weight)
+    return rows
 
 
 def tell(reading: Reading, names: Names, features: Sequence[str], y: np.ndarray) -> None:
@@ -178,7 +194,9 @@ def fit_and_save(
         from clearbands.persistence import save
 
         model = settings.make_model(rows.y)
-        labels = {} if is_classes(rows.y) else {"groups": _groups(rows, names)}
+        labels: dict[str, Any] = {}
+        if not is_classes(rows.y):
+            labels = {"groups": _groups(rows, names), "sample_weight": rows.sample_weight}
         if names.time:
             labels["time"] = rows.together
         model.fit(rows.X, rows.y, progress=progress, **labels)

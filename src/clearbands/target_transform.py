@@ -1,0 +1,135 @@
+"""The scale on which targets are learned, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.base import clone
+
+COMES_BACK = 1e-6  # how far from y the way there and back may end, in units of the range of y
+ROUNDING = 1e-13  # relative: what the way there and back may lose, so that bounds go outwards
+
+
+class Transform(Protocol):
+    """Rises with y, and back."""
+
+    def forward(self, y: np.ndarray) -> np.ndarray:
+        """To the scale of the model; not finite where y is outside the domain."""
+
+    def back(self, z: np.ndarray) -> np.ndarray:
+        """To the scale of y."""
+
+
+Pair = tuple[Callable[[np.ndarray], np.ndarray], Callable[[np.ndarray], np.ndarray]]
+NAMED: dict[str, Pair] = {
+    "log": (np.log, np.exp),
+    "log1p": (np.log1p, np.expm1),
+    "sqrt": (np.sqrt, lambda z: np.square(np.maximum(z, 0))),  # below the root of 0 is nothing
+}
+
+
+NEEDS = {"log": "above 0", "log1p": "above -1", "sqrt": "of at least 0"}
+
+
+@dataclass(frozen=True)
+class Named:
+    """One of `NAMED`.
+
+    >>> Named("sqrt").back(np.array([-1.0, 3.0]))
+    array([0., 9.])
+    """
+
+    name: str
+
+    def forward(self, y: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = NAMED[self.name][0](y)
+        return np.where(np.isnan(z), -np.inf, z)  # below the domain
+
+    def back(self, z: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            return NAMED[self.name][1](z)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A transformer of scikit-learn, fitted on training targets."""
+
+    transformer: Any
+    middle: float  # of the training targets: what has no value below it is minus infinity
+
+    def forward(self, y: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            z = _column(self.transformer.transform(y.reshape(-1, 1)), y.shape)
+        return np.where(np.isnan(z), np.where(y < self.middle, -np.inf, np.inf), z)
+
+    def back(self, z: np.ndarray) -> np.ndarray:
+        y, finite = z.astype(float), np.isfinite(z)  # infinity stays itself
+        if finite.any():
+            with np.errstate(over="ignore"):
+                found = self.transformer.inverse_transform(z[finite].reshape(-1, 1))
+            y[finite] = _column(found, (-1,))
+        return y
+
+
+def check_transform(given: Any) -> None:
+    """Raise unless it is None, a name, or a transformer that knows the way back."""
+    if given is None or (isinstance(given, str) and given in NAMED):
+        return
+    if isinstance(given, str) or not (hasattr(given, "fit") and hasattr(given, "transform")):
+        names = ", ".join(f'"{name}"' for name in NAMED)
+        raise ValueError(
+            f"target_transform must be None, {names} or a transformer of scikit-learn, got "
+            f"{given!r}."
+        )
+    if not hasattr(given, "inverse_transform"):
+        raise ValueError(
+            f"{type(given).__name__} has no inverse_transform, so answers could not be given on "
+            "the scale of y: choose a target_transform that has one."
+        )
+
+
+def fit_transform(given: Any, y: np.ndarray) -> Transform | None:
+    """The transform of training targets (n,), which must rise and know its way back."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        return Named(given)
+    fitted = clone(given).fit(y.reshape(-1, 1))
+    transform = Fitted(fitted, float(np.median(y)))
+    ordered = np.unique(y)
+    z, name = transform.forward(ordered), type(given).__name__
+    if not np.isfinite(z).all():
+        lost = ordered[~np.isfinite(z)][0]
+        raise ValueError(f"target_transform {name} has no finite value for y = {lost:g}.")
+    if np.any(np.diff(z) < 0) or (len(z) > 1 and z[-1] <= z[0]):
+        raise ValueError(f"target_transform must rise with y, but {name} does not.")
+    ways = np.abs(transform.back(z) - ordered)
+    if np.any(ways > COMES_BACK * max(float(np.ptp(ordered)), np.finfo(float).tiny)):
+        row = int(np.argmax(ways))
+        raise ValueError(
+            f"The inverse of target_transform {name} does not lead back to y: {ordered[row]:g} "
+            f"becomes {transform.back(z)[row]:g}. Give the inverse, too."
+        )
+    return transform
+
+
+def refuse_outside(given: Any, y: np.ndarray, z: np.ndarray) -> None:
+    """Raise for targets that the transform has no finite value for."""
+    if np.isfinite(z).all():
+        return
+    row = int(np.argmin(np.isfinite(z)))
+    if isinstance(given, str):
+        raise ValueError(
+            f'target_transform="{given}" needs targets {NEEDS[given]}, got {y[row]:g} in row {row}.'
+        )
+    raise ValueError(
+        f"target_transform {type(given).__name__} has no finite value for {y[row]:g} in row {row}."
+    )
+
+
+def _column(values: Any, shape: tuple[int, ...]) -> np.ndarray:
+    return np.asarray(values, float).reshape(shape)

@@ -1,0 +1,83 @@
+"""Rows that count differently, targets on another scale, counts: asked of the command."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from clearbands import fast, load
+from clearbands.cli.fit_options import Scale
+from clearbands.target_transform import NAMED
+from tests.cli.test_app import assert_fails, run
+
+
+@pytest.fixture(scope="module")
+def houses(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    n, path = 120, tmp_path_factory.mktemp("houses") / "houses.csv"
+    columns = {
+        "size": rng.normal(100, 20, n),
+        "town": rng.choice(["Aix", "Bex"], n),
+        "copies": rng.integers(0, 4, n),
+        "price": np.exp(rng.normal(4, 0.3, n)).round(2),
+        "visits": rng.poisson(3, n),
+    }
+    pl.DataFrame(columns).write_csv(path)
+    return path
+
+
+def fit(houses, out, *asked):
+    args = ("fit", houses, "--out", out, "--preset", "fast", "--jobs", "1")
+    return run(*args, *asked)
+
+
+def test_weights_and_scale_reach_the_model(houses, tmp_path):
+    out = tmp_path / "m.clear"
+    asked = ("--weight", "copies", "--target-transform", "log", "--drop", "visits")
+    result = fit(houses, out, "--target", "price", *asked)
+    assert result.exit_code == 0, result.stderr
+    model, frame = load(out), pl.read_csv(houses)
+    assert model.feature_names_in_.tolist() == ["size", "town"]
+    rows = frame.select("size", "town")
+    same = fast(target_transform="log", random_state=0).fit(
+        rows, frame["price"], sample_weight=frame["copies"]
+    )
+    np.testing.assert_array_equal(model.predict_interval(rows)[1], same.predict_interval(rows)[1])
+
+
+def test_counts(houses, tmp_path):
+    out, table = tmp_path / "m.clear", tmp_path / "out.csv"
+    asked = ("--whole-numbers", "--support", "0:", "--drop", "price", "--drop", "copies")
+    assert fit(houses, out, "--target", "visits", *asked).exit_code == 0
+    assert run("predict", out, houses, "--out", table).exit_code == 0
+    upper = pl.read_csv(table)["upper"].to_numpy()
+    np.testing.assert_array_equal(upper, np.rint(upper))
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("--target", "price", "--weight", "town"), "--weight town must be numbers"),
+        (("--target", "price", "--weight", "weights"), "no column 'weights'"),
+        (("--target", "town", "--weight", "copies"), "--weight is for numbers: leave it out"),
+        (("--target", "town", "--whole-numbers"), "--whole-numbers is for numbers"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(houses, tmp_path, asked, said):
+    assert_fails(run("fit", houses, "--out", tmp_path / "no.clear", *asked), said)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("--target", "visits", "--target-transform", "log"), "needs targets above 0, got 0"),
+        (("--target", "price", "--whole-numbers"), "whole_numbers=True, but the target is"),
+    ],
+)
+def test_targets_that_do_not_fit_are_named(houses, tmp_path, asked, said):
+    result = fit(houses, tmp_path / "no.clear", *asked)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_the_scales_of_the_command_are_those_of_the_library():
+    assert set(Scale) == set(NAMED)
