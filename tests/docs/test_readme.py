@@ -80,8 +80,10 @@ def demand(n, first=0):
 @pytest.mark.parametrize("page", pages_with(commands))
 def test_the_commands_on_every_page_run_one_after_the_other(page, reader):
     houses(60).write_csv("houses.csv")
+    houses(60).write_parquet("houses.parquet")
     houses(40).write_csv("sold.csv")
     houses(10).drop("price").write_csv("new.csv")
+    houses(10).drop("price").write_parquet("new.parquet")
     demand(150).write_csv("demand.csv")
     demand(60, first=150).write_csv("last_week.csv")
     calls = commands(page)

@@ -131,3 +131,16 @@ def test_a_worker_without_the_package_and_a_scheduler_that_is_not_there(tmp_path
             fit(tmp_path, DaskCluster(cluster.address, patience=120))
     finally:
         cluster.stop()
+
+
+def test_a_client_that_lost_its_scheduler_says_what_to_do(tmp_path):
+    cluster = Processes(tmp_path)
+    scheduler = cluster.start_scheduler()
+    cluster.start_worker()
+    try:
+        with distributed.Client(cluster.address, timeout=60, set_as_default=False) as client:
+            kill_it = KillOnce("epistemic", 1, lambda: kill(scheduler.pid))
+            with pytest.raises(OSError, match="make another, and fit again"):
+                fit(tmp_path, DaskCluster(client=client), progress=kill_it)
+    finally:
+        cluster.stop()

@@ -171,6 +171,11 @@ class DaskCluster(Engine):
         """A client with at least one worker."""
         if self.scheduler is None:
             client = self._known_client()
+            if client.status != "running":
+                raise OSError(
+                    "The Dask client has lost its scheduler: make another, and fit again with the "
+                    "same work folder; what is finished is kept."
+                )
             _wait_for_workers(client, self.patience)
             return client
         if self._own is None or self._own.status != "running":
