@@ -27,7 +27,7 @@ class Predictions:
 
     bands: tuple[Uncertainty, ...]  # one for each level
     side: str = "both"
-    one_sided: np.ndarray | None = None  # (n, 2, levels): the bounds where one side was asked for
+    asked: np.ndarray | None = None  # (n, 2, levels): bounds of other levels, or of one side
     quantiles: Mapping[float, np.ndarray] = field(default_factory=dict)  # (n,) of each
     above: Mapping[str, np.ndarray] = field(default_factory=dict)  # (n,): chances
     below: Mapping[str, np.ndarray] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Predictions:
 
     def bounds(self, j: int) -> np.ndarray:
         """(n, 2): at the level j; infinite on a side that was not asked for."""
-        return self.bands[j].interval if self.one_sided is None else self.one_sided[:, :, j]
+        return self.bands[j].interval if self.asked is None else self.asked[:, :, j]
 
     def _bound_columns(self) -> Iterator[tuple[str, np.ndarray]]:
         for j, parts in enumerate(self.bands):
@@ -76,7 +76,7 @@ def predict(
 def answer(answers: Answers, questions: Questions) -> Predictions:
     """The same of rows that were passed over already."""
     levels = questions.levels or answers.levels.tolist()
-    one_sided = questions.side != "both"
+    is_other = bool(questions.levels) or questions.side != "both"
     quantiles: dict[float, np.ndarray] = {}
     if questions.quantiles:
         found = answers.quantiles(questions.quantiles)
@@ -84,7 +84,7 @@ def answer(answers: Answers, questions: Questions) -> Predictions:
     return Predictions(
         tuple(answers.uncertainty(level) for level in levels),
         questions.side,
-        answers.interval(levels, questions.side) if one_sided else None,
+        answers.interval(levels, questions.side) if is_other else None,
         quantiles,
         {name: answers.probability(above=value) for name, value in questions.above.items()},
         {name: answers.probability(below=value) for name, value in questions.below.items()},
