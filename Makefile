@@ -6,7 +6,7 @@ TORCH ?= torch==2.13.0
 # Tests share two cores better than one; `WORKERS=` runs them in one process.
 WORKERS ?= -n 2
 
-.PHONY: demo test check fuzz test-oldest test-minimal gallery docs paper-check benchmark data-folder
+.PHONY: demo test check fuzz test-oldest test-minimal gallery screens docs paper-check benchmark data-folder
 
 demo: .venv/ready
 	$(BIN)/clearbands demo --out demo-output
@@ -50,12 +50,16 @@ test-minimal: .venv/ready
 gallery: .venv/ready
 	$(BIN)/python -m tests.pages docs/gallery.md
 
+# The pictures of the report and of the explore page, by the demo; needs chromium.
+screens: .venv/ready
+	$(BIN)/python -m tests.screens
+
 # The site, into site/; it needs no server.
 docs: .venv/docs-ready
 	$(BIN)/python -m tests.commands_page
 	$(BIN)/python -m tests.pages docs/howto/report.md
 	mkdir -p docs/results
-	cp -r experiments/results/figures docs/results
+	cp -r experiments/results/figures experiments/results/*.md experiments/results/summary.json docs/results
 	$(BIN)/zensical build --strict
 
 .venv/docs-ready: .venv/ready

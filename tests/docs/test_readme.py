@@ -5,9 +5,11 @@ import re
 import shutil
 import subprocess
 import sys
+from html import unescape
 from importlib.abc import MetaPathFinder
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import unquote
 
 import numpy as np
 import polars as pl
@@ -140,9 +142,19 @@ def test_the_commands_on_every_page_run_one_after_the_other(page, reader):
 def test_links_lead_somewhere(page):
     text = page.read_text()
     made = re.findall(r'save(?:fig)?\("([^"]+)"', text)  # by the code of the page
-    for link in re.findall(r"\]\(([^)#]+)\)", text):
-        known = link.startswith("http") or link in made
-        assert known or (page.parent / link).exists(), link
+    for link in re.findall(r"\]\(([^)]+)\)", text):
+        file, _, anchor = link.partition("#")
+        if link.startswith("http") or file in made:
+            continue
+        target = page.parent / file if file else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target.read_text()), link
+
+
+def anchors(text):
+    """What the headings of a page are called in addresses."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("page", TEXTS, ids=name_of)
@@ -171,9 +183,10 @@ def test_the_site_builds_without_a_warning(tmp_path):
         shutil.copytree(ROOT / name, tmp_path / name)
     for name in ("zensical.toml", "experiments/RESULTS.md"):
         shutil.copy(ROOT / name, tmp_path / name)
-    shutil.copytree(
-        ROOT / "experiments/results/figures", tmp_path / "docs/results/figures", dirs_exist_ok=True
-    )
+    results = ROOT / "experiments" / "results"  # as `make docs` copies them
+    shutil.copytree(results / "figures", tmp_path / "docs/results/figures", dirs_exist_ok=True)
+    for path in (*results.glob("*.md"), results / "summary.json"):
+        shutil.copy(path, tmp_path / "docs" / "results")
     (tmp_path / "docs" / "howto" / "example-report.html").touch()
     done = subprocess.run(
         [sys.executable, "-m", "zensical", "build", "--strict"],
@@ -183,6 +196,26 @@ def test_the_site_builds_without_a_warning(tmp_path):
     reference = (tmp_path / "site" / "api.html").read_text()
     assert "Calibrated prediction intervals that tell noise from ignorance." in reference
     assert "https://fonts" not in (tmp_path / "site" / "index.html").read_text()
+    assert broken_links(tmp_path / "site") == []
+
+
+def broken_links(site):
+    """As page -> link: those to files that are not there, or to places that are not in them."""
+    found = []
+    pages = {page: page.read_text() for page in site.rglob("*.html")}
+    for page, text in pages.items():
+        for link in re.findall(r'(?:href|src)="([^"]+)"', text):
+            file, _, anchor = unquote(unescape(link)).partition("#")
+            if re.match(r"[a-z]+:|//", link) or (page.name == "404.html"):
+                continue
+            target = (page.parent / file).resolve() if file else page
+            target = target / "index.html" if target.is_dir() else target
+            is_there = target.exists() and (
+                not anchor or target not in pages or f'id="{anchor}"' in pages[target]
+            )
+            if not is_there:
+                found.append(f"{page.relative_to(site)} -> {link}")
+    return sorted(set(found))
 
 
 def test_pictures_of_the_gallery_are_those_of_its_code():

@@ -664,7 +664,7 @@ def check_documented_answers(folder, port):
         return
     text = (Path(__file__).parents[2] / "docs" / "serving.md").read_text()
     pairs = re.findall(r"```sh\n(curl [^`]*)```\n\n```(json|csv)\n([^`]*)```", text)
-    assert len(pairs) == 3
+    assert len(pairs) == 4
     for asked, kind, shown in pairs:
         given = subprocess.run(
             ["bash", "-c", asked.replace(":8000", f":{port}")],
