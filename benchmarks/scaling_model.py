@@ -1,8 +1,8 @@
 """How long a fit takes on w workers: `python -m benchmarks.scaling_model`
 
 Tasks of a step are handed out as workers become free; a step starts when the one before has ended.
-The constants are those that `python -m benchmarks.scaling stages million.parquet` measured, per row
-where a step's work is proportional to the rows.
+The constants are those that `python -m benchmarks.scaling stages quarter.parquet` measured on 250,000
+rows, per row where a step's work is proportional to the rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Constants(NamedTuple):
     task: float = 0.01  # to hand out a task and to hear of its end
 
 
-MEASURED = Constants(read=0.4, write=2.5, member=9.0, say=2.0, noise=6.5, driver=12.0)
+MEASURED = Constants(read=0.44, write=3.4, member=2.9, say=0.52, noise=2.7, driver=6.9)
 
 
 def seconds(millions: float, n_workers: int, n_members: int, n_noise: int, c: Constants) -> float:

@@ -16,6 +16,7 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     as_completed,
 )
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -142,58 +143,67 @@ class DaskCluster(Engine):
 
     @property
     def n_workers(self) -> int:
-        return max(1, sum(self._connected().nthreads().values()))
+        with self._connected() as client:
+            return max(1, sum(client.nthreads().values()))
 
     def check(self, folder: str) -> None:
-        _check_workers(self._connected(), folder)
+        with self._connected() as client:
+            _check_workers(client, folder)
 
     def run(self, tasks: Sequence[Work]) -> Iterator[Any]:
         from distributed import as_completed as completed
 
-        client = self._connected()
-        futures = [client.submit(task, pure=False) for task in tasks]
-        try:
-            for future in completed(futures, loop=client.loop):
-                yield _result(future)
-        except LostWorkers:
-            self.close()
-            raise
-        finally:
-            if client.status == "running":
-                client.cancel(futures)
+        with self._connected() as client:
+            futures = [client.submit(task, pure=False) for task in tasks]
+            try:
+                for future in completed(futures, loop=client.loop):
+                    yield _result(future)
+            finally:
+                if client.status == "running":
+                    client.cancel(futures)
 
     def close(self) -> None:
         if self._own is not None:
             self._own.close(timeout=5)
         self._own = None
 
-    def _connected(self) -> Any:
-        """A client with at least one worker."""
-        if self.scheduler is None:
-            client = self._known_client()
-            if client.status != "running":
-                raise OSError(
-                    "The Dask client has lost its scheduler: make another, and fit again with the "
-                    "same work folder; what is finished is kept."
-                )
-            _wait_for_workers(client, self.patience)
-            return client
+    @contextmanager
+    def _connected(self) -> Iterator[Any]:
+        """A client with at least one worker; who is gone meanwhile is `LostWorkers`."""
+        from distributed.comm import CommClosedError
+
+        try:
+            yield self._known_client() if self.scheduler is None else self._own_client()
+        except CommClosedError as error:
+            self.close()
+            raise LostWorkers("The Dask scheduler is gone.") from error
+        except LostWorkers:
+            self.close()
+            raise
+
+    def _own_client(self) -> Any:
         if self._own is None or self._own.status != "running":
             self.close()
-            self._own = self._connect(self.scheduler)
+            self._own = self._connect(self.scheduler or "")
         return self._own
 
     def _known_client(self) -> Any:
-        if self.client is not None:
-            return self.client
+        """One that was made elsewhere, and cannot be made again."""
         from distributed import get_client
 
         try:
-            return get_client()
+            client = get_client() if self.client is None else self.client
         except ValueError as error:
             raise ValueError(
                 "There is no Dask client: give the address of a scheduler, or make a client first."
             ) from error
+        if client.status != "running":
+            raise OSError(
+                "The Dask client has lost its scheduler: make another, and fit again with the same "
+                "work folder; what is finished is kept."
+            )
+        _wait_for_workers(client, self.patience)
+        return client
 
     def _connect(self, address: str) -> Any:
         from distributed import Client
