@@ -1,7 +1,7 @@
 """How long a fit takes on w workers: `python -m benchmarks.scaling_model`
 
 Tasks of a step are handed out as workers become free; a step starts when the one before has ended.
-The constants are those that `python -m benchmarks.scaling stages quarter.parquet` measured on 250,000
+The constants are what `python -m benchmarks.scaling stages quarter.parquet` measured on 250,000
 rows, per row where a step's work is proportional to the rows.
 """
 
