@@ -11,7 +11,7 @@ import subprocess
 import sysconfig
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -50,17 +50,20 @@ def running(folder, *options):
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
+            start_new_session=True,
         )
         try:
             said = process.stdout.readline()
             port = int(re.search(r"http://127\.0\.0\.1:(\d+);", said)[1])
             wait_for(lambda: len(events(folder, "Application startup complete.")) == 2)
             yield process, port
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(60) == 0
+            if process.returncode is None:  # else the test has waited for its end
+                process.send_signal(signal.SIGTERM)
+                assert process.wait(60) == 0
         finally:
-            process.kill()
-            process.communicate()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # also those that would outlive the first
+            process.communicate(timeout=60)
 
 
 def wait_for(condition, seconds=60):
@@ -151,8 +154,17 @@ def test_what_goes_wrong_does_not_end_the_service(models):
         victim = min(workers_of(process.pid))
         os.kill(victim, signal.SIGKILL)
         wait_for(lambda: len(events(models, "Application startup complete.")) == 3)
-        assert len(workers_of(process.pid) - {victim}) == 2
+        wait_for(lambda: len(workers_of(process.pid) - {victim}) == 2)
         assert post_rows_to(port, [HOUSE])[0] == 200
+
+
+def test_when_the_first_process_is_killed_the_others_leave(models):
+    """Nobody could tell them to any more."""
+    with running(models) as (process, _):
+        workers = workers_of(process.pid)
+        process.kill()
+        assert process.wait(60) == -signal.SIGKILL
+        wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
 
 
 def test_the_processes_share_the_memory_of_the_model(models, tmp_path):

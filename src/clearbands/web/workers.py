@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -211,7 +212,14 @@ def _serve(app: ASGIApp, listener: socket.socket, settings: Settings, pipe: int)
         protocol.is_leaving = True
         running.should_exit = True
 
+    def leave_with(first: int) -> None:
+        """Without the first process nobody could tell this one to end."""
+        while os.getppid() == first:
+            time.sleep(PAUSE)
+        leave()
+
     signal.signal(signal.SIGUSR1, leave)
+    threading.Thread(target=leave_with, args=[os.getppid()], daemon=True).start()
     running.run(sockets=[listener])
 
 
