@@ -41,9 +41,12 @@ class Answers:
         """(n, 2, q): the bounds at any levels, by default those of the fit."""
         asked = None if confidence_level is None else check_levels(confidence_level)
         center = self.calibrated.center
-        if asked is None and side == "both" and not self.is_updated:
-            return self.targets.points(make_interval(center, self._distances), center)
         levels = self.levels.tolist() if asked is None else asked
+        found = (same_level(self.levels, level) for level in levels)
+        columns = [j for j in found if j is not None]
+        if side == "both" and len(columns) == len(levels) and not self.is_updated:
+            bounds = make_interval(center, self._distances)[:, :, columns]
+            return self.targets.points(bounds, center)
         bounds = self.bands().intervals(center, self._distances, levels, side=side)
         return self.targets.points(bounds, center)
 

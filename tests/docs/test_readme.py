@@ -59,13 +59,17 @@ def reader(tmp_path, monkeypatch):
 
 
 class Hidden(MetaPathFinder):
-    """Makes packages look as if they were not installed, but for those that are `needed`."""
+    """Makes packages look as if they were not installed, unless a block needs one.
+
+    Those that another test has loaded stay: compiled modules do not survive being loaded again.
+    """
 
     def __init__(self, names, finders):
         self.names, self.finders, self.needed = set(names), list(finders), ""
 
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in self.names and not self.needed:
+        package = name.partition(".")[0]
+        if package in self.names and package not in sys.modules and not self.needed:
             return None
         found = (finder.find_spec(name, path, target) for finder in self.finders)
         return next((spec for spec in found if spec is not None), None)
@@ -77,9 +81,6 @@ class Hidden(MetaPathFinder):
 
 @pytest.fixture
 def hidden(monkeypatch):
-    for name in [*sys.modules]:
-        if name.partition(".")[0] in OTHERS:
-            monkeypatch.delitem(sys.modules, name)
     finder = Hidden(OTHERS, sys.meta_path)
     monkeypatch.setattr(sys, "meta_path", [finder])
     return finder
