@@ -33,7 +33,7 @@ from clearbands import (
     ResidualQuantiles,
     metrics,
 )
-from clearbands.split import Rows
+from clearbands.rows.split import Rows
 from experiments import ames_data, results
 from experiments.ames_choices import Choices, all_choices
 from experiments.protocol import FIRST_SEED

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from clearbands.split import Rows
+from clearbands.rows.split import Rows
 from experiments.datasets import DatasetError, folder
 
 TARGET = "saleprice"

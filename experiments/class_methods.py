@@ -17,7 +17,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from clearbands import ClearClassifier, JointClassCalibrator, TableEncoder
 from clearbands.calibration.class_sets import mass_ahead
 from clearbands.calibration.conformal import order_statistic, rank
-from clearbands.class_labels import softmax
+from clearbands.targets.classes import softmax
 
 LEVEL = 0.9
 

@@ -17,10 +17,10 @@ from sklearn.base import clone
 
 from clearbands import ForestQuantiles, PCSEnsemble
 from clearbands.bagging import Bootstraps, fit_bag, seed_missing
-from clearbands.chunks import predict_in_chunks
 from clearbands.levels import curve_levels
 from clearbands.presets import boosted_quantiles, mean_pool, quantile_counterpart, quantile_pool
 from clearbands.quantile_models.base import QuantileModel
+from clearbands.rows.chunks import predict_in_chunks
 from experiments.fitted import Fitted, Parts
 from experiments.protocol import BOOTSTRAPS, FIRST_SEED, LEVEL, Split
 

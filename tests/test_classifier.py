@@ -19,8 +19,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import clearbands
 from clearbands import CalibrationWarning, ClearClassifier, SymmetricTreesClassifier
 from clearbands.calibration.conformal import beta_parameters
-from clearbands.class_logits import unseen_logits
-from clearbands.class_members import stratified_folds
+from clearbands.classes.logits import unseen_logits
+from clearbands.classes.members import stratified_folds
 
 
 def blobs(n=240, n_classes=3, seed=0):

@@ -13,7 +13,7 @@ from pandas.testing import assert_frame_equal
 import clearbands
 import clearbands.mlflow
 from clearbands import ClearRegressor, LinearQuantiles, PCSEnsemble, ResidualQuantiles
-from clearbands.predictions import predict
+from clearbands.answers.predictions import predict
 
 mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
 pytest.importorskip("mlflow.pyfunc", reason="mlflow has no pyfunc")

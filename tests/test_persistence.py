@@ -234,6 +234,17 @@ def test_a_file_saved_before_the_modules_moved_predicts_the_same_bits():
     assert "contest" in model.get_params()
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
+def test_a_file_saved_before_rows_targets_and_classes_had_rooms_answers_the_same_bits():
+    models = clearbands.load(GOLDEN / "before_the_rooms.clear")
+    expected = json.loads((GOLDEN / "before_the_rooms.json").read_text())
+    rows = pd.DataFrame(expected["rows"])
+    prices, kinds = models["prices"], models["kinds"]
+    assert prices.predict_interval(rows)[1].tolist() == expected["intervals"]
+    assert prices.unfamiliar(rows).tolist() == expected["unfamiliar"]
+    assert kinds.predict_proba(rows).tolist() == expected["probabilities"]
+
+
 def test_old_files_get_the_parameters_that_came_later(tmp_path):
     old = ClearCalibrator([0.5, 0.9]).fit(*calibration_set())
     del old.lambdas

@@ -33,7 +33,7 @@ from .center_models.mixture import Mixture as Mixture
 from .center_models.on_smooth import TreesOnSmooth as TreesOnSmooth
 from .center_models.surface import KernelSurface as KernelSurface
 from .center_models.symmetric import SymmetricTrees as SymmetricTrees
-from .class_uncertainty import ClassUncertainty as ClassUncertainty
+from .classes.uncertainty import ClassUncertainty as ClassUncertainty
 from .classifier import ClearClassifier as ClearClassifier
 from .competition.contest import Contest as Contest
 from .diagnostics.diagnose import diagnose as diagnose
@@ -45,7 +45,8 @@ from .epistemic.gaussian_process import GaussianProcess as GaussianProcess
 from .epistemic.mc_dropout import MCDropout as MCDropout
 from .epistemic.members import MemberEnsemble as MemberEnsemble
 from .epistemic.pcs import PCSEnsemble as PCSEnsemble
-from .labelling import rank_by_epistemic as rank_by_epistemic
+from .new_rows.labelling import rank_by_epistemic as rank_by_epistemic
+from .new_rows.shift import ShiftWeights as ShiftWeights
 from .persistence import ModelFileError as ModelFileError
 from .persistence import load as load
 from .persistence import save as save
@@ -56,11 +57,10 @@ from .quantile_models.forest import ForestQuantiles as ForestQuantiles
 from .quantile_models.gam import ExpectileGAM as ExpectileGAM
 from .quantile_models.linear import LinearQuantiles as LinearQuantiles
 from .quantile_models.network import NetworkQuantiles as NetworkQuantiles
-from .recency import recency_weights as recency_weights
 from .regressor import ClearRegressor as ClearRegressor
-from .shift import ShiftWeights as ShiftWeights
+from .rows.recency import recency_weights as recency_weights
+from .rows.time_order import TimeOrderWarning as TimeOrderWarning
 from .tables.encoder import TableEncoder as TableEncoder
-from .time_order import TimeOrderWarning as TimeOrderWarning
 from .uncertainty import Uncertainty as Uncertainty
 from .variants import fast as fast
 from .variants import thorough as thorough

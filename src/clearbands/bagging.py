@@ -14,11 +14,11 @@ from sklearn.utils import _safe_indexing, check_random_state
 
 from clearbands.checks import check_count
 from clearbands.engine.threads import one_blas_thread
-from clearbands.hashing import hashed_counts, hashed_folds, hashed_share
 from clearbands.progress import report
-from clearbands.time_order import Stage
+from clearbands.rows.hashing import hashed_counts, hashed_folds, hashed_share
+from clearbands.rows.time_order import Stage
+from clearbands.rows.weighting import fit_weighted
 from clearbands.typed import Seed
-from clearbands.weighting import fit_weighted
 
 MAX_SEED = np.iinfo(np.int32).max
 

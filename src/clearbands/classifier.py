@@ -27,21 +27,21 @@ from clearbands.calibration.conformal import (
 )
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.checks import check_count, check_one_level, check_share, check_table
-from clearbands.class_labels import check_counts, check_labels, likeliest
-from clearbands.class_logits import ClassBag, ListedClassifiers, classes_of, unseen_logits
-from clearbands.class_members import class_pool, stratified_folds, train
-from clearbands.class_uncertainty import ClassUncertainty
-from clearbands.familiarity import (
+from clearbands.classes.logits import ClassBag, ListedClassifiers, classes_of, unseen_logits
+from clearbands.classes.members import class_pool, stratified_folds, train
+from clearbands.classes.uncertainty import ClassUncertainty
+from clearbands.interval_regressor import learns_from_target
+from clearbands.new_rows.familiarity import (
     NO_FAMILIARITY,
     Familiarity,
     ordinary_rows,
     texts_of_rows,
 )
-from clearbands.interval_regressor import learns_from_target
 from clearbands.progress import Listener, listening
-from clearbands.split import Rows, check_apart, hold_out
+from clearbands.rows.split import Rows, check_apart, hold_out
 from clearbands.tables.encoder import TableEncoder
 from clearbands.tables.native import FrameKind, kind_of
+from clearbands.targets.classes import check_counts, check_labels, likeliest
 from clearbands.typed import Seed
 
 if TYPE_CHECKING:

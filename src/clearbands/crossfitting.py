@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bagging import Folds, seed_missing
 from clearbands.checks import check_count, check_table, check_target
+from clearbands.rows.weighting import check_sample_weight, fit_weighted
 from clearbands.typed import Seed
-from clearbands.weighting import check_sample_weight, fit_weighted
 
 N_FOLDS = 5
 

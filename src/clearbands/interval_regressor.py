@@ -24,9 +24,9 @@ from clearbands.checks import (
     check_target,
     trusting,
 )
-from clearbands.split import Rows, hold_out
+from clearbands.rows.split import Rows, hold_out
+from clearbands.rows.weighting import check_row_weight
 from clearbands.tables.encoder import TableEncoder
-from clearbands.weighting import check_row_weight
 
 
 class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):

@@ -19,9 +19,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from clearbands import __version__
+from clearbands.answers.predictions import predict
 from clearbands.optional import require
 from clearbands.persistence import load, save
-from clearbands.predictions import predict
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -32,9 +32,9 @@ from clearbands.epistemic.folded import FoldedEnsemble
 from clearbands.epistemic.forward import ForwardFitted
 from clearbands.pairs import Blend, Pair
 from clearbands.presets import match_quantile_model
-from clearbands.split import Rows
-from clearbands.time_order import stages
-from clearbands.weighting import fit_weighted
+from clearbands.rows.split import Rows
+from clearbands.rows.time_order import stages
+from clearbands.rows.weighting import fit_weighted
 
 RESIDUALS = ("in-sample", "out-of-bag", "target")
 GIVEN = "given"  # the name of a part in the leaderboard that had no rival
@@ -67,7 +67,7 @@ class Recipe:
     contest: Contest | None
     levels: list[float]
     n_jobs: int | None
-    gap: int | None = None  # where rows are in the order of time: see `clearbands.time_order`
+    gap: int | None = None  # where rows are in the order of time: see `clearbands.rows.time_order`
 
     @property
     def is_given(self) -> bool:

@@ -14,7 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.aleatoric.base import AleatoricPart
-from clearbands.answering import read_groups
+from clearbands.answers.answering import read_groups
+from clearbands.answers.updating import UpdatingRegressor
 from clearbands.bands import Components, make_interval
 from clearbands.calibration.additive import AdditiveCalibrator
 from clearbands.calibration.calibrators import ClearCalibrator
@@ -27,26 +28,25 @@ from clearbands.competition.centers import CenterStanding
 from clearbands.competition.contest import Contest
 from clearbands.competition.judging import Standing
 from clearbands.epistemic.base import EpistemicPart
-from clearbands.extrapolation import Extrapolation
-from clearbands.familiarity import (
+from clearbands.interval_regressor import learns_from_target
+from clearbands.new_rows.extrapolation import Extrapolation
+from clearbands.new_rows.familiarity import (
     Familiarity,
     as_of_new_rows,
     epistemic_width,
     ordinary_rows,
     texts_of_rows,
 )
-from clearbands.interval_regressor import learns_from_target
 from clearbands.pairs import Blend, Pair
 from clearbands.progress import Listener, listening
 from clearbands.recipe import RESIDUALS, Made, Recipe, Unseen
+from clearbands.rows.split import Rows, check_apart, hold_out
+from clearbands.rows.time_order import check_time, hold_out_last, places
 from clearbands.scaling.source import is_table_on_disk
-from clearbands.split import Rows, check_apart, hold_out
-from clearbands.support import check_support
-from clearbands.target_transform import check_transform, fit_transform
-from clearbands.targets import TargetWarning, hint
-from clearbands.time_order import check_time, hold_out_last, places
+from clearbands.targets.support import check_support
+from clearbands.targets.targets import TargetWarning, hint
+from clearbands.targets.transform import check_transform, fit_transform
 from clearbands.typed import Seed
-from clearbands.updating import UpdatingRegressor
 
 if TYPE_CHECKING:
     from clearbands.report import Report

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from clearbands.bands import make_interval
-from clearbands.display import Shown
-from clearbands.glossary import ALEATORIC, EPISTEMIC, SHARE
-from clearbands.support import ANYWHERE, Support
 from clearbands.tables.native import FrameKind, make_frame
-from clearbands.words import GAP, count, level, number, percent
+from clearbands.targets.support import ANYWHERE, Support
+from clearbands.words.display import Shown
+from clearbands.words.glossary import ALEATORIC, EPISTEMIC, SHARE
+from clearbands.words.numbers import GAP, count, level, number, percent
 
 MOST_SHOWN = 8
 

@@ -10,7 +10,7 @@ import pytest
 
 import clearbands
 from clearbands import ClearClassifier
-from clearbands.class_metrics import evaluate_classes
+from clearbands.classes.metrics import evaluate_classes
 from tests.cli.test_app import assert_fails, run
 
 

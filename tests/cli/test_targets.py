@@ -6,7 +6,7 @@ import pytest
 
 from clearbands import fast, load
 from clearbands.cli.fit_options import Scale
-from clearbands.target_transform import NAMED
+from clearbands.targets.transform import NAMED
 from tests.cli.test_app import assert_fails, run
 
 

@@ -15,7 +15,7 @@ from clearbands.competition.centers import (
     rank_centers,
 )
 from clearbands.quantile_models.gam import ExpectileGAM
-from clearbands.split import Rows
+from clearbands.rows.split import Rows
 from tests.toys import noisy_line
 
 

@@ -5,7 +5,7 @@ from sklearn.linear_model import LinearRegression
 from clearbands import FoldedBounds, FoldedEnsemble, LinearQuantiles, PCSEnsemble, ScaledResiduals
 from clearbands.aleatoric.forward import ForwardFittedNoise
 from clearbands.epistemic.forward import ForwardFitted
-from clearbands.time_order import stages
+from clearbands.rows.time_order import stages
 from tests.epistemic.test_crossfitted import Deviation, Mean
 from tests.toys import noisy_line
 

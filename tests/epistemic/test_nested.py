@@ -9,7 +9,7 @@ from clearbands.competition.judging import NoiseCandidate, judge
 from clearbands.epistemic.folded import FoldedEnsemble
 from clearbands.epistemic.nested import Nested
 from clearbands.quantile_models.linear import LinearQuantiles
-from clearbands.split import Rows
+from clearbands.rows.split import Rows
 from tests.toys import noisy_line
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from clearbands.split import Rows
+from clearbands.rows.split import Rows
 from experiments import __main__ as experiments
 from experiments import ames, ames_advice, ames_data, ames_report, datasets
 from experiments.ames_choices import BATHROOMS, PARTS_OF_SUMS, PORCHES, SCALES, Choices

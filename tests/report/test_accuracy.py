@@ -11,7 +11,7 @@ from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_err
 from clearbands.bands import covered
 from clearbands.metrics import interval_score
 from clearbands.report import accuracy
-from clearbands.words import number, with_unit
+from clearbands.words.numbers import number, with_unit
 from tests.pages import as_text
 
 

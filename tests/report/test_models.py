@@ -8,7 +8,7 @@ from clearbands import ClearRegressor, plots
 from clearbands.competition.boards import best_model, boards_of
 from clearbands.report import models
 from clearbands.report.facts import gather
-from clearbands.words import number
+from clearbands.words.numbers import number
 from tests.pages import as_text
 from tests.report.houses import TwoByTwo, houses
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from clearbands import diagnose
-from clearbands.questions import fan_levels
+from clearbands.answers.questions import fan_levels
 from clearbands.report import make_report
 from clearbands.report.facts import gather
 from clearbands.report.figures import fan

@@ -29,7 +29,7 @@ from clearbands import (
 from clearbands.diagnostics import importance
 from clearbands.report import Report, coverage, figures, make_report, widths
 from clearbands.report.facts import gather
-from clearbands.words import GAP, number
+from clearbands.words.numbers import GAP, number
 from tests.report.houses import houses, small_clear
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "col"}

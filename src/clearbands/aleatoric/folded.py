@@ -15,12 +15,12 @@ from clearbands.aleatoric.base import NestedRows, ResampledPart, fit_nested
 from clearbands.bagging import Draws, Folds, compact_unseen, fit_bag, seed_missing
 from clearbands.bands import distances
 from clearbands.checks import check_count, check_levels, check_numeric, check_target
-from clearbands.chunks import predict_in_chunks
 from clearbands.levels import curve_levels, pick_curves
 from clearbands.presets import residual_boosting
 from clearbands.quantiles import present_quantiles
+from clearbands.rows.chunks import predict_in_chunks
+from clearbands.rows.weighting import check_sample_weight, size_of
 from clearbands.typed import Seed
-from clearbands.weighting import check_sample_weight, size_of
 
 
 class FoldedBounds(ResampledPart):

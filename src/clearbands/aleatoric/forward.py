@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from clearbands.aleatoric.base import AleatoricPart, ResampledPart
 from clearbands.bagging import set_up
 from clearbands.checks import check_levels, check_table, check_target
-from clearbands.time_order import places, say_forward, stages
+from clearbands.rows.time_order import places, say_forward, stages
+from clearbands.rows.weighting import check_sample_weight, fit_weighted
 from clearbands.typed import Seed
-from clearbands.weighting import check_sample_weight, fit_weighted
 
 
 class ForwardFittedNoise(ResampledPart):

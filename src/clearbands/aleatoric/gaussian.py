@@ -17,8 +17,8 @@ from clearbands.checks import check_count, check_levels, check_numeric, check_ro
 from clearbands.networks.losses import normal_deviation, normal_likelihood
 from clearbands.networks.shape import Shape
 from clearbands.networks.training import Plan, hold_out_counts, train
+from clearbands.rows.weighting import check_sample_weight
 from clearbands.typed import Seed
-from clearbands.weighting import check_sample_weight
 
 
 class GaussianNetwork(AleatoricPart):

@@ -16,8 +16,8 @@ from clearbands.bagging import seed_missing
 from clearbands.bands import curve_widths
 from clearbands.checks import check_levels, check_numeric, check_rows
 from clearbands.levels import curve_levels
+from clearbands.rows.weighting import check_sample_weight, fit_weighted
 from clearbands.typed import Seed
-from clearbands.weighting import check_sample_weight, fit_weighted
 
 
 class NGBoostAleatoric(AleatoricPart):

@@ -15,12 +15,12 @@ from clearbands.aleatoric.base import ResampledPart
 from clearbands.bagging import compact_unseen, draw_bootstraps, fit_bag, seed_missing
 from clearbands.bands import curve_widths
 from clearbands.checks import check_count, check_levels, check_numeric, check_table, check_target
-from clearbands.chunks import predict_in_chunks
 from clearbands.levels import curve_levels
 from clearbands.presets import residual_boosting
 from clearbands.quantiles import present_quantiles
+from clearbands.rows.chunks import predict_in_chunks
+from clearbands.rows.weighting import check_sample_weight, size_of
 from clearbands.typed import Seed
-from clearbands.weighting import check_sample_weight, size_of
 
 
 class ResidualQuantiles(ResampledPart):

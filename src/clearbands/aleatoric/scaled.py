@@ -15,11 +15,11 @@ from clearbands.aleatoric.base import NestedRows, ResampledPart, fit_nested
 from clearbands.bagging import Draws, Folds, fit_bag, predict_unseen, seed_missing
 from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.checks import check_count, check_levels, check_numeric, check_target
-from clearbands.chunks import predict_in_chunks
 from clearbands.levels import tails
 from clearbands.quantiles import weighted_median, weighted_quantiles
+from clearbands.rows.chunks import predict_in_chunks
+from clearbands.rows.weighting import check_sample_weight
 from clearbands.typed import Seed
-from clearbands.weighting import check_sample_weight
 
 SMALLEST_SCALE = 0.05
 """Of the median absolute residual: a model of sizes may answer 0, or less."""

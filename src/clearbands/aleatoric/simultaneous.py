@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from clearbands.aleatoric.base import AleatoricPart
 from clearbands.bands import curve_widths
 from clearbands.checks import check_count, check_levels, check_numeric, check_quantiles, check_rows
-from clearbands.chunks import predict_in_chunks
 from clearbands.levels import curve_levels
 from clearbands.quantile_models.network import NetworkQuantiles
+from clearbands.rows.chunks import predict_in_chunks
+from clearbands.rows.weighting import check_sample_weight
 from clearbands.typed import Seed
-from clearbands.weighting import check_sample_weight
 
 
 class SimultaneousQuantiles(AleatoricPart):

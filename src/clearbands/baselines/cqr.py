@@ -18,7 +18,7 @@ from clearbands.epistemic.base import EpistemicPart
 from clearbands.levels import curve_levels, pick_curves
 from clearbands.presets import match_quantile_model
 from clearbands.quantile_models.boosting import BoostedQuantiles
-from clearbands.split import Rows
+from clearbands.rows.split import Rows
 from clearbands.typed import Seed
 
 

@@ -23,7 +23,7 @@ from clearbands.calibration.calibrators import FixedRatioCalibrator
 from clearbands.epistemic.base import EpistemicPart
 from clearbands.epistemic.pcs import PCSEnsemble
 from clearbands.interval_regressor import IntervalRegressor, WidthRegressor
-from clearbands.split import Rows
+from clearbands.rows.split import Rows
 from clearbands.typed import Seed
 
 

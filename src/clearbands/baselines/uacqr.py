@@ -18,11 +18,11 @@ from clearbands.baselines.cqr import quantile_model
 from clearbands.baselines.split_conformal import Additive, SplitConformal
 from clearbands.calibration.member_rank import MemberRankCalibrator
 from clearbands.checks import check_count
-from clearbands.chunks import predict_in_chunks
 from clearbands.levels import curve_levels, pick_curves
 from clearbands.quantile_models.forest import ForestQuantiles
 from clearbands.quantiles import sorted_quantiles
-from clearbands.split import Rows
+from clearbands.rows.chunks import predict_in_chunks
+from clearbands.rows.split import Rows
 from clearbands.typed import Seed
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.logit_search import search_constants
-from clearbands.class_labels import softmax
+from clearbands.targets.classes import softmax
 
 
 class JointClassCalibrator(BaseEstimator):

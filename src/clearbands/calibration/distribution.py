@@ -41,7 +41,7 @@ from clearbands.checks import (
     check_weights,
 )
 from clearbands.levels import exact, normal_distances
-from clearbands.targets import PLAIN, Targets
+from clearbands.targets.targets import PLAIN, Targets
 from clearbands.typed import Seed
 
 SIDES = ("both", "lower", "upper")

@@ -13,12 +13,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clearbands.bagging import member_seeds
-from clearbands.class_labels import likeliest, positions, softmax
 from clearbands.networks.losses import cross_entropy
 from clearbands.networks.shape import Shape
 from clearbands.networks.stack import FittedNetworks, Standard
 from clearbands.networks.training import Plan, hold_out_counts, train
 from clearbands.progress import ignore, listening
+from clearbands.targets.classes import likeliest, positions, softmax
 from clearbands.typed import Seed
 
 

@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clearbands.bagging import member_seeds
 from clearbands.center_models.symmetric import MAX_L2, check_trees, learning_rates
-from clearbands.class_labels import likeliest, positions, softmax
 from clearbands.engine.grains import EVEN
 from clearbands.progress import ignore, listening
+from clearbands.targets.classes import likeliest, positions, softmax
 from clearbands.typed import Seed
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearbands.bagging import Draws, fit_bag, predict_unseen
 from clearbands.checks import check_numeric, check_rows
 from clearbands.progress import ignore, listening
-from clearbands.weighting import check_sample_weight, drop_weightless
+from clearbands.rows.weighting import check_sample_weight, drop_weightless
 
 
 class Mixture(RegressorMixin, BaseEstimator):

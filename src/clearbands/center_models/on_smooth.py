@@ -16,7 +16,7 @@ from clearbands.checks import check_numeric, check_rows
 from clearbands.progress import ignore, listening
 from clearbands.quantile_models.base import QuantileModel
 from clearbands.quantile_models.gam import ExpectileGAM
-from clearbands.weighting import check_sample_weight, drop_weightless
+from clearbands.rows.weighting import check_sample_weight, drop_weightless
 
 
 class TreesOnSmooth(RegressorMixin, BaseEstimator):

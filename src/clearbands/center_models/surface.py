@@ -18,8 +18,8 @@ from clearbands.center_models.coordinates import Coordinates, learn_turn
 from clearbands.center_models.kernels import KERNELS, Kernel, Name, distances_between
 from clearbands.checks import check_count, check_numeric, check_rows
 from clearbands.progress import ignore, listening, report
+from clearbands.rows.weighting import check_sample_weight, drop_weightless
 from clearbands.typed import Seed
-from clearbands.weighting import check_sample_weight, drop_weightless
 
 ROWS_AT_ONCE = 2**12
 TURN_ROWS = 400

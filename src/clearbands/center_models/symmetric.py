@@ -15,8 +15,8 @@ from clearbands.checks import check_count
 from clearbands.engine.binning import MAX_BINS
 from clearbands.engine.grains import Grains
 from clearbands.progress import ignore, listening
+from clearbands.rows.weighting import check_sample_weight, drop_weightless
 from clearbands.typed import Seed
-from clearbands.weighting import check_sample_weight, drop_weightless
 
 if TYPE_CHECKING:
     from clearbands.engine.symmetric import SymmetricBag

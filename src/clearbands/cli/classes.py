@@ -35,7 +35,7 @@ def class_table(
     """A row per row of X."""
     import polars as pl
 
-    from clearbands.class_predictions import predict_classes
+    from clearbands.classes.predictions import predict_classes
     from clearbands.progress import report
 
     tables = []
@@ -58,7 +58,7 @@ def evaluate_classes(
     model: ClearClassifier, reading: Reading, target: str, *, as_json: bool
 ) -> None:
     """Score probabilities and sets on rows whose class is known."""
-    from clearbands.class_metrics import evaluate_classes
+    from clearbands.classes.metrics import evaluate_classes
 
     y = known_classes(model, reading, target)
     X = features_in(model, reading)

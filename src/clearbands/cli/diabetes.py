@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearbands.answers.predictions import Predictions
 from clearbands.bands import covered
 from clearbands.competition.boards import best_model
 from clearbands.diagnostics.coverage import chance_range
-from clearbands.glossary import ALEATORIC, EPISTEMIC
 from clearbands.plots import band_by_rank
-from clearbands.predictions import Predictions
 from clearbands.progress import Listener
 from clearbands.regressor import ClearRegressor
 from clearbands.report import Report, make_report
 from clearbands.uncertainty import Uncertainty
+from clearbands.words.glossary import ALEATORIC, EPISTEMIC
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from clearbands.answers import Answers
+    from clearbands.answers.answers import Answers
 
 TARGET = "progression"
 

@@ -22,7 +22,7 @@ class Preset(StrEnum):
 
 
 class Scale(StrEnum):
-    """The keys of `clearbands.target_transform.NAMED`."""
+    """The keys of `clearbands.targets.transform.NAMED`."""
 
     log = "log"
     log1p = "log1p"

@@ -15,7 +15,7 @@ from clearbands.cli import console
 from clearbands.cli.class_target import is_classes, take_y, words_about
 from clearbands.cli.options import names_in
 from clearbands.cli.report import write_report
-from clearbands.split import Rows, hold_out
+from clearbands.rows.split import Rows, hold_out
 from clearbands.tables.choosing import choose_features, take_column
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Settings:
     def __post_init__(self) -> None:
         from clearbands.checks import check_levels
         from clearbands.optional import require
-        from clearbands.support import check_support
+        from clearbands.targets.support import check_support
 
         check_levels(list(self.levels))
         check_support(self.support)
@@ -68,7 +68,7 @@ class Settings:
         """Raise where classes are too few, or something was asked for that only numbers have."""
         if not is_classes(rows.y):
             return
-        from clearbands.class_labels import check_counts
+        from clearbands.targets.classes import check_counts
 
         check_counts(*np.unique(rows.y, return_counts=True))
         asked = {
@@ -116,7 +116,7 @@ class Settings:
     def keep_rows(self, rows: Rows) -> tuple[Rows, Rows]:
         """The rows to fit on, and the fifth that no step of the fit may see: the last, in time."""
         from clearbands.report.facts import FEWEST_ROWS
-        from clearbands.time_order import hold_out_last, places
+        from clearbands.rows.time_order import hold_out_last, places
 
         if self.in_time:
             place = places(len(rows), rows.together)

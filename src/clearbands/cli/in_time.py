@@ -20,7 +20,7 @@ def in_order(reading: Reading, column: str) -> tuple[Reading, np.ndarray]:
     """The table sorted by a column, which is said where it was not, and the checked times (n,)."""
     import polars as pl
 
-    from clearbands.time_order import check_time
+    from clearbands.rows.time_order import check_time
 
     times = take_column(reading.frame, column, reading.name)
     if times.null_count():

@@ -49,8 +49,8 @@ def label(
 
     import polars as pl
 
-    from clearbands.labelling import rank_by_epistemic
-    from clearbands.predictions import predict
+    from clearbands.answers.predictions import predict
+    from clearbands.new_rows.labelling import rank_by_epistemic
 
     with console.working("Choosing rows"):
         chosen = rank_by_epistemic(fitted, X, min(n, X.height))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import polars as pl
 
-    from clearbands.questions import Questions
+    from clearbands.answers.questions import Questions
     from clearbands.regressor import ClearRegressor
 
 ROWS_AT_ONCE = 10_000  # between two steps of the progress bar
@@ -61,7 +61,7 @@ class Wanted:
         above: dict[str, float | np.ndarray] | None = None,
         below: dict[str, float | np.ndarray] | None = None,
     ) -> Questions:
-        from clearbands.questions import Questions
+        from clearbands.answers.questions import Questions
 
         return Questions(
             self.levels, self.side, self.quantiles, above or {}, below or {}, self.unfamiliar
@@ -84,7 +84,7 @@ def _predict(
 ) -> pl.DataFrame:
     import polars as pl
 
-    from clearbands.predictions import predict
+    from clearbands.answers.predictions import predict
     from clearbands.progress import report
 
     tables = []

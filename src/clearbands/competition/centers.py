@@ -18,8 +18,8 @@ from clearbands.presets import STAGES
 from clearbands.progress import report
 from clearbands.quantile_models.base import QuantileModel
 from clearbands.quantiles import weighted_quantiles
-from clearbands.split import Rows
-from clearbands.weighting import mean_of
+from clearbands.rows.split import Rows
+from clearbands.rows.weighting import mean_of
 
 STAGE = "choosing a center"
 

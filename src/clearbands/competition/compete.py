@@ -26,8 +26,8 @@ from clearbands.epistemic.folded import FoldedEnsemble
 from clearbands.epistemic.nested import Nested
 from clearbands.pairs import Blend
 from clearbands.progress import report
-from clearbands.split import Rows
-from clearbands.weighting import fit_weighted
+from clearbands.rows.split import Rows
+from clearbands.rows.weighting import fit_weighted
 
 
 class Outcome(NamedTuple):

@@ -19,8 +19,8 @@ from clearbands.epistemic.nested import Nested
 from clearbands.levels import alpha
 from clearbands.pairs import Blend, CrossPair, show
 from clearbands.presets import match_quantile_model
-from clearbands.split import Rows
-from clearbands.weighting import fit_weighted, mean_of, size_of
+from clearbands.rows.split import Rows
+from clearbands.rows.weighting import fit_weighted, mean_of, size_of
 
 
 class NoiseCandidate(NamedTuple):

@@ -15,9 +15,9 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from clearbands.bagging import Draws, compact_unseen
 from clearbands.bands import distances
 from clearbands.checks import check_levels
-from clearbands.chunks import predict_in_chunks, row_chunks
 from clearbands.levels import normal_distances, tails
 from clearbands.quantiles import present_quantiles, sorted_quantiles
+from clearbands.rows.chunks import predict_in_chunks, row_chunks
 
 SPREADS = ("quantiles", "gaussian")
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from clearbands.checks import check_count, check_table, check_target
 from clearbands.epistemic.base import Ensemble
-from clearbands.weighting import check_sample_weight
+from clearbands.rows.weighting import check_sample_weight
 
 
 class CatBoostVirtualEnsemble(Ensemble):

@@ -16,8 +16,8 @@ from clearbands.epistemic.base import OutOfBagEnsemble, check_spread
 from clearbands.networks.losses import squared_error
 from clearbands.networks.shape import Shape
 from clearbands.networks.training import Plan, train
+from clearbands.rows.weighting import check_sample_weight
 from clearbands.typed import Seed
-from clearbands.weighting import check_sample_weight
 
 SPEEDS = (1.0, 0.7, 1.4, 0.5, 2.0)  # factors of the learning rate, taken in turns
 SCHEDULES = ("constant", "cosine", "exponential")

@@ -16,8 +16,8 @@ from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.checks import check_count, check_numeric, check_target
 from clearbands.epistemic.base import ResampledEnsemble, check_spread
 from clearbands.quantile_models.base import QuantileModel
+from clearbands.rows.weighting import check_sample_weight
 from clearbands.typed import Seed
-from clearbands.weighting import check_sample_weight
 
 
 class FoldedEnsemble(ResampledEnsemble):

@@ -14,12 +14,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.checks import check_count, check_levels, check_numeric, check_target
-from clearbands.chunks import predict_in_chunks
 from clearbands.epistemic.base import CenterAndWidths, EpistemicPart
 from clearbands.levels import normal_distances
 from clearbands.networks.stack import Standard
+from clearbands.rows.chunks import predict_in_chunks
+from clearbands.rows.weighting import check_sample_weight, drop_weightless
 from clearbands.typed import Seed
-from clearbands.weighting import check_sample_weight, drop_weightless
 
 
 class GaussianProcess(EpistemicPart):

@@ -16,8 +16,8 @@ from clearbands.epistemic.base import Ensemble
 from clearbands.networks.losses import squared_error
 from clearbands.networks.shape import Shape
 from clearbands.networks.training import Plan, hold_out_counts, train
+from clearbands.rows.weighting import check_sample_weight
 from clearbands.typed import Seed
-from clearbands.weighting import check_sample_weight
 
 
 class MCDropout(Ensemble):

@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from clearbands.checks import check_table, check_target
 from clearbands.epistemic.base import Ensemble
 from clearbands.networks.modules import is_module, predict_module
-from clearbands.weighting import check_sample_weight
+from clearbands.rows.weighting import check_sample_weight
 
 
 class MemberEnsemble(Ensemble):

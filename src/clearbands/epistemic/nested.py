@@ -13,7 +13,7 @@ from clearbands.bagging import FoldPairs, fit_bag, predict_unseen
 from clearbands.checks import check_levels
 from clearbands.epistemic.base import CenterAndWidths, center_and_widths
 from clearbands.epistemic.folded import FoldedEnsemble
-from clearbands.split import Rows
+from clearbands.rows.split import Rows
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from clearbands.epistemic.prepared import Version, VersionBags
 from clearbands.presets import default_pool
 from clearbands.progress import report
 from clearbands.quantile_models.base import QuantileModel
-from clearbands.split import Rows, hold_out
+from clearbands.rows.split import Rows, hold_out
+from clearbands.rows.weighting import check_sample_weight, fit_weighted, mean_of
 from clearbands.typed import Seed
-from clearbands.weighting import check_sample_weight, fit_weighted, mean_of
 
 # What a model may raise that cannot cope with the data. Anything else is a fault and is shown.
 FAILURES = (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError, TypeError)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from clearbands.bagging import Bag
-from clearbands.split import Rows
+from clearbands.rows.split import Rows
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,6 @@ import numpy as np
 from clearbands.bands import covered, make_interval
 from clearbands.checks import check_vector
 from clearbands.diagnostics.coverage import chance_range
-from clearbands.glossary import ALEATORIC as NOISE
-from clearbands.glossary import EPISTEMIC as IGNORANCE
 from clearbands.plots.style import (
     ALEATORIC,
     DOTS,
@@ -21,6 +19,8 @@ from clearbands.plots.style import (
     new_axes,
     percent,
 )
+from clearbands.words.glossary import ALEATORIC as NOISE
+from clearbands.words.glossary import EPISTEMIC as IGNORANCE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from clearbands import glossary
 from clearbands.plots.style import ALEATORIC, EPISTEMIC, dress, new_axes
+from clearbands.words import glossary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

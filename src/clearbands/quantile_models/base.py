@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from clearbands.bagging import Bag
 from clearbands.checks import check_quantiles
 from clearbands.progress import ignore, listening
-from clearbands.weighting import check_sample_weight, drop_weightless
+from clearbands.rows.weighting import check_sample_weight, drop_weightless
 
 
 class TooLarge(ValueError):

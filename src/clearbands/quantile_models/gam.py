@@ -19,7 +19,7 @@ from clearbands.quantile_models.expectiles import (
     safe_ridge,
 )
 from clearbands.quantile_models.splines import SplineBasis, check_finite
-from clearbands.weighting import mean_of
+from clearbands.rows.weighting import mean_of
 
 MAX_TERMS = 2_000  # their square is what a fit holds, their cube what it computes
 MAX_NUMBERS = 250_000_000  # rows times terms: 2 GB

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clearbands import glossary, words
 from clearbands.optional import require
 from clearbands.report import accuracy, answer, coverage, figures, models, rows, seen, widths
 from clearbands.report.facts import Facts, gather
+from clearbands.words import glossary, numbers
 from clearbands.writing import written_whole
 
 if TYPE_CHECKING:
-    from clearbands.answers import Answers
+    from clearbands.answers.answers import Answers
     from clearbands.regressor import ClearRegressor
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
@@ -91,7 +91,7 @@ def _page(facts: Facts, origin: dict[str, str]) -> dict[str, Any]:
     drawn = facts.is_finite
     page = {
         "facts": facts,
-        "words": words,
+        "words": numbers,
         "glossary": glossary,
         "verdict": answer.verdict(facts),
         "answer": answer.answer(facts),

@@ -6,11 +6,11 @@ from clearbands.calibration.conformal import rows_needed
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.diagnostics.coverage import FALSE_ALARMS
 from clearbands.diagnostics.diagnosis import lambda_words
-from clearbands.glossary import ALEATORIC, EPISTEMIC
 from clearbands.origin import are_many
 from clearbands.report import seen
 from clearbands.report.facts import Facts
-from clearbands.words import count, level, number, percent, with_unit
+from clearbands.words.glossary import ALEATORIC, EPISTEMIC
+from clearbands.words.numbers import count, level, number, percent, with_unit
 
 MANY_UNFAMILIAR = 0.15  # of the rows, where ordinary ones are 5 %
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearbands.class_metrics import bins_of, evaluate_classes
-from clearbands.class_uncertainty import ClassUncertainty
+from clearbands.classes.metrics import bins_of, evaluate_classes
+from clearbands.classes.uncertainty import ClassUncertainty
 from clearbands.diagnostics.coverage import Cell, Range, chance_range, make_cell
 from clearbands.diagnostics.diagnose import FEWEST_ROWS
 from clearbands.tables.columns import Column, columns_of
@@ -141,7 +141,7 @@ def gather_classes(
     model: ClearClassifier, X: Any, y: Any, *, target: str, groups: Any = None
 ) -> ClassFacts:
     """Predict the rows and compare them with their classes."""
-    from clearbands.class_labels import check_labels
+    from clearbands.targets.classes import check_labels
 
     labels = check_labels(y, len(X))
     if len(labels) < FEWEST_ROWS:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearbands import glossary, words
-from clearbands.glossary import ALEATORIC, EPISTEMIC
 from clearbands.report import Report, seen, template, versions
 from clearbands.report.class_facts import ClassFacts, gather_classes
 from clearbands.report.coverage import Tile, Track, Whisker, whisker
-from clearbands.words import count, level, number, percent
+from clearbands.words import glossary, numbers
+from clearbands.words.glossary import ALEATORIC, EPISTEMIC
+from clearbands.words.numbers import count, level, number, percent
 
 if TYPE_CHECKING:
     from clearbands.classifier import ClearClassifier
@@ -61,7 +61,7 @@ def _page(facts: ClassFacts, origin: dict[str, str]) -> dict[str, Any]:
     left_out = {"confusion": confusion is None, "models": not facts.model.leaderboard_}
     return {
         "facts": facts,
-        "words": words,
+        "words": numbers,
         "glossary": glossary,
         "contents": {k: v for k, v in CONTENTS.items() if not left_out.get(k, False)},
         "verdict": _verdict(facts),

@@ -10,7 +10,7 @@ import numpy as np
 from clearbands.diagnostics.coverage import Cell, Range
 from clearbands.report.facts import Facts
 from clearbands.tables.columns import Column
-from clearbands.words import percent
+from clearbands.words.numbers import percent
 
 MANY_ROWS = 50  # of a part of the rows whose interval the axis of coverage must hold
 

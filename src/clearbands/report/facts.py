@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearbands.answers.questions import fan_levels
 from clearbands.bands import covered
 from clearbands.calibration.lambda_path import LambdaPath
 from clearbands.checks import check_vector
@@ -18,12 +19,11 @@ from clearbands.diagnostics.diagnosis import Diagnosis
 from clearbands.diagnostics.groups import bounds_together, needed_groups
 from clearbands.diagnostics.importance import Importance, feature_importance
 from clearbands.levels import find_level, same_level
-from clearbands.questions import fan_levels
 from clearbands.tables.columns import Column, columns_of
 from clearbands.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
-    from clearbands.answers import Answers
+    from clearbands.answers.answers import Answers
     from clearbands.regressor import ClearRegressor
 
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from clearbands.bands import make_interval
 from clearbands.calibration.lambda_path import LambdaPath, PathPoint
-from clearbands.glossary import ALEATORIC, EPISTEMIC
 from clearbands.report.facts import Facts
 from clearbands.report.plot import SIZE, Mark, Plot, Scale, Spot, Tick, bar, dot, line
-from clearbands.words import level, number, percent
+from clearbands.words.glossary import ALEATORIC, EPISTEMIC
+from clearbands.words.numbers import level, number, percent
 
 MOST_BARS = 240
 MOST_DOTS = 800

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from clearbands.competition.boards import Board, boards_of
 from clearbands.report.facts import Facts
 from clearbands.report.widths import Bar
-from clearbands.words import count, number
+from clearbands.words.numbers import count, number
 
 MOST_LISTED = 8
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from clearbands import glossary, words
-from clearbands.glossary import ALEATORIC, EPISTEMIC
 from clearbands.report import Report, template, versions
 from clearbands.report.plot import SIZE, Mark, Plot, Scale, Spot, Tick, line
 from clearbands.report.watch import Watched
-from clearbands.time_order import show_time
-from clearbands.words import number, percent
+from clearbands.rows.time_order import show_time
+from clearbands.words import glossary, numbers
+from clearbands.words.glossary import ALEATORIC, EPISTEMIC
+from clearbands.words.numbers import level, number, percent
 
 DRIFTED = 0.25
 """From here on a population stability index counts as a shift, below 0.1 as none."""
@@ -26,7 +26,7 @@ def make_monitor(
     worst = watched.worst
     return Report(
         template("monitor.html").render(
-            words=words,
+            words=numbers,
             glossary=glossary,
             watched=watched,
             target=target,
@@ -51,7 +51,7 @@ def make_monitor(
 
 def verdict(watched: Watched) -> str:
     """The page in one sentence."""
-    asked = words.level(watched.level)
+    asked = level(watched.level)
     if watched.advice is not None:
         return "The model should be fitted anew."
     if watched.covered < watched.level - 0.03:
@@ -80,7 +80,7 @@ def coverage(watched: Watched) -> Plot:
         {
             "line": "By the intervals of the fit",
             "less-line": "With updates, row by row",
-            "equal": f"Asked for: {words.level(watched.level)}",
+            "equal": f"Asked for: {level(watched.level)}",
         },
     )
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearbands.words import number
+from clearbands.words.numbers import number
 
 SIZE = 1000
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from clearbands.familiarity import ORDINARY
-from clearbands.glossary import PARTS
+from clearbands.new_rows.familiarity import ORDINARY
 from clearbands.report.facts import Facts
 from clearbands.tables.columns import Column
-from clearbands.words import count, number, percent
+from clearbands.words.glossary import PARTS
+from clearbands.words.numbers import count, number, percent
 
 MOST_ROWS = 8
 MOST_VALUES = 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clearbands.origin import are_many
-from clearbands.words import count
+from clearbands.words.numbers import count
 
 
 def warning(n_seen: int, n: int) -> str:

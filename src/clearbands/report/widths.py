@@ -10,7 +10,7 @@ import numpy as np
 from clearbands.diagnostics.coverage import equal_count_bins
 from clearbands.report.facts import Facts
 from clearbands.tables.columns import Column
-from clearbands.words import count, number, percent
+from clearbands.words.numbers import count, number, percent
 
 MOST_PANELS = 4
 MOST_BINS = 6

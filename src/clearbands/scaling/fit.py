@@ -18,12 +18,12 @@ from clearbands.checks import is_dask
 from clearbands.competition.contest import Contest
 from clearbands.competition.judging import NoiseCandidate
 from clearbands.recipe import Made, Recipe, Unseen
+from clearbands.rows.split import Rows
 from clearbands.scaling.engines import choose_engine
 from clearbands.scaling.refit import check_can_refit, refit
 from clearbands.scaling.rows import Ranges
 from clearbands.scaling.source import ParquetTable, check_holds_numbers, from_dask, open_table
 from clearbands.scaling.work import Sample, TableWork, WorkFolder, prepare
-from clearbands.split import Rows
 from clearbands.tables.choosing import nearest
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from clearbands.engine.symmetric import (
 from clearbands.engine.symmetric_columns import Columns, Drawn, fine_columns
 from clearbands.engine.symmetric_tree import Rule
 from clearbands.epistemic.base import center_and_widths
-from clearbands.hashing import hashed_share
+from clearbands.rows.hashing import hashed_share
 from clearbands.scaling.rows import BinRows, bins_in
 from clearbands.scaling.store import Store
 from clearbands.scaling.tasks import Stage

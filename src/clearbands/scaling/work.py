@@ -13,7 +13,7 @@ import numpy as np
 
 from clearbands.engine.binning import Bins
 from clearbands.engine.symmetric_columns import FINE_BINS, fine_columns
-from clearbands.hashing import smallest_hashes
+from clearbands.rows.hashing import smallest_hashes
 from clearbands.scaling.engines import Engine
 from clearbands.scaling.rows import (
     BINS,

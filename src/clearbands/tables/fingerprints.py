@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clearbands.hashing import ODD, mixed
+from clearbands.rows.hashing import ODD, mixed
 from clearbands.tables.columns import columns_of
 
 if TYPE_CHECKING:

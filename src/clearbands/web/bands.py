@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clearbands.predictions import Predictions, predict
-from clearbands.questions import Questions
+from clearbands.answers.predictions import Predictions, predict
+from clearbands.answers.questions import Questions
 from clearbands.tables.features import group_feature
 from clearbands.web.refusals import Refusal
 

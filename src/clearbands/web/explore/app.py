@@ -13,7 +13,6 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 
-from clearbands import glossary
 from clearbands.tables.choosing import take_features
 from clearbands.tables.features import text_columns
 from clearbands.tables.reading import read_csv
@@ -26,6 +25,7 @@ from clearbands.web.json_rows import JsonObject, parse_json
 from clearbands.web.limits import Limits
 from clearbands.web.refusals import Refusal
 from clearbands.web.values import show
+from clearbands.words import glossary
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v1 as nw
 import numpy as np
 
-from clearbands.predictions import Predictions
-from clearbands.questions import Questions
+from clearbands.answers.predictions import Predictions
+from clearbands.answers.questions import Questions
 from clearbands.tables.features import Feature, row_features
 from clearbands.tables.kinds import kind_of, numbers_of, value_of
 from clearbands.web.bands import predict_rows

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from clearbands.predictions import Predictions, part_widths
-from clearbands.questions import Questions, fan_levels
+from clearbands.answers.predictions import Predictions, part_widths
+from clearbands.answers.questions import Questions, fan_levels
 from clearbands.tables.kinds import value_of
 from clearbands.uncertainty import Uncertainty
 from clearbands.web.bands import finite

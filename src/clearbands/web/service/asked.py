@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from clearbands.answers.questions import Questions, name_of
 from clearbands.calibration.conformal import rows_needed
 from clearbands.calibration.distribution import SIDES
 from clearbands.checks import NEAREST
 from clearbands.levels import same_level
-from clearbands.questions import Questions, name_of
 from clearbands.web.refusals import Refusal
 from clearbands.web.values import show
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import BaseModel, Field
 
+from clearbands.answers.questions import Questions
 from clearbands.calibration.conformal import rank
-from clearbands.class_predictions import ClassPredictions, predict_classes
-from clearbands.questions import Questions
+from clearbands.classes.predictions import ClassPredictions, predict_classes
 from clearbands.tables.features import Feature, typical_row
 from clearbands.web.limits import Limits
 from clearbands.web.refusals import Refusal

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from clearbands import __version__
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.competition.boards import best_model
+from clearbands.rows.time_order import show_time
 from clearbands.tables.features import Feature, typical_row
 from clearbands.tables.kinds import KINDS
-from clearbands.time_order import show_time
 from clearbands.web.bands import finite
 from clearbands.web.limits import Limits
 from clearbands.web.service.schemas import (

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, Field
 
-from clearbands.predictions import Predictions, part_widths
-from clearbands.questions import Questions
+from clearbands.answers.predictions import Predictions, part_widths
+from clearbands.answers.questions import Questions
 from clearbands.web.bands import finite
 
 INFINITE = "null where it is infinite"

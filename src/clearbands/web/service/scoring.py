@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clearbands.predictions import Predictions
-from clearbands.questions import Questions
+from clearbands.answers.predictions import Predictions
+from clearbands.answers.questions import Questions
 from clearbands.tables.features import Feature, typical_row
 from clearbands.web.bands import predict_rows
 from clearbands.web.csv_rows import rows_from_csv

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from clearbands.rows.time_order import show_time
 from clearbands.tables.features import Feature, row_features
-from clearbands.time_order import show_time
 from clearbands.web.limits import Limits
 from clearbands.web.refusals import Refusal
 from clearbands.web.service.description import describe_updates

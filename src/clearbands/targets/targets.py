@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clearbands.support import ANYWHERE, Support
-from clearbands.target_transform import ROUNDING, Transform
+from clearbands.targets.support import ANYWHERE, Support
+from clearbands.targets.transform import ROUNDING, Transform
 
 NEARLY = 1e-9  # relative: a bound so near a whole number is that number
 OFTEN = 0.05  # the share of rows whose bounds make a hint worth while

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from clearbands.bagging import HashedBootstraps, HashedFolds
-from clearbands.hashing import hashed_counts, hashed_folds, row_hashes, smallest_hashes
+from clearbands.rows.hashing import hashed_counts, hashed_folds, row_hashes, smallest_hashes
 
 ROWS = np.arange(50_000)
 KNOWN = [2558736989570252433, 17913671590881668180]

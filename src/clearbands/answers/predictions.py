@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clearbands.questions import Questions, name_of
+from clearbands.answers.questions import Questions, name_of
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from clearbands.answers import Answers
+    from clearbands.answers.answers import Answers
     from clearbands.regressor import ClearRegressor
     from clearbands.uncertainty import Uncertainty
 

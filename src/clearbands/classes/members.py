@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_array
 from clearbands.bagging import Folds, fit_clones
 from clearbands.calibration.class_calibrator import JointClassCalibrator
 from clearbands.center_models.class_trees import SymmetricTreesClassifier
-from clearbands.class_logits import ClassBag, ListedClassifiers
-from clearbands.split import Rows
+from clearbands.classes.logits import ClassBag, ListedClassifiers
+from clearbands.rows.split import Rows
 
 LENGTHS = (16, 32, 64, 128, 256)  # rounds of boosting that unseen rows choose between
 

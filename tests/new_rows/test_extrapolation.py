@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearbands import ClearRegressor, Contest, fast, load, save
-from clearbands.extrapolation import Extrapolation
+from clearbands.new_rows.extrapolation import Extrapolation
 from tests.toys import linear_clear, noisy_line
 
 
@@ -114,7 +114,7 @@ def test_far_out_intervals_grow_and_the_reason_is_ignorance(trees):
 
 def test_rows_like_those_that_trained_are_as_they_were(trees, tmp_path):
     model, X = trees
-    trusted = ["tests.test_extrapolation.OnlyTrees"]
+    trusted = ["tests.new_rows.test_extrapolation.OnlyTrees"]
     save(model, tmp_path / "model.clear", trusted=trusted)
     old = load(tmp_path / "model.clear", trusted=trusted)
     far = X + 7

@@ -25,9 +25,9 @@ from clearbands import (
     save,
     variant_a,
 )
-from clearbands.support import Support
-from clearbands.target_transform import Named
-from clearbands.targets import Targets, TargetWarning, hint
+from clearbands.targets.support import Support
+from clearbands.targets.targets import Targets, TargetWarning, hint
+from clearbands.targets.transform import Named
 from tests.toys import linear_clear
 
 QUANTILES = [0.05, 0.3, 0.5, 0.7, 0.95]

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clearbands.answering import AnsweringRegressor
+from clearbands.answers.answering import AnsweringRegressor
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.calibration.rolling import Pace, RefitWarning, Rolling
-from clearbands.time_order import check_later, check_time, show_time
+from clearbands.rows.time_order import check_later, check_time, show_time
 
 
 class Placed(NamedTuple):

@@ -35,7 +35,7 @@ from clearbands.bagging import Bootstraps, Folds, fit_bag
 from clearbands.engine.grains import MOST_IN_ALL, Grains
 from clearbands.epistemic.noise_kernel import NoiseByWeight
 from clearbands.quantiles import weighted_median, weighted_quantiles
-from clearbands.weighting import fit_weighted
+from clearbands.rows.weighting import fit_weighted
 from tests.toys import linear_clear, noisy_line
 
 KERNELS = {

@@ -13,7 +13,7 @@ from clearbands.calibration.distribution import AnyLevel, Distribution
 from clearbands.checks import check_levels, check_one_level, check_quantiles, check_threshold
 from clearbands.levels import same_level
 from clearbands.tables.native import FrameKind
-from clearbands.targets import Targets
+from clearbands.targets.targets import Targets
 from clearbands.uncertainty import Uncertainty
 
 

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from clearbands.split import Rows
-from clearbands.weighting import fit_weighted
+from clearbands.rows.split import Rows
+from clearbands.rows.weighting import fit_weighted
 
 FIRST_SHARE = 0.25
 """Of the moments, that only train: models of much fewer rows would say little about the last."""

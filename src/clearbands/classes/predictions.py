@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearbands.class_uncertainty import ClassUncertainty
-from clearbands.questions import name_of
+from clearbands.answers.questions import name_of
+from clearbands.classes.uncertainty import ClassUncertainty
 
 if TYPE_CHECKING:
     import polars as pl

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
-from clearbands.class_metrics import calibration_error, evaluate_classes
+from clearbands.classes.metrics import calibration_error, evaluate_classes
 
 
 def test_scores_agree_with_scikit_learn_and_with_counting():

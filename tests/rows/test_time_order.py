@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearbands.split import Rows
-from clearbands.time_order import (
+from clearbands.rows.split import Rows
+from clearbands.rows.time_order import (
     TimeOrderWarning,
     check_time,
     hold_out_last,

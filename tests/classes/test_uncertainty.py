@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from clearbands.class_uncertainty import ClassUncertainty, entropy
+from clearbands.classes.uncertainty import ClassUncertainty, entropy
 from clearbands.tables.native import kind_of
 
 COIN = [0.5, 0.5]

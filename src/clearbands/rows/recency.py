@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clearbands.checks import check_count
-from clearbands.time_order import as_moments
+from clearbands.rows.time_order import as_moments
 
 
 def recency_weights(time: ArrayLike | None, half_life: Any) -> np.ndarray:

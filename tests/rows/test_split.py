@@ -3,7 +3,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from clearbands.split import Rows, hold_out
+from clearbands.rows.split import Rows, hold_out
 
 
 @pytest.mark.parametrize("kind", [np.array, pd.DataFrame, pl.DataFrame])

@@ -9,9 +9,9 @@ import numpy as np
 
 from clearbands.bands import Components
 from clearbands.checks import LARGEST
-from clearbands.chunks import predict_in_chunks
 from clearbands.levels import normal_distances
 from clearbands.quantiles import weighted_median, weighted_quantiles
+from clearbands.rows.chunks import predict_in_chunks
 
 END = 1 / 8  # of the rows are at an end of a column
 FARTHEST = 1e9  # ranges: so far out, one place is like another

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import clearbands
-from clearbands import glossary, plots
+from clearbands import plots
+from clearbands.words import glossary
 
 PACKAGE = Path(clearbands.__file__).parent
 COLOURS = {

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from clearbands.display import Shown
 from clearbands.tables.native import FrameKind, make_frame
-from clearbands.words import GAP, count, number, percent
+from clearbands.words.display import Shown
+from clearbands.words.numbers import GAP, count, number, percent
 
 MOST_SHOWN = 8
 

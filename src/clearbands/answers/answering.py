@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.answers import Answers
+from clearbands.answers.answers import Answers
 from clearbands.bands import Components
 from clearbands.calibration.distribution import SIDES, AnyLevel, Distribution
 from clearbands.calibration.groups import GroupCalibrator
@@ -24,14 +24,19 @@ from clearbands.checks import (
     is_frame,
     trusting,
 )
-from clearbands.extrapolation import Extrapolation
-from clearbands.familiarity import NO_FAMILIARITY, Familiarity, epistemic_width, texts_of_rows
 from clearbands.interval_regressor import WidthRegressor
-from clearbands.partitions import predict_partitions
-from clearbands.support import check_inside, check_support
+from clearbands.new_rows.extrapolation import Extrapolation
+from clearbands.new_rows.familiarity import (
+    NO_FAMILIARITY,
+    Familiarity,
+    epistemic_width,
+    texts_of_rows,
+)
+from clearbands.scaling.partitions import predict_partitions
 from clearbands.tables.native import kind_of
-from clearbands.target_transform import refuse_outside
-from clearbands.targets import Targets, check_whole
+from clearbands.targets.support import check_inside, check_support
+from clearbands.targets.targets import Targets, check_whole
+from clearbands.targets.transform import refuse_outside
 from clearbands.uncertainty import Uncertainty
 
 

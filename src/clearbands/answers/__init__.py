@@ -1,0 +1,1 @@
+"""What a fitted model is asked, and what it answers."""

@@ -1,0 +1,1 @@
+"""What ClearClassifier is made of, and what it says."""

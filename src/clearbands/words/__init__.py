@@ -1,0 +1,1 @@
+"""Words, numbers and small tables, as every page shows them."""
