@@ -24,7 +24,7 @@ from clearbands.checks import (
     check_target,
     trusting,
 )
-from clearbands.rows.split import Rows, hold_out
+from clearbands.rows.split import Rows
 from clearbands.rows.weighting import check_row_weight
 from clearbands.tables.encoder import TableEncoder
 
@@ -50,31 +50,27 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
         check_share(self.calibration_size, "calibration_size")
         return levels
 
-    def _hold_out(
+    def _read_rows(
         self,
         X: Any,
         y: ArrayLike,
         X_cal: Any,
         y_cal: ArrayLike | None,
-        rng: np.random.RandomState,
-        groups: np.ndarray | None = None,
-        calibration_weight: np.ndarray | None = None,
+        together: ArrayLike | None = None,
+        labels: tuple[np.ndarray | None, np.ndarray | None] = (None, None),
         sample_weight: ArrayLike | None = None,
-    ) -> tuple[Rows, Rows]:
-        """Training and held-out rows; with a calibration set given, all of X trains.
+    ) -> tuple[Rows, Rows | None]:
+        """Rows to train, and the calibration set; without one, some of the rows may calibrate.
 
-        `groups` and `calibration_weight` are those of the rows that may calibrate: of X_cal, if
-        given.
+        `labels` are groups and weights of the rows that may calibrate: of X_cal, if given.
         """
         if (X_cal is None) != (y_cal is None):
             raise ValueError("X_cal and y_cal belong together: give both or neither.")
-        train = self._check_rows(X, y, sample_weight=sample_weight, reset=True)
-        labels = groups, calibration_weight
+        rows = self._check_rows(X, y, together, sample_weight=sample_weight, reset=True)
         if X_cal is None:
-            rows = train.with_labels(*labels).without_weightless()
-            return hold_out(rows, self.calibration_size, rng)
+            return rows.with_labels(*labels).without_weightless(), None
         held_out = self._check_rows(X_cal, y_cal, reset=False)
-        return train.without_weightless(), held_out.with_labels(*labels)
+        return rows.without_weightless(), held_out.with_labels(*labels)
 
     def _check_rows(
         self,

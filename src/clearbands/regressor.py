@@ -40,8 +40,9 @@ from clearbands.new_rows.familiarity import (
 from clearbands.pairs import Blend, Pair
 from clearbands.progress import Listener, listening
 from clearbands.recipe import RESIDUALS, Made, Recipe, Unseen
-from clearbands.rows.split import Rows, check_apart, hold_out
-from clearbands.rows.time_order import check_time, hold_out_last, places
+from clearbands.rows.shares import Shares, share_out
+from clearbands.rows.split import Rows, check_apart
+from clearbands.rows.time_order import check_time, places
 from clearbands.scaling.source import is_table_on_disk
 from clearbands.targets.support import check_support
 from clearbands.targets.targets import TargetWarning, hint
@@ -219,7 +220,7 @@ class ClearRegressor(UpdatingRegressor):
 
         With a calibration set (`X_cal`, `y_cal`) given, all of X trains. `together` are labels (n,)
         of rows that belong together, such as visits of one patient: no member is judged by some of
-        them having seen others.
+        them having seen others, and where rows are held out, all of a label are.
 
         `time` (n,), numbers or dates, belongs to split="time": it must not fall, and rows of one
         time stay together. Without it every row is a moment of its own.
@@ -262,14 +263,11 @@ class ClearRegressor(UpdatingRegressor):
             )
         labels = self._read_labels(X, y, X_cal, y_cal, groups, calibration_weight)
         together = self._check_order(time, together, X_cal, y)
-        train, validation, calibration = self._split(
-            X, y, X_cal, y_cal, together, labels, sample_weight, rng
-        )
-        parts = (train, validation, calibration)
-        targets = np.concatenate([part.y for part in parts if part is not None])
-        self.transform_ = fit_transform(self.target_transform, train.y)
-        self._to_model(targets)
-        train, validation, calibration = map(self._rescaled, parts)
+        all_rows, apart = self._read_rows(X, y, X_cal, y_cal, together, labels, sample_weight)
+        shares = self._share_out(all_rows, apart, rng)
+        self.transform_ = fit_transform(self.target_transform, shares.train.y)
+        self._to_model(shares.targets)
+        train, validation, calibration = map(self._rescaled, shares)
         recipe = self._recipe(levels)
         with listening(progress):
             self.encoder_ = self._make_encoder().fit(train.X, train.y)
@@ -291,9 +289,9 @@ class ClearRegressor(UpdatingRegressor):
                 )
                 self.beyond_ = self._extrapolation(recipe, train, held_out, calibration)
             self._finish(recipe, held_out, chooser, rng)
-            self._hint(targets, held_out)
+            self._hint(shares.targets, held_out)
         self.n_train_ = len(train)
-        self.guarantee_ = self._guarantee(X_cal, held_out)
+        self.guarantee_ = self._guarantee(X_cal, held_out, together=all_rows.together)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -396,40 +394,18 @@ class ClearRegressor(UpdatingRegressor):
                 'choose calibration="joint" or "conformal", or an encoder that takes X alone.'
             )
 
-    def _split(
-        self,
-        X: Any,
-        y: ArrayLike,
-        X_cal: Any,
-        y_cal: ArrayLike | None,
-        together: ArrayLike | None,
-        labels: tuple[np.ndarray | None, np.ndarray | None],
-        sample_weight: ArrayLike | None,
-        rng: np.random.RandomState,
-    ) -> tuple[Rows, Rows | None, Rows | None]:
+    def _share_out(self, rows: Rows, held_out: Rows | None, rng: np.random.RandomState) -> Shares:
         """Training rows, those that choose, and those kept for gamma1 alone ("conformal")."""
         if self.calibration_ == "cross":
             self._check_encoder()
-            train = self._check_rows(X, y, together, sample_weight=sample_weight, reset=True)
-            train = train.with_labels(*labels).without_weightless()
-            return train, None, None
-        if self.split == "random":
-            train, held_out = self._hold_out(X, y, X_cal, y_cal, rng, *labels, sample_weight)
-        elif X_cal is None and y_cal is None:
-            rows = self._check_rows(X, y, together, sample_weight=sample_weight, reset=True)
-            rows = rows.with_labels(*labels).without_weightless()
-            assert rows.together is not None
-            train, held_out = hold_out_last(rows, self.calibration_size, rows.together, self.gap)
-        else:
-            weighted = self._check_rows(X, y, together, sample_weight=sample_weight, reset=True)
-            train, held_out = self._hold_out(X, y, X_cal, y_cal, rng, *labels, sample_weight)
-            train = replace(train, together=weighted.without_weightless().together)
-        if self.calibration_ == "joint":
-            return train, held_out, None
-        if self.split == "time":
-            place = places(len(held_out)) if held_out.together is None else held_out.together
-            return train, *hold_out_last(held_out, 0.5, place, gap=0)
-        return train, *hold_out(held_out, 0.5, rng)
+        return share_out(
+            rows, held_out, self.calibration_, size=self.calibration_size, gap=self._gap, rng=rng
+        )
+
+    @property
+    def _gap(self) -> int | None:
+        """Only where rows are in the order of time."""
+        return self.gap if self.split == "time" else None
 
     def _check_order(
         self, time: ArrayLike | None, together: ArrayLike | None, X_cal: Any, y: ArrayLike
@@ -458,7 +434,7 @@ class ClearRegressor(UpdatingRegressor):
             self.contest,
             levels,
             self.n_jobs,
-            self.gap if self.split == "time" else None,
+            self._gap,
         )
 
     def _fit_on_all(
@@ -617,7 +593,7 @@ class ClearRegressor(UpdatingRegressor):
             return None, check_weights(weight, "calibration_weight", n)
         return read_groups(groups, rows, n), None
 
-    def _guarantee(self, X_cal: Any, held_out: Judged) -> str:
+    def _guarantee(self, X_cal: Any, held_out: Judged, together: np.ndarray | None = None) -> str:
         if X_cal is None and getattr(self.epistemic, "fitted_elsewhere", False):
             warnings.warn(
                 f"The models of {type(self.epistemic).__name__} were fitted elsewhere. If they saw "
@@ -628,6 +604,8 @@ class ClearRegressor(UpdatingRegressor):
             return Guarantee.UNKNOWN.value
         if self.split == "time":
             return Guarantee.TIME.value
+        if self.calibration_ == "conformal" and X_cal is None and together is not None:
+            return Guarantee.CROSS.value  # labels are exchangeable, their rows are not
         if self.calibration_ == "conformal" and held_out.groups is not None:
             return Guarantee.GROUPS.value
         if self.calibration_ == "conformal" and held_out.calibration_weight is not None:

@@ -15,6 +15,7 @@ from clearbands import (
     save,
 )
 from clearbands.calibration.conformal import CalibrationWarning
+from clearbands.calibration.guarantee import Guarantee
 from clearbands.competition.contest import Contest
 from clearbands.epistemic.folded import FoldedEnsemble
 from tests.report.houses import TwoByTwo
@@ -112,6 +113,16 @@ def test_rows_that_are_said_to_belong_together_are_never_parted():
             assert all(len(set(seen[visits == who])) == 1 for who in np.unique(visits))
     with pytest.raises(ValueError, match=r"together must have shape \(60,\), a label per row"):
         model.fit(X, y, together=visits[:-1])
+
+
+@pytest.mark.parametrize("calibration", ["joint", "conformal"])
+def test_rows_that_belong_together_are_held_out_together(calibration):
+    X, y = noisy_line(70)
+    visits = np.repeat(np.arange(10), 7)
+    model = folded_lines().set_params(calibration=calibration).fit(X, y, together=visits)
+    assert model.n_train_ == 49
+    assert model.n_calibration_ == (21 if calibration == "joint" else 14)
+    assert not Guarantee(model.guarantee_).is_finite_sample  # rows of a label are not exchangeable
 
 
 def test_models_that_were_fitted_elsewhere_promise_nothing_without_rows_of_their_own():

@@ -18,3 +18,21 @@ def test_every_row_goes_to_one_side(kind):
 def test_too_few_rows():
     with pytest.raises(ValueError, match="n_samples=1"):
         hold_out(Rows(np.zeros((1, 1)), np.zeros(1)), 0.25, np.random.RandomState(0))
+
+
+def test_rows_of_one_label_are_on_one_side():
+    visits = np.repeat(np.arange(10), 7)
+    rows = Rows(visits[:, None], np.arange(70.0), visits)
+    for seed in range(5):
+        stays, leaves = hold_out(rows, 0.25, np.random.RandomState(seed))
+        assert (len(stays), len(leaves)) == (49, 21)  # 18 rows, rounded up to whole labels
+        assert not set(stays.together) & set(leaves.together)
+    with pytest.raises(ValueError, match="All rows have one label in together"):
+        hold_out(Rows(rows.X, rows.y, np.zeros(70)), 0.25, np.random.RandomState(0))
+
+
+def test_one_label_with_nearly_all_rows_leaves_some_on_both_sides():
+    labels = np.array([0] * 8 + [1, 2])
+    for seed in range(10):
+        sides = hold_out(Rows(labels[:, None], labels, labels), 0.5, np.random.RandomState(seed))
+        assert all(len(side) for side in sides)

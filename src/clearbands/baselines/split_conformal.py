@@ -20,10 +20,11 @@ from sklearn.utils import check_random_state
 from clearbands.bands import Components
 from clearbands.calibration.additive import AdditiveCalibrator
 from clearbands.calibration.calibrators import FixedRatioCalibrator
+from clearbands.calibration.guarantee import Guarantee
 from clearbands.epistemic.base import EpistemicPart
 from clearbands.epistemic.pcs import PCSEnsemble
 from clearbands.interval_regressor import IntervalRegressor, WidthRegressor
-from clearbands.rows.split import Rows
+from clearbands.rows.split import Rows, hold_out
 from clearbands.typed import Seed
 
 
@@ -57,13 +58,15 @@ class SplitConformal(IntervalRegressor):
         """
         levels = self._check_parameters()
         rng = check_random_state(self.random_state)
-        train, held_out = self._hold_out(X, y, X_cal, y_cal, rng)
+        train, held_out = self._read_rows(X, y, X_cal, y_cal)
+        if held_out is None:
+            train, held_out = hold_out(train, self.calibration_size, rng)
         self.encoder_ = self._make_encoder().fit(train.X, train.y)
         train, held_out = self._encode(train), self._encode(held_out)
         self.levels_ = np.array(levels)
         self._fit_parts(train, levels, rng)
         self.calibrator_ = self._calibrate(held_out, levels)
-        self.guarantee_ = "finite-sample marginal coverage"
+        self.guarantee_ = Guarantee.CONFORMAL.value
         self.n_train_, self.n_calibration_ = len(train), len(held_out)
         return self
 

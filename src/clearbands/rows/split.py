@@ -41,15 +41,29 @@ class Rows:
 
 
 def hold_out(rows: Rows, share: float, rng: np.random.RandomState) -> tuple[Rows, Rows]:
-    """The rows that stay and a random `share` of them, rounded up, that is held out."""
+    """The rows that stay and a random `share` of them, rounded up, that is held out.
+
+    Rows of one label in `together` are on one side.
+    """
     n_held_out = ceil(share * len(rows))
     if len(rows) - n_held_out < 1 or n_held_out < 1:
         raise ValueError(
             f"Rows cannot be held out of n_samples={len(rows)}: "
             "both sides need at least 1 row. Give more rows."
         )
-    order = rng.permutation(len(rows))
-    return rows.take(order[n_held_out:]), rows.take(order[:n_held_out])
+    if rows.together is None:
+        order = rng.permutation(len(rows))
+        return rows.take(order[n_held_out:]), rows.take(order[:n_held_out])
+    _, label, sizes = np.unique(rows.together, return_inverse=True, return_counts=True)
+    if len(sizes) < 2:
+        raise ValueError(
+            "All rows have one label in together, so none can be held out from the others."
+        )
+    order = rng.permutation(len(sizes))
+    before = np.cumsum(sizes[order]) - sizes[order]
+    before[-1] = len(rows)  # the last label stays
+    is_held_out = np.isin(label, order[before < n_held_out])
+    return rows.take(np.flatnonzero(~is_held_out)), rows.take(np.flatnonzero(is_held_out))
 
 
 def check_apart(train: Rows, calibration: Rows) -> None:

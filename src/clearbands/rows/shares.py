@@ -1,0 +1,56 @@
+"""Who trains, who chooses, and who calibrates."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from clearbands.rows.split import Rows, hold_out
+from clearbands.rows.time_order import hold_out_last, places
+
+
+class Shares(NamedTuple):
+    """Rows by what they are for."""
+
+    train: Rows
+    validation: Rows | None = None  # that choose; None where all rows train
+    calibration: Rows | None = None  # for gamma1 alone; None where the others do that too
+
+    @property
+    def targets(self) -> np.ndarray:
+        """Of all rows."""
+        return np.concatenate([share.y for share in self if share is not None])
+
+
+def share_out(
+    rows: Rows,
+    held_out: Rows | None,
+    calibration: str,
+    *,
+    size: float,
+    gap: int | None,
+    rng: np.random.RandomState,
+) -> Shares:
+    """Rows that were given to train, and a calibration set if there is one, by what they are for.
+
+    Without a set, "joint" and "conformal" hold out a share `size` of the rows, and "conformal" has
+    one half of those held out choose. With a `gap` rows are in the order of time, and the last ones
+    are held out; what is left to train is earlier by more than the gap.
+    """
+    if calibration == "cross":
+        return Shares(rows)
+    if held_out is None:
+        rows, held_out = _apart(rows, size, gap, rng)
+    if calibration == "joint":
+        return Shares(rows, held_out)
+    return Shares(rows, *_apart(held_out, 0.5, None if gap is None else 0, rng))
+
+
+def _apart(
+    rows: Rows, share: float, gap: int | None, rng: np.random.RandomState
+) -> tuple[Rows, Rows]:
+    if gap is None:
+        return hold_out(rows, share, rng)
+    place = places(len(rows)) if rows.together is None else rows.together
+    return hold_out_last(rows, share, place, gap)
