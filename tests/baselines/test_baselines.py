@@ -31,7 +31,8 @@ from clearbands import (
 )
 from clearbands.calibration.additive import AdditiveCalibrator
 from clearbands.calibration.conformal import rank
-from tests.toys import calibration_set, noisy_line
+from clearbands.rows.split import Rows
+from tests.toys import OTHER_DRAWS, calibration_set, noisy_line
 
 
 def lines(n_bootstraps=10):
@@ -107,6 +108,48 @@ def test_too_few_calibration_rows_give_infinite_bounds(kind):
     point, intervals = model.predict_interval(X)
     assert np.isfinite(point).all()
     assert np.isinf(intervals).all()
+
+
+@pytest.mark.filterwarnings("ignore::clearbands.CalibrationWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_of_weight_1_are_rows_and_of_weight_0_none(kind):
+    X, y = noisy_line(300)
+    weight = (np.arange(300) % 3 > 0).astype(float)
+    left = np.flatnonzero(weight)
+    plain = make(kind).fit(X[left], y[left]).predict_interval(X)[1]
+    np.testing.assert_array_equal(
+        make(kind).fit(X, y, sample_weight=weight).predict_interval(X)[1], plain
+    )
+    with pytest.raises(ValueError, match="sample_weight"):
+        make(kind).fit(X, y, sample_weight=-weight)
+
+
+@pytest.mark.filterwarnings("ignore::clearbands.CalibrationWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_whole_weights_are_repeated_rows_in_calibration(kind):
+    """The parts are of rows of weight 1; what calibrates is repeated, or weighs more."""
+    X, y = noisy_line(300)
+    model = make(kind).fit(X, y)
+    rng = np.random.default_rng(0)
+    held_out = Rows(
+        X[:80], noisier(X, y, 2)[:80], sample_weight=rng.integers(1, 4, 80).astype(float)
+    )
+    rows = np.repeat(np.arange(80), held_out.sample_weight.astype(int))
+    one = model._calibrate(held_out, [0.8])
+    other = model._calibrate(Rows(held_out.X[rows], held_out.y[rows]), [0.8])
+    for name in ("gamma1_", "gamma2_", "orders_"):
+        if hasattr(one, name):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_weighs_more_is_learned_more(kind):
+    """Two lines in one: the heavy rows decide which of them is predicted."""
+    X, y = noisy_line(400)
+    is_high = np.arange(400) % 2 == 0
+    y = y + 50 * is_high
+    heavy = make(kind).fit(X, y, sample_weight=np.where(is_high, 20, 1))
+    assert np.median(heavy.predict(X) - 3 * X[:, 0]) > 40
 
 
 @pytest.mark.slow
@@ -318,6 +361,7 @@ def smallest(kind):
 @parametrize_with_checks(
     [smallest(kind) for kind in KINDS],
     expected_failed_checks=lambda _: {
+        **OTHER_DRAWS,
         "check_dataframe_column_names_consistency": "reordered columns are put right by name",
     },
 )

@@ -19,6 +19,7 @@ from clearbands.levels import curve_levels, pick_curves
 from clearbands.presets import match_quantile_model
 from clearbands.quantile_models.boosting import BoostedQuantiles
 from clearbands.rows.split import Rows
+from clearbands.rows.weighting import fit_weighted
 from clearbands.typed import Seed
 
 
@@ -74,7 +75,7 @@ class CQR(Additive):
         model = quantile_model(self.model, curve_levels(levels), rng)
         if model.get_params(deep=False).get("n_jobs", 0) is None:
             model.set_params(n_jobs=self.n_jobs)
-        self.model_ = model.fit(train.X, train.y)
+        self.model_ = fit_weighted(model, train.X, train.y, train.sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,): the median."""
@@ -118,7 +119,7 @@ class _BaggedQuantiles(Additive, AroundPCS):
             ResidualQuantiles() if self.aleatoric is None else self.aleatoric, levels, rng
         )
         self.aleatoric_ = match_quantile_model(aleatoric, self.epistemic_)
-        self.aleatoric_.fit(train.X, self._target(train))
+        fit_weighted(self.aleatoric_, train.X, self._target(train), train.sample_weight)
 
     def _components(self, X: Any) -> Components:
         aleatoric = self.aleatoric_.predict_widths(X)

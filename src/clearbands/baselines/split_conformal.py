@@ -25,6 +25,7 @@ from clearbands.epistemic.base import EpistemicPart
 from clearbands.epistemic.pcs import PCSEnsemble
 from clearbands.interval_regressor import IntervalRegressor, WidthRegressor
 from clearbands.rows.split import Rows, hold_out
+from clearbands.rows.weighting import fit_weighted
 from clearbands.typed import Seed
 
 
@@ -50,15 +51,23 @@ class SplitConformal(IntervalRegressor):
         """The fitted calibrator."""
 
     def fit(
-        self, X: Any, y: ArrayLike, *, X_cal: Any = None, y_cal: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        X_cal: Any = None,
+        y_cal: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> SplitConformal:
         """Train on a part of the rows and calibrate on the rest.
 
-        With a calibration set (`X_cal`, `y_cal`) given, all of X trains.
+        With a calibration set (`X_cal`, `y_cal`) given, all of X trains. `sample_weight` (n,) says
+        how many rows each row of X counts as, in training and in calibration; rows of X_cal count
+        once.
         """
         levels = self._check_parameters()
         rng = check_random_state(self.random_state)
-        train, held_out = self._read_rows(X, y, X_cal, y_cal)
+        train, held_out = self._read_rows(X, y, X_cal, y_cal, sample_weight=sample_weight)
         if held_out is None:
             train, held_out = hold_out(train, self.calibration_size, rng)
         self.encoder_ = self._make_encoder().fit(train.X, train.y)
@@ -75,7 +84,9 @@ class Additive(SplitConformal, WidthRegressor):
     """Bounds that one calibrated multiple of the epistemic widths moves, outwards or inwards."""
 
     def _calibrate(self, held_out: Rows, levels: list[float]) -> AdditiveCalibrator:
-        return AdditiveCalibrator(levels).fit(held_out.y, *self._components(held_out.X))
+        return AdditiveCalibrator(levels).fit(
+            held_out.y, *self._components(held_out.X), sample_weight=held_out.sample_weight
+        )
 
 
 class AroundPCS(SplitConformal, WidthRegressor):
@@ -87,7 +98,7 @@ class AroundPCS(SplitConformal, WidthRegressor):
         self.epistemic_ = self._part(
             PCSEnsemble() if self.epistemic is None else self.epistemic, levels, rng
         )
-        self.epistemic_.fit(train.X, train.y)
+        fit_weighted(self.epistemic_, train.X, train.y, train.sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,): the center."""
@@ -124,7 +135,10 @@ class _EpistemicOnly(AroundPCS):
     def _calibrate(self, held_out: Rows, levels: list[float]) -> Any:
         rows = (held_out.y, *self._components(held_out.X))
         # These rows chose nothing; saying so makes too few of them give infinite bounds.
-        return FixedRatioCalibrator(levels, ratio=self.ratio).fit(*rows, validation=rows)
+        weight = held_out.sample_weight
+        return FixedRatioCalibrator(levels, ratio=self.ratio).fit(
+            *rows, validation=rows, sample_weight=weight, validation_weight=weight
+        )
 
 
 class NaiveConformal(_EpistemicOnly):

@@ -61,7 +61,13 @@ class _UACQR(SplitConformal):
         model = quantile_model(default, curve_levels(levels), rng)
         bootstraps = Bootstraps.draw(len(train), self.n_bootstraps, rng)
         self.bag_ = fit_bag(
-            model, train.X, train.y, bootstraps, n_jobs=self.n_jobs, stage="quantiles"
+            model,
+            train.X,
+            train.y,
+            bootstraps,
+            weight=train.sample_weight,
+            n_jobs=self.n_jobs,
+            stage="quantiles",
         )
 
     def _in_chunks(self, summarise: Any, X: Any) -> np.ndarray:
@@ -204,7 +210,9 @@ class UACQRP(_UACQR):
     def _calibrate(self, held_out: Rows, levels: list[float]) -> Any:
         members = self._in_chunks(lambda members: members, held_out.X)
         _, lower, upper = pick_curves(members, levels)
-        return MemberRankCalibrator(levels).fit(held_out.y, lower, upper)
+        return MemberRankCalibrator(levels).fit(
+            held_out.y, lower, upper, sample_weight=held_out.sample_weight
+        )
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,): the median of the estimates of the median."""
