@@ -400,6 +400,21 @@ def check_quantiles(quantiles: Sequence[float]) -> np.ndarray:
     return levels
 
 
+def check_tails(tails: Any) -> tuple[float, float]:
+    """The shares of targets below and above an interval, or an error that says what is wrong."""
+    given = tuple(tails) if np.iterable(tails) and not isinstance(tails, str) else ()
+    if len(given) == 2 and all(isinstance(share, Real) for share in given):
+        below, above = float(given[0]), float(given[1])
+        parts = [share for share in (below, above) if share != 0]
+        inside = all(NEAREST <= share <= 1 - NEAREST for share in parts)
+        if parts and inside and below + above <= 1 - NEAREST:
+            return below, above
+    raise ValueError(
+        "tails must be the shares of targets below and above, such as (0.02, 0.08), that add up to "
+        f"less than 1; got {tails!r}."
+    )
+
+
 def check_labels(labels: Any, n: int) -> np.ndarray:
     """(n,) whole numbers, one for each label, or an error that says what is wrong."""
     values = np.asarray(labels)

@@ -1,6 +1,7 @@
 """Any level after the fit: calibrated like the fitted ones, nested, and one distribution."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from scipy import stats
 from clearbands import CalibrationWarning, ClearCalibrator, FixedRatioCalibrator, metrics
 from clearbands.bands import covered
 from clearbands.calibration.conformal import beta_parameters, rank
-from clearbands.calibration.distribution import AnyLevel, median_share
+from clearbands.calibration.distribution import AnyLevel, median_share, side_paces
+from clearbands.checks import check_tails
 from tests.toys import calibration_set
 
 FITTED = ([0.9], [0.5, 0.95, 0.8])
@@ -83,6 +85,30 @@ def test_the_coverage_at_another_level_follows_its_beta_distribution(side):
     assert stats.kstest(coverages, law.cdf).pvalue > 0.01
 
 
+def test_tails_are_two_bounds_at_levels_of_their_own():
+    """Skewed noise: with unequal tails each share is met by itself."""
+    rng = np.random.default_rng(0)
+    cal, new = skewed_rows(rng, 1500), skewed_rows(rng, 20_000)
+    calibrator, _, bands = calibrated([0.9], cal)
+    distances = np.add(*calibrator.scale(*new[2:]))
+    found = bands.between(new[1], distances, (0.02, 0.08))[:, :, 0]
+    assert np.mean(new[0] < found[:, 0]) == pytest.approx(0.02, abs=0.01)
+    assert np.mean(new[0] > found[:, 1]) == pytest.approx(0.08, abs=0.02)
+    for j, (level, side) in enumerate(((0.98, "lower"), (0.92, "upper"))):
+        alone = bands.intervals(new[1], distances, level, side=side)[:, j, 0]
+        np.testing.assert_array_equal(found[:, j], alone)
+    one_sided = bands.between(new[1], distances, (0.0, 0.1))[:, :, 0]
+    assert np.isinf(one_sided).all(axis=0).tolist() == [True, False]
+    low = bands.intervals(new[1], distances, 0.2, side="lower")[:, 0, 0]
+    assert np.all(low <= new[1])  # the center is never left out
+
+
+@pytest.mark.parametrize("tails", [(0.5, 0.5), (-0.1, 0.2), (0, 0), (0.1,), "0.1", 0.1, (0.1, "a")])
+def test_tails_that_make_no_sense(tails):
+    with pytest.raises(ValueError, match="tails must be the shares of targets below and above"):
+        check_tails(tails)
+
+
 def test_probability_is_inverse_to_quantile():
     data = calibration_set(n=99)
     _, distances, bands = calibrated([0.5, 0.9], data)
@@ -145,9 +171,57 @@ def test_where_noise_is_skewed_the_median_is_not_the_center():
         stats.kstest(each.distribution(new[1], distances).cdf(new[0]), "uniform").statistic
         for each in (bands, centered)
     )
-    assert off < 0.1 < 0.12 < far_off
+    assert off < 0.06 < 0.12 < far_off
     low, high = bands.intervals(new[1], distances, 0.02)[:, :, 0].T
     assert np.all((low <= new[1]) & (new[1] <= high))  # also where the quantiles are both below
+
+
+def peaked_rows(rng, n):
+    """Above the center targets lie close to it or far off, below it anywhere."""
+    center, ones = rng.normal(size=n), np.ones((n, 2))
+    above = np.where(rng.random(n) < 0.75, 0.05, 2.0) * rng.random(n)
+    noise = np.where(rng.random(n) < 0.5, above, -rng.random(n))
+    return center + noise, center, ones, 1e-3 * ones
+
+
+def test_where_the_sides_differ_each_has_its_own_pace():
+    rng = np.random.default_rng(0)
+    cal, new = peaked_rows(rng, 1000), peaked_rows(rng, 4000)
+    calibrator, of_cal, bands = calibrated([0.9], cal)
+    assert bands.paces is not None
+    distances = np.add(*calibrator.scale(*new[2:]))
+    even = replace(bands, paces=None)
+    even = replace(even, positions=even.positions_of(*cal[:2], of_cal))
+    off, far_off = (
+        stats.kstest(each.distribution(new[1], distances).cdf(new[0]), "uniform").statistic
+        for each in (bands, even)
+    )
+    assert off < 0.06 < 0.12 < far_off
+    for level in (0.3, 0.62, 0.8):  # as many rows as before
+        inside = covered(cal[0], bands.intervals(cal[1], of_cal, level)[:, :, 0])
+        assert inside.sum() >= rank(1000, level)
+    distribution = bands.distribution(new[1][:50], distances[:50])
+    for p in (0.001, 0.05, 0.2, 0.51, 0.9, 0.99):
+        np.testing.assert_allclose(distribution.cdf(distribution.ppf(p)[:, 0]), p, rtol=1e-9)
+    drawn = distribution.sample(2000, random_state=0)
+    for share in (0.25, 0.6):
+        below = np.mean(drawn <= distribution.ppf(share))
+        assert below == pytest.approx(share, abs=0.01)
+
+
+def test_sides_that_differ_by_chance_alone_have_one_pace():
+    rng = np.random.default_rng(0)
+    found = [side_paces(rng.normal(size=300), None, 0.9) is not None for _ in range(200)]
+    assert np.mean(found) < 0.03
+    lopsided = np.concatenate([-rng.random(30), 0.01 * rng.random(300)])
+    assert side_paces(lopsided, None, 0.9) is None  # 30 rows tell no pace
+    ties = np.concatenate([-rng.random(300), np.zeros(200), rng.random(100)])
+    above = side_paces(ties, None, 0.9)[1]
+    assert np.all(np.diff(above, axis=1) > 0)
+    weight = rng.integers(1, 4, len(ties)).astype(float)
+    repeated = side_paces(np.repeat(ties, weight.astype(int)), None, 0.9)
+    for one, other in zip(side_paces(ties, weight, 0.9), repeated, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
 def test_rows_that_lean_by_chance_alone_leave_the_median_at_the_center():

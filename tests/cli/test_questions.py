@@ -71,9 +71,19 @@ def test_one_side_is_one_column(folder, side, column):
     )
 
 
+def test_unequal_tails(folder):
+    table = predict(folder, "--tails", "0.02:0.08")
+    model, X, _ = rows_of(folder)
+    bounds = model.predict_interval(X, tails=(0.02, 0.08))[1]
+    np.testing.assert_array_equal(table.select("lower", "upper"), bounds[:, :, 0])
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
+        (["--tails", "0.02"], "--tails takes BELOW:ABOVE"),
+        (["--tails", "0.6:0.5"], "add up to less than 1"),
+        (["--tails", "0.1:0.2", "--level", 0.8], "leave out level and side"),
         (["--level", 80], "got 80.0. Did you mean 0.8?"),
         (["--level", 0.8, "--level", 0.8], "names a level twice"),
         (["--quantile", 0], "strictly between 0 and 1"),

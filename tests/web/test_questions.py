@@ -63,6 +63,14 @@ def test_one_side_has_one_bound(client, model):
     assert all(band["upper"] is None for band in bands)
 
 
+def test_unequal_tails(client, model):
+    _, answer = post(client, "?tails=0.02:0.08")
+    bands = [row["levels"][0] for row in answer["predictions"]]
+    bounds = model.predict_interval(ROWS, tails=(0.02, 0.08))[1][:, :, 0]
+    assert [[band["lower"], band["upper"]] for band in bands] == bounds.tolist()
+    assert {band["confidence_level"] for band in bands} == {0.9}
+
+
 def test_csv_has_the_columns_of_the_command(client):
     headers = {"content-type": "text/csv", "accept": "text/csv"}
     answer = client.post(
@@ -78,13 +86,16 @@ def test_csv_has_the_columns_of_the_command(client):
     [
         ("?level=80", "got 80.0. Did you mean 0.8?"),
         ("?level=high", 'level must be a number, got "high"'),
+        ("?tails=0.1", "tails takes BELOW:ABOVE"),
+        ("?tails=0.6:0.5", "add up to less than 1"),
+        ("?tails=0.1:0.1&side=lower", "leave out level and side"),
         ("?quantile=1", "strictly between 0 and 1"),
         ("?above=nan", "above must be a finite number, got nan"),
         ("?side=left", "side must be one of both, lower, upper"),
         ("?unfamiliar=maybe", "unfamiliar must be one of false, true"),
         (
             "?quantil=0.1",
-            "takes level, side, quantile, above, below, unfamiliar in its address",
+            "takes level, side, tails, quantile, above, below, unfamiliar in its address",
         ),
         ("?" + "&".join(["above=1"] * 101), "at most 100 times"),
     ],
@@ -98,7 +109,7 @@ def test_questions_that_make_no_sense_are_one_sentence(client, asked, said):
 def test_the_description_names_every_question(client):
     described = client.get("/openapi.json").json()["paths"]["/predict"]["post"]
     names = {parameter["name"] for parameter in described["parameters"]}
-    assert names == {"level", "side", "quantile", "above", "below", "unfamiliar"}
+    assert names == {"level", "side", "tails", "quantile", "above", "below", "unfamiliar"}
 
 
 def test_metrics_keep_to_the_levels_of_the_fit(client):

@@ -63,6 +63,7 @@ class AnsweringRegressor(WidthRegressor):
         groups: ArrayLike | None = None,
         confidence_level: float | Sequence[float] | None = None,
         side: str = "both",
+        tails: tuple[float, float] | None = None,
         calibration_weight: ArrayLike | None = None,
     ) -> Any:
         """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels.
@@ -77,6 +78,9 @@ class AnsweringRegressor(WidthRegressor):
         side : "both", "lower" or "upper"
             With "lower" a share `confidence_level` of the targets lies above the lower bound, and
             the upper one is infinite; with "upper" the other way round.
+        tails : (below, above), optional
+            Instead of a level, the shares of targets that may lie below and above, as in
+            (0.02, 0.08): each bound holds at its own level, and the interval at 1 - both.
         calibration_weight : (n,), optional
             Where the model was fitted with `calibration_weight`: the weights of these rows, in the
             same unit, at the levels of the fit. The coverage is then exactly that of weighted
@@ -89,15 +93,20 @@ class AnsweringRegressor(WidthRegressor):
         if side not in SIDES:
             raise ValueError(f'side must be "both", "lower" or "upper", got {side!r}.')
         asked = None if confidence_level is None else check_levels(confidence_level)
-        if calibration_weight is not None and (confidence_level is not None or side != "both"):
+        is_other = side != "both" or not (confidence_level is tails is None)
+        if calibration_weight is not None and is_other:
             raise ValueError(
                 "calibration_weight of new rows is known to the levels of the fit alone: leave out "
-                "confidence_level and side, or fit at these levels."
+                "confidence_level, side and tails, or fit at these levels."
             )
         if is_dask(X):
+            if tails is not None:
+                raise ValueError(
+                    "Of a Dask DataFrame, ask for one side at a time instead of tails."
+                )
             return self._predict_partitions(X, groups, asked, side, calibration_weight)
         found = self.answers(X, groups=groups, calibration_weight=calibration_weight)
-        return found.center, found.interval(confidence_level, side)
+        return found.center, found.interval(confidence_level, side, tails)
 
     def _predict_partitions(
         self,

@@ -10,7 +10,13 @@ import numpy as np
 
 from clearbands.bands import Components, make_interval
 from clearbands.calibration.distribution import AnyLevel, Distribution
-from clearbands.checks import check_levels, check_one_level, check_quantiles, check_threshold
+from clearbands.checks import (
+    check_levels,
+    check_one_level,
+    check_quantiles,
+    check_tails,
+    check_threshold,
+)
 from clearbands.levels import same_level
 from clearbands.tables.native import FrameKind
 from clearbands.targets.targets import Targets
@@ -36,9 +42,14 @@ class Answers:
         return self.targets.center(self.calibrated.center)
 
     def interval(
-        self, confidence_level: float | Sequence[float] | None = None, side: str = "both"
+        self,
+        confidence_level: float | Sequence[float] | None = None,
+        side: str = "both",
+        tails: Any = None,
     ) -> np.ndarray:
-        """(n, 2, q): the bounds at any levels, by default those of the fit."""
+        """(n, 2, q): the bounds at any levels, by default those of the fit; or between tails."""
+        if tails is not None:
+            return self._between(tails, confidence_level, side)
         asked = None if confidence_level is None else check_levels(confidence_level)
         center = self.calibrated.center
         levels = self.levels.tolist() if asked is None else asked
@@ -48,6 +59,15 @@ class Answers:
             bounds = make_interval(center, self._distances)[:, :, columns]
             return self.targets.points(bounds, center)
         bounds = self.bands().intervals(center, self._distances, levels, side=side)
+        return self.targets.points(bounds, center)
+
+    def _between(self, tails: Any, confidence_level: Any, side: str) -> np.ndarray:
+        if confidence_level is not None or side != "both":
+            raise ValueError(
+                "tails say the level and the side: leave out confidence_level and side, or tails."
+            )
+        center = self.calibrated.center
+        bounds = self.bands().between(center, self._distances, check_tails(tails))
         return self.targets.points(bounds, center)
 
     def quantiles(self, levels: float | Sequence[float]) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clearbands.answers.questions import Questions, name_of
+from clearbands.levels import exact
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,8 +76,13 @@ def predict(
 
 def answer(answers: Answers, questions: Questions) -> Predictions:
     """The same of rows that were passed over already."""
-    levels = questions.levels or answers.levels.tolist()
-    is_other = bool(questions.levels) or questions.side != "both"
+    levels, tails = questions.levels or answers.levels.tolist(), questions.tails
+    asked = None
+    if tails is not None:
+        levels = [float(1 - exact(tails[0]) - exact(tails[1]))]
+        asked = answers.interval(tails=tails)
+    elif questions.levels or questions.side != "both":
+        asked = answers.interval(levels, questions.side)
     quantiles: dict[float, np.ndarray] = {}
     if questions.quantiles:
         found = answers.quantiles(questions.quantiles)
@@ -84,7 +90,7 @@ def answer(answers: Answers, questions: Questions) -> Predictions:
     return Predictions(
         tuple(answers.uncertainty(level) for level in levels),
         questions.side,
-        answers.interval(levels, questions.side) if is_other else None,
+        asked,
         quantiles,
         {name: answers.probability(above=value) for name, value in questions.above.items()},
         {name: answers.probability(below=value) for name, value in questions.below.items()},

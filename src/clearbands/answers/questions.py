@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from clearbands.calibration.distribution import SIDES
-from clearbands.checks import check_levels, check_quantiles, check_threshold
+from clearbands.checks import check_levels, check_quantiles, check_tails, check_threshold
 
 FAN = (0.95, 0.8, 0.5)  # levels that pages show within each other
 
@@ -22,7 +22,8 @@ class Questions:
     """By default intervals at the levels of the fit; all is checked when it is made.
 
     `above` and `below` are values whose chances are asked for: a number, or one per row (n,), under
-    the name that it goes by in a column of the answer.
+    the name that it goes by in a column of the answer. `tails` are the shares of targets below and
+    above, instead of a level.
 
     >>> Questions(quantiles=[0.9, 0.1]).quantiles
     (0.1, 0.9)
@@ -37,10 +38,15 @@ class Questions:
     above: Thresholds = field(default_factory=dict)
     below: Thresholds = field(default_factory=dict)
     unfamiliar: bool = False
+    tails: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         if self.side not in SIDES:
             raise ValueError(f'side must be "both", "lower" or "upper", got {self.side!r}.')
+        if self.tails is not None:
+            check_tails(self.tails)
+            if self.levels or self.side != "both":
+                raise ValueError("tails say the level and the side: leave out level and side.")
         if self.levels:
             check_levels(list(self.levels))
         rising = tuple(sorted(set(self.quantiles)))
@@ -71,6 +77,21 @@ def fan_levels(model: Any) -> list[float]:
     """Those of `FAN` for which the calibration rows of a model suffice."""
     bands = getattr(model, "any_level_", None)  # files of older versions have none
     return [] if bands is None else [level for level in FAN if level <= bands.highest]
+
+
+def tails_in(name: str, text: str) -> tuple[float, float]:
+    """The two shares in BELOW:ABOVE.
+
+    >>> tails_in("--tails", "0.02:0.08")
+    (0.02, 0.08)
+    """
+    below, _, above = text.partition(":")
+    try:
+        return float(below), float(above)
+    except ValueError:
+        raise ValueError(
+            f"{name} takes BELOW:ABOVE, two shares such as 0.02:0.08, got {text!r}."
+        ) from None
 
 
 def name_of(value: float) -> str:

@@ -11,6 +11,10 @@ that of the fitted levels; and bands of rising levels contain each other, since 
 Band 0 is the median. That is the center, unless the calibration rows show otherwise: a center may
 be a mean, and where noise is skewed most targets lie on one side of it. The median then divides the
 distance from the center to the bound of the lowest level so that half of them lie on either side.
+
+Inside the lowest fitted level rows may lie otherwise below the median than above: close to it on
+one side, far on the other. Where the calibration rows show that, z runs at another pace on each
+side, so that bands grow by as large a share of the rows below as above.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,6 +45,7 @@ from clearbands.checks import (
     check_weights,
 )
 from clearbands.levels import exact, normal_distances
+from clearbands.quantiles import weighted_quantiles
 from clearbands.targets.targets import PLAIN, Targets
 from clearbands.typed import Seed
 
@@ -48,6 +53,10 @@ SIDES = ("both", "lower", "upper")
 SAME_BAND = 1e-12  # relative: nearer rows differ by rounding alone
 FARTHEST = 0.9  # of the way to a bound: the median lies inside
 CHANCE = 2.0  # standard errors within which the center is taken for the median
+SIDES_DIFFER = 1.63  # Kolmogorov's distance between the sides, in units in which 1 % are larger
+PACE_SHARES = np.arange(1, 8) / 8  # of the rows of a side, between which its pace is even
+SAME_PACE = 1e-6  # of the first band: knots that are nearer are one
+FEWEST_OF_SIDE = 40  # rows that tell a pace
 N_MEAN = 200  # quantiles that a mean is taken over
 
 
@@ -81,6 +90,9 @@ class AnyLevel:
     weight: np.ndarray | None = None
     may_fall_short: bool = True  # whether too few rows are covered as far as they go
     median: float = 0.0  # of the distance to the bound above (or below, < 0): from the center to it
+    paces: tuple[np.ndarray, np.ndarray] | None = None
+    """Below and above the median (2, knots): z as distances have it, and as shares have it, rising
+    from 0 to the lowest fitted level. None where both sides are alike."""
 
     @classmethod
     def of(
@@ -118,7 +130,9 @@ class AnyLevel:
         if median is None:
             median = median_share(y - center, distances[:, :, columns[0]], weight)
         family = cls(fitted[columns], columns, np.zeros(0), weight, may_fall_short, median)
-        return replace(family, positions=family.positions_of(y, center, distances))
+        even = family.positions_of(y, center, distances)
+        family = replace(family, paces=side_paces(even, weight, float(family.levels[0])))
+        return replace(family, positions=family._paced(even))
 
     @property
     def highest(self) -> float:
@@ -151,9 +165,25 @@ class AnyLevel:
         bounds[:, 0] = -np.inf
         for j, level in enumerate(asked):
             z = self._order(sign * self.positions, level)
-            ends = self._points(*self._from_median(center, distances), np.array([sign * z]))
-            bounds[:, int(sign > 0), j] = ends[:, 0]
+            ends = self._points(self._from_median(center, distances), np.array([sign * z]))
+            # At low levels a bound could lie beyond the center, which no interval leaves out.
+            bounds[:, int(sign > 0), j] = sign * np.maximum(sign * ends[:, 0], sign * center)
         return bounds
+
+    def between(
+        self, center: np.ndarray, distances: np.ndarray, tails: tuple[float, float]
+    ) -> np.ndarray:
+        """(n, 2, 1): bounds with a share of the targets below and another one above.
+
+        Each is the bound of one side at its own level, so together they hold at 1 - both shares; no
+        share is an infinite bound. The center is between them.
+        """
+        bounds = np.tile([-math.inf, math.inf], (len(center), 1))
+        for j, (share, side) in enumerate(zip(tails, SIDES[1:], strict=True)):
+            if share > 0:
+                level = float(1 - exact(share))
+                bounds[:, j] = self.intervals(center, distances, level, side=side)[:, j, 0]
+        return bounds[:, :, None]
 
     def parts(
         self, aleatoric: np.ndarray, epistemic: np.ndarray, level: float
@@ -185,7 +215,7 @@ class AnyLevel:
         for j, quantile in enumerate(asked.tolist()):
             inside = float(abs(2 * exact(quantile) - 1))
             if inside == 0:
-                found[:, j] = self._from_median(center, distances)[0]
+                found[:, j] = self._from_median(center, distances).median
             else:
                 bounds = self._bounds(center, distances, inside)
                 found[:, j] = bounds[:, int(quantile > 0.5)]
@@ -201,7 +231,7 @@ class AnyLevel:
         knots = np.concatenate([[0.0], z[kept]])
         shares = np.concatenate([[0.0], self._shares(inside[kept])])
         around_median = self._from_median(center, distances[:, :, self.columns])
-        return Distribution(self, *around_median, *_strictly_rising(knots, shares))
+        return Distribution(self, around_median, *_strictly_rising(knots, shares))
 
     def _z(self, level: float) -> float:
         """The band of a level: fitted ones are themselves, others stay between them."""
@@ -247,8 +277,8 @@ class AnyLevel:
         (same,) = np.nonzero(at == z)
         if len(same):
             return make_interval(center, distances[:, :, same[0]])
-        median, from_median = self._from_median(center, distances)
-        bounds = make_interval(median, self._band(from_median, z))
+        around = self._from_median(center, distances)
+        bounds = make_interval(around.median, self._band(around, z))
         # Bounds of fitted levels are rounded from the center: none may cross them.
         j = int(np.searchsorted(at, z))
         if j < len(at):
@@ -263,13 +293,10 @@ class AnyLevel:
             )
         return bounds
 
-    def _from_median(
-        self, center: np.ndarray, distances: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The median (n,), and the distances (n, 2, levels) of the same bounds from there."""
+    def _from_median(self, center: np.ndarray, distances: np.ndarray) -> Around:
         shift = self.median * distances[:, int(self.median > 0), 0]
         moved = distances + np.stack([shift, -shift], axis=1)[:, :, None]
-        return center + shift, np.maximum(moved, 0)
+        return Around(center + shift, np.maximum(moved, 0), distances[:, :, -1])
 
     def _mixed(self, part: np.ndarray, z: float) -> np.ndarray:
         """(n, 2): a part of the distances at z; unlike their sum it may fall between levels."""
@@ -280,52 +307,75 @@ class AnyLevel:
         share = float(np.clip((z - at[j]) / (at[j + 1] - at[j]), 0, 1))
         return (1 - share) * part[:, :, j] + share * part[:, :, j + 1]
 
-    def _band(self, distances: np.ndarray, z: float) -> np.ndarray:
-        """(n, 2): the distances of band z."""
-        at = normal_distances(self.levels)
+    def _band(self, around: Around, z: float) -> np.ndarray:
+        """(n, 2): the distances of band z from the median."""
+        at, distances = normal_distances(self.levels), around.distances
         (same,) = np.nonzero(at == z)
         if len(same):
             return distances[:, :, same[0]]
         if z < at[0]:
-            return distances[:, :, 0] * (z / at[0])
+            return distances[:, :, 0] * (self._unpaced(z) / at[0])
         if z > at[-1]:
-            return distances[:, :, -1] * (z / at[-1])
+            return distances[:, :, -1] + around.beyond * (z / at[-1] - 1)
         j = int(np.searchsorted(at, z)) - 1
         share = (z - at[j]) / (at[j + 1] - at[j])
         low, high = distances[:, :, j], distances[:, :, j + 1]
         return np.minimum(low + share * (high - low), high)  # never falls, also where it rounds
 
-    def _points(self, center: np.ndarray, distances: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """(n, q): the ends of the bands z (q,), below the center where z is negative."""
-        found = np.empty((len(center), len(z)))
+    def _points(self, around: Around, z: np.ndarray) -> np.ndarray:
+        """(n, q): the ends of the bands z (q,), below the median where z is negative."""
+        found = np.empty((len(around.median), len(z)))
         for j, position in enumerate(z.tolist()):
             if math.isinf(position):
                 found[:, j] = position
             else:
-                reach = self._band(distances, abs(position))[:, int(position > 0)]
-                found[:, j] = center + math.copysign(1.0, position) * reach
+                reach = self._band(around, abs(position))[:, int(position > 0)]
+                found[:, j] = around.median + math.copysign(1.0, position) * reach
         return found
 
     def positions_of(self, y: np.ndarray, center: np.ndarray, distances: np.ndarray) -> np.ndarray:
         """(n,): the bands that just contain new rows, whose distances are (n, 2, k)."""
-        median, from_median = self._from_median(center, distances[:, :, self.columns])
-        return self._positions(y - median, from_median)
+        return self._positions(y, self._from_median(center, distances[:, :, self.columns]))
 
-    def _positions(self, offset: np.ndarray, distances: np.ndarray) -> np.ndarray:
-        """(n,): z of the smallest band that contains `offset` from the center; its sign."""
-        at = normal_distances(self.levels)
+    def _positions(self, y: np.ndarray, around: Around) -> np.ndarray:
+        """(n,): z of the smallest band that contains `y`; with the sign of its side."""
+        at, offset = normal_distances(self.levels), y - around.median
         side = np.where(offset < 0, 0, 1)
-        reach = np.take_along_axis(distances, side[:, None, None], axis=1)[:, 0]  # (n, k)
+        reach = np.take_along_axis(around.distances, side[:, None, None], axis=1)[:, 0]  # (n, k)
+        beyond = np.take_along_axis(around.beyond, side[:, None], axis=1)[:, 0]
         distance = np.abs(offset)
         with np.errstate(divide="ignore", invalid="ignore"):
-            z = np.where(distance == 0, 0.0, distance / reach[:, -1] * at[-1])  # beyond the last
+            more = (distance - reach[:, -1]) / beyond
+            z = np.where(distance == 0, 0.0, at[-1] * (1 + more))  # beyond the last
             for j in range(len(at) - 1, 0, -1):
                 low, high = reach[:, j - 1], reach[:, j]
                 between = at[j - 1] + (distance - low) / (high - low) * (at[j] - at[j - 1])
                 z = np.where(distance <= high, np.where(high > low, between, at[j - 1]), z)
             first = np.where(distance == 0, 0.0, distance / reach[:, 0] * at[0])
             z = np.where(distance <= reach[:, 0], first, z)
-        return np.where(side == 0, -z, z)
+        return self._paced(np.where(side == 0, -z, z))
+
+    def _paced(self, z: np.ndarray) -> np.ndarray:
+        """(n,): signed z as distances have it to z as shares have it."""
+        if self.paces is None:
+            return z
+        size, first = np.abs(z), normal_distances(self.levels)[0]
+        sides = [np.interp(size, *pace) for pace in self.paces]
+        return np.where(size < first, np.where(z < 0, -sides[0], sides[1]), z)
+
+    def _unpaced(self, z: Any) -> np.ndarray:
+        """(..., 2): z below the first level as shares have it, on both sides as distances do."""
+        if self.paces is None:
+            return np.stack([z, z], axis=-1)
+        return np.stack([np.interp(z, *pace[::-1]) for pace in self.paces], axis=-1)
+
+
+class Around(NamedTuple):
+    """Where the bands of rows lie."""
+
+    median: np.ndarray  # (n,)
+    distances: np.ndarray  # (n, 2, levels of the bands): of the bounds from the median
+    beyond: np.ndarray  # (n, 2): of the last bounds from the center, by which bands go on
 
 
 @dataclass(frozen=True)
@@ -339,12 +389,16 @@ class Distribution:
     """
 
     bands: AnyLevel
-    median: np.ndarray  # (n,)
-    distances: np.ndarray  # (n, 2, levels of the bands): of the bounds from the median
+    around: Around
     knots: np.ndarray  # z of bands, rising from 0
     shares: np.ndarray  # which share of the targets they contain
     targets: Targets = PLAIN  # how points of the model become targets
     center: np.ndarray | None = None  # (n,), of the model; None where it is the median
+
+    @property
+    def median(self) -> np.ndarray:
+        """(n,), on the scale of the model."""
+        return self.around.median
 
     def cdf(self, t: Any) -> np.ndarray:
         """(n,): the probability of a target of at most `t`, a number or one per row."""
@@ -355,7 +409,7 @@ class Distribution:
         values = check_vector(values, "t", n)
         support = self.targets.support
         inner = self.targets.thresholds(values, self._center)
-        z = self.bands._positions(inner - self.median, self.distances)
+        z = self.bands._positions(inner, self.around)
         share = 0.5 + np.sign(z) * self._inside(np.abs(z)) / 2
         share = np.where(values < support.low, 0.0, share)
         return np.where(values >= support.high, 1.0, share)
@@ -366,7 +420,7 @@ class Distribution:
         if asked.ndim != 1 or not np.all((asked > 0) & (asked < 1)):
             raise ValueError(f"p must lie strictly between 0 and 1, got {p!r}.")
         z = np.sign(asked - 0.5) * self._z_inside(np.abs(2 * asked - 1))
-        found = self.bands._points(self.median, self.distances, z)
+        found = self.bands._points(self.around, z)
         return self.targets.points(found, self._center)
 
     def mean(self) -> np.ndarray:
@@ -390,15 +444,14 @@ class Distribution:
     def _points_of_rows(self, z: np.ndarray) -> np.ndarray:
         """(n,): for every row the end of its own band."""
         at = np.concatenate([[0.0], normal_distances(self.bands.levels)])
-        side = (z > 0).astype(int)
-        reach = np.take_along_axis(self.distances, side[:, None, None], axis=1)[:, 0]
-        reach = np.column_stack([np.zeros(len(z)), reach])
+        side, rows = (z > 0).astype(int), np.arange(len(z))
+        reach = np.column_stack([np.zeros(len(z)), self.around.distances[rows, side]])
         size = np.abs(z)
+        size = np.where(size < at[1], self.bands._unpaced(size)[rows, side], size)
         j = np.clip(np.searchsorted(at, size, side="right") - 1, 0, len(at) - 2)
-        rows = np.arange(len(z))
         share = (size - at[j]) / (at[j + 1] - at[j])
         between = (1 - share) * reach[rows, j] + share * reach[rows, j + 1]
-        beyond = reach[:, -1] * size / at[-1]
+        beyond = reach[:, -1] + self.around.beyond[rows, side] * (size / at[-1] - 1)
         return self.median + np.sign(z) * np.where(size > at[-1], beyond, between)
 
     def _inside(self, z: np.ndarray) -> np.ndarray:
@@ -438,6 +491,48 @@ def median_share(
     below = np.cumsum(whole[order])
     middle = share[order[np.searchsorted(below, below[-1] / 2)]]
     return float(np.clip(middle, -FARTHEST, FARTHEST))
+
+
+def side_paces(
+    positions: np.ndarray, weight: np.ndarray | None, lowest: float
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """At which paces z runs below and above the median, inside the lowest fitted level.
+
+    `positions` (n,) are those at an even pace. None where the two sides differ by no more than
+    chance, or have too few rows to tell.
+    """
+    whole = np.ones(len(positions)) if weight is None else weight
+    (first,) = normal_distances([lowest])
+    inside = (np.abs(positions) <= first) & (whole > 0)
+    sides = [inside & (positions < 0), inside & (positions >= 0)]
+    sizes = [float(whole[side].sum()) for side in sides]
+    if min(sizes) < FEWEST_OF_SIDE:
+        return None
+    below, above = ((np.abs(positions[side]), whole[side]) for side in sides)
+    chance = SIDES_DIFFER * math.sqrt(1 / sizes[0] + 1 / sizes[1])
+    if _kolmogorov(*below, *above) <= chance:
+        return None
+    return _pace(*below, lowest), _pace(*above, lowest)
+
+
+def _pace(size: np.ndarray, weight: np.ndarray, lowest: float) -> np.ndarray:
+    """(2, knots) for the rows of one side, whose z at an even pace have these sizes."""
+    z = np.concatenate([[0.0], weighted_quantiles(size, PACE_SHARES, weight)])
+    paced = np.concatenate([[0.0], normal_distances(lowest * PACE_SHARES)])
+    (first,) = normal_distances([lowest])
+    rises = np.append(True, np.diff(z) > SAME_PACE * first) & (z < first * (1 - SAME_PACE))
+    return np.array([[*z[rises], first], [*paced[rises], first]])
+
+
+def _kolmogorov(one: np.ndarray, weight: np.ndarray, other: np.ndarray, its: np.ndarray) -> float:
+    """The largest distance between two distribution functions."""
+    at = np.concatenate([one, other])
+    shares = []
+    for values, counts in ((one, weight), (other, its)):
+        order = np.argsort(values, kind="stable")
+        below = np.concatenate([[0.0], np.cumsum(counts[order])])
+        shares.append(below[np.searchsorted(values[order], at, side="right")] / below[-1])
+    return float(np.abs(shares[0] - shares[1]).max())
 
 
 def _strictly_rising(knots: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

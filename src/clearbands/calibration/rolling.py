@@ -221,6 +221,8 @@ class Rolling:
             self.positions[-self.pace.window :],
             None,
             may_fall_short=False,
+            median=fitted.median,
+            paces=fitted.paces,
             asked=self.levels[order],
             needed=np.maximum.accumulate(self.levels_now[order]),
         )

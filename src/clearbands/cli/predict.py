@@ -48,6 +48,14 @@ def predict(
             "--side", metavar="SIDE", help="lower or upper: one bound, which holds at the level."
         ),
     ] = "both",
+    tails: Annotated[
+        str | None,
+        typer.Option(
+            "--tails",
+            metavar="BELOW:ABOVE",
+            help="Shares of targets below and above, such as 0.02:0.08, instead of a level.",
+        ),
+    ] = None,
     quantile: Annotated[
         list[float],
         typer.Option("--quantile", metavar="SHARE", help="Such as 0.1; repeat for several."),
@@ -102,10 +110,13 @@ def predict(
         unfamiliar,
         tuple(keep),
         row_id,
+        tails,
     )
     fitted = load_any(model)
     if is_classifier(fitted):
-        refuse_for_classes(side=side != "both", quantile=quantile, above=above, below=below)
+        refuse_for_classes(
+            side=side != "both", tails=tails, quantile=quantile, above=above, below=below
+        )
     table_on_disk = table_in_files(data, fitted)
     if table_on_disk is not None:
         workers = engine_of(engine, scheduler, jobs)

@@ -35,6 +35,7 @@ class Wanted:
     unfamiliar: bool = False
     keep: tuple[str, ...] = ()
     row_id: str | None = None
+    tails: str | None = None
 
     def __post_init__(self) -> None:
         self._questions()
@@ -61,10 +62,16 @@ class Wanted:
         above: dict[str, float | np.ndarray] | None = None,
         below: dict[str, float | np.ndarray] | None = None,
     ) -> Questions:
-        from clearbands.answers.questions import Questions
+        from clearbands.answers.questions import Questions, tails_in
 
         return Questions(
-            self.levels, self.side, self.quantiles, above or {}, below or {}, self.unfamiliar
+            self.levels,
+            self.side,
+            self.quantiles,
+            above or {},
+            below or {},
+            self.unfamiliar,
+            None if self.tails is None else tails_in("--tails", self.tails),
         )
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from clearbands.answers.questions import Questions, name_of
+from clearbands.answers.questions import Questions, name_of, tails_in
 from clearbands.calibration.conformal import rows_needed
 from clearbands.calibration.distribution import SIDES
 from clearbands.checks import NEAREST
@@ -35,6 +35,11 @@ def parameters(highest: float) -> list[dict[str, Any]]:
             "lower or upper: only that bound is finite, and it holds at the level by itself. The "
             "parts of the width are still those of the interval with both bounds.",
             {"type": "string", "enum": list(SIDES), "default": "both"},
+        ),
+        "tails": (
+            "Instead of a level, the shares of targets below and above, such as 0.02:0.08. The "
+            "parts of the width are those of the interval at 1 - both.",
+            {"type": "string", "example": "0.02:0.08"},
         ),
         "quantile": (
             "The value that this share of the targets does not exceed; repeat it for several.",
@@ -70,6 +75,7 @@ def check_enough(questions: Questions, model: ClearRegressor) -> None:
         return  # the model says itself why it answers at the levels of the fit alone
     asked = [level for level in questions.levels if same_level(model.levels_, level) is None]
     asked += [2 * abs(quantile - 0.5) for quantile in questions.quantiles]
+    asked += [1 - share for share in questions.tails or () if share > 0]
     highest = max(asked, default=0.0)
     if highest > bands.highest:
         raise Refusal(
@@ -97,6 +103,7 @@ def questions_in(given: Iterable[tuple[str, str]]) -> Questions:
             quantiles=_numbers("quantile", found),
             above={name_of(value): value for value in _numbers("above", found)},
             below={name_of(value): value for value in _numbers("below", found)},
+            tails=tails_in("tails", found["tails"][-1]) if "tails" in found else None,
             unfamiliar=_one("unfamiliar", found, ("false", "true"), "false") == "true",
         )
     except (ValueError, TypeError) as error:

@@ -96,6 +96,7 @@ class ClassScorer:
     def _check(self, asked: Questions) -> None:
         numbers_alone = {
             "side": asked.side != "both",
+            "tails": asked.tails,
             "quantile": asked.quantiles,
             "above": asked.above,
             "below": asked.below,
