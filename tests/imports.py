@@ -32,7 +32,7 @@ LAYERS = (
     ("center_models", "calibration"),
     ("quantile_models", "crossfitting"),
     ("networks", "bagging", "bands"),
-    ("engine",),
+    ("engine", "monotone"),
     ("tables", "levels", "quantiles"),
     ("rows",),
     ("checks", "progress", "optional", "writing", "model_files"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from clearbands.aleatoric.base import AleatoricPart, ResampledPart
 from clearbands.bands import Components
 from clearbands.checks import trusting
 from clearbands.epistemic.base import CenterAndWidths, CrossPart, EpistemicPart
+from clearbands.monotone import Still
 
 SHOWN = ("nothing", "center", "center and spread")
 """What the aleatoric part may see besides X: noise often depends on what is predicted, and it is
@@ -25,6 +26,7 @@ class Pair:
     epistemic: EpistemicPart
     aleatoric: AleatoricPart
     shown: str = "nothing"
+    still: Still | None = None  # columns that no width depends on
 
     def components(self, X: Any) -> Components:
         """Center and uncalibrated widths of new rows."""
@@ -36,6 +38,9 @@ class Pair:
 
     def say(self, X: Any) -> CenterAndWidths:
         """What the epistemic part says of new rows."""
+        return hold_still(self._ask, X, self.still)
+
+    def _ask(self, X: Any) -> CenterAndWidths:
         return self.epistemic.predict_with_widths(X)
 
     def around(self, X: Any, said: CenterAndWidths) -> Components:
@@ -47,7 +52,7 @@ class Pair:
 
     def view(self, X: Any, said: CenterAndWidths) -> Any:
         """X as the aleatoric part sees it."""
-        return show(X, said, self.shown)
+        return show(X if self.still is None else self.still.of(X), said, self.shown)
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ class CrossPair(Pair):
     epistemic: CrossPart
     aleatoric: ResampledPart
 
-    def say(self, X: Any) -> CenterAndWidths:
+    def _ask(self, X: Any) -> CenterAndWidths:
         return self.epistemic.predict_like_unseen(X)
 
     def unseen(self, X: Any, said: CenterAndWidths) -> Components:
@@ -101,6 +106,14 @@ class Blend:
                 [f[1] * part.epistemic for f, part in zip(self.factors, parts, strict=True)], 0
             ),
         )
+
+
+def hold_still(
+    ask: Callable[[Any], CenterAndWidths], X: Any, still: Still | None
+) -> CenterAndWidths:
+    """What is said of rows, with the widths of the same rows held still in some columns."""
+    said = ask(X)
+    return said if still is None else said._replace(widths=ask(still.of(X)).widths)
 
 
 def show(X: Any, said: CenterAndWidths, shown: str) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
 from clearbands.aleatoric.base import AleatoricPart, ResampledPart
@@ -15,6 +15,7 @@ from clearbands.aleatoric.crossfitted import CrossFittedNoise
 from clearbands.aleatoric.forward import ForwardFittedNoise
 from clearbands.bagging import Chain, Draws, Folds, seed_missing, set_up
 from clearbands.bands import Components
+from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.checks import is_frame
 from clearbands.competition.centers import (
     CenterStanding,
@@ -30,6 +31,7 @@ from clearbands.epistemic.base import CrossPart, EpistemicPart, OutOfBagEnsemble
 from clearbands.epistemic.crossfitted import as_cross_part
 from clearbands.epistemic.folded import FoldedEnsemble
 from clearbands.epistemic.forward import ForwardFitted
+from clearbands.monotone import Still
 from clearbands.pairs import Blend, Pair
 from clearbands.presets import match_quantile_model
 from clearbands.rows.split import Rows
@@ -68,6 +70,10 @@ class Recipe:
     levels: list[float]
     n_jobs: int | None
     gap: int | None = None  # where rows are in the order of time: see `clearbands.rows.time_order`
+    direction: np.ndarray | None = None
+    """(columns,) of X as the parts see it: 1 to rise with, -1 to fall with; None if all are free.
+    Centers keep to it, or do not compete; and no width depends on a column with a direction, so
+    that bounds keep to it as the center does."""
 
     @property
     def is_given(self) -> bool:
@@ -86,6 +92,7 @@ class Recipe:
             shown=self._shown(train.X),
             contest=contest,
             rng=rng,
+            still=self._still(train),
         )
         unseen = Unseen(outcome.rows, outcome.unseen)
         return Made(outcome.parts, outcome.leaderboard, standings, unseen)
@@ -104,12 +111,13 @@ class Recipe:
     ) -> tuple[tuple[CenterStanding, ...], Mapping[str, CrossPart]]:
         """All that competed for the center, and those that the noise is learned around."""
         if self.epistemic is not None:
-            return (), {GIVEN: self._set_up(self._crossed(self.epistemic), rng)}
+            part = self._directed(self.epistemic)
+            return (), {GIVEN: self._set_up(self._crossed(part), rng)}
         judges = draw_rows(train, contest.judging_rows, rng)
         draws = self._judging_draws(judges, contest.folds, rng)
         models = {
             name: seed_missing(model, rng)
-            for name, model in contest.centers(train.X.shape[1]).items()
+            for name, model in self._candidates(contest, train.X.shape[1]).items()
         }
         judged = judge_centers(models, judges, draws, self.levels, n_jobs=self.n_jobs)
         mixture = mix(judged, judged_rows(judges, draws), self.levels, contest.mixed)
@@ -121,10 +129,39 @@ class Recipe:
             )
             for standing in standings[: contest.n_centers_for(len(train))]
         }
-        others = {
-            name: self._set_up(self._crossed(part), rng) for name, part in contest.parts().items()
-        }
+        parts = contest.parts() if self.direction is None else {}
+        others = {name: self._set_up(self._crossed(part), rng) for name, part in parts.items()}
         return standings, chosen | others
+
+    def _candidates(self, contest: Contest, n_columns: int) -> Mapping[str, Any]:
+        """The centers that compete: those that keep to the directions, where there are any."""
+        pool = contest.centers(n_columns)
+        if self.direction is None:
+            return pool
+        ways = tuple(self.direction.tolist())
+        return {
+            name: clone(model).set_params(monotone=ways)
+            for name, model in pool.items()
+            if isinstance(model, SymmetricTrees)
+        }
+
+    def _directed(self, part: EpistemicPart) -> Any:
+        """A given part that keeps to the directions, or a refusal."""
+        if self.direction is None:
+            return part
+        trees = getattr(part, "model", None) or SymmetricTrees()
+        if not isinstance(part, FoldedEnsemble) or not isinstance(trees, SymmetricTrees):
+            raise ValueError(
+                f"monotone cannot be asked of {type(part).__name__}: leave epistemic open, or give "
+                "FoldedEnsemble(SymmetricTrees())."
+            )
+        ways = tuple(self.direction.tolist())
+        return clone(part).set_params(model=clone(trees).set_params(monotone=ways))
+
+    def _still(self, train: Rows) -> Still | None:
+        if self.direction is None:
+            return None
+        return Still.at_medians(train.X, self.direction, train.sample_weight)
 
     def _noises(self, contest: Contest, rng: np.random.RandomState) -> Mapping[str, NoiseCandidate]:
         if self.aleatoric is None:
@@ -161,14 +198,15 @@ class Recipe:
     def _shown(self, X: Any) -> str:
         """What competing aleatoric parts see besides X."""
         shall_show = self.aleatoric is None if self.show_center is None else self.show_center
-        if self.show_center is None and is_frame(X):
-            return "nothing"
+        if self.direction is not None or (self.show_center is None and is_frame(X)):
+            return "nothing"  # the center depends on columns that no width may depend on
         self._check_can_show(X)
         return "center and spread" if shall_show else "nothing"
 
     def _pair(self, train: Rows, validation: Rows, rng: np.random.RandomState) -> Pair:
         """The paper's way: the center first, then the noise from what it leaves over."""
-        epistemic = self._set_up(self.epistemic, rng)
+        assert self.epistemic is not None
+        epistemic = self._set_up(self._directed(self.epistemic), rng)
         self._check_bootstraps(epistemic)
         self._check_can_show(train.X)
         of_validation: dict[str, Any] = {"validation": (validation.X, validation.y)}
@@ -178,9 +216,14 @@ class Recipe:
             of_validation["validation_weight"] = validation.sample_weight
         fit_weighted(epistemic, train.X, train.y, train.sample_weight, **of_validation)
         aleatoric = match_quantile_model(self._set_up(self.aleatoric, rng), epistemic)
-        noise = self._noise(train, epistemic)
-        fit_weighted(aleatoric, noise.X, noise.y, noise.sample_weight)
-        return Pair(epistemic, aleatoric, "center" if self.show_center else "nothing")
+        noise, still = self._noise(train, epistemic), self._still(train)
+        X = noise.X if still is None else still.of(noise.X)
+        fit_weighted(aleatoric, X, noise.y, noise.sample_weight)
+        return Pair(epistemic, aleatoric, "center" if self._shows_center else "nothing", still)
+
+    @property
+    def _shows_center(self) -> bool:
+        return bool(self.show_center) and self.direction is None
 
     def _check_bootstraps(self, epistemic: EpistemicPart) -> None:
         if self.residuals == "out-of-bag" and not isinstance(epistemic, OutOfBagEnsemble):
@@ -199,10 +242,10 @@ class Recipe:
     def _noise(self, train: Rows, epistemic: EpistemicPart) -> Rows:
         """What the aleatoric part sees of the training rows, and what it learns."""
         X = train.X
-        if self.residuals == "target" and not self.show_center:
+        if self.residuals == "target" and not self._shows_center:
             return train
         center, unseen = self._training_centers(X, epistemic)
-        if self.show_center:
+        if self._shows_center:
             # In the sample the center follows y, which new rows would not let it do.
             X = np.column_stack([X, np.where(np.isnan(unseen), center, unseen)])
         if self.residuals == "target":
@@ -219,7 +262,7 @@ class Recipe:
 
     def _training_centers(self, X: Any, epistemic: EpistemicPart) -> tuple[np.ndarray, np.ndarray]:
         """The center of all members, and of those that did not see the row."""
-        needs_unseen = self.show_center or self.residuals == "out-of-bag"
+        needs_unseen = self._shows_center or self.residuals == "out-of-bag"
         if needs_unseen and isinstance(epistemic, OutOfBagEnsemble):
             return epistemic.predict_training(X)
         center = epistemic.predict(X)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from clearbands.competition.contest import Contest
 from clearbands.competition.judging import Standing
 from clearbands.epistemic.base import EpistemicPart
 from clearbands.interval_regressor import learns_from_target
+from clearbands.monotone import Monotone, check_monotone, encoded_directions
 from clearbands.new_rows.extrapolation import Extrapolation
 from clearbands.new_rows.familiarity import (
     Familiarity,
@@ -111,6 +112,11 @@ class ClearRegressor(UpdatingRegressor):
     whole_numbers : bool
         Whether targets count something: center, bounds, quantiles and samples are then whole
         numbers. An interval keeps all counts inside it, so it covers as much.
+    monotone : dict or sequence, optional
+        Columns of numbers or dates that the target rises (1) or falls (-1) with, other things being
+        equal: as in {"size": 1, "age": -1}, or one of -1, 0, 1 per column. Of two rows that differ
+        in such columns alone, center, bounds, quantiles and chances then keep that order. Only
+        trees that can promise it compete, and widths depend on the other columns alone.
     encoder : "auto", transformer or None
         Turns tables into numbers; "auto" is a `TableEncoder`, None leaves X as it is.
     n_jobs, random_state
@@ -177,6 +183,7 @@ class ClearRegressor(UpdatingRegressor):
         support: tuple[float | None, float | None] | None = None,
         target_transform: BaseEstimator | str | None = None,
         whole_numbers: bool = False,
+        monotone: Monotone = None,
         encoder: BaseEstimator | str | None = "auto",
         n_jobs: int | None = None,
         random_state: Seed = None,
@@ -195,6 +202,7 @@ class ClearRegressor(UpdatingRegressor):
         self.support = support
         self.target_transform = target_transform
         self.whole_numbers = whole_numbers
+        self.monotone = monotone
         self.encoder = encoder
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -268,9 +276,10 @@ class ClearRegressor(UpdatingRegressor):
         self.transform_ = fit_transform(self.target_transform, shares.train.y)
         self._to_model(shares.targets)
         train, validation, calibration = map(self._rescaled, shares)
-        recipe = self._recipe(levels)
         with listening(progress):
             self.encoder_ = self._make_encoder().fit(train.X, train.y)
+            direction = encoded_directions(self.monotone, self.encoder_, train.X)
+            recipe = replace(self._recipe(levels), direction=direction)
             texts = texts_of_rows(self.encoder_, train.X)
             train = self._encode(train)
             if validation is None:
@@ -370,6 +379,7 @@ class ClearRegressor(UpdatingRegressor):
         check_transform(self.target_transform)
         if self.split not in SPLITS:
             raise ValueError(f'split must be "random" or "time", got {self.split!r}.')
+        check_monotone(self.monotone)
         check_count(self.gap, "gap", smallest=0)
         if self.gap and self.split == "random":
             raise ValueError(f'gap={self.gap} needs split="time": rows at random have no order.')
@@ -478,6 +488,8 @@ class ClearRegressor(UpdatingRegressor):
                 'leave calibration open (or "cross") and split="random", and give neither X_cal '
                 "nor weights, groups, time or labels of rows that belong together."
             )
+        if self.monotone is not None:
+            raise ValueError("A table in files knows no monotone columns: leave monotone out.")
         if self.target_transform is not None:
             raise ValueError(
                 "A table in files is learned as it is: leave target_transform out, and write a "
@@ -585,6 +597,11 @@ class ClearRegressor(UpdatingRegressor):
         self.group_column_ = groups if isinstance(groups, str) else None
         if groups is None and weight is None:
             return None, None
+        if isinstance(self.monotone, Mapping) and self.monotone.get(self.group_column_):
+            raise ValueError(
+                f"groups={groups!r} have bounds of their own, so these cannot rise or fall with "
+                "that column: leave it out of monotone, or of groups."
+            )
         if groups is not None and weight is not None:
             raise ValueError("groups and calibration_weight cannot be had together: give one.")
         rows, targets = (X, y) if X_cal is None else (X_cal, y_cal)
@@ -688,7 +705,7 @@ class ClearRegressor(UpdatingRegressor):
         X = among.X[some if numbers is None else numbers[some]]
         weight = None if judged.sample_weight is None else judged.sample_weight[some]
         center = judged.components.center[some]
-        return Extrapolation.of(train.X, train.sample_weight, X, center, weight)
+        return Extrapolation.of(train.X, train.sample_weight, X, center, weight, recipe.direction)
 
 
 def _of_today(state: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,8 @@ import sys
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -137,3 +139,61 @@ def test_a_fitted_model_predicts_in_a_fresh_process(tmp_path):
     )
     subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True)
     np.testing.assert_array_equal(np.load(tmp_path / "predicted.npy"), model.predict(X))
+
+
+def one_tree(X, y, monotone, weight=None, loss="squared"):
+    model = SymmetricTrees(
+        loss, n_trees=1, max_depth=2, learning_rate=1.0, l2=0.0, monotone=monotone
+    )
+    return model.fit(X, y, sample_weight=weight)
+
+
+def test_leaves_are_the_nearest_in_order():
+    """Four cells in which the target must rise with both columns, against a solver."""
+    from scipy.optimize import minimize
+
+    cells = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    mean, weight = np.array([1.0, 3.0, 2.5, 0.5]), np.array([2.0, 1.0, 3.0, 2.0])
+    found = one_tree(cells, mean, [1, 1], weight).predict(cells)
+    in_order = [
+        {"type": "ineq", "fun": lambda v, a=a, b=b: v[b] - v[a]}
+        for a, b in ((0, 1), (0, 2), (1, 3), (2, 3))
+    ]
+    best = minimize(lambda v: weight @ (v - mean) ** 2, mean, constraints=in_order).x
+    np.testing.assert_allclose(found, best, atol=1e-3)
+    assert found[0] <= min(found[1], found[2]) <= max(found[1], found[2]) <= found[3]
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=15, deadline=None)
+def test_predictions_rise_and_fall_for_any_two_rows(loss, seed):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 80)), int(rng.integers(1, 5))
+    X = rng.integers(0, 9, (n, d)) / 4
+    y, ways = rng.normal(size=n) * 10.0 ** rng.integers(-3, 4), rng.integers(-1, 2, d)
+    model = SymmetricTrees(loss, n_trees=30, max_depth=5, monotone=ways.tolist(), l2=0.0)
+    model.fit(X, y)
+    low = rng.uniform(-0.5, 2.5, (200, d))
+    step = np.where(
+        ways == 0, 0, ways * rng.exponential(size=(200, d)) * rng.integers(0, 2, (200, d))
+    )
+    assert (model.predict(low + step) >= model.predict(low)).all()
+
+
+def test_whole_weights_are_repeated_rows_in_order_too():
+    rng = np.random.default_rng(0)
+    X, y, weight = rng.normal(size=(80, 3)), rng.normal(size=80), rng.integers(1, 4, 80)
+    trees = SymmetricTrees(n_trees=30, max_depth=4, learning_rate=0.2, monotone=[1, 0, -1])
+    rows = np.repeat(np.arange(80), weight)
+    one, other = trees.set_params(random_state=0), SymmetricTrees(**trees.get_params())
+    one.fit(X, y, sample_weight=weight)
+    other.fit(X[rows], y[rows])
+    np.testing.assert_array_equal(one.predict(X), other.predict(X))
+
+
+def test_columns_without_a_direction_grow_the_same_trees():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), rng.normal(size=80)
+    free, zeros = (SymmetricTrees(n_trees=20, monotone=m, random_state=0) for m in (None, [0] * 3))
+    np.testing.assert_array_equal(free.fit(X, y).predict(X), zeros.fit(X, y).predict(X))

@@ -53,9 +53,23 @@ def test_counts(houses, tmp_path):
     np.testing.assert_array_equal(upper, np.rint(upper))
 
 
+def test_columns_to_rise_and_fall_with_reach_the_model(houses, tmp_path):
+    out = tmp_path / "m.clear"
+    asked = ("--target", "price", "--drop", "visits", "--rises", "size", "--falls", "copies")
+    result = fit(houses, out, *asked)
+    assert result.exit_code == 0, result.stderr
+    model, frame = load(out), pl.read_csv(houses).select("size", "town", "copies")
+    assert model.monotone == {"size": 1, "copies": -1}
+    larger = frame.with_columns(pl.col("size") + 7, pl.col("copies") - 1)
+    assert (model.predict_interval(larger)[1] >= model.predict_interval(frame)[1]).all()
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
+        (("--target", "price", "--rises", "sizes"), "--rises names 'sizes', which is no column"),
+        (("--target", "price", "--rises", "size", "--falls", "size"), "choose one"),
+        (("--target", "town", "--rises", "size"), "--rises or --falls is for numbers"),
         (("--target", "price", "--weight", "town"), "--weight town must be numbers"),
         (("--target", "price", "--weight", "weights"), "no column 'weights'"),
         (("--target", "town", "--weight", "copies"), "--weight is for numbers: leave it out"),
@@ -69,6 +83,8 @@ def test_what_makes_no_sense_is_refused(houses, tmp_path, asked, said):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
+        (("--target", "price", "--falls", "town"), "'town', which holds text"),
+        (("--target", "price", "--rises", "size", "--preset", "a"), "cannot be asked of PCS"),
         (("--target", "visits", "--target-transform", "log"), "needs targets above 0, got 0"),
         (("--target", "price", "--whole-numbers"), "whole_numbers=True, but the target is"),
     ],

@@ -9,6 +9,7 @@ from clearbands.cli.fit_options import (
     AsClasses,
     CalibrationName,
     Drop,
+    Falls,
     Features,
     Gap,
     Group,
@@ -17,6 +18,7 @@ from clearbands.cli.fit_options import (
     Preset,
     PresetName,
     ReportPath,
+    Rises,
     RowId,
     ScaleName,
     Seed,
@@ -59,6 +61,8 @@ def fit(
     support: SupportText = None,
     target_transform: ScaleName = None,
     whole_numbers: WholeNumbers = False,
+    rises: Rises = [],  # noqa: B006
+    falls: Falls = [],  # noqa: B006
     weight: Weight = None,
     classes: AsClasses = None,
     time: TimeColumn = None,
@@ -115,6 +119,8 @@ def fit(
             time=time,
             weight=weight,
             target_transform=target_transform,
+            rises=rises,
+            falls=falls,
             classes=classes,
             columns_as=columns_as,
             separator=separator,
@@ -128,6 +134,7 @@ def fit(
     if time is not None:
         reading, _ = in_order(reading, time)
     rows = fitting.choose_rows(reading, names, features=features, drop=drop, as_classes=classes)
+    settings = settings.directed(rises, falls, rows.X.columns)
     settings.check_for(rows)
     learned, kept = (rows, None) if report is None else settings.keep_rows(rows)
     fitting.tell(reading, names, rows.X.columns, rows.y)

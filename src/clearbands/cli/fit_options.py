@@ -80,6 +80,18 @@ WholeNumbers = Annotated[
     bool,
     typer.Option("--whole-numbers", help="The target counts something, and so do all answers."),
 ]
+Rises = Annotated[
+    list[str],
+    typer.Option(
+        "--rises",
+        metavar="COLUMN",
+        help="The target rises with it, other things being equal; repeat for several.",
+    ),
+]
+Falls = Annotated[
+    list[str],
+    typer.Option("--falls", metavar="COLUMN", help="The target falls with it; likewise."),
+]
 AsClasses = Annotated[
     bool | None,
     typer.Option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,6 +51,7 @@ class Settings:
     gap: int = 0
     target_transform: str | None = None
     whole_numbers: bool = False
+    monotone: Mapping[str, int] | None = None
 
     def __post_init__(self) -> None:
         from clearbands.checks import check_levels
@@ -64,6 +65,23 @@ class Settings:
         if self.preset == "deep":
             require("torch", what="Training networks", extra="deep")
 
+    def directed(
+        self, rises: Sequence[str], falls: Sequence[str], columns: Sequence[str]
+    ) -> Settings:
+        """With the columns that the target rises and falls with."""
+        found: dict[str, int] = {}
+        for option, given, way in (("--rises", rises, 1), ("--falls", falls, -1)):
+            for name in names_in(list(given), list(columns)):
+                if name not in columns:
+                    raise ValueError(
+                        f"{option} names {name!r}, which is no column to learn from; those are "
+                        f"{', '.join(columns)}."
+                    )
+                if found.get(name, way) != way:
+                    raise ValueError(f"{name!r} stands behind --rises and --falls: choose one.")
+                found[name] = way
+        return replace(self, monotone=found or None)
+
     def check_for(self, rows: Rows) -> None:
         """Raise where classes are too few, or something was asked for that only numbers have."""
         if not is_classes(rows.y):
@@ -76,6 +94,7 @@ class Settings:
             "--support": self.support is not None,
             "--target-transform": self.target_transform is not None,
             "--whole-numbers": self.whole_numbers,
+            "--rises or --falls": self.monotone is not None,
             "--group": rows.groups is not None,
             "--time": self.in_time,
             "--weight": rows.sample_weight is not None,
@@ -103,6 +122,7 @@ class Settings:
             "support": self.support,
             "target_transform": self.target_transform,
             "whole_numbers": self.whole_numbers or None,
+            "monotone": self.monotone,
         }
         if self.in_time:
             given |= {"split": "time", "gap": self.gap}

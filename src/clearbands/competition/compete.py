@@ -24,7 +24,8 @@ from clearbands.competition.judging import (
 from clearbands.epistemic.base import CenterAndWidths, CrossPart
 from clearbands.epistemic.folded import FoldedEnsemble
 from clearbands.epistemic.nested import Nested
-from clearbands.pairs import Blend
+from clearbands.monotone import Still
+from clearbands.pairs import Blend, hold_still
 from clearbands.progress import report
 from clearbands.rows.split import Rows
 from clearbands.rows.weighting import fit_weighted
@@ -49,18 +50,19 @@ def compete(
     shown: str,
     contest: Contest,
     rng: np.random.RandomState,
+    still: Still | None = None,
 ) -> Outcome:
     """Pairs are judged on all rows or, of many, on some; what was chosen is fitted on all.
 
-    Parts come unfitted and seeded, at the levels.
+    Parts come unfitted and seeded, at the levels. No width depends on columns held `still`.
     """
     judges = draw_rows(train, contest.judging_rows, rng)
-    contestants = _pair_up(judges, centers, noises, levels, shown, contest)
+    contestants = _pair_up(judges, centers, noises, levels, shown, contest, still)
     kept = not_told_apart(contestants, contest.averaged, contest.errors)
     board = leaderboard(contestants, kept)
     if judges is not train:
         names = {(contestant.center_name, contestant.noise_name) for contestant in kept}
-        kept = _pair_up(train, centers, noises, levels, shown, contest, names)
+        kept = _pair_up(train, centers, noises, levels, shown, contest, still, names)
     parts, unseen = blend(kept)
     return Outcome(parts, kept[0].y, unseen, board, kept[0].rows)
 
@@ -79,6 +81,7 @@ def _pair_up(
     levels: list[float],
     shown: str,
     contest: Contest,
+    still: Still | None,
     wanted: Collection[tuple[str, str]] | None = None,
 ) -> list[Contestant]:
     """A contestant for every pair, or for the wanted ones."""
@@ -94,14 +97,15 @@ def _pair_up(
         )
         nested = None
         n_folds = contest.nested_folds_for(len(rows))
-        if n_folds and len(noises) > 1 and isinstance(epistemic, FoldedEnsemble):
+        can_nest = still is None and isinstance(epistemic, FoldedEnsemble)
+        if n_folds and len(noises) > 1 and can_nest:
             nested = Nested.fit(epistemic, rows, n_folds)
-        said = epistemic.predict_unseen(rows.X)
+        said = hold_still(epistemic.predict_unseen, rows.X, still)
         kept = unseen_rows(said.center, epistemic.judges_all)
         said, used = CenterAndWidths(said.center[kept], said.widths[kept]), rows.take(kept)
         for noise_name, noise in around.items():
             names = center_name, noise_name
-            found = judge(used, names, epistemic, said, noise, levels, shown, nested)
+            found = judge(used, names, epistemic, said, noise, levels, shown, nested, still)
             contestants.append(replace(found, rows=kept[found.rows]))
             report("pairs", len(contestants), len(wanted))
     return contestants

@@ -17,6 +17,7 @@ from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.epistemic.base import CenterAndWidths, CrossPart
 from clearbands.epistemic.nested import Nested
 from clearbands.levels import alpha
+from clearbands.monotone import Still
 from clearbands.pairs import Blend, CrossPair, show
 from clearbands.presets import match_quantile_model
 from clearbands.rows.split import Rows
@@ -69,20 +70,21 @@ def judge(
     levels: Sequence[float],
     shown: str,
     nested: Nested | None = None,
+    still: Still | None = None,
 ) -> Contestant:
     """Fit the noise around a fitted center, and calibrate both on unseen rows.
 
     `said` is what the center says of the rows by what did not see them, `nested` what others like
-    it say without one fold more: then a member of the noise learns nothing of what it judges.
+    it say without one fold more: then a member of the noise learns nothing of what it judges. No
+    width depends on the columns that are held `still`.
     """
     learned = rows.y if noise.learns_target else rows.y - said.center
     part = match_quantile_model(clone(noise.part), epistemic)
-    seen = show(rows.X, said, shown)
+    pair = CrossPair(epistemic, part, shown, still)
     how: dict[str, Any] = {"together": rows.together}
     if nested is not None and part.takes_nested and not noise.learns_target:
         how = {"nested": _nested_rows(rows, said, nested, shown)}
-    fit_weighted(part, seen, learned, rows.sample_weight, **how)
-    pair = CrossPair(epistemic, part, shown)
+    fit_weighted(part, pair.view(rows.X, said), learned, rows.sample_weight, **how)
     unseen = pair.unseen(rows.X, said)
     return assess(names, pair, rows.y, unseen, levels, rows.sample_weight)
 

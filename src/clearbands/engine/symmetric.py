@@ -142,12 +142,15 @@ def fit_symmetric_bag(
     seeds: np.ndarray,
     n_jobs: int | None,
     stage: str,
+    direction: np.ndarray | None = None,
 ) -> SymmetricBag:
     """Boost on every part of the rows, a row of `counts` (b, n) of any integer type.
 
     A count is how often a row is taken, or any other whole weight; `grains` say what it weighs
     each time. Learning rates and seeds, which place the cuts, are (b,). y is (n,), or (b, n) where
     members learn targets of their own. Columns of X enter by the order of their values alone.
+    `direction` (d,) says which of them members must rise (1) or fall (-1) with, for any two rows
+    that differ in such columns alone.
     """
     check_width(X)
     check_counts(counts, grains)
@@ -166,6 +169,9 @@ def fit_symmetric_bag(
         seen = None if screen is None else screen.columns(targets[member], own_counts)
         columns = Columns.draw(
             fine if seen is None else fine[seen], drawn, weight, max_bins, int(seeds[member])
+        )
+        columns = columns.directed(
+            direction if direction is None or seen is None else direction[seen]
         )
         rule = Rule(n_trees, max_depth, float(learning_rates[member]), l2, absolute)
         grown = grow_member(columns, rule, targets[member, drawn], weight, stop)

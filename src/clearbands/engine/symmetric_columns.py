@@ -32,6 +32,15 @@ class Columns(NamedTuple):
     last_fine: (
         np.ndarray
     )  # (d, max_bins) int16: the last fine bin in a bin, ALWAYS_LEFT of the last
+    direction: np.ndarray | None = None
+    """(d + 1,) int8: 1 where predictions must rise with a column, -1 where they must fall, else 0;
+    None where all are free, which kernels are compiled for on their own."""
+
+    def directed(self, direction: np.ndarray | None) -> Columns:
+        """With directions (d,) of its columns."""
+        if direction is None or not direction.any():
+            return self
+        return self._replace(direction=np.append(direction, 0).astype(np.int8))
 
     @classmethod
     def draw(

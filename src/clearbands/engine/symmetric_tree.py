@@ -21,6 +21,7 @@ import numpy as np
 from clearbands.engine.compiled import ZERO, called, inlined, kernel
 from clearbands.engine.selection import weighted_quantile
 from clearbands.engine.symmetric_histograms import NEVER_ZERO, best_question
+from clearbands.engine.symmetric_order import keep_order
 
 MAX_DEPTH = 10
 MAX_WEIGHT = 2**31 - 1  # of all rows of a member, so that half of a pair holds it
@@ -78,6 +79,7 @@ def fit_member(columns, rule, rows, histograms, stop, init, feature, threshold, 
             _set_medians(rule, rows, histograms.left, value[tree])
         else:
             set_means(rule, histograms.total, bits, scale, value[tree])
+        keep_order(columns.direction, feature[tree], histograms.total, bits, value[tree])
         _shift_residuals(rows.residual, rows.leaf, value[tree])
 
 

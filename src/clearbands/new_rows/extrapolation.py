@@ -26,12 +26,18 @@ class Extrapolation:
     column's range, as steeply as the center changes towards an end of that column; of several
     columns the largest counts. Training rows lie outside the others, too: as far out as the
     farthest of them nothing is added, so that hardly an ordinary row is touched.
+
+    A target that rises with a column is not smaller beyond its largest values than at them: there
+    only the upper bound moves, and below the smallest values only the lower one.
     """
 
     low: np.ndarray  # (columns,) of the encoded training rows
     high: np.ndarray
     steepness: np.ndarray  # (columns,): by how much the center changes per range of the column
     margin: float  # in ranges
+    direction: np.ndarray | None = (
+        None  # (columns,): 1 to rise with, -1 to fall with, 0 for neither
+    )
 
     @classmethod
     def of(
@@ -41,13 +47,15 @@ class Extrapolation:
         judged: np.ndarray,
         center: np.ndarray,
         weight: np.ndarray | None,
+        direction: np.ndarray | None = None,
     ) -> Extrapolation:
         """From training rows, and from rows with the center that those said who saw them not."""
         low, high = train.min(axis=0), train.max(axis=0)
         slopes = np.array([_steepness(column, center, weight) for column in judged.T])
         margin = max((_margin(column, train_weight) for column in train.T), default=0.0)
         with np.errstate(over="ignore"):
-            return cls(low, high, np.minimum(slopes * (high - low), LARGEST), margin)
+            steepness = np.minimum(slopes * (high - low), LARGEST)
+        return cls(low, high, steepness, margin, direction)
 
     def widened(self, low: np.ndarray, high: np.ndarray) -> Extrapolation:
         """The same for more rows than it was made of, with their ranges."""
@@ -58,7 +66,10 @@ class Extrapolation:
         return replace(self, low=low, high=high, steepness=steepness)
 
     def deviations(self, X: np.ndarray) -> np.ndarray:
-        """(n,): the standard deviation of what the center may be off for being out there."""
+        """(n, 2): standard deviations of what the center may be off for being out there.
+
+        The center may be too high, which the lower bound must allow for, or too low.
+        """
         return predict_in_chunks(self._deviations, X, members=X.shape[1])
 
     def _deviations(self, X: np.ndarray) -> np.ndarray:
@@ -66,15 +77,19 @@ class Extrapolation:
             span = self.high - self.low
             outside = np.maximum(np.maximum(self.low - X, X - self.high), 0.0)
             ranges = np.minimum(outside / np.where(span > 0, span, np.inf), FARTHEST)
-        beyond = np.maximum(ranges - self.margin, 0.0)
-        return (beyond * self.steepness).max(axis=1, initial=0.0)
+        reach = np.maximum(ranges - self.margin, 0.0) * self.steepness
+        if self.direction is None:
+            return np.repeat(reach.max(axis=1, initial=0.0)[:, None], 2, axis=1)
+        above = np.where(X > self.high, self.direction, -self.direction)  # where targets are larger
+        sides = [np.where(above != way, reach, 0.0) for way in (1, -1)]
+        return np.stack([side.max(axis=1, initial=0.0) for side in sides], axis=1)
 
     def widen(self, calibrated: Components, X: np.ndarray, levels: Sequence[float]) -> Components:
         """The calibrated distances, farther where X is outside."""
         deviations = self.deviations(X)
         if not deviations.any():
             return calibrated
-        added = deviations[:, None, None] * normal_distances(levels)
+        added = deviations[:, :, None] * normal_distances(levels)
         return calibrated._replace(epistemic=calibrated.epistemic + added)
 
 
