@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.calibration.conformal import CalibrationWarning
-from clearbands.calibration.logit_search import search_constants
+from clearbands.calibration.logit_proof import is_lowest
+from clearbands.calibration.logit_search import Logits, search_constants
 from clearbands.targets.classes import softmax
 
 
@@ -22,8 +23,14 @@ class JointClassCalibrator(BaseEstimator):
     The logits of member m become c1 * (mean + c2 * (z_m - mean)); the answer is the mean over the
     members of their softmax. c1 = c2 = 1 is the plain ensemble; c2 = 0 pools the logits; a c1 below
     1 says less surely what the ensemble says, a c2 above 1 takes its disagreement for more. Both
-    minimise the negative log-likelihood of rows that no member was trained on (Newton's method with
-    exact derivatives, from several starts); it is never higher than that of the plain ensemble.
+    minimise the negative log-likelihood of rows that no member was trained on; it is never higher
+    than that of the plain ensemble.
+
+    The search takes Newton's steps with exact derivatives, in milliseconds. With one member, or
+    members that agree, the loss is convex and its minimum the only one. With spread there may be
+    several: a grid shows the valleys, the search goes to the end of each, and `gradient_norm_` says
+    that it arrived. That no constants are better is not proven by that, but `proves` does, for the
+    rows at hand.
 
     Parameters
     ----------
@@ -38,8 +45,8 @@ class JointClassCalibrator(BaseEstimator):
     loss_ : float
         The mean negative log-likelihood of the rows, in nats, without those of chance.
     gradient_norm_ : float
-        Of what was minimised, per relative change of the logits: 0 where it converged. The loss
-        may have several minima; of those that were reached, this is the lowest.
+        Of what was minimised, per relative change of the logits: 0 where it converged. Of several
+        minima that were reached, this is the lowest.
     n_classes_ : int
 
     Examples
@@ -56,6 +63,8 @@ class JointClassCalibrator(BaseEstimator):
     0.5
     >>> calibrator.predict_proba(logits).shape
     (1000, 3)
+    >>> calibrator.proves(y, logits)
+    True
     """
 
     c1_: float
@@ -84,6 +93,23 @@ class JointClassCalibrator(BaseEstimator):
                 stacklevel=2,
             )
         return self
+
+    def proves(self, y: ArrayLike, logits: Any, *, within: float = 1e-4) -> bool:
+        """Whether no constants make these rows, those of `fit`, more likely by more than `within`.
+
+        In nats per row, with the rows of chance; anywhere in the range of the search, which ends
+        where the logits or their deviations are 8 as a root mean square (or larger, as given). By
+        branch and bound, which takes some hundred times as long as one look at the rows. False
+        where better ones exist, or the bounds are too loose to tell.
+        """
+        check_is_fitted(self, "c1_")
+        if not within > 0:
+            raise ValueError(f"within must be a positive number, got {within!r}.")
+        logits = check_logits(logits)
+        y = _check_classes(y, *logits.shape[::2])
+        problem = Logits.of(y, logits, float(self.prior_rows))
+        at = problem.sizes * np.array([self.c1_, self.c1_ * self.c2_])
+        return is_lowest(problem, problem.point(at).loss, within)
 
     def scale(self, logits: Any) -> np.ndarray:
         """(n, members, classes): the calibrated logits."""

@@ -1,10 +1,11 @@
 """The two constants of member logits that make held-out classes most likely.
 
 With a = c1 and b = c1 c2 the logits a * mean + b * deviation are linear in (a, b), and gradient and
-Hessian of the negative log-likelihood are means and covariances over the classes. It is no convex
-problem: Newton's method runs from several starts, and how flat the loss is where it ends is kept.
-Far out, where members no longer weigh but vote, few rows have spurious minima: the search ends
-where the logits, or their deviations, are 8 on average (or larger, as they were given).
+Hessian of the negative log-likelihood are means and covariances over the classes. Where members
+agree, or there is one, the loss is convex in a. With spread it is not: a grid on some rows
+shows the valleys, and Newton's method goes to the end of each, on few rows first, then on all. Far
+out, where members no longer weigh but vote, few rows have spurious minima: the search ends where
+the logits, or their deviations, are 8 on average (or larger, as they were given).
 """
 
 from __future__ import annotations
@@ -14,13 +15,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-LOWEST = np.array([1e-6, 0.0])  # of a and b, as the root mean square of what they scale
-HIGHEST = 8.0
+# Of a and b, as the root mean square of what they scale:
+LOWEST, HIGHEST = 1e-6, 8.0  # b may be 0
+NO_SPREAD = 1e-3  # a b that is as good as 0
 FLAWLESS = 1e-6  # a loss that only rows without an error reach
-# Where searches may start. Without any spread the loss is flat in b, minimum or not: none does.
-STARTS = np.geomspace(0.1, 8, 10)
-N_SCANNED = 300  # rows that decide which starts are worth a search
+# Where valleys are looked for: each twice the last but one, so that powers are squares.
+SCANNED = HIGHEST / 2.0 ** (np.arange(12, -1, -1) / 2)
+FARTHEST = 300 / HIGHEST  # a logit on the grid: the product of two powers is finite
+SCANNED_LOGITS = 8_000  # of the rows that decide which starts are worth a search
+FEWEST_SCANNED = 100  # rows
+GROWTH = 10  # of the rows, from those of the grid to all
+CHUNK = 16_384  # logits that are worked on at once: what the nearest memory holds
+SAME = 0.01  # distance of ends, as a share, that the rows of the grid do not tell apart
 TOLERANCE = 1e-9  # of the projected gradient
+DIGITS = 1e-14  # by which a loss does not fall any more
 MAX_STEPS = 200
 
 
@@ -36,93 +44,177 @@ class Constants:
 
 
 @dataclass(frozen=True)
+class Point:
+    """The loss at (a, b), and how it bends there."""
+
+    at: np.ndarray  # (2,)
+    loss: float
+    gradient: np.ndarray  # (2,)
+    hessian: np.ndarray  # (2, 2)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some rows, last of all axes, so that sums over classes and members run along them."""
+
+    mean: np.ndarray  # (classes, 1, n)
+    deviation: np.ndarray  # (classes, members, n)
+    asked: np.ndarray  # (labels, 1, n): the classes whose probability counts
+    weight: np.ndarray  # (labels, n): how much
+
+    def at(self, a: float, b: float) -> tuple[float, np.ndarray, np.ndarray]:
+        """Loss, gradient (2,) and Hessian (2, 2), summed over the rows."""
+        u, v = self.mean, self.deviation
+        p, log_p = self.said(a, b)
+        share, pooled = shares(log_p)
+        weighted = p * u
+        mean_u, uu, uv = (part.sum(axis=0) for part in (weighted, weighted * u, weighted * v))
+        np.multiply(p, v, out=weighted)
+        mean_v, vv = weighted.sum(axis=0), (weighted * v).sum(axis=0)
+        # The gradient of each member's log-probability, and its curvature: a covariance.
+        du, dv = self.of_asked(u) - mean_u, self.of_asked(v) - mean_v
+        bends = uu - mean_u**2, uv - mean_u * mean_v, vv - mean_v**2
+        pulls = du * du, du * dv, dv * dv
+        slope_u, slope_v = (share * du).sum(axis=1), (share * dv).sum(axis=1)
+        slopes = slope_u * slope_u, slope_u * slope_v, slope_v * slope_v
+        aa, ab, bb = (
+            float(np.sum(self.weight * ((share * (bend - pull)).sum(axis=1) + slope)))
+            for bend, pull, slope in zip(bends, pulls, slopes, strict=True)
+        )
+        gradient = -np.array([np.sum(self.weight * slope) for slope in (slope_u, slope_v)])
+        return -float(np.sum(self.weight * pooled)), gradient, np.array([[aa, ab], [ab, bb]])
+
+    def said(self, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
+        """Probabilities (classes, members, n), and logarithms of those asked for."""
+        z = b * self.deviation
+        z += a * self.mean
+        z -= z.max(axis=0)
+        p = np.exp(z)
+        total = p.sum(axis=0)
+        p /= total
+        return p, self.of_asked(z) - np.log(total)
+
+    def of_asked(self, values: np.ndarray) -> np.ndarray:
+        """(labels, members, n) of (classes, members, n)."""
+        if len(self.asked) == len(values):  # all classes, in their order
+            return values
+        return np.take_along_axis(values, self.asked, axis=0)
+
+
+def shares(log_p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of each member in the pooled probability (labels, m, n), and its logarithm (labels, n)."""
+    top = log_p.max(axis=1, keepdims=True)
+    share = np.exp(log_p - top)
+    total = share.sum(axis=1, keepdims=True)
+    share /= total
+    return share, (np.log(total / log_p.shape[1]) + top)[:, 0]
+
+
+def _powers(logits: np.ndarray) -> list[np.ndarray]:
+    """The exponentials of the logits times each scanned factor, none of them infinite or 0."""
+    kept = np.clip(logits, -FARTHEST, FARTHEST)
+    found = [np.exp(factor * kept) for factor in SCANNED[:2]]
+    for _ in SCANNED[2:]:
+        found.append(found[-2] * found[-2])
+    return found
+
+
+@dataclass(frozen=True)
 class Logits:
     """Member logits of rows whose class is known, taken apart, each part in units of its size."""
 
     y: np.ndarray  # (n,) whole numbers
-    mean: np.ndarray  # (n, 1, classes)
-    deviation: np.ndarray  # (n, m, classes)
+    mean: np.ndarray  # (classes, 1, n)
+    deviation: np.ndarray  # (classes, members, n)
     sizes: np.ndarray  # (2,): root mean squares of mean and deviation
     prior_rows: float
 
     @classmethod
     def of(cls, y: np.ndarray, logits: np.ndarray, prior_rows: float) -> Logits:
-        centred = logits - logits.mean(axis=2, keepdims=True)  # the softmax does not see the mean
-        mean = centred.mean(axis=1, keepdims=True)
-        parts = mean, centred - mean
-        sizes = np.array([np.sqrt(np.mean(part**2)) for part in parts])
+        """logits: (n, members, classes)."""
+        z = np.ascontiguousarray(logits.T)
+        z -= z.mean(axis=0)  # the softmax does not see the mean over the classes
+        mean = z.mean(axis=1, keepdims=True)
+        z -= mean
+        sizes = np.sqrt([np.mean(mean**2), np.mean(z**2)])
         sizes[sizes <= 1e-12 * sizes.sum()] = 0.0  # nothing but the last digits
         units = np.where(sizes > 0, sizes, 1.0)
-        return cls(y, mean / units[0], parts[1] / units[1], sizes, prior_rows)
+        return cls(y, mean / units[0], np.divide(z, units[1], out=z), sizes, prior_rows)
+
+    @property
+    def parts(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.mean, self.deviation
 
     @property
     def highest(self) -> np.ndarray:
         return np.maximum(HIGHEST, self.sizes)
 
-    def every(self, step: int) -> Logits:
-        rows = slice(None, None, step)
-        return Logits(
-            self.y[rows], self.mean[rows], self.deviation[rows], self.sizes, self.prior_rows
-        )
+    @property
+    def has_spread(self) -> bool:
+        return bool(self.sizes[1] > 0)
 
-    def labels(self) -> Iterator[tuple[np.ndarray, float]]:
-        """Classes (n,) and their weight: those seen, and each class for the rows of chance."""
-        n, n_classes = len(self.y), self.mean.shape[2]
-        yield self.y, n / (n + self.prior_rows)
-        if self.prior_rows:
-            for label in range(n_classes):
-                weight = self.prior_rows / (n + self.prior_rows) / n_classes
-                yield np.full(n, label), weight
+    def samples(self) -> list[Logits]:
+        """Few rows, evenly taken, then ever more, but not all."""
+        n_classes, n_members, n = self.deviation.shape
+        step = n // max(FEWEST_SCANNED, SCANNED_LOGITS // (n_classes * n_members))
+        found = []
+        while step > 1:
+            found.append(self._every(step))
+            step //= GROWTH
+        return found
 
-    def loss(self, at: np.ndarray) -> float:
-        log_p = self._log_p(at)
-        total = 0.0
-        for y, weight in self.labels():
-            own = _of_class(log_p, y)
-            top = own.max(axis=1, keepdims=True)
-            pooled = np.log(np.exp(own - top).mean(axis=1)) + top[:, 0]
-            total -= weight * float(pooled.mean())
-        return total
+    def _every(self, step: int) -> Logits:
+        mean, deviation = (np.ascontiguousarray(part[:, :, ::step]) for part in self.parts)
+        return Logits(self.y[::step], mean, deviation, self.sizes, self.prior_rows)
 
-    def derivatives(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gradient (2,) and Hessian (2, 2) of the loss."""
-        log_p = self._log_p(at)
-        expected, covariance = self._moments(np.exp(log_p))
-        gradient, hessian = np.zeros(2), np.zeros((2, 2))
-        for y, weight in self.labels():
-            share = _of_class(log_p, y)
-            share = np.exp(share - share.max(axis=1, keepdims=True))
-            share /= share.sum(axis=1, keepdims=True)  # of each member in the pooled probability
-            own = np.empty_like(expected)
-            own[0] = _of_class(self.mean, y)
-            own[1] = _of_class(self.deviation, y)
-            pull = own - expected  # the gradient of each member's log-probability
-            mean_pull = (share * pull).sum(axis=2)
-            gradient -= weight * mean_pull.mean(axis=1)
-            curvature = (share * (covariance - pull[:, None] * pull[None])).sum(axis=(2, 3))
-            hessian += weight * (curvature + mean_pull @ mean_pull.T) / len(y)
-        return gradient, hessian
+    def pooled(self) -> Logits:
+        """As if all members said their mean."""
+        sizes = self.sizes * [1.0, 0.0]
+        return Logits(self.y, self.mean, np.zeros_like(self.mean), sizes, self.prior_rows)
 
-    def _log_p(self, at: np.ndarray) -> np.ndarray:
-        """(n, m, classes): log-probabilities of the members."""
-        z = at[0] * self.mean + at[1] * self.deviation
-        z -= z.max(axis=2, keepdims=True)
-        return z - np.log(np.exp(z).sum(axis=2, keepdims=True))
+    def chunks(self) -> Iterator[Chunk]:
+        n_classes, n_members, n = self.deviation.shape
+        n_rows = max(1, CHUNK // (n_classes * n_members))
+        asked, weight = self._labels()
+        for start in range(0, n, n_rows):
+            rows = slice(start, start + n_rows)
+            yield Chunk(
+                self.mean[:, :, rows], self.deviation[:, :, rows], asked[..., rows], weight[:, rows]
+            )
 
-    def _moments(self, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Over the classes: expectations (2, n, m) and covariances (2, 2, n, m) of both parts."""
-        u, v = self.mean, self.deviation
-        weighted = p * u, p * v
-        expected = np.stack([part.sum(axis=2) for part in weighted])
-        crossed = (weighted[0] * v).sum(axis=2)
-        squares = [(part * own).sum(axis=2) for part, own in zip(weighted, (u, v), strict=True)]
-        products = np.array([[squares[0], crossed], [crossed, squares[1]]])
-        return expected, products - expected[:, None] * expected[None]
+    def _labels(self) -> tuple[np.ndarray, np.ndarray]:
+        """The classes that count in each row, and how much: its own, and any for chance."""
+        n, n_classes = len(self.y), len(self.mean)
+        each = 1 / (n + self.prior_rows)
+        if self.prior_rows == 0:
+            return self.y[None, None], np.full((1, n), each)
+        weight = np.full((n_classes, n), self.prior_rows / n / n_classes * each)
+        weight[self.y, np.arange(n)] += each
+        return np.broadcast_to(np.arange(n_classes)[:, None, None], (n_classes, 1, n)), weight
 
+    def point(self, at: np.ndarray) -> Point:
+        a, b = at.tolist()
+        losses, gradients, hessians = zip(*(chunk.at(a, b) for chunk in self.chunks()), strict=True)
+        return Point(at, sum(losses), np.sum(gradients, axis=0), np.sum(hessians, axis=0))
 
-def _of_class(values: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """(n, m) of (n, m, classes): those of each row's class."""
-    return np.take_along_axis(values, y[:, None, None], axis=2)[:, :, 0]
+    def valleys(self) -> list[np.ndarray]:
+        """The points of the grid that no neighbour is lower than, but for those next to b = 0."""
+        losses = self.scan()
+        padded = np.pad(losses, 1, constant_values=np.inf)
+        around = np.lib.stride_tricks.sliding_window_view(padded, (3, 3)).min(axis=(2, 3))
+        return list(SCANNED[np.argwhere((losses <= around) & (SCANNED > SCANNED[0]))])
+
+    def scan(self) -> np.ndarray:
+        """(a, b): the loss at all points of the grid, without the rows of chance."""
+        own = self.y[None, None]
+        ahead = [part - np.take_along_axis(part, own, axis=0) for part in self.parts]
+        by_mean, by_deviation = map(_powers, ahead)
+        found = np.empty((len(SCANNED), len(SCANNED)))
+        for i, one in enumerate(by_mean):
+            for j, other in enumerate(by_deviation):
+                p = 1 / (one * other).sum(axis=0)
+                found[i, j] = -np.mean(np.log(p.mean(axis=0)))
+        return found
 
 
 def search_constants(y: np.ndarray, logits: np.ndarray, prior_rows: float = 0.0) -> Constants:
@@ -132,62 +224,78 @@ def search_constants(y: np.ndarray, logits: np.ndarray, prior_rows: float = 0.0)
     are added to the loss, spread over all rows.
     """
     problem = Logits.of(y, logits, prior_rows)
-    ends = (_descend(problem, start) for start in _starts(problem))
-    end = _rounded(problem, min(ends, key=lambda end: end.loss))
+    bare = _without_spread(problem)
+    ends = [bare, *(_newton(problem, problem.point(start)) for start in _starts(problem, bare))]
+    end = min(ends, key=lambda end: end.loss)
+    given = problem.point(_within(problem, problem.sizes))
+    if given.loss < end.loss:  # in no valley that the grid shows
+        end = _newton(problem, given)
     is_there = problem.sizes > 0  # on a part that is not, nothing depends
     a, b = np.divide(end.at, problem.sizes, out=np.ones(2), where=is_there).tolist()
     return Constants(
         c1=a,
         c2=b / a if is_there.all() else 1.0,
         loss=end.loss,
-        gradient_norm=end.gradient_norm,
+        gradient_norm=float(np.linalg.norm(end.gradient[_free(problem, end)])),
         is_limited=end.loss > FLAWLESS and not np.any((end.at >= problem.highest) & is_there),
     )
 
 
-@dataclass(frozen=True)
-class _End:
-    at: np.ndarray  # (2,): a and b
-    loss: float
-    gradient_norm: float
+def _without_spread(problem: Logits) -> Point:
+    """The minimum at b = 0, where all members say the same and the loss is convex."""
+    pooled = problem.pooled()
+    end = _newton(pooled, pooled.point(_within(pooled, pooled.sizes)))
+    return problem.point(end.at)
 
 
-def _starts(problem: Logits) -> list[np.ndarray]:
-    """The logits as they are, and the points of a grid that no neighbour is lower than."""
-    sample = problem.every(max(1, len(problem.y) // N_SCANNED))
-    losses = np.array([[sample.loss(np.array([a, b])) for b in STARTS] for a in STARTS])
-    padded = np.pad(losses, 1, constant_values=np.inf)
-    around = np.lib.stride_tricks.sliding_window_view(padded, (3, 3)).min(axis=(2, 3))
-    return [problem.sizes, *STARTS[np.argwhere(losses <= around)]]
+def _starts(problem: Logits, bare: Point) -> list[np.ndarray]:
+    """The ends of all valleys of some rows; b = 0 is one of its own unless the loss falls there."""
+    if not problem.has_spread:
+        return []
+    samples = problem.samples()
+    starts = (samples or [problem])[0].valleys()
+    for sample in samples:
+        starts = _apart([_newton(sample, sample.point(start)).at for start in starts])
+    return _apart([*starts, bare.at] if bare.hessian[1, 1] < 0 else starts)
 
 
-def _rounded(problem: Logits, end: _End) -> _End:
-    """An end that has all but arrived at b = 0 is put there."""
-    bare = np.array([end.at[0], 0.0])
-    if end.at[1] > 1e-4 or (loss := problem.loss(bare)) > end.loss + 1e-12:
-        return end
-    return _End(bare, loss, end.gradient_norm)
+def _apart(ends: list[np.ndarray]) -> list[np.ndarray]:
+    """Those that lie apart, each with some spread: without any, the loss is flat in b."""
+    found: list[np.ndarray] = []
+    for end in ends:
+        if not any(np.allclose(end, other, rtol=SAME, atol=SAME) for other in found):
+            found.append(np.maximum(end, SCANNED[0]))
+    return found
 
 
-def _descend(problem: Logits, at: np.ndarray) -> _End:
-    """Newton steps between the bounds, halved until the loss falls."""
-    highest = problem.highest
-    at = np.clip(at, LOWEST, highest)
-    loss, norm = problem.loss(at), np.inf
+def _free(problem: Logits, point: Point) -> np.ndarray:
+    """(2,): what may still move. At b = 0 the loss is flat in b, which therefore stays."""
+    (a, b), highest = point.at, problem.highest
+    falls_up, falls_down = point.gradient < 0, point.gradient > 0
+    is_stuck = [
+        (a <= LOWEST and falls_down[0]) or (a >= highest[0] and falls_up[0]),
+        b == 0 or (b >= highest[1] and falls_up[1]),
+    ]
+    return ~np.array(is_stuck) & (problem.sizes > 0)
+
+
+def _newton(problem: Logits, point: Point) -> Point:
+    """Newton steps between the bounds, halved until the loss falls; to b = 0 go others."""
     for _ in range(MAX_STEPS):
-        gradient, hessian = problem.derivatives(at)
-        at_bound = ((at <= LOWEST) & (gradient > 0)) | ((at >= highest) & (gradient < 0))
-        free = ~at_bound & (problem.sizes > 0)
-        norm = float(np.linalg.norm(gradient[free]))
-        if norm <= TOLERANCE:
+        free = _free(problem, point)
+        if np.linalg.norm(point.gradient[free]) <= TOLERANCE or 0 < point.at[1] < NO_SPREAD:
             break
         step = np.zeros(2)
-        step[free] = -_solve(hessian[np.ix_(free, free)], gradient[free])
-        lower = _line_search(problem, at, step, gradient, loss)
+        step[free] = -_solve(point.hessian[np.ix_(free, free)], point.gradient[free])
+        lower = _line_search(problem, point, step)
         if lower is None:  # as low as the digits go
             break
-        at, loss = lower
-    return _End(at, loss, norm)
+        point = lower
+    return point
+
+
+def _within(problem: Logits, at: np.ndarray) -> np.ndarray:
+    return np.clip(at, [LOWEST, 0.0], problem.highest)
 
 
 def _solve(hessian: np.ndarray, gradient: np.ndarray) -> np.ndarray:
@@ -197,14 +305,13 @@ def _solve(hessian: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     return vectors @ ((vectors.T @ gradient) / values)
 
 
-def _line_search(
-    problem: Logits, at: np.ndarray, step: np.ndarray, gradient: np.ndarray, loss: float
-) -> tuple[np.ndarray, float] | None:
+def _line_search(problem: Logits, point: Point, step: np.ndarray) -> Point | None:
     length = 1.0
-    while length > 1e-10:
-        new = np.clip(at + length * step, LOWEST, problem.highest)
-        new_loss = problem.loss(new)
-        if new_loss < loss and new_loss <= loss + 1e-4 * float(gradient @ (new - at)):
-            return new, new_loss
+    while -length * float(point.gradient @ step) > DIGITS:
+        at = _within(problem, point.at + length * step)
+        at[1] = max(at[1], point.at[1] / 4)  # what jumps to b = 0 never leaves it
+        new = problem.point(at)
+        if new.loss < point.loss + 1e-4 * min(0.0, float(point.gradient @ (at - point.at))):
+            return new
         length /= 2
     return None

@@ -1,0 +1,71 @@
+"""A proof that no constants of member logits make held-out classes more likely than those found.
+
+The logarithm of a member's probability is concave in (a, b) (see `logit_search.py`), so it lies
+below its tangent plane at the middle of a box. With planes instead of the members' curves the loss
+is lower, and concave: over the box it is lowest in a corner. Boxes whose corners are not low enough
+are done with, others are cut in four. What a box is off by falls with the square of its size, so
+that the cuts come to an end.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from clearbands.calibration.logit_search import Logits, shares
+
+MAX_BOXES = 100_000
+
+
+class Box(NamedTuple):
+    """From a - h to a + h, from b - k to b + k."""
+
+    a: float
+    b: float
+    h: float
+    k: float
+
+    def quarters(self) -> list[Box]:
+        """Halves, where the box is flat."""
+        h, k = self.h / 2, self.k / 2
+        found = [Box(self.a + i * h, self.b + j * k, h, k) for i in (-1, 1) for j in (-1, 1)]
+        return list(dict.fromkeys(found))
+
+
+class Bounds(NamedTuple):
+    """What the loss is at least anywhere in a box, and in its middle."""
+
+    least: float
+    middle: float
+
+
+def is_lowest(problem: Logits, loss: float, within: float) -> bool:
+    """Whether the loss is nowhere in the range of the search lower by more than `within`.
+
+    False also where too many boxes would be needed to tell.
+    """
+    a, b = (problem.highest / 2).tolist()
+    boxes, n_seen = ([Box(a, b, a, b)] if problem.has_spread else [Box(a, 0.0, a, 0.0)]), 1
+    while boxes:
+        cut = [quarter for box in boxes for quarter in box.quarters()]
+        n_seen += len(cut)
+        found = [bounds(problem, box) for box in cut]
+        if n_seen > MAX_BOXES or any(bound.middle < loss - within for bound in found):
+            return False
+        boxes = [box for box, own in zip(cut, found, strict=True) if own.least < loss - within]
+    return True
+
+
+def bounds(problem: Logits, box: Box) -> Bounds:
+    """From the tangent planes in the middle."""
+    corners, middle = np.zeros((2, 2)), 0.0
+    for chunk in problem.chunks():
+        p, log_p = chunk.said(box.a, box.b)
+        middle -= float(np.sum(chunk.weight * shares(log_p)[1]))
+        slope_a = box.h * (chunk.of_asked(chunk.mean) - (p * chunk.mean).sum(axis=0))
+        slope_b = box.k * (chunk.of_asked(chunk.deviation) - (p * chunk.deviation).sum(axis=0))
+        for i, in_a in enumerate((log_p - slope_a, log_p + slope_a)):
+            for j, in_corner in enumerate((in_a - slope_b, in_a + slope_b)):
+                corners[i, j] -= np.sum(chunk.weight * shares(in_corner)[1])
+    return Bounds(float(corners.min()), middle)
