@@ -50,26 +50,33 @@ GAM_COLUMNS = 40
 SURFACE_COLUMNS = 100
 """With more, a distance has too many directions to learn."""
 
+SURFACE_ROWS = 2_000, 30_000
+"""Fewer do not tell a good distance from a lucky one; with more, surfaces cost more than trees."""
 
-def center_pool(n_columns: int) -> dict[str, Any]:
-    """The centers that compete by default."""
-    pool: dict[str, Any] = {f"trees of depth {d}": SymmetricTrees(max_depth=d) for d in (4, 6, 8)}
+
+def center_pool(n_rows: int, n_columns: int) -> dict[str, Any]:
+    """The centers that compete by default for so many training rows."""
+    pool: dict[str, Any] = {f"trees of depth {d}": SymmetricTrees(max_depth=d) for d in (4, 6)}
+    # Where small leaves win, they shall not be held back.
+    pool["trees of depth 8"] = SymmetricTrees(max_depth=8, l2=1.0)
     pool["trees of depth 6, absolute loss"] = SymmetricTrees("absolute")
     if n_columns <= GAM_COLUMNS:
         pool["GAM"] = TreesOnSmooth(ExpectileGAM(), SymmetricTrees())
         pool["GAM, depth 4"] = TreesOnSmooth(ExpectileGAM(), SymmetricTrees(max_depth=4))
+    fewest, most = SURFACE_ROWS
+    if fewest <= n_rows <= most:
+        pool |= surface_pool(n_columns)
     return pool
 
 
-def surface_pool(n_columns: int) -> dict[str, Any]:
-    """Smooth functions of all columns, and trees on what they leave over: for the patient."""
+def surface_pool(n_columns: int, *, by_rank: bool = False) -> dict[str, Any]:
+    """A smooth function of all columns, or of their ranks, and trees on what it leaves over."""
     if n_columns > SURFACE_COLUMNS:
         return {}
-    ranked = KernelSurface("matern", by_rank=True)
-    return {
-        "Gaussian surface": TreesOnSmooth(KernelSurface(), SymmetricTrees()),
-        "surface of ranks": TreesOnSmooth(ranked, SymmetricTrees()),
-    }
+    if by_rank:
+        ranked = KernelSurface("matern", by_rank=True)
+        return {"surface of ranks": TreesOnSmooth(ranked, SymmetricTrees())}
+    return {"surface": TreesOnSmooth(KernelSurface(), SymmetricTrees())}
 
 
 def shallow_boosting() -> BoostedQuantiles:

@@ -117,7 +117,7 @@ class Recipe:
         draws = self._judging_draws(judges, contest.folds, rng)
         models = {
             name: seed_missing(model, rng)
-            for name, model in self._candidates(contest, train.X.shape[1]).items()
+            for name, model in self._candidates(contest, *train.X.shape).items()
         }
         judged = judge_centers(models, judges, draws, self.levels, n_jobs=self.n_jobs)
         mixture = mix(judged, judged_rows(judges, draws), self.levels, contest.mixed)
@@ -133,9 +133,9 @@ class Recipe:
         others = {name: self._set_up(self._crossed(part), rng) for name, part in parts.items()}
         return standings, chosen | others
 
-    def _candidates(self, contest: Contest, n_columns: int) -> Mapping[str, Any]:
+    def _candidates(self, contest: Contest, n_rows: int, n_columns: int) -> Mapping[str, Any]:
         """The centers that compete: those that keep to the directions, where there are any."""
-        pool = contest.centers(n_columns)
+        pool = contest.centers(n_rows, n_columns)
         if self.direction is None:
             return pool
         ways = tuple(self.direction.tolist())

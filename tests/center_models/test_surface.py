@@ -1,13 +1,15 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from clearbands.bagging import FoldPairs, Folds
+from clearbands.bagging import Folds
 from clearbands.center_models.coordinates import Coordinates, learn_turn
 from clearbands.center_models.kernels import KERNELS, Kernel, distances_between
-from clearbands.center_models.surface import KernelSurface, Sums
+from clearbands.center_models.surface import Basis, KernelSurface, Sums, Values
 
 
 def waves(n=150, d=3, seed=0):
@@ -45,8 +47,9 @@ def test_with_all_rows_as_landmarks_members_are_kernel_ridge(name):
 
 
 def likeness(surface, X):
-    distance = distances_between(*[surface.basis.coordinates.apply(X)] * 2)
-    return surface.basis.kernel(distance / surface.basis.scale)
+    landmarks = surface.landmarks
+    distance = distances_between(*[landmarks.coordinates.apply(X)] * 2)
+    return landmarks.kernel(distance / landmarks.scale)
 
 
 def test_of_a_training_row_speaks_a_distance_that_did_not_learn_from_it():
@@ -62,24 +65,38 @@ def test_of_a_training_row_speaks_a_distance_that_did_not_learn_from_it():
         speaker = 1 - int(half)  # learned from the other half: which of the two it is
         np.testing.assert_array_equal(plain.half, changed.half)
         kept, moved = (
-            [bag.surfaces[i].basis.coordinates.turn for bag in (plain, changed)]
+            [bag.surfaces[i].landmarks.coordinates.turn for bag in (plain, changed)]
             for i in (speaker, 1 - speaker)
         )
         np.testing.assert_allclose(kept[0], kept[1], atol=1e-6)
         assert not np.allclose(moved[0], moved[1], atol=1e-6)
 
 
-def test_groups_of_rows_or_single_ones_are_summed_to_the_same():
+def basis_of(X, y):
+    landmarks = KernelSurface(random_state=0).fit(X, y).bag_.surfaces[0].landmarks
+    return Basis.around(landmarks.coordinates, X, landmarks.kernel, landmarks.scale)
+
+
+def test_a_member_that_lacks_few_rows_has_the_sums_of_the_others():
     X, y = waves(80)
-    basis = KernelSurface(random_state=0).fit(X, y).bag_.surfaces[0].basis
-    few = FoldPairs.draw(80, 4, np.random.RandomState(0)).counts
-    every_row_apart = np.ones((80, 80), np.uint8) - np.eye(80, dtype=np.uint8)
-    kinds, weight = (few, every_row_apart), np.arange(80.0)
-    grouped, single = (Sums.of(basis, X, y, weight, counts) for counts in kinds)
-    assert grouped.alike is not None
-    assert single.alike is None
-    for one, other in zip(grouped.drawn(few[2]), single.drawn(few[2]), strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-6)
+    basis = basis_of(X, y)
+    sums = Sums.of(Values.of(basis, X), y, np.arange(80.0))
+    counts = np.ones(80)
+    counts[:7] = 0
+    rest = Sums.of(Values.of(basis, X[7:]), y[7:], np.arange(7.0, 80.0))
+    np.testing.assert_allclose(sums.drawn(counts)[0], rest.gram, atol=1e-6)
+    np.testing.assert_allclose(sums.drawn(counts)[1], rest.moment, atol=1e-6)
+    doubled = sums.drawn(2 * counts)  # summed up row by row
+    np.testing.assert_allclose(doubled[0], 2 * rest.gram, atol=1e-6)
+    np.testing.assert_allclose(doubled[1], 2 * rest.moment, atol=1e-6)
+
+
+def test_values_that_are_not_kept_are_found_again():
+    X, y = waves(80)
+    basis = basis_of(X, y)
+    kept = Values.of(basis, X)
+    again = replace(kept, kept=None)
+    np.testing.assert_array_equal(kept.at(np.arange(80)), again.at(np.arange(80)))
 
 
 @pytest.mark.parametrize("by_rank", [False, True])

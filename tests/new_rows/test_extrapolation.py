@@ -101,8 +101,8 @@ def trees():
 class OnlyTrees(Contest):
     """Whose predictions are constant far out."""
 
-    def centers(self, n_columns):
-        return {n: m for n, m in super().centers(n_columns).items() if n.startswith("trees")}
+    def centers(self, n_rows, n_columns):
+        return {n: m for n, m in super().centers(n_rows, n_columns).items() if n.startswith("trees")}
 
 
 def test_far_out_intervals_grow_and_the_reason_is_ignorance(trees):

@@ -23,7 +23,7 @@ from clearbands.typed import Seed
 
 ROWS_AT_ONCE = 2**12
 TURN_ROWS = 400
-MOST_GROUPS = 20
+MOST_KEPT = 2**25  # numbers: 256 MB
 RIDGES = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 SMALLEST = 1e-10  # directions of the landmarks that hold less of the largest are noise
 MOST_LEVERAGE = 0.99
@@ -140,97 +140,123 @@ class KernelSurface(RegressorMixin, BaseEstimator):
 def _fit_surface(
     basis: Basis, X: np.ndarray, t: np.ndarray, own: np.ndarray, counts: np.ndarray
 ) -> Surface:
-    sums, typical = Sums.of(basis, X, t, own, counts), counts.mean(axis=0)
-    ridge, leverage = _choose_ridge(basis, X, t, own * typical, *sums.drawn(typical))
+    values, typical = Values.of(basis, X), counts.mean(axis=0)
+    sums = Sums.of(values, t, own)
+    ridge, leverage = _choose_ridge(values, t, own * typical, *sums.drawn(typical))
     coefficients = np.empty((basis.mix.shape[1], len(counts)))
     for member, drawn in enumerate(counts):
         gram, moment = sums.drawn(drawn)
         gram[np.diag_indices_from(gram)] += ridge
         coefficients[:, member] = cho_solve(cho_factor(gram, overwrite_a=True), moment)
-    return Surface(basis, coefficients, ridge, leverage)
+    return Surface(basis.landmarks, basis.mix @ coefficients, ridge, leverage)
+
+
+@dataclass(frozen=True)
+class Landmarks:
+    """Rows that others are compared with."""
+
+    coordinates: Coordinates
+    places: np.ndarray  # (m, d): their coordinates
+    kernel: Kernel
+    scale: float
+
+    def alike(self, X: np.ndarray) -> np.ndarray:
+        """(n, m): how much rows are like them."""
+        distance = distances_between(self.coordinates.apply(X), self.places)
+        return self.kernel(distance / self.scale)
 
 
 @dataclass(frozen=True)
 class Basis:
     """Functions that are as good as the kernel around the landmarks, and of size 1 each."""
 
-    coordinates: Coordinates
-    landmarks: np.ndarray  # (m, d): coordinates
-    kernel: Kernel
-    scale: float
+    landmarks: Landmarks
     mix: np.ndarray  # (m, k): from likeness to the landmarks to the functions
 
     @classmethod
     def around(cls, coordinates: Coordinates, X: np.ndarray, kernel: Kernel, scale: float) -> Basis:
-        landmarks = coordinates.apply(X)
-        size, vectors = eigh(kernel(distances_between(landmarks, landmarks) / scale))
+        landmarks = Landmarks(coordinates, coordinates.apply(X), kernel, scale)
+        size, vectors = eigh(landmarks.alike(X))
         kept = size > SMALLEST * size[-1]
-        return cls(coordinates, landmarks, kernel, scale, vectors[:, kept] / np.sqrt(size[kept]))
+        return cls(landmarks, vectors[:, kept] / np.sqrt(size[kept]))
 
-    def alike(self, X: np.ndarray) -> np.ndarray:
-        """(n, m): to the landmarks."""
-        distance = distances_between(self.coordinates.apply(X), self.landmarks)
-        return self.kernel(distance / self.scale)
 
-    def parts(self, X: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Rows with what the functions are there, some thousand at a time."""
-        for start in range(0, len(X), ROWS_AT_ONCE):
-            rows = slice(start, start + ROWS_AT_ONCE)
-            yield rows, self.alike(X[rows]) @ self.mix
+@dataclass(frozen=True)
+class Values:
+    """What the functions are at the training rows: kept, or found again where there are many."""
+
+    basis: Basis
+    X: np.ndarray
+    kept: np.ndarray | None  # (n, k)
+
+    @classmethod
+    def of(cls, basis: Basis, X: np.ndarray) -> Values:
+        found = cls(basis, X, None)
+        if len(X) * found.n_functions > MOST_KEPT:
+            return found
+        kept = np.empty((len(X), found.n_functions))
+        for rows in _pieces(np.arange(len(X))):
+            kept[rows] = found.at(rows)
+        return replace(found, kept=kept)
+
+    @property
+    def n_functions(self) -> int:
+        return self.basis.mix.shape[1]
+
+    def at(self, rows: np.ndarray) -> np.ndarray:
+        """(rows, k)"""
+        if self.kept is not None:
+            return self.kept[rows]
+        return self.basis.landmarks.alike(self.X[rows]) @ self.basis.mix
 
 
 @dataclass(frozen=True)
 class Sums:
     """Sums of products of the functions over rows, from which those of every member follow."""
 
-    basis: Basis
-    X: np.ndarray
+    values: Values
     t: np.ndarray
     weight: np.ndarray
-    alike: np.ndarray | None  # (n,): the number of the group whose rows all members count alike
-    grams: np.ndarray  # (groups, k, k)
-    moments: np.ndarray  # (groups, k)
+    gram: np.ndarray  # (k, k): over all rows
+    moment: np.ndarray  # (k,)
 
     @classmethod
-    def of(
-        cls, basis: Basis, X: np.ndarray, t: np.ndarray, weight: np.ndarray, counts: np.ndarray
-    ) -> Sums:
-        """Folds make few groups, which are summed once; of many, every member sums for itself."""
-        kinds, alike = np.unique(counts.T, axis=0, return_inverse=True)
-        if len(kinds) > MOST_GROUPS:
-            return cls(basis, X, t, weight, None, np.empty(0), np.empty(0))
-        alike = alike.reshape(-1)
-        sums = [
-            _sum_up(basis, X[rows], t[rows], weight[rows])
-            for rows in (np.flatnonzero(alike == group) for group in range(len(kinds)))
-        ]
-        grams, moments = map(np.array, zip(*sums, strict=True))
-        return cls(basis, X, t, weight, alike, grams, moments)
+    def of(cls, values: Values, t: np.ndarray, weight: np.ndarray) -> Sums:
+        return cls(values, t, weight, *_sum_up(values, t, weight, np.arange(len(t))))
 
     def drawn(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(k, k), (k,): over rows drawn so often, all rows of a group alike."""
-        if self.alike is None:
-            return _sum_up(self.basis, self.X, self.t, self.weight * counts)
-        own = np.empty(len(self.grams))
-        own[self.alike] = counts
-        return np.tensordot(own, self.grams, 1), own @ self.moments
+        """(k, k), (k,): over rows that count so often.
+
+        A member that lacks few rows is all rows without these, which are soon summed up.
+        """
+        is_out = counts == 0
+        if np.all(is_out | (counts == 1)) and 2 * np.count_nonzero(is_out) < len(counts):
+            gram, moment = _sum_up(self.values, self.t, self.weight, np.flatnonzero(is_out))
+            return self.gram - gram, self.moment - moment
+        rows = np.flatnonzero(counts)
+        return _sum_up(self.values, self.t, self.weight * counts, rows)
 
 
 def _sum_up(
-    basis: Basis, X: np.ndarray, t: np.ndarray, weight: np.ndarray
+    values: Values, t: np.ndarray, weight: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    n_functions = basis.mix.shape[1]
-    gram, moment = np.zeros((n_functions, n_functions)), np.zeros(n_functions)
-    for rows, values in basis.parts(X):
-        weighted = values * weight[rows, None]
-        gram += weighted.T @ values
-        moment += weighted.T @ t[rows]
+    gram, moment = np.zeros((values.n_functions,) * 2), np.zeros(values.n_functions)
+    root = np.sqrt(weight)
+    for some in _pieces(rows):
+        # The product of an array and its own transpose is half the work of any other.
+        weighted = values.at(some) * root[some, None]
+        gram += weighted.T @ weighted
+        moment += weighted.T @ (root[some] * t[some])
     return gram, moment
 
 
+def _pieces(rows: np.ndarray) -> Iterator[np.ndarray]:
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        yield rows[start : start + ROWS_AT_ONCE]
+
+
 def _choose_ridge(
-    basis: Basis,
-    X: np.ndarray,
+    values: Values,
     t: np.ndarray,
     weight: np.ndarray,
     gram: np.ndarray,
@@ -240,9 +266,9 @@ def _choose_ridge(
     size, vectors = eigh(gram)
     projected = vectors.T @ moment
     inverse = 1 / (np.maximum(size, 0)[:, None] + np.array(RIDGES))  # (k, ridges)
-    error, leverages = np.zeros(len(RIDGES)), np.empty((len(X), len(RIDGES)))
-    for rows, values in basis.parts(X):
-        turned = values @ vectors
+    error, leverages = np.zeros(len(RIDGES)), np.empty((len(t), len(RIDGES)))
+    for rows in _pieces(np.arange(len(t))):
+        turned = values.at(rows) @ vectors
         leverages[rows] = np.minimum(turned**2 @ inverse, MOST_LEVERAGE)
         left = t[rows, None] - turned @ (inverse * projected[:, None])
         error += weight[rows] @ (left / (1 - leverages[rows])) ** 2
@@ -254,18 +280,16 @@ def _choose_ridge(
 class Surface:
     """Members over the same landmarks with the same distance, in units of the bag."""
 
-    basis: Basis
-    coefficients: np.ndarray  # (k, b)
+    landmarks: Landmarks
+    weights: np.ndarray  # (m, b)
     ridge: float
     leverage: np.ndarray  # (n,): how much a training row draws the fit to itself
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """(n, b)"""
-        weights = self.basis.mix @ self.coefficients
-        members = np.empty((len(X), weights.shape[1]))
-        for start in range(0, len(X), ROWS_AT_ONCE):
-            rows = slice(start, start + ROWS_AT_ONCE)
-            members[rows] = self.basis.alike(X[rows]) @ weights
+        members = np.empty((len(X), self.weights.shape[1]))
+        for rows in _pieces(np.arange(len(X))):
+            members[rows] = self.landmarks.alike(X[rows]) @ self.weights
         return members
 
 
@@ -290,7 +314,7 @@ class SurfaceBag:
 
     def predict_training(self, X: np.ndarray) -> np.ndarray:
         """(n, 1, b): of the training rows, in their order, each by the distance of the others."""
-        members = np.empty((len(X), self.surfaces[0].coefficients.shape[1]))
+        members = np.empty((len(X), self.surfaces[0].weights.shape[1]))
         for own, surface in zip((self.half, ~self.half), self.surfaces, strict=True):
             members[own] = surface.predict(X[own])
         return self._in_units(members)

@@ -57,7 +57,10 @@ def compete(
     Parts come unfitted and seeded, at the levels. No width depends on columns held `still`.
     """
     judges = draw_rows(train, contest.judging_rows, rng)
-    contestants = _pair_up(judges, centers, noises, levels, shown, contest, still)
+    judged = centers
+    if judges is not train:  # what is chosen will be fitted again
+        judged = {name: part.lighter() for name, part in centers.items()}
+    contestants = _pair_up(judges, judged, noises, levels, shown, contest, still)
     kept = not_told_apart(contestants, contest.averaged, contest.errors)
     board = leaderboard(contestants, kept)
     if judges is not train:

@@ -20,7 +20,8 @@ class Contest:
     """The rules of a competition; docs/defaults.md has the measurements behind the numbers.
 
     Centers are judged with `folds` members each; with `surfaces`, smooth functions of all columns
-    at once are among them, and a mean of at most `mixed` centers joins. The `n_centers` best get
+    at once are among them however many rows there are, also of their ranks; and a mean of at most
+    `mixed` centers joins. The `n_centers` best get
     `folds` x `repeats` members, and for the noise to learn from one more for every two of
     `nested_folds` (0: none). From `many_rows` on they get half of that, from `most_rows` on a
     third, and only the best gets them. Of more than `judging_rows` rows, so many choose. Averaged
@@ -41,16 +42,19 @@ class Contest:
     folds: int = 10
     repeats: int = 6
     nested_folds: int = 0
-    n_centers: int = 2
+    n_centers: int = 3
     mixed: int = 1
     averaged: int = 4
     errors: float = 1.0
     surfaces: bool = False
     networks: bool = False
 
-    def centers(self, n_columns: int) -> Mapping[str, Any]:
+    def centers(self, n_rows: int, n_columns: int) -> Mapping[str, Any]:
         """The models that compete for the center."""
-        return center_pool(n_columns) | (surface_pool(n_columns) if self.surfaces else {})
+        pool = center_pool(n_rows, n_columns)
+        if self.surfaces:
+            pool |= surface_pool(n_columns) | surface_pool(n_columns, by_rank=True)
+        return pool
 
     def parts(self) -> Mapping[str, EpistemicPart]:
         """Centers that come with members of their own, and are not judged before."""
@@ -91,6 +95,6 @@ def small_networks() -> EpistemicPart:
 
 
 THOROUGH = Contest(
-    repeats=12, n_centers=3, mixed=3, nested_folds=7, averaged=6, surfaces=True, networks=True
+    repeats=12, n_centers=4, mixed=3, nested_folds=7, averaged=6, surfaces=True, networks=True
 )
-"""For those who can wait: twice the members, a third center, mixtures, surfaces, networks."""
+"""For those who can wait: twice the members, a fourth center, mixtures, more surfaces, networks."""

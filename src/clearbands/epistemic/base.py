@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -83,6 +83,10 @@ class CrossPart(EpistemicPart):
     @abstractmethod
     def predict_like_unseen(self, X: Any) -> CenterAndWidths:
         """New rows by all, with widths of the same kind as those of `predict_unseen`."""
+
+    def lighter(self) -> CrossPart:
+        """Unfitted, with fewer members where the widths are as large then, on average."""
+        return clone(self)
 
 
 class Ensemble(EpistemicPart):

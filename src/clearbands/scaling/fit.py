@@ -90,8 +90,8 @@ class FileContest(Contest):
         rules = {rule.name: getattr(contest, rule.name) for rule in fields(Contest)}
         return cls(**{**rules, "mixed": 1}, of=contest, n_rows=n_rows)
 
-    def centers(self, n_columns: int) -> Mapping[str, Any]:
-        all_of_them = self.of.centers(n_columns)
+    def centers(self, n_rows: int, n_columns: int) -> Mapping[str, Any]:
+        all_of_them = self.of.centers(n_rows, n_columns)
         found = {n: model for n, model in all_of_them.items() if isinstance(model, SymmetricTrees)}
         if not found:
             raise ValueError(
