@@ -102,7 +102,8 @@ class OnlyTrees(Contest):
     """Whose predictions are constant far out."""
 
     def centers(self, n_rows, n_columns):
-        return {n: m for n, m in super().centers(n_rows, n_columns).items() if n.startswith("trees")}
+        pool = super().centers(n_rows, n_columns)
+        return {name: model for name, model in pool.items() if name.startswith("trees")}
 
 
 def test_far_out_intervals_grow_and_the_reason_is_ignorance(trees):
