@@ -35,7 +35,7 @@ def messy(n_rows, seed=0):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("messy")
-    messy(120).write_csv(folder / "houses.csv")
+    messy(120).with_columns(pool=None).write_csv(folder / "houses.csv")  # new ones lack it
     messy(40, seed=1).write_csv(folder / "new.csv")
     return folder
 
@@ -57,7 +57,7 @@ def model(folder, fitted):
 def test_inspect_shows_every_column_and_what_looks_wrong(folder):
     result = run("inspect", folder / "houses.csv")
     assert result.exit_code == 0
-    assert "houses.csv: 120 rows, 6 columns (csv)" in result.stdout
+    assert "houses.csv: 120 rows, 7 columns (csv)" in result.stdout
     said = " ".join(result.stdout.split())
     for words in ("HouseId", "looks like", "1 cell read", "begin with 0", "the same value"):
         assert words in said
@@ -76,6 +76,7 @@ def test_inspect_says_what_it_thinks_of_the_target(tmp_path):
 
 def test_fit_tells_how_it_read_the_table(model, fitted):
     assert "Read houses.csv: 120 rows, 3 columns to learn from" in fitted.stdout
+    assert "Column 'pool' has no value in any row: left out, and not asked for" in fitted.stderr
     assert clearbands.load(model).feature_names_in_.tolist() == ["size", "lot", "zip"]
     assert clearbands.load(model).encoder_.kinds_ == {
         "size": "number",

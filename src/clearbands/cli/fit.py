@@ -137,7 +137,8 @@ def fit(
     settings = settings.directed(rises, falls, rows.X.columns)
     settings.check_for(rows)
     learned, kept = (rows, None) if report is None else settings.keep_rows(rows)
-    fitting.tell(reading, names, rows.X.columns, rows.y)
+    unasked = reading.frame.columns if features else drop  # whose absence needs no words
+    fitting.tell(reading, names, rows.X.columns, rows.y, unasked=unasked)
     model = fitting.fit_and_save(learned, settings, names, data=data, out=out)
     if report is not None and kept is not None:
         fitting.report_on(kept, model, reading, names, as_typed(ctx), report)

@@ -16,7 +16,7 @@ from clearbands.cli.class_target import is_classes, take_y, words_about
 from clearbands.cli.options import names_in
 from clearbands.cli.report import write_report
 from clearbands.rows.split import Rows, hold_out
-from clearbands.tables.choosing import choose_features, take_column
+from clearbands.tables.choosing import choose_features, take_column, without_values
 
 if TYPE_CHECKING:
     from clearbands.regressor import ClearRegressor
@@ -35,6 +35,11 @@ class Names:
     group: str = ""
     time: str = ""
     weight: str = ""
+
+    @property
+    def of_rows(self) -> list[str]:
+        """Columns that say something about rows, and are not learned from."""
+        return [name for name in (self.id, self.time, self.weight) if name]
 
 
 @dataclass(frozen=True)
@@ -168,10 +173,7 @@ def choose_rows(
         names.target,
         path,
         features=names_in(list(features), frame.columns),
-        drop=[
-            *names_in(list(drop), frame.columns),
-            *(name for name in (names.id, names.time, names.weight) if name),
-        ],
+        drop=[*names_in(list(drop), frame.columns), *names.of_rows],
     )
     rows = Rows(X, y)
     if names.time:
@@ -186,8 +188,15 @@ def choose_rows(
     return rows
 
 
-def tell(reading: Reading, names: Names, features: Sequence[str], y: np.ndarray) -> None:
-    """How the table was read, and what in it looks wrong."""
+def tell(
+    reading: Reading,
+    names: Names,
+    features: Sequence[str],
+    y: np.ndarray,
+    *,
+    unasked: Sequence[str] = (),
+) -> None:
+    """How the table was read, and what in it looks wrong; not of columns that nobody asked for."""
     from clearbands.tables.inspection import inspect_table, warnings_about, warnings_about_target
 
     columns = inspect_table(reading)
@@ -200,6 +209,12 @@ def tell(reading: Reading, names: Names, features: Sequence[str], y: np.ndarray)
     if is_classes(y):
         console.say(words_about(names.target, y))
     said = [] if is_classes(y) else warnings_about_target(names.target, y)
+    quiet = {*features, *names_in(list(unasked), reading.frame.columns), *names.of_rows}
+    said += [
+        f"Column {name!r} has no value in any row: left out, and not asked for in new tables."
+        for name in without_values(reading.frame)
+        if name not in quiet
+    ]
     for words in said + warnings_about(reading, columns, [*mended, *features]):
         console.complain(f"Warning: {words}")
 

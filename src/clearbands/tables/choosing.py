@@ -140,10 +140,11 @@ def choose_features(
     features: Sequence[str] = (),
     drop: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """The columns to learn from: those named, or all but the target and those to be dropped."""
+    """The columns to learn from: those named, or all with a value but the target and `drop`."""
     for name in (*features, *drop):
         take_column(frame, name, path)
-    chosen = features or [name for name in frame.columns if name not in (target, *drop)]
+    others = [name for name in frame.columns if name not in (target, *drop)]
+    chosen = features or [name for name in others if name not in without_values(frame)] or others
     if target in chosen:
         raise ValueError(f"The target {target!r} is among the features; leave it out of them.")
     chosen = [name for name in chosen if name not in drop]
@@ -153,6 +154,11 @@ def choose_features(
             "feature column."
         )
     return frame.select(chosen)
+
+
+def without_values(frame: pl.DataFrame) -> list[str]:
+    """The columns in which every cell is missing."""
+    return [column.name for column in frame if column.null_count() == frame.height]
 
 
 def nearest(name: str, names: Sequence[str]) -> str:
