@@ -196,6 +196,9 @@ class HashedFolds:
     Members come repeat by repeat, as in `Folds`. With a `share` below 1 a member sees so many of
     the rows outside its fold: for tables that are more than it can hold.
 
+    Rows have other numbers than their places in the table where they are drawn by labels that they
+    share, or where some of them are held out (`by_place` is then False).
+
     >>> draws = HashedFolds(seed=0, n_rows=1000, n_folds=5, n_repeats=2)
     >>> len(draws), draws.unseen_per_row
     (10, 2.0)
@@ -208,6 +211,7 @@ class HashedFolds:
     n_folds: int
     n_repeats: int
     share: float = 1.0
+    by_place: bool = True
 
     def __len__(self) -> int:
         return self.n_folds * self.n_repeats
@@ -219,13 +223,21 @@ class HashedFolds:
     @property
     def counts(self) -> np.ndarray:
         """(b, n): of all rows; where there are very many, ask for some of them."""
-        rows = np.arange(self.n_rows)
+        rows = self._places()
         return np.array([self.seen(member, rows) for member in range(len(self))], np.uint8)
 
     @property
     def unseen(self) -> np.ndarray:
         """(b, n) booleans: which rows each member left out with its fold."""
-        return self.left_out(np.arange(self.n_rows))
+        return self.left_out(self._places())
+
+    def _places(self) -> np.ndarray:
+        if not self.by_place:
+            raise ValueError(
+                "Rows of this fit were drawn by labels that they share, or some were held out: "
+                "their places in the table do not tell who saw them."
+            )
+        return np.arange(self.n_rows)
 
     def seen(self, member: int, rows: np.ndarray) -> np.ndarray:
         """(n,) booleans: which of the rows with these numbers a member sees."""

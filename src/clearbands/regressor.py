@@ -42,11 +42,12 @@ from clearbands.pairs import Blend, Pair
 from clearbands.progress import Listener, listening
 from clearbands.recipe import RESIDUALS, Made, Recipe, Unseen
 from clearbands.rows.shares import Shares, share_out
-from clearbands.rows.split import Rows, check_apart
+from clearbands.rows.split import Rows, check_apart, hold_out
 from clearbands.rows.time_order import check_time, places
+from clearbands.scaling.roles import Roles, read_roles
 from clearbands.scaling.source import is_table_on_disk
 from clearbands.targets.support import check_support
-from clearbands.targets.targets import TargetWarning, hint
+from clearbands.targets.targets import Targets, TargetWarning, hint
 from clearbands.targets.transform import check_transform, fit_transform
 from clearbands.typed import Seed
 
@@ -247,8 +248,9 @@ class ClearRegressor(UpdatingRegressor):
         `progress` is called as `progress(stage, done, total)`.
 
         X may also be a table that is larger than memory: the path of a parquet file or of a folder
-        of them, a list of paths, or a Dask DataFrame. y is then the name of its target column;
-        `features` names the columns to learn from, all others by default. What is finished is kept
+        of them, a list of paths, or a Dask DataFrame. y, and `together`, `groups` and weights, are
+        then names of its columns; `features` names the columns to learn from, by default all but
+        the target, weights and what keeps rows together. What is finished is kept
         in the folder `work`, from which another run goes on, and `engine` says who does it:
         "threads", "processes", "dask" or an engine of `clearbands.scaling.engines`. The result
         depends neither on the engine nor on who died meanwhile. See docs/scaling.md.
@@ -260,10 +262,17 @@ class ClearRegressor(UpdatingRegressor):
         self.calibration_ = self._choose_calibration(X_cal)
         rng = check_random_state(self.random_state)
         if is_table_on_disk(X):
-            given = X_cal, y_cal, together, time, groups, sample_weight, calibration_weight
-            self._check_for_files(y, given, work)
+            self._check_for_files(X_cal, y_cal, time, work)
+            roles = read_roles(
+                y,
+                sample_weight=sample_weight,
+                together=together,
+                calibration_weight=calibration_weight,
+                groups=groups,
+                calibration=self.calibration_,
+            )
             with listening(progress):
-                return self._fit_on_files(X, str(y), features, work, engine, levels, rng)
+                return self._fit_on_files(X, roles, features, work, engine, levels, rng)
         if not (features is work is engine is None):
             raise ValueError(
                 "features, work and engine are for a table in parquet files or of Dask: X is in "
@@ -475,25 +484,19 @@ class ClearRegressor(UpdatingRegressor):
         chooser = None if calibration is validation else self._judged(validation)
         return self._judged(calibration), chooser
 
-    def _check_for_files(self, target: Any, given: tuple[Any, ...], work: Any) -> None:
-        """What a table in files needs, and what it cannot have."""
-        if not isinstance(target, str):
-            raise TypeError(
-                f"Of a table in files, y is the name of its target column, got {type(target)}."
-            )
-        is_other = self.calibration_ != "cross" or self.split != "random"
-        if is_other or any(each is not None for each in given):
+    def _check_for_files(self, X_cal: Any, y_cal: Any, time: Any, work: Any) -> None:
+        """Raise for what a table in files cannot have."""
+        if self.split != "random" or time is not None:
             raise ValueError(
-                "A table in files calibrates on its own rows, each by members that did not see it: "
-                'leave calibration open (or "cross") and split="random", and give neither X_cal '
-                "nor weights, groups, time or labels of rows that belong together."
+                "A table in files is split by hashes of its rows, not in the order of time: leave "
+                'split="random" and time out, or read the table into memory.'
             )
         if self.monotone is not None:
             raise ValueError("A table in files knows no monotone columns: leave monotone out.")
-        if self.target_transform is not None:
+        if X_cal is not None or y_cal is not None:
             raise ValueError(
-                "A table in files is learned as it is: leave target_transform out, and write a "
-                "column with transformed targets."
+                "A table in files calibrates on rows of its own: leave X_cal and y_cal out; "
+                'calibration="conformal" holds rows out by itself.'
             )
         if self.encoder is None or self.residuals == "target":
             raise ValueError(
@@ -510,39 +513,68 @@ class ClearRegressor(UpdatingRegressor):
     def _fit_on_files(
         self,
         X: Any,
-        target: str,
+        roles: Roles,
         features: Sequence[str] | None,
         work: Any,
         engine: Any,
         levels: list[float],
         rng: np.random.RandomState,
     ) -> ClearRegressor:
-        """Everything that follows from a sample of the rows is done as in memory."""
+        """Everything that follows from rows in memory is done as with a table in memory."""
         # Imported late: numba takes a second to load, which `import clearbands` should not.
         from clearbands.scaling.fit import fit_on_files
-
-        recipe, self.group_column_, self.transform_ = self._recipe(levels), None, None
 
         def fit_encoder(raw: Any) -> Any:
             return self._make_encoder().fit(check_table(self, raw, reset=True))
 
+        def fit_targets(y: np.ndarray) -> Targets:
+            self.transform_ = fit_transform(self.target_transform, y)
+            return self._targets
+
+        recipe = self._recipe(levels)
         found = fit_on_files(
-            recipe, X, target, fit_encoder, features=features, work=work, engine=engine, rng=rng
+            recipe,
+            X,
+            roles,
+            fit_encoder,
+            fit_targets,
+            features=features,
+            held_out=0.0 if self.calibration_ == "cross" else self.calibration_size,
+            work=work,
+            engine=engine,
+            rng=rng,
         )
-        self._to_model(found.ranges.target)
         self.encoder_ = found.encoder
-        sample = Rows(found.sample.X, found.sample.y)
-        held_out, rows = self._fitted_on_all(found.made, sample)
-        texts = texts_of_rows(self.encoder_, found.sample.raw)
-        familiar = self._familiar_of_all(sample, texts, held_out, rows)
-        low, high, _ = found.ranges
+        self.group_column_ = roles.groups if roles.groups in self.feature_names_in_ else None
+        sample, texts = found.sample.encoded, texts_of_rows(self.encoder_, found.sample.raw.X)
+        if found.held_out is None:
+            held_out, rows = self._fitted_on_all(found.made, sample)
+            chooser = None
+            familiar = self._familiar_of_all(sample, texts, held_out, rows)
+            beyond = self._extrapolation(recipe, sample, held_out, sample, rows)
+        else:
+            self._take(found.made)
+            chooser, held_out, raw = self._judged_apart(self._rescaled(found.held_out), rng)
+            others, their_texts = self._encode(raw), texts_of_rows(self.encoder_, raw.X)
+            familiar = self._familiar_of_others(sample, texts, held_out, others, their_texts)
+            beyond = self._extrapolation(recipe, sample, held_out, others)
+        low, high = found.ranges.low, found.ranges.high
         self.familiar_ = familiar and familiar.widened(low, high, found.texts)
-        beyond = self._extrapolation(recipe, sample, held_out, sample, rows)
         self.beyond_ = beyond and beyond.widened(low, high)
-        self._finish(recipe, held_out, None, rng)
+        self._finish(recipe, held_out, chooser, rng)
         self.n_train_ = found.n_rows
         self.guarantee_ = self._guarantee(None, held_out)
         return self
+
+    def _judged_apart(
+        self, rows: Rows, rng: np.random.RandomState
+    ) -> tuple[Judged | None, Judged, Rows]:
+        """What chooses, what calibrates, and the rows of the latter before they are encoded."""
+        if self.calibration_ == "joint":
+            return None, self._judged(self._encode(rows)), rows
+        choosing, calibrating = hold_out(rows, 0.5, rng)
+        chooser = self._judged(self._encode(choosing))
+        return chooser, self._judged(self._encode(calibrating)), calibrating
 
     def _finish(
         self,

@@ -53,14 +53,34 @@ def test_predictions_in_pieces_are_those_of_the_rows_together(folder, monkeypatc
     assert len(shown.splitlines()) == 301
 
 
+def test_a_large_file_is_not_read_whole_unless_something_needs_it(folder, monkeypatch):
+    monkeypatch.setattr("clearbands.cli.fit_files.MOST_IN_MEMORY", 399)
+    asked = ["--weight", "age", "--group", "town", "--calibration", "conformal"]
+    frame = table(400).with_columns(pl.col("age").fill_null(0) + 1, two=pl.col("size") > 100)
+    frame.write_parquet(folder / "large.parquet")
+
+    def fit_large(target, *options):
+        given = ["--target", target, "--preset", "fast", "--out", folder / "large.clear", *options]
+        return run("fit", folder / "large.parquet", *given)
+
+    result = fit_large("price", *asked, "--drop", "two")
+    assert (result.exit_code, result.stderr) == (0, ""), result.stderr
+    assert "400 rows in 1 file, 2 columns to learn from" in result.stdout
+    assert "300 trained, 50 chose lambda, 50 calibrated" in result.stdout
+    said_of_new = run("predict", folder / "large.clear", folder / "houses", "--out", "-").stdout
+    assert len(said_of_new.splitlines()) == 301
+    assert "The target holds classes" in fit_large("two").stderr  # which need all rows in memory
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (["--report", "r.html", "--work", "w"], "--report needs the table in memory"),
-        (["--group", "town", "--work", "w"], "--group needs the table in memory"),
+        (["--time", "age", "--work", "w"], "--time needs the table in memory"),
+        (["--encoding", "latin-1", "--work", "w"], "--encoding needs the table in memory"),
         (["--engine", "dask"], "belong together"),
         (["--scheduler", "tcp://127.0.0.1:1"], "belong together"),
-        (["--preset", "a", "--work", "w"], "calibrates on its own rows"),
+        (["--preset", "a", "--work", "w"], "fitted with members of symmetric trees"),
     ],
 )
 def test_what_a_table_in_files_cannot_have_is_one_sentence(folder, options, words):

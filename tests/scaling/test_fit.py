@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from clearbands import ClearRegressor, PCSEnsemble, load, save
+from clearbands import ClearRegressor, FoldedEnsemble, PCSEnsemble, SymmetricTrees, load, save
 from clearbands.bagging import HashedFolds
 from clearbands.engine.screening import MANY_COLUMNS
 from clearbands.metrics import picp
@@ -134,6 +134,14 @@ def test_a_task_ships_names_and_numbers_alone(tmp_path):
     assert max(sent) < 3000
 
 
+def test_trees_that_must_rise_do(tmp_path):
+    falling = table().with_columns(price=-pl.col("price"))
+    trees = SymmetricTrees(n_trees=8, max_depth=3, monotone={0: 1})
+    model = small_model(epistemic=FoldedEnsemble(trees, 3, 2))
+    model.fit(write(tmp_path, falling), "price", features=["size"])
+    assert np.ptp(model.predict(falling.select("size"))) == 0  # what falls is not learned
+
+
 def test_named_features_are_learned_from_alone(tmp_path):
     model = small_model().fit(write(tmp_path), "price", features=["size", "town"])
     assert model.feature_names_in_.tolist() == ["size", "town"]
@@ -146,11 +154,12 @@ def refused(tmp_path, *, parameters=None, target="price", match, **given):
 
 def test_what_cannot_be_is_refused_in_one_sentence(tmp_path):
     refused(tmp_path, target="prise", match="has no column 'prise'; did you mean 'price'")
-    refused(tmp_path, target=[1, 2], match="y is the name of its target column")
+    refused(tmp_path, target=[1, 2], match="y is the name of a column, got list")
     refused(tmp_path, target="town", match="'town' holds values of type String")
     refused(tmp_path, features=["price"], match="cannot be learned from itself")
-    refused(tmp_path, together=[1], match="calibrates on its own rows")
-    refused(tmp_path, parameters={"calibration": "joint"}, match="calibrates on its own rows")
+    refused(tmp_path, together=[1], match="together is the name of a column, got list")
+    refused(tmp_path, X_cal=table(), match="calibrates on rows of its own")
+    refused(tmp_path, parameters={"split": "time"}, match="not in the order of time")
     refused(tmp_path, parameters={"encoder": None}, match="needs an encoder")
     refused(tmp_path, parameters={"epistemic": PCSEnsemble()}, match="members of symmetric trees")
     refused(tmp_path, engine="carrier pigeons", match='engine must be one of "threads"')

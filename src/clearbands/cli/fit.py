@@ -86,8 +86,8 @@ def fit(
 
     What the target holds is found and said: text, yes and no, or two numbers alone are classes.
 
-    A folder of parquet files, or a file with --engine or --work, is not read into memory: it may
-    be larger than that. Its target must be a number.
+    A folder of parquet files, a parquet file of more than a million rows, or one with --engine or
+    --work, is not read into memory: it may be larger than that. Its target must be a number.
     """
     from clearbands.cli import fitting
 
@@ -110,22 +110,22 @@ def fit(
         if report.resolve() == out.resolve():
             raise ValueError(f"--report and --out both name {out}; give each a file of its own.")
     names = fitting.Names(target, unit, row_id or "", group or "", time or "", weight or "")
-    if data.is_dir() or not (engine is scheduler is work is None):
-        from clearbands.cli import fit_files
+    from clearbands.cli import fit_files
 
-        fit_files.check_options(
-            report=report,
-            group=group,
-            time=time,
-            weight=weight,
-            target_transform=target_transform,
-            rises=rises,
-            falls=falls,
-            classes=classes,
-            columns_as=columns_as,
-            separator=separator,
-            decimal=decimal,
-        )
+    needs_memory = {
+        "report": report,
+        "time": time,
+        "rises": rises,
+        "falls": falls,
+        "classes": classes,
+        "columns_as": columns_as,
+        "separator": separator,
+        "decimal": decimal,
+        "encoding": encoding,
+    }
+    is_asked = data.is_dir() or not (engine is scheduler is work is None)
+    if is_asked or fit_files.is_for_files(data, target, needs_memory):
+        fit_files.check_options(needs_memory)
         workers = engine_of(engine, scheduler, jobs)
         table = fit_files.open_columns(data, names, features=features, drop=drop)
         fit_files.fit_and_save(table, settings, names, workers, work, data=data, out=out)

@@ -15,10 +15,12 @@ from clearbands.cli.options import names_in
 from clearbands.origin import Origin, origin_of_hashes
 from clearbands.persistence import save
 from clearbands.scaling.engines import Engine
-from clearbands.scaling.source import ParquetTable, open_table, read_piece
+from clearbands.scaling.source import ParquetTable, open_table, read_piece, shape_of
 from clearbands.tables.fingerprints import hash_rows
+from clearbands.tables.formats import FORMATS
 
 ROWS_AT_ONCE = 2**18
+MOST_IN_MEMORY = 1_000_000  # rows of a file that is read whole without being asked
 
 
 class Columns(NamedTuple):
@@ -28,7 +30,22 @@ class Columns(NamedTuple):
     learned: list[str]
 
 
-def check_options(**given: Any) -> None:
+def is_for_files(data: Path, target: str, given: dict[str, Any]) -> bool:
+    """Whether a parquet file is better not read into memory, which nothing that is asked needs."""
+    import polars as pl
+
+    is_parquet = FORMATS.get(data.suffix.lower()) == "parquet"
+    if not is_parquet or not data.is_file() or any(given.values()):
+        return False
+    n_rows, schema = shape_of(data)
+    kinds = dict(schema)
+    if n_rows <= MOST_IN_MEMORY or target not in kinds or not kinds[target].is_numeric():
+        return False
+    values = pl.scan_parquet(data).select(pl.col(target).drop_nulls().unique().head(3))
+    return values.collect().height > 2  # two alone are classes
+
+
+def check_options(given: dict[str, Any]) -> None:
     """Raise for options that need the whole table."""
     for name, value in given.items():
         if value:
@@ -44,7 +61,7 @@ def open_columns(
     """Those named, or all but the target and what is to be dropped."""
     table = open_table(data)
     there = list(table.columns)
-    dropped = {names.target, names.id, *names_in(list(drop), there)}
+    dropped = {names.target, names.id, names.weight, *names_in(list(drop), there)}
     chosen = names_in(list(features), there) or there
     learned = [name for name in chosen if name not in dropped]
     rows, files = console.count(table.n_rows, "row"), console.count(len(table.files), "file")
@@ -70,6 +87,8 @@ def fit_and_save(
             data,
             names.target,
             features=columns.learned,
+            groups=names.group or None,
+            sample_weight=names.weight or None,
             engine=engine,
             work=work,
             progress=progress,

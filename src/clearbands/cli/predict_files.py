@@ -18,7 +18,7 @@ from clearbands.cli.models import load_any
 from clearbands.cli.predicting import Wanted
 from clearbands.progress import listening
 from clearbands.scaling.engines import Engine
-from clearbands.scaling.rows import Rows, write_table
+from clearbands.scaling.rows import Columns, Rows, write_table
 from clearbands.scaling.running import make_all
 from clearbands.scaling.source import ParquetTable, open_table
 from clearbands.scaling.store import Store
@@ -79,7 +79,7 @@ def predict_files(
         store = Store(str(folder.resolve())).below(
             "predictions", fingerprint=table.fingerprint, model=digest, wanted=vars(wanted)
         )
-        write_table(store, table, list(table.columns))
+        write_table(store, table, Columns(list(table.columns)))
         try:
             engine.check(store.folder)
             stage = PredictRows(store, PIECE, str(model.resolve()), wanted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,7 @@ MOST_IN_ALL = 2**27  # grains: members that draw heavy rows more than once still
 GRAINS_PER_ROW = 2**10  # of mean weight, where weights are no whole numbers
 FINE_IN_ALL = 2**23  # so many rows get fewer
 FEWEST_PER_ROW = 2**4
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -26,12 +28,11 @@ class Grains:
         """Of weights (n,) that are not negative, or of none."""
         if weight is None:
             return cls()
-        total = float(weight.sum())
-        if total <= MOST_IN_ALL and np.array_equal(weight, np.rint(weight)):
-            return cls(weight.astype(np.int64))
-        n = len(weight)
-        aim = min(GRAINS_PER_ROW * n, max(FINE_IN_ALL, FEWEST_PER_ROW * n), MOST_IN_ALL)
-        per_one = float(2.0 ** np.floor(np.log2(aim / total)))
+        return cls.ground(weight, Weighed.of(weight).per_one)
+
+    @classmethod
+    def ground(cls, weight: np.ndarray, per_one: float) -> Grains:
+        """Of weights among many others, for all of which a weight of 1 has so many grains."""
         return cls(np.rint(weight * per_one).astype(np.int64), per_one)
 
     def times(self, counts: np.ndarray) -> np.ndarray:
@@ -46,3 +47,25 @@ class Grains:
 
 
 EVEN = Grains()
+
+
+class Weighed(NamedTuple):
+    """What is to be known of weights before they are ground."""
+
+    total: float
+    n: float
+    are_whole: bool
+
+    @classmethod
+    def of(cls, weight: np.ndarray) -> Weighed:
+        return cls(float(weight.sum()), len(weight), np.array_equal(weight, np.rint(weight)))
+
+    @property
+    def per_one(self) -> float:
+        """Grains of a weight of 1: those of a mean weight are as many as kernels can add up."""
+        if self.are_whole and self.total <= MOST_IN_ALL:
+            return 1.0
+        fine = max(FINE_IN_ALL, FEWEST_PER_ROW * self.n)
+        aim = min(GRAINS_PER_ROW * self.n, fine, MOST_IN_ALL)
+        # Of weights that add up to n but for rounding, the order of adding decides nothing.
+        return float(2.0 ** np.floor(np.log2(aim / self.total) + ROUNDING))

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,10 +22,12 @@ from clearbands.recipe import Made, Recipe, Unseen
 from clearbands.rows.split import Rows
 from clearbands.scaling.engines import choose_engine
 from clearbands.scaling.refit import check_can_refit, refit
-from clearbands.scaling.rows import Ranges
+from clearbands.scaling.roles import Roles
+from clearbands.scaling.rows import Columns, Ranges
 from clearbands.scaling.source import ParquetTable, check_holds_numbers, from_dask, open_table
 from clearbands.scaling.work import Sample, TableWork, WorkFolder, prepare
 from clearbands.tables.choosing import nearest
+from clearbands.targets.targets import Targets
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,41 +41,48 @@ class FittedOnFiles(NamedTuple):
     made: Made  # `unseen` are rows of the sample
     encoder: Any
     sample: Sample
-    n_rows: int
-    ranges: Ranges  # of all rows
+    held_out: Rows | None  # as they stand in the table
+    n_rows: int  # that train
+    ranges: Ranges  # of these
     texts: list[set[str] | None]  # of each text column all categories; None if they are too many
 
 
 def fit_on_files(
     recipe: Recipe,
     X: Any,
-    target: str,
+    roles: Roles,
     fit_encoder: Callable[[pl.DataFrame], Any],
+    fit_targets: Callable[[np.ndarray], Targets],
     *,
     features: Sequence[str] | None,
+    held_out: float,
     work: str | Path | WorkFolder | None,
     engine: Any,
     rng: np.random.RandomState,
 ) -> FittedOnFiles:
-    """Two passes, a choice on few rows, and members on all; `X` names files or is of Dask."""
+    """Two passes, a choice on few rows, and members on all; `X` names files or is of Dask.
+
+    A share `held_out` of the rows trains nothing; of many rows, as many as the sample has.
+    """
     check_can_refit(recipe.epistemic)
     seed = int(rng.randint(MAX_SEED))
     chosen = choose_engine(engine, recipe.n_jobs)
     with _folder(work) as folder:
         try:
             table = _opened(X, Path(folder.path))
-            names = _features(table, target, features)
-            ready = prepare(table, names, target, fit_encoder, folder, chosen, seed)
+            n_held_out = min(ceil(held_out * table.n_rows), folder.sample_rows, table.n_rows - 1)
+            columns = Columns(_features(table, roles, features), roles, n_held_out)
+            ready = prepare(table, columns, fit_encoder, fit_targets, folder, chosen, seed)
             made = _choose(recipe, ready, rng)
             parts, unseen = refit(made.parts, ready, recipe.levels)  # type: ignore[arg-type]
         finally:
             chosen.close()
-        ranges = ready.rows.ranges()
         n_texts = len(getattr(ready.encoder, "categorical_columns_", ()))
         texts = [ready.rows.texts(column) for column in range(n_texts)]
-    of_sample = Unseen(np.arange(len(ready.sample.y)), unseen)
+    of_sample = Unseen(np.arange(len(ready.sample.encoded)), unseen)
     made = made._replace(parts=parts, unseen=of_sample)
-    return FittedOnFiles(made, ready.encoder, ready.sample, ready.n_rows, ranges, texts)
+    encoder, sample, kept_apart = ready.encoder, ready.sample, ready.held_out
+    return FittedOnFiles(made, encoder, sample, kept_apart, ready.n_rows, ready.ranges, texts)
 
 
 @dataclass(frozen=True)
@@ -121,8 +131,9 @@ def _choose(recipe: Recipe, work: TableWork, rng: np.random.RandomState) -> Made
     store = work.store.below("choice", recipe=state)
     if store.is_whole(CHOICE):
         return Made(*store.read_part(CHOICE))
-    few = slice(contest.judging_rows)
-    made = recipe.on_all(Rows(work.sample.X[few], work.sample.y[few]), rng)._replace(unseen=None)
+    sample = work.sample.encoded
+    few = sample.take(np.arange(min(len(sample), contest.judging_rows)))
+    made = recipe.on_all(few, rng)._replace(unseen=None)
     store.write_part(CHOICE, tuple(made))
     return made
 
@@ -144,18 +155,20 @@ def _opened(X: Any, folder: Path) -> ParquetTable:
     return from_dask(X, folder.resolve())
 
 
-def _features(table: ParquetTable, target: str, features: Sequence[str] | None) -> list[str]:
-    """The columns to learn from, all but the target if they are not named."""
-    for name in (target, *(features or ())):
+def _features(table: ParquetTable, roles: Roles, features: Sequence[str] | None) -> list[str]:
+    """The columns to learn from; if they are not named, all that nothing else is known of."""
+    for name in (*roles.named, *(features or ())):
         if name not in table.columns:
             raise ValueError(
                 f"{table.files[0]} has no column {name!r}; {nearest(name, table.columns)}"
             )
-    check_holds_numbers(table, target)
+    check_holds_numbers(table, "target", roles.target)
+    for name in roles.weights:
+        check_holds_numbers(table, "weight", name)
     if features is None:
-        features = [name for name in table.columns if name != target]
-    if not features or target in features:
+        features = [name for name in table.columns if name not in roles.not_learned]
+    if not features or roles.target in features:
         raise ValueError(
-            f"The target {target!r} cannot be learned from itself: name other columns."
+            f"The target {roles.target!r} cannot be learned from itself: name other columns."
         )
     return list(features)

@@ -14,6 +14,7 @@ from clearbands.aleatoric.scaled import learned_sizes
 from clearbands.bagging import HashedFolds, member_seeds
 from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.engine.binning import Bins
+from clearbands.engine.grains import Grains
 from clearbands.engine.screening import MANY_COLUMNS, Screen
 from clearbands.engine.symmetric import (
     SymmetricBag,
@@ -24,6 +25,7 @@ from clearbands.engine.symmetric import (
 from clearbands.engine.symmetric_columns import Columns, Drawn, fine_columns
 from clearbands.engine.symmetric_tree import Rule
 from clearbands.epistemic.base import center_and_widths
+from clearbands.monotone import directions
 from clearbands.rows.hashing import hashed_share
 from clearbands.scaling.rows import BinRows, bins_in
 from clearbands.scaling.store import Store
@@ -104,6 +106,7 @@ class GrowMembers(Stage):
     learned: Learned
     model: tuple[tuple[str, Any], ...]  # the parameters of SymmetricTrees
     draws: HashedFolds
+    per_one: float  # grains of a weight of 1
 
     @property
     def count(self) -> int:
@@ -120,21 +123,25 @@ class GrowMembers(Stage):
 
     def make(self, number: int, stop: np.ndarray) -> None:
         model = SymmetricTrees(**dict(self.model))
-        seen, target, magnitude = self._rows_of(number)
-        weight = np.ones(len(target), np.int64)
+        seen, target, weight, magnitude = self._rows_of(number)
         kept = self._columns(number, magnitude)
 
         def parts() -> Iterator[Drawn]:
+            start = 0
             for piece, is_seen in enumerate(seen):
-                fine = self.learned.fine(piece)
-                drawn = np.flatnonzero(is_seen)
-                yield Drawn(fine if kept is None else fine[kept], drawn, weight[: len(drawn)])
+                fine, drawn = self.learned.fine(piece), np.flatnonzero(is_seen)
+                own = weight[start : start + len(drawn)]
+                yield Drawn(fine if kept is None else fine[kept], drawn, own)
+                start += len(drawn)
 
         n_columns = self.learned.bins.n_columns if kept is None else len(kept)
         seed = member_seeds(model.random_state, self.count)[number]
         columns = Columns.gather(parts, n_columns, model.max_bins, int(seed))
-        rate = float(model._learning_rates(np.array([len(target)]))[0])
-        rule = Rule(model.n_trees, model.max_depth, rate, float(model.l2), model.loss == "absolute")
+        ways = directions(model.monotone, range(self.learned.bins.n_columns))
+        columns = columns.directed(ways if ways is None or kept is None else ways[kept])
+        n_rows = np.array([weight.sum() / self.per_one])
+        rate, l2 = float(model._learning_rates(n_rows)[0]), float(model.l2) * self.per_one
+        rule = Rule(model.n_trees, model.max_depth, rate, l2, model.loss == "absolute")
         grown = grow_member(columns, rule, target, weight, stop).among(kept).times(magnitude)
         if not stop[0]:
             self.store.write_arrays(self.name(number), grown._asdict())
@@ -143,23 +150,35 @@ class GrowMembers(Stage):
         """All members, when they are there."""
         return _bag(self)
 
-    def _rows_of(self, member: int) -> tuple[list[np.ndarray], np.ndarray, float]:
-        """Which rows of each piece the member sees, their targets, and the unit of these."""
-        seen, targets, largest = [], [], 0.0
-        for number, piece in enumerate(self.learned.rows.pieces):
-            is_seen = self.draws.seen(member, piece.rows)
+    def _rows_of(self, member: int) -> tuple[list[np.ndarray], np.ndarray, np.ndarray, float]:
+        """Which rows of each piece the member sees, their targets and grains, and the unit."""
+        seen, targets, weights, largest = [], [], [], 0.0
+        for number in range(self.learned.rows.count):
+            grains = self._grains(number)
+            is_seen = self.draws.seen(member, self.learned.rows.keys(number)) & (grains > 0)
             target = self.learned.target(number)
-            largest = max(largest, float(np.abs(target).max()))
+            largest = max(largest, float(np.abs(target).max(initial=0.0)))
             seen.append(is_seen)
             targets.append(target[is_seen])
+            weights.append(grains[is_seen])
         magnitude = magnitude_of(largest)
         target = np.concatenate(targets)
         if not len(target):
             raise ValueError(
-                f"A member would see none of the {self.draws.n_rows:,} rows: give more rows."
+                f"A member would see none of the {self.draws.n_rows:,} rows: give more rows, or "
+                "more labels where some are kept together."
             )
         target /= magnitude
-        return seen, target, magnitude
+        return seen, target, np.concatenate(weights), magnitude
+
+    def _grains(self, number: int) -> np.ndarray:
+        """(n,): of the rows of a piece."""
+        weight = self.learned.rows.weight(number)
+        if weight is None:
+            return np.ones(len(self.learned.rows.target(number)), np.int64)
+        of_rows = Grains.ground(weight, self.per_one).of_rows
+        assert of_rows is not None
+        return of_rows
 
     def _columns(self, member: int, magnitude: float) -> np.ndarray | None:
         """Of very many columns those that say most about some rows of the member; None for all."""
@@ -167,15 +186,19 @@ class GrowMembers(Stage):
             return None
         share = min(1.0, SCREENING_ROWS / self.draws.n_rows)
         stream = self.draws.n_repeats + self.count  # the next after those of the members
-        fines, targets, seen = [], [], []
-        for number, piece in enumerate(self.learned.rows.pieces):
-            is_looked_at = hashed_share(self.draws.seed, stream, piece.rows, share)
-            fines.append(self.learned.fine(number)[:, is_looked_at])
-            targets.append(self.learned.target(number)[is_looked_at] / magnitude)
-            seen.append(self.draws.seen(member, piece.rows[is_looked_at]))
-        screen = Screen.from_bins(np.ascontiguousarray(np.concatenate(fines, axis=1).T))
+        fines, targets, grains, counts = [], [], [], []
+        for number in range(self.learned.rows.count):
+            keys = self.learned.rows.keys(number)
+            looked_at = hashed_share(self.draws.seed, stream, keys, share)
+            own = self._grains(number)[looked_at]
+            fines.append(self.learned.fine(number)[:, looked_at])
+            targets.append(self.learned.target(number)[looked_at] / magnitude)
+            grains.append(own)
+            counts.append(own * self.draws.seen(member, keys[looked_at]))
+        weighed = Grains(np.concatenate(grains), self.per_one)
+        screen = Screen.from_bins(np.ascontiguousarray(np.concatenate(fines, axis=1).T), weighed)
         assert screen is not None
-        return screen.columns(np.concatenate(targets), np.concatenate(seen).astype(np.uint8))
+        return screen.columns(np.concatenate(targets), np.concatenate(counts))
 
 
 @dataclass(frozen=True)
@@ -194,10 +217,14 @@ class SayRows(Stage):
         return f"said-{self.center.learned.rows.rows_at_once}/{number:06d}.npy"
 
     def make(self, number: int, stop: np.ndarray) -> None:
-        unseen = self.center.draws.left_out(self.center.learned.rows.pieces[number].rows)
-        members = self.center.bag().predict_left_out(self.center.learned.fine(number), unseen)
-        center, widths = center_and_widths(members, [self.level], self.spread, 1)
-        self.store.write_array(self.name(number), np.stack([center, widths[:, :, 0].sum(axis=1)]))
+        keys = self.center.learned.rows.keys(number)
+        said = np.empty((2, len(keys)))
+        if len(keys):
+            unseen = self.center.draws.left_out(keys)
+            members = self.center.bag().predict_left_out(self.center.learned.fine(number), unseen)
+            center, widths = center_and_widths(members, [self.level], self.spread, 1)
+            said[:] = center, widths[:, :, 0].sum(axis=1)
+        self.store.write_array(self.name(number), said)
 
     def said(self, number: int) -> np.ndarray:
         """(2, n), on disk: the center, and the epistemic width below and above together."""

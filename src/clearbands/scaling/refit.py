@@ -17,11 +17,14 @@ from clearbands.bands import Components
 from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.competition.judging import assess, blend
 from clearbands.engine.binning import Bins
+from clearbands.engine.grains import Grains
 from clearbands.engine.symmetric import SymmetricBag
 from clearbands.engine.symmetric_columns import FINE_BINS, fine_columns
 from clearbands.epistemic.base import CenterAndWidths, center_and_widths
 from clearbands.epistemic.folded import FoldedEnsemble
+from clearbands.monotone import directions
 from clearbands.pairs import Blend, CrossPair, show
+from clearbands.rows.weighting import fit_weighted
 from clearbands.scaling.members import SHOWN_BINS, GrowMembers, SayRows, Sizes, Target
 from clearbands.scaling.running import make_all
 from clearbands.scaling.store import Store
@@ -62,23 +65,19 @@ def refit(parts: Blend, work: TableWork, levels: Sequence[float]) -> tuple[Blend
         fit_noise = _on_all_rows if _streams(pair.aleatoric) else _on_sample
         noise = fit_noise(pair.aleatoric, pair.shown, center, work)
         fitted = CrossPair(center.part, noise, pair.shown)
-        unseen = fitted.unseen(work.sample.X, center.said)
-        contestants.append(assess(("", ""), fitted, work.sample.y, unseen, levels))
+        sample = work.sample.encoded
+        unseen = fitted.unseen(sample.X, center.said)
+        found = assess(("", ""), fitted, sample.y, unseen, levels, sample.sample_weight)
+        contestants.append(found)
     return blend(contestants)
 
 
 def refit_center(chosen: Any, work: TableWork, levels: Sequence[float]) -> Center:
     """`chosen` was fitted on few rows, so that its model is seeded."""
-    model = _parameters(chosen.model_)
-    draws = HashedFolds(
-        _seed_of(chosen.random_state),
-        work.n_rows,
-        chosen.n_folds,
-        chosen.n_repeats,
-        work.member_share(chosen.n_folds),
-    )
+    model = _parameters(chosen.model_, len(work.sample.fine))
+    draws = work.draws(_seed_of(chosen.random_state), chosen)
     store = work.store.below("center", model=dict(model), draws=vars(draws))
-    grow = GrowMembers(store, Target(work.rows), model, draws)
+    grow = GrowMembers(store, Target(work.rows), model, draws, work.per_one(draws))
     make_all(grow, work.engine, "epistemic")
     say = SayRows(
         store.below("unseen", level=levels[0], spread=chosen.spread), grow, levels[0], chosen.spread
@@ -86,8 +85,8 @@ def refit_center(chosen: Any, work: TableWork, levels: Sequence[float]) -> Cente
     make_all(say, work.engine, "unseen rows")
     part = clone(chosen)
     part.model_, part.draws_, part.bag_ = clone(chosen.model_), draws, grow.bag()
-    part.n_features_in_ = work.sample.X.shape[1]
-    members = _unseen_members(part.bag_, work.sample.fine, draws, work.sample.rows)
+    part.n_features_in_ = len(work.sample.fine)
+    members = _unseen_members(part.bag_, work.sample.fine, draws, work.sample.keys)
     said = CenterAndWidths(*center_and_widths(members, levels, part.spread, 1))
     return Center(part, said, say)
 
@@ -98,37 +97,32 @@ def _streams(part: Any) -> bool:
 
 
 def _on_all_rows(chosen: Any, shown: str, center: Center, work: TableWork) -> ResampledPart:
-    part = clone(chosen)
-    residual = work.sample.y - center.said.center
-    model, rng = part.prepare(residual)
-    draws = HashedFolds(
-        int(rng.randint(MAX_SEED)),
-        work.n_rows,
-        part.n_folds,
-        part.n_repeats,
-        work.member_share(part.n_folds),
-    )
+    part, sample = clone(chosen), work.sample.encoded
+    residual, weight = sample.y - center.said.center, sample.sample_weight
+    model, rng = part.prepare(residual, weight)
+    draws = work.draws(int(rng.randint(MAX_SEED)), part)
     offset = part.offset_ if part.learn_log else None
-    parameters = _parameters(model)
+    visible = show(sample.X, center.said, shown)
+    parameters = _parameters(model, visible.shape[1])
     store = center.said_of_rows.store.below(
         "noise", model=dict(parameters), draws=vars(draws), shown=shown, offset=offset
     )
-    visible = show(work.sample.X, center.said, shown)
-    extra = visible[:, work.sample.X.shape[1] :]
-    shown_bins = _write_shown(store, extra)
+    extra = visible[:, sample.X.shape[1] :]
+    shown_bins = _write_shown(store, extra, weight)
     learned = Sizes(work.rows, center.said_of_rows, store, extra.shape[1], offset)
-    grow = GrowMembers(store, learned, parameters, draws)
+    grow = GrowMembers(store, learned, parameters, draws, work.per_one(draws))
     make_all(grow, work.engine, "aleatoric")
     part.draws_, part.bag_ = draws, grow.bag()
     part.n_features_in_ = visible.shape[1]
     fine = np.concatenate([work.sample.fine, fine_columns(shown_bins, extra)])
-    return part.finish(residual, _unseen_members(part.bag_, fine, draws, work.sample.rows))
+    members = _unseen_members(part.bag_, fine, draws, work.sample.keys)
+    return part.finish(residual, members, weight)
 
 
-def _write_shown(store: Store, extra: np.ndarray) -> Bins:
+def _write_shown(store: Store, extra: np.ndarray, weight: np.ndarray | None) -> Bins:
     """Where the columns that are shown beside the table are cut, by those of the sample."""
     if extra.shape[1]:
-        bins = Bins.from_data(extra, FINE_BINS)
+        bins = Bins.from_data(extra, FINE_BINS, Grains.of(weight).of_rows)
     else:
         bins = Bins(np.empty(0), np.zeros(1, np.int64))
     if not store.is_whole(SHOWN_BINS):
@@ -137,13 +131,15 @@ def _write_shown(store: Store, extra: np.ndarray) -> Bins:
 
 
 def _on_sample(chosen: Any, shown: str, center: Center, work: TableWork) -> ResampledPart:
-    residual = work.sample.y - center.said.center
+    sample = work.sample.encoded
     described = f"{type(chosen).__name__} {sorted(_without_jobs(chosen).items())!r}"
     store = center.said_of_rows.store.below("part", part=described, shown=shown)
     if not store.is_whole(PART):
         store.write_part(PART, clone(chosen))
-        visible = show(work.sample.X, center.said, shown)
-        store.write_arrays(SEEN, {"X": visible, "residual": residual})
+        seen = {"X": show(sample.X, center.said, shown), "residual": sample.y - center.said.center}
+        labels = {"weight": sample.sample_weight, "together": sample.together}
+        known = {name: label for name, label in labels.items() if label is not None}
+        store.write_arrays(SEEN, seen | known)
     stage = FitPart(store)
     make_all(stage, work.engine, "aleatoric")
     return store.read_part(stage.name(0))
@@ -165,14 +161,16 @@ class FitPart(Stage):
 
     def make(self, number: int, stop: np.ndarray) -> None:
         seen = self.store.read_arrays(SEEN)
-        part = self.store.read_part(PART)
-        self.store.write_part(self.name(number), part.fit(seen["X"], seen["residual"]))
+        part, weight = self.store.read_part(PART), seen.get("weight")
+        together = seen.get("together")
+        fit_weighted(part, seen["X"], seen["residual"], weight, together=together)
+        self.store.write_part(self.name(number), part)
 
 
 def _unseen_members(
-    bag: SymmetricBag, fine: np.ndarray, draws: HashedFolds, rows: np.ndarray
+    bag: SymmetricBag, fine: np.ndarray, draws: HashedFolds, keys: np.ndarray
 ) -> np.ndarray:
-    return bag.predict_left_out(fine, draws.left_out(rows))
+    return bag.predict_left_out(fine, draws.left_out(keys))
 
 
 def _without_jobs(part: Any) -> dict[str, Any]:
@@ -181,8 +179,11 @@ def _without_jobs(part: Any) -> dict[str, Any]:
     return {name: value for name, value in given.items() if not name.endswith("n_jobs")}
 
 
-def _parameters(model: SymmetricTrees) -> tuple[tuple[str, Any], ...]:
-    return tuple(sorted(model.get_params(deep=False).items()))
+def _parameters(model: SymmetricTrees, n_columns: int) -> tuple[tuple[str, Any], ...]:
+    """Of trees for so many columns, as values that can be compared."""
+    given = model.get_params(deep=False)
+    ways = directions(model.monotone, range(n_columns))
+    return tuple(sorted({**given, "monotone": None if ways is None else (*ways.tolist(),)}.items()))
 
 
 def _seed_of(random_state: Seed) -> int:

@@ -2,12 +2,13 @@
 
 The first takes a sample, of the rows whose numbers have the smallest hashes. It tells the encoder
 what the columns hold and where to cut them. The second writes every piece in bins of two bytes, to
-be mapped into memory by whoever trains on it.
+be mapped into memory by whoever trains on it, without the rows that are held out.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,16 +16,20 @@ import narwhals.stable.v1 as nw
 import numpy as np
 
 from clearbands.engine.binning import Bins
+from clearbands.engine.grains import Weighed
 from clearbands.engine.symmetric_columns import fine_columns
+from clearbands.scaling.roles import Roles, numbers
 from clearbands.scaling.source import ParquetTable, Piece, read_piece
 from clearbands.scaling.store import Store
 from clearbands.scaling.tasks import Stage
 from clearbands.tables.kinds import texts_of
+from clearbands.targets.targets import Targets
 
 if TYPE_CHECKING:
     import polars as pl
 
-TABLE, SAMPLE_ROWS, ENCODER, BINS = "table.json", "sample-rows.npy", "encoder.clear", "bins.npz"
+TABLE, ENCODER, TARGETS, BINS = "table.json", "encoder.clear", "targets.clear", "bins.npz"
+SAMPLE_ROWS, HELD_OUT = "sample-rows.npy", "held-out.npy"
 MOST_TEXTS = 10_000  # of a column that are remembered
 
 
@@ -43,7 +48,11 @@ class Rows(Stage):
         return len(self.pieces)
 
     def read(self, number: int) -> pl.DataFrame:
-        return read_piece(self.pieces[number], self.store.read_json(TABLE)["read"])
+        return read_piece(self.pieces[number], self.columns.read)
+
+    @property
+    def columns(self) -> Columns:
+        return columns_in(self.store.folder)
 
     def _named(self, what: str, number: int, ending: str) -> str:
         return f"{what}-{self.rows_at_once}/{number:06d}.{ending}"
@@ -60,8 +69,9 @@ class PickRows(Rows):
         piece = self.pieces[number]
         wanted = self.store.map_array(SAMPLE_ROWS)
         own = np.sort(wanted[(wanted >= piece.start) & (wanted < piece.start + piece.size)])
-        frame = self.read(number)[own - piece.start] if len(own) else self.read(number)[:0]
-        self.store.write_table(self.name(number), frame)
+        frame = self.read(number)
+        self.columns.roles.check(frame, piece)
+        self.store.write_table(self.name(number), frame[own - piece.start])
 
     def picked(self) -> tuple[np.ndarray, pl.DataFrame]:
         """The numbers of the rows by rising hash, and the rows."""
@@ -75,26 +85,47 @@ class PickRows(Rows):
 
 @dataclass(frozen=True)
 class BinRows(Rows):
-    """The second pass: all columns in fine bins, the target as it is."""
+    """The second pass: all columns in fine bins, and the targets, of the rows that train."""
 
     def name(self, number: int) -> str:
         return self._named("bins", number, "npy")
 
     def is_done(self, number: int) -> bool:
-        others = (self._targets(number), self._facts(number))
+        others = [self._targets(number), self._facts(number)]
+        if not self.columns.by_place:
+            others.append(self._labels(number))
         return all(map(self.store.is_whole, (*others, self.name(number))))
 
     def make(self, number: int, stop: np.ndarray) -> None:
         encoder, bins = _encoder(self.store.folder), bins_in(self.store.folder)
-        frame = self.read(number)
-        target = self.store.read_json(TABLE)["target"]
-        y = _finite(frame[target], target, self.pieces[number])
-        X = encoder.transform(frame.drop(target))
-        texts = _texts(frame, getattr(encoder, "categorical_columns_", ()))
-        ranges = {"low": X.min(axis=0), "high": X.max(axis=0), "ends": [y.min(), y.max()]}
+        frame, keys, roles = *self._training_rows(number), self.columns.roles
+        weight = np.ones(frame.height)
+        if not self.columns.by_place:
+            weight = weight if roles.sample_weight is None else numbers(frame[roles.sample_weight])
+            self.store.write_arrays(self._labels(number), {"keys": keys, "weight": weight})
+        y = _targets(self.store.folder).to_model(numbers(frame[roles.target]))
+        X = encoder.transform(frame.select(self.columns.features)) if len(y) else _no_rows(bins)
+        facts = {
+            **{"low": X.min(axis=0, initial=np.inf), "high": X.max(axis=0, initial=-np.inf)},
+            **{"weighed": Weighed.of(weight)},
+            **_texts(frame, getattr(encoder, "categorical_columns_", ())),
+        }
         self.store.write_array(self._targets(number), y)
-        self.store.write_arrays(self._facts(number), {**ranges, **texts})
+        self.store.write_arrays(self._facts(number), facts)
         self.store.write_array(self.name(number), fine_columns(bins, X))
+
+    def _training_rows(self, number: int) -> tuple[pl.DataFrame, np.ndarray]:
+        """Those that are neither held out nor of weight 0, and by what they are drawn."""
+        piece, roles = self.pieces[number], self.columns.roles
+        frame = self.read(number)
+        roles.check_targets(frame, _targets(self.store.folder), piece)
+        if self.columns.by_place:
+            return frame, piece.rows
+        trains = ~np.isin(piece.rows, self.store.map_array(HELD_OUT))
+        if roles.sample_weight is not None:
+            trains &= numbers(frame[roles.sample_weight]) > 0
+        frame = frame.filter(trains)
+        return frame, roles.keys(frame, piece.rows[trains])
 
     def fine(self, number: int) -> np.ndarray:
         """(d, n) int16, on disk."""
@@ -104,11 +135,26 @@ class BinRows(Rows):
         """(n,), on disk."""
         return self.store.map_array(self._targets(number))
 
+    def keys(self, number: int) -> np.ndarray:
+        """(n,): by what members draw the rows."""
+        if self.columns.by_place:
+            return self.pieces[number].rows
+        return self.store.read_arrays(self._labels(number))["keys"]
+
+    def weight(self, number: int) -> np.ndarray | None:
+        """(n,): how many rows each counts as; None where all count once."""
+        if self.columns.roles.sample_weight is None:
+            return None
+        return self.store.read_arrays(self._labels(number))["weight"]
+
     def ranges(self) -> Ranges:
         facts = [self.store.read_arrays(self._facts(number)) for number in range(self.count)]
-        lows, highs, ends = ([fact[name] for fact in facts] for name in ("low", "high", "ends"))
+        lows, highs = ([fact[name] for fact in facts] for name in ("low", "high"))
+        totals, counts, are_whole = np.array([fact["weighed"] for fact in facts]).T
         return Ranges(
-            np.min(lows, axis=0), np.max(highs, axis=0), np.array([np.min(ends), np.max(ends)])
+            np.min(lows, axis=0),
+            np.max(highs, axis=0),
+            Weighed(math.fsum(totals), int(counts.sum()), bool(are_whole.all())),
         )
 
     def texts(self, column: int) -> set[str] | None:
@@ -126,21 +172,39 @@ class BinRows(Rows):
     def _facts(self, number: int) -> str:
         return self._named("facts", number, "npz")
 
+    def _labels(self, number: int) -> str:
+        return self._named("labels", number, "npz")
+
 
 class Ranges(NamedTuple):
-    """The smallest and the largest values in the table."""
+    """The smallest and the largest values of the rows that train, and what these rows weigh."""
 
     low: np.ndarray  # (d,): of the encoded columns
     high: np.ndarray
-    target: np.ndarray  # (2,)
+    weighed: Weighed
 
 
-def write_table(store: Store, table: ParquetTable, read: list[str], target: str = "") -> None:
-    """What tasks need to know of the table: which columns to read, and which is the target."""
-    known = {"files": table.files, "sizes": table.sizes, "columns": table.columns}
-    store.write_json(
-        TABLE, {**known, "fingerprint": table.fingerprint, "read": read, "target": target}
-    )
+class Columns(NamedTuple):
+    """What tasks need to know of the columns."""
+
+    features: list[str]
+    roles: Roles = Roles()
+    held_out: int = 0  # so many rows do not train
+
+    @property
+    def read(self) -> list[str]:
+        """All that are needed."""
+        return list(dict.fromkeys([*self.features, *self.roles.named]))
+
+    @property
+    def by_place(self) -> bool:
+        """Whether all rows train, count once and are drawn by their numbers."""
+        return not (self.held_out or self.roles.sample_weight or self.roles.together)
+
+
+def write_table(store: Store, table: ParquetTable, columns: Columns) -> None:
+    """For whoever does the work."""
+    store.write_json(TABLE, {**asdict(table), **columns._asdict(), "roles": asdict(columns.roles)})
 
 
 @lru_cache(maxsize=8)
@@ -154,6 +218,12 @@ def pieces_in(folder: str, rows_at_once: int) -> tuple[Piece, ...]:
 
 
 @lru_cache(maxsize=8)
+def columns_in(folder: str) -> Columns:
+    known = Store(folder).read_json(TABLE)
+    return Columns(known["features"], Roles(**known["roles"]), known["held_out"])
+
+
+@lru_cache(maxsize=8)
 def bins_in(folder: str, name: str = BINS) -> Bins:
     """The cuts of all columns."""
     return Bins(**Store(folder).read_arrays(name))
@@ -164,17 +234,13 @@ def _encoder(folder: str) -> Any:
     return Store(folder).read_part(ENCODER)
 
 
-def _finite(column: pl.Series, target: str, piece: Piece) -> np.ndarray:
-    import polars as pl
+@lru_cache(maxsize=8)
+def _targets(folder: str) -> Targets:
+    return Store(folder).read_part(TARGETS)
 
-    y = column.cast(pl.Float64).to_numpy()
-    bad = np.flatnonzero(~np.isfinite(y))
-    if len(bad):
-        raise ValueError(
-            f"The target {target!r} is missing or infinite in row {piece.offset + bad[0] + 1:,} of "
-            f"{piece.file}: fill in or remove such rows."
-        )
-    return y
+
+def _no_rows(bins: Bins) -> np.ndarray:
+    return np.empty((0, bins.n_columns))
 
 
 def _texts(frame: pl.DataFrame, columns: Any) -> dict[str, np.ndarray]:

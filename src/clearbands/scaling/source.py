@@ -80,9 +80,9 @@ def open_table(given: str | os.PathLike[str] | Sequence[str | Path]) -> ParquetT
     paths = [given] if isinstance(given, str | os.PathLike) else list(given)
     files = [file for path in paths for file in _files(Path(path))]
     sizes: list[int] = []
-    first = _shape(files[0])[1]
+    first = shape_of(files[0])[1]
     for file in files:
-        size, schema = _shape(file)
+        size, schema = shape_of(file)
         if schema != first:
             raise ValueError(
                 f"{file} has other columns than {files[0]}: all files of a table need the same, in "
@@ -95,13 +95,13 @@ def open_table(given: str | os.PathLike[str] | Sequence[str | Path]) -> ParquetT
     return ParquetTable(tuple(map(str, files)), tuple(sizes), names, _fingerprint(files))
 
 
-def check_holds_numbers(table: ParquetTable, target: str) -> None:
-    """Raise unless the target is a column of numbers, or of true and false."""
+def check_holds_numbers(table: ParquetTable, what: str, name: str) -> None:
+    """Raise unless a column holds numbers, or true and false."""
     pl = _polars()
-    dtype = pl.scan_parquet(table.files[0]).collect_schema()[target]
+    dtype = pl.scan_parquet(table.files[0]).collect_schema()[name]
     if not (dtype.is_numeric() or dtype == pl.Boolean):
         raise ValueError(
-            f"The target {target!r} holds values of type {dtype}; it must be numbers only."
+            f"The {what} {name!r} holds values of type {dtype}; it must be numbers only."
         )
 
 
@@ -133,7 +133,8 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _shape(file: Path) -> tuple[int, list[tuple[str, Any]]]:
+def shape_of(file: Path) -> tuple[int, list[tuple[str, Any]]]:
+    """How many rows a parquet file has, and the names and types of its columns."""
     pl = _polars()
     try:
         scan = pl.scan_parquet(file)

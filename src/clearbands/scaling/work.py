@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import joblib
 import numpy as np
 
+from clearbands.bagging import HashedFolds
 from clearbands.engine.binning import Bins
+from clearbands.engine.grains import Grains, Weighed
 from clearbands.engine.symmetric_columns import FINE_BINS, fine_columns
 from clearbands.rows.hashing import smallest_hashes
+from clearbands.rows.split import Rows
+from clearbands.rows.weighting import check_row_weight
 from clearbands.scaling.engines import Engine
 from clearbands.scaling.rows import (
     BINS,
     ENCODER,
+    HELD_OUT,
     SAMPLE_ROWS,
+    TARGETS,
     BinRows,
+    Columns,
     PickRows,
+    Ranges,
     write_table,
 )
 from clearbands.scaling.running import make_all
 from clearbands.scaling.source import ParquetTable
 from clearbands.scaling.store import Store
+from clearbands.targets.targets import Targets
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,7 +58,7 @@ class WorkFolder:
         each: of a larger table, a sample by hash.
     sample_rows : int
         So many rows are held in memory: they tell what columns hold, choose between models, and
-        calibrate.
+        calibrate. Of rows that are held out to calibrate, no more are.
     """
 
     path: str | Path
@@ -61,10 +70,9 @@ class WorkFolder:
 class Sample(NamedTuple):
     """Rows of the table in memory, those with the smallest hashes first."""
 
-    rows: np.ndarray  # (n,): their numbers
-    raw: pl.DataFrame
-    X: np.ndarray  # encoded
-    y: np.ndarray
+    raw: Rows  # as they stand in the table
+    encoded: Rows
+    keys: np.ndarray  # (n,): by what members draw them
     fine: np.ndarray  # (d, n)
 
 
@@ -75,21 +83,34 @@ class TableWork:
     folder: WorkFolder
     engine: Engine
     store: Store
-    n_rows: int
     encoder: Any
     sample: Sample
+    held_out: Rows | None  # as they stand in the table: of the fit nothing has seen them
     rows: BinRows
+    ranges: Ranges
 
-    def member_share(self, n_folds: int) -> float:
-        """Which share of the rows outside its fold a member sees."""
-        return min(1.0, self.folder.member_rows / (self.n_rows * (1 - 1 / n_folds)))
+    @property
+    def n_rows(self) -> int:
+        """That train."""
+        return int(self.ranges.weighed.n)
+
+    def draws(self, seed: int, part: Any) -> HashedFolds:
+        """Who sees which rows, of a part with folds."""
+        share = min(1.0, self.folder.member_rows / (self.n_rows * (1 - 1 / part.n_folds)))
+        by_place = self.rows.columns.by_place
+        return HashedFolds(seed, self.n_rows, part.n_folds, part.n_repeats, share, by_place)
+
+    def per_one(self, draws: HashedFolds) -> float:
+        """Grains of a weight of 1, for members that see a share of the rows."""
+        total, n, are_whole = self.ranges.weighed
+        return Weighed(total * draws.share, n * draws.share, are_whole).per_one
 
 
 def prepare(
     table: ParquetTable,
-    features: Sequence[str],
-    target: str,
-    make_encoder: Callable[[pl.DataFrame], Any],
+    columns: Columns,
+    fit_encoder: Callable[[pl.DataFrame], Any],
+    fit_targets: Callable[[np.ndarray], Targets],
     folder: WorkFolder,
     engine: Engine,
     seed: int,
@@ -99,33 +120,59 @@ def prepare(
     store = Store(str(Path(folder.path).resolve())).below(
         "table",
         fingerprint=table.fingerprint,
-        features=list(features),
-        target=target,
+        features=columns.features,
+        roles=asdict(columns.roles),
+        held_out=columns.held_out,
         seed=seed,
         sample_rows=folder.sample_rows,
     )
-    write_table(store, table, [*features, target], target)
+    write_table(store, table, columns)
     engine.check(store.folder)
-    if not store.is_whole(SAMPLE_ROWS):
-        rows = smallest_hashes(seed, 0, table.n_rows, folder.sample_rows)
-        store.write_array(SAMPLE_ROWS, rows)
+    held_out, raw, keys = _first_pass(store, table.n_rows, folder, engine, seed)
+    encoder, targets = fit_encoder(raw.X), fit_targets(raw.y)
+    encoded = replace(raw, X=encoder.transform(raw.X), y=targets.to_model(raw.y))
+    bins = Bins.from_data(encoded.X, FINE_BINS, Grains.of(raw.sample_weight).of_rows)
+    apart = np.sort(store.map_array(SAMPLE_ROWS)[: columns.held_out])
+    store = store.below("encoded", encoder=joblib.hash((encoder, targets, bins.cuts)))
+    write_table(store, table, columns)
+    finished: dict[str, Callable[[str], None]] = {
+        HELD_OUT: lambda name: store.write_array(name, apart),
+        ENCODER: lambda name: store.write_part(name, encoder),
+        TARGETS: lambda name: store.write_part(name, targets),
+        BINS: lambda name: store.write_arrays(name, vars(bins)),
+    }
+    for name, write in finished.items():
+        if not store.is_whole(name):
+            write(name)
+    rows = BinRows(store, folder.rows_at_once)
+    make_all(rows, engine, "second pass")
+    sample = Sample(raw, encoded, keys, fine_columns(bins, encoded.X))
+    return TableWork(folder, engine, store, encoder, sample, held_out, rows, rows.ranges())
+
+
+def _first_pass(
+    store: Store, n_rows: int, folder: WorkFolder, engine: Engine, seed: int
+) -> tuple[Rows | None, Rows, np.ndarray]:
+    """Rows that are held out, a sample of the others, and by what members draw the latter.
+
+    By rising hash, the first are held out and those after them are the sample.
+    """
     pick = PickRows(store, folder.rows_at_once)
+    features, roles, n_held_out = pick.columns
+    if not store.is_whole(SAMPLE_ROWS):
+        n_picked = n_held_out + folder.sample_rows
+        store.write_array(SAMPLE_ROWS, smallest_hashes(seed, 0, n_rows, n_picked))
     make_all(pick, engine, "first pass")
-    picked, frame = pick.picked()
-    raw, y = frame.drop(target), frame[target].cast(float).to_numpy()
-    encoder = make_encoder(raw)
-    X = encoder.transform(raw)
-    bins = Bins.from_data(X, FINE_BINS)
-    store = store.below("encoded", encoder=joblib.hash((encoder, bins.cuts)))
-    write_table(store, table, [*features, target], target)
-    if not store.is_whole(ENCODER):
-        store.write_part(ENCODER, encoder)
-    if not store.is_whole(BINS):
-        store.write_arrays(BINS, {"cuts": bins.cuts, "starts": bins.starts})
-    rows_in_bins = BinRows(store, folder.rows_at_once)
-    make_all(rows_in_bins, engine, "second pass")
-    sample = Sample(picked, raw, X, y, fine_columns(bins, X))
-    return TableWork(folder, engine, store, table.n_rows, encoder, sample, rows_in_bins)
+    numbers, frame = pick.picked()
+    held_out = None
+    if n_held_out:
+        held_out = roles.take(frame[:n_held_out], features).without_weightless()
+    frame, numbers = frame[n_held_out:], numbers[n_held_out:]
+    sample, keys = roles.take(frame, features), roles.keys(frame, numbers)
+    if sample.sample_weight is not None:
+        check_row_weight(sample.sample_weight, len(sample))
+        keys = keys[sample.sample_weight > 0]
+    return held_out, sample.without_weightless(), keys
 
 
 def check_same_data(folder: Path, table: ParquetTable) -> None:

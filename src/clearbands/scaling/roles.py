@@ -1,0 +1,119 @@
+"""What columns of a table in files are to a fit, besides those that it learns from."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearbands.checks import check_groups
+from clearbands.rows.split import Rows
+from clearbands.scaling.source import Piece
+from clearbands.tables.fingerprints import hash_rows
+from clearbands.targets.targets import Targets
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Names of columns; none where nothing plays the part.
+
+    >>> Roles("price", sample_weight="copies").not_learned
+    ['price', 'copies']
+    """
+
+    target: str = ""  # none of rows that are only predicted
+    sample_weight: str | None = None  # how many rows each row counts as
+    together: str | None = None  # labels of rows that no fold may part
+    calibration_weight: str | None = None  # how many times more often among new rows
+    groups: str | None = None  # in each of which the level shall hold
+
+    @property
+    def named(self) -> list[str]:
+        """All of them, each once."""
+        return list(dict.fromkeys(name for name in asdict(self).values() if name))
+
+    @property
+    def not_learned(self) -> list[str]:
+        """Those that tell nothing about new rows; groups do."""
+        return [name for name in self.named if name != self.groups or name == self.target]
+
+    @property
+    def weights(self) -> list[str]:
+        return [name for name in (self.sample_weight, self.calibration_weight) if name is not None]
+
+    def check(self, frame: pl.DataFrame, piece: Piece) -> None:
+        """Raise for values that are missing or cannot be, with their row and file."""
+        is_lost = ~np.isfinite(numbers(frame[self.target]))
+        _refuse(is_lost, f"The target {self.target!r} is missing or infinite", piece)
+        for name in self.weights:
+            weight, what = numbers(frame[name]), f"The weight {name!r}"
+            _refuse(~np.isfinite(weight), f"{what} is missing or infinite", piece)
+            _refuse(weight < 0, f"{what} is negative", piece)
+        if self.together is not None:
+            is_lost = frame[self.together].is_null().to_numpy()
+            _refuse(is_lost, f"The label {self.together!r} is missing", piece)
+
+    def check_targets(self, frame: pl.DataFrame, targets: Targets, piece: Piece) -> None:
+        """Raise for targets that are none of these."""
+        y, what = numbers(frame[self.target]), f"The target {self.target!r}"
+        low, high = targets.support
+        _refuse((y < low) | (y > high), f"{what} is outside support=({low:g}, {high:g})", piece)
+        if targets.whole:
+            _refuse(y != np.rint(y), f"{what} is no whole number", piece)
+        is_lost = ~np.isfinite(targets.to_model(y))
+        _refuse(is_lost, f"{what} has no finite value by target_transform", piece)
+
+    def take(self, frame: pl.DataFrame, features: list[str]) -> Rows:
+        """Rows as they stand in the table, with what else is known of them."""
+        groups = None if self.groups is None else frame[self.groups].to_list()
+        return Rows(
+            frame.select(features),
+            numbers(frame[self.target]),
+            None if self.together is None else self.keys(frame, np.empty(0, np.int64)),
+            None if groups is None else check_groups(groups, frame.height),
+            _numbers_of(frame, self.calibration_weight),
+            _numbers_of(frame, self.sample_weight),
+        )
+
+    def keys(self, frame: pl.DataFrame, rows: np.ndarray) -> np.ndarray:
+        """(n,): by what members draw rows: their numbers, or those of labels that they share."""
+        if self.together is None:
+            return rows
+        return hash_rows(frame.select(self.together), np.zeros(frame.height))
+
+
+def read_roles(target: Any, *, calibration: str, **labels: Any) -> Roles:
+    """The names that were given, or one sentence about what cannot be."""
+    for what, name in {"y": target, **labels}.items():
+        if not isinstance(name, str) and not (name is None and what != "y"):
+            raise TypeError(
+                f"Of a table in files, {what} is the name of a column, got {type(name).__name__}."
+            )
+    roles = Roles(target, **labels)
+    if roles.groups is not None and roles.calibration_weight is not None:
+        raise ValueError("groups and calibration_weight cannot be had together: give one.")
+    if roles.together is not None and calibration != "cross":
+        raise ValueError(
+            f'calibration="{calibration}" holds out single rows of a table in files, whatever '
+            "belongs together: leave calibration open, or together out."
+        )
+    return roles
+
+
+def numbers(column: pl.Series) -> np.ndarray:
+    """(n,) floats, NaN missing."""
+    return column.cast(float).to_numpy()
+
+
+def _numbers_of(frame: pl.DataFrame, name: str | None) -> Any:
+    return None if name is None else numbers(frame[name])
+
+
+def _refuse(is_bad: np.ndarray, what: str, piece: Piece) -> None:
+    if is_bad.any():
+        row = piece.offset + int(np.argmax(is_bad)) + 1
+        raise ValueError(f"{what} in row {row:,} of {piece.file}: fill in or remove such rows.")
