@@ -26,6 +26,7 @@ from experiments import (
     results,
     results_page,
     series,
+    shifted,
     simulations,
     small_samples,
     standing,
@@ -54,6 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
     classes.add_commands(commands)
     series.add_commands(commands)
     distributions.add_commands(commands)
+    shifted.add_commands(commands)
     labelling.add_commands(commands)
     class_networks.add_commands(commands)
     args = parser.parse_args(arguments)

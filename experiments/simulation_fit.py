@@ -61,6 +61,7 @@ class FittedWorld(NamedTuple):
     world: World
     fit: CenterAndNoise
     calibration: Fitted
+    X: np.ndarray  # of the rows for calibration
 
     def parts(self, X: np.ndarray, y: np.ndarray | None = None) -> Fitted:
         """Of any points; where none was drawn, the mean stands in the place of y."""
@@ -74,7 +75,8 @@ def fit_world(cell: Cell, n_rows: int, n_bootstraps: int) -> FittedWorld:
     n_train = round(TRAIN_SHARE * n_rows)
     train, held_out = np.arange(n_train), np.arange(n_train, n_rows)
     fit = fit_winner(X, y, train, held_out, cell.seed, n_bootstraps)
-    return FittedWorld(world, fit, Fitted(y[held_out], *fit.predict(X[held_out])))
+    calibration = Fitted(y[held_out], *fit.predict(X[held_out]))
+    return FittedWorld(world, fit, calibration, X[held_out])
 
 
 def fit_winner(

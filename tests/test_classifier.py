@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, TargetEncoder
 from sklearn.svm import LinearSVC
@@ -21,6 +22,7 @@ from clearbands import CalibrationWarning, ClearClassifier, SymmetricTreesClassi
 from clearbands.calibration.conformal import beta_parameters
 from clearbands.classes.logits import unseen_logits
 from clearbands.classes.members import stratified_folds
+from tests.toys import OTHER_DRAWS
 
 
 def blobs(n=240, n_classes=3, seed=0):
@@ -43,9 +45,40 @@ def coverage(sets, y):
     return sets[np.arange(len(y)), y].mean()
 
 
-@parametrize_with_checks([quick(), quick(calibration="joint")])
+@parametrize_with_checks(
+    [quick(), quick(calibration="joint")], expected_failed_checks=lambda _: OTHER_DRAWS
+)
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("calibration", ["cross", "joint", "conformal"])
+def test_rows_of_weight_1_are_rows_and_of_weight_0_none(calibration):
+    X, y = blobs()
+    y = np.where(np.arange(240) == 5, 9, y)  # a class that only a row of weight 0 has
+    weight = (np.arange(240) % 4 != 1).astype(float)
+    left = np.flatnonzero(weight)
+    plain = quick(calibration=calibration).fit(X[left], y[left])
+    weighted = quick(calibration=calibration).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(weighted.predict_proba(X), plain.predict_proba(X), rtol=1e-6)
+    np.testing.assert_array_equal(weighted.predict_set(X), plain.predict_set(X))
+
+
+def test_heavy_rows_decide_and_count_in_the_sets():
+    """Of two sources the heavy one says the opposite of the other."""
+    X, y = blobs(400, n_classes=2)
+    is_heavy = np.arange(400) % 2 == 0
+    y = np.where(is_heavy, y, 1 - y)
+    weight = np.where(is_heavy, 20.0, 1.0)
+    model = ClearClassifier(n_folds=3, n_repeats=1, random_state=0)
+    model.fit(X, y, sample_weight=weight)
+    assert np.mean(model.predict(X)[is_heavy] == y[is_heavy]) > 0.7
+    found = model.predict_set(X)[np.arange(400), y]
+    assert np.average(found, weights=weight) == pytest.approx(0.9, abs=0.05)
+    with pytest.raises(ValueError, match="sample_weight"):
+        model.fit(X, y, sample_weight=-weight)
+    with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight"):
+        quick(KNeighborsClassifier()).fit(X, y, sample_weight=weight)
 
 
 def test_the_default_answers_everything():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,7 @@ from clearbands.calibration.conformal import (
     order_statistic,
     rank,
     rows_needed,
+    weighted_rank,
 )
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.checks import check_count, check_one_level, check_share, check_table
@@ -39,6 +40,7 @@ from clearbands.new_rows.familiarity import (
 )
 from clearbands.progress import Listener, listening
 from clearbands.rows.split import Rows, check_apart, hold_out
+from clearbands.rows.weighting import check_row_weight
 from clearbands.tables.encoder import TableEncoder
 from clearbands.tables.native import FrameKind, kind_of
 from clearbands.targets.classes import check_counts, check_labels, likeliest
@@ -163,27 +165,34 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         *,
         X_cal: Any = None,
         y_cal: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         progress: Listener | None = None,
     ) -> ClearClassifier:
         """Train on the rows and calibrate on rows that what is calibrated did not see.
 
-        With a calibration set (`X_cal`, `y_cal`) given, all of X trains. `progress` is called as
-        `progress(stage, done, total)`.
+        With a calibration set (`X_cal`, `y_cal`) given, all of X trains. `sample_weight` (n,) says
+        how many rows each row of X counts as, in training, choosing and calibration; rows of X_cal
+        count once. `progress` is called as `progress(stage, done, total)`.
         """
         self._check_parameters()
         self.calibration_ = self._choose_calibration(X_cal, y_cal)
         rng = check_random_state(self.random_state)
-        rows = self._check_rows(X, y, reset=True)
+        rows = self._check_rows(X, y, sample_weight, reset=True)
         given = None if X_cal is None else self._check_rows(X_cal, y_cal, reset=False)
         with listening(progress):
             choosing, judging = self._fit_members(rows, given, rng)
         # One row of a class drawn by chance keeps c1 finite where no row is wrong.
-        self.calibrator_ = JointClassCalibrator(prior_rows=1).fit(*choosing)
-        own, logits = judging
-        scores = mass_ahead(self.calibrator_.predict_proba(logits))
-        self.scores_ = np.sort(scores[np.arange(len(own)), own])
+        self.calibrator_ = JointClassCalibrator(prior_rows=1).fit(
+            choosing.y, choosing.logits, sample_weight=choosing.weight
+        )
+        own = judging.y
+        scores = mass_ahead(self.calibrator_.predict_proba(judging.logits))
+        scores = scores[np.arange(len(own)), own]
+        order = np.argsort(scores, kind="stable")
+        self.scores_ = scores[order]
+        self.score_weights_ = None if judging.weight is None else judging.weight[order]
         self.n_calibration_ = len(own)
-        self.n_validation_ = 0 if self.calibration_ == "cross" else len(choosing[0])
+        self.n_validation_ = 0 if self.calibration_ == "cross" else len(choosing.y)
         self.guarantee_ = Guarantee.of(self.calibration_).value
         self.guarantee_ += "" if self.members is None else GIVEN_MEMBERS
         return self
@@ -264,8 +273,9 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         return self.calibrator_.c2_
 
     def _threshold(self, level: float) -> float:
-        n = len(self.scores_)
-        threshold = order_statistic(self.scores_, rank(n, level))
+        n, weight = len(self.scores_), getattr(self, "score_weights_", None)
+        k = rank(n, level) if weight is None else weighted_rank(weight, level)
+        threshold = order_statistic(self.scores_, k, weight)
         if np.isinf(threshold):
             warnings.warn(
                 f"At {level:g}, sets need at least {rows_needed(level)} calibration rows, and "
@@ -308,18 +318,28 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
             )
         return self.calibration
 
-    def _check_rows(self, X: Any, y: ArrayLike | None, *, reset: bool) -> Rows:
+    def _check_rows(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        reset: bool,
+    ) -> Rows:
         """The rows, with the position of each one's class in `classes_`."""
         if y is None:
             raise ValueError("This estimator requires y to be passed, but the target y is None.")
         X = check_table(self, X, reset=reset)
         labels = check_labels(y, len(X))
+        weight = check_row_weight(sample_weight, len(labels))
         if reset:
-            found, counts = np.unique(labels, return_counts=True)
+            there = labels if weight is None else labels[weight > 0]
+            found, counts = np.unique(there, return_counts=True)
             self.classes_ = found if self.members is None else classes_of(self._given_members())
             if self.members is None:
                 check_counts(found, counts)
-        return Rows(X, self.positions(labels))
+        rows = Rows(X, labels, sample_weight=weight).without_weightless()
+        return replace(rows, y=self.positions(rows.y))
 
     def positions(self, y: np.ndarray) -> np.ndarray:
         """(n,): where the class of each row stands in `classes_`; others are refused."""
@@ -341,12 +361,13 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
 
     def _fit_members(
         self, rows: Rows, given: Rows | None, rng: np.random.RandomState
-    ) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-        """Classes and logits of the rows that choose c1 and c2, and of those that judge sets."""
+    ) -> tuple[Held, Held]:
+        """Of the rows that choose c1 and c2, and of those that judge sets."""
         if self.calibration_ == "cross":
             draws = self._train(rows, rng)
             self.familiar_ = self._familiar(rows)
-            unseen = rows.y, unseen_logits(self._logits(rows.X), draws)
+            logits = unseen_logits(self._logits(rows.X), draws)
+            unseen = Held(rows.y, logits, rows.sample_weight)
             return unseen, unseen
         if self.members is not None:
             self.encoder_ = self._make_encoder().fit(rows.X, rows.y)
@@ -362,13 +383,13 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
             self._train(train, rng)
             self.familiar_ = self._familiar(train, held_out)
         if self.calibration_ == "joint":
-            held = held_out.y, self._logits(held_out.X)
+            held = self._hold(held_out)
             return held, held
         choosing, judging = hold_out(held_out, 0.5, rng)
-        return (
-            (choosing.y, self._logits(choosing.X)),
-            (judging.y, self._logits(judging.X)),
-        )
+        return self._hold(choosing), self._hold(judging)
+
+    def _hold(self, rows: Rows) -> Held:
+        return Held(rows.y, self._logits(rows.X), rows.sample_weight)
 
     def _train(self, rows: Rows, rng: np.random.RandomState) -> Folds:
         """Fit encoder and members; which member saw which row."""
@@ -378,7 +399,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
                 'after others were held out: give more rows, or choose calibration="cross".'
             )
         self.encoder_ = self._make_encoder().fit(rows.X, rows.y)
-        rows = Rows(self.encoder_.transform(rows.X), rows.y)
+        rows = replace(rows, X=self.encoder_.transform(rows.X))
         draws = stratified_folds(rows.y, self.n_folds, self.n_repeats, rng)
         models = {name: seed_missing(clone(m), rng) for name, m in self._pool().items()}
         trained = train(models, rows, len(self.classes_), draws, self.n_repeats, n_jobs=self.n_jobs)
@@ -432,6 +453,14 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.encoder is not None
         return tags
+
+
+class Held(NamedTuple):
+    """Rows that calibrate."""
+
+    y: np.ndarray  # (n,): positions of classes
+    logits: np.ndarray  # (n, members, classes)
+    weight: np.ndarray | None  # (n,): how many rows each counts as
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,19 @@ def loss_at(c1, c2, y, logits):
     return -pooled[np.arange(len(y)), y].mean()
 
 
+@pytest.mark.parametrize("prior_rows", [0, 1])
+def test_whole_weights_are_repeated_rows(prior_rows):
+    y, logits = held_out(n=150)
+    weight = np.random.default_rng(0).integers(0, 4, 150)
+    rows = np.repeat(np.arange(150), weight)
+    one = JointClassCalibrator(prior_rows=prior_rows).fit(y, logits, sample_weight=weight)
+    other = JointClassCalibrator(prior_rows=prior_rows).fit(y[rows], logits[rows])
+    for name in ("c1_", "c2_", "loss_"):
+        assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-6)
+    with pytest.raises(ValueError, match="sample_weight"):
+        one.fit(y, logits, sample_weight=weight[:-1])
+
+
 shapes = st.tuples(
     st.integers(20, 80),  # rows
     st.integers(1, 5),  # members

@@ -24,6 +24,20 @@ def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_whole_weights_are_repeated_rows_bit_for_bit(n_classes):
+    X, label = clouds(n_classes=n_classes)
+    weight = np.random.default_rng(0).integers(0, 4, len(label))
+    weight[:n_classes] = 1
+    rows = np.repeat(np.arange(len(label)), weight)
+    model = SymmetricTreesClassifier(n_trees=8, max_depth=3, random_state=0)
+    one = model.fit(X, label, weight).predict_proba(X)
+    other = model.fit(X[rows], label[rows]).predict_proba(X)
+    np.testing.assert_array_equal(one, other)
+    near = model.fit(X, label, weight + 1e-9 * (weight > 0)).predict_proba(X)
+    np.testing.assert_allclose(near, one, atol=0.2)  # cut and rounded by grains
+
+
 def clouds(n=120, n_classes=3, seed=0, distinct=None):
     rng = np.random.default_rng(seed)
     label = rng.integers(n_classes, size=n)

@@ -26,3 +26,13 @@ def test_calibration_error_is_zero_where_what_is_said_happens():
     p = np.tile([0.75, 0.25], (8, 1))
     assert calibration_error(np.array([0, 0, 0, 1] * 2), p) == pytest.approx(0)
     assert calibration_error(np.zeros(8, int), p) == pytest.approx(0.25)
+
+
+def test_whole_weights_are_repeated_rows():
+    rng = np.random.default_rng(0)
+    y, p = rng.integers(0, 3, 60), rng.dirichlet(np.ones(3), 60)
+    weight = rng.integers(0, 4, 60)
+    rows = np.repeat(np.arange(60), weight)
+    one = evaluate_classes(y, p, p > 0.3, sample_weight=weight)
+    other = evaluate_classes(y[rows], p[rows], p[rows] > 0.3)
+    assert one == pytest.approx(other)

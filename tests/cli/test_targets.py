@@ -72,7 +72,6 @@ def test_columns_to_rise_and_fall_with_reach_the_model(houses, tmp_path):
         (("--target", "town", "--rises", "size"), "--rises or --falls is for numbers"),
         (("--target", "price", "--weight", "town"), "--weight town must be numbers"),
         (("--target", "price", "--weight", "weights"), "no column 'weights'"),
-        (("--target", "town", "--weight", "copies"), "--weight is for numbers: leave it out"),
         (("--target", "town", "--whole-numbers"), "--whole-numbers is for numbers"),
     ],
 )

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.logit_proof import is_lowest
 from clearbands.calibration.logit_search import Logits, search_constants
+from clearbands.checks import check_weights
 from clearbands.targets.classes import softmax
 
 
@@ -75,16 +76,22 @@ class JointClassCalibrator(BaseEstimator):
     def __init__(self, *, prior_rows: float = 0.0) -> None:
         self.prior_rows = prior_rows
 
-    def fit(self, y: ArrayLike, logits: Any) -> JointClassCalibrator:
-        """y (n,): the class of each row as a number from 0; logits: (n, members, classes)."""
+    def fit(
+        self, y: ArrayLike, logits: Any, *, sample_weight: ArrayLike | None = None
+    ) -> JointClassCalibrator:
+        """y (n,): the class of each row as a number from 0; logits: (n, members, classes).
+
+        `sample_weight` (n,) is how many rows each row counts as.
+        """
         if not isinstance(self.prior_rows, Real) or not 0 <= self.prior_rows < np.inf:
             raise ValueError(f"prior_rows must be 0 or a positive number, got {self.prior_rows!r}.")
         logits = check_logits(logits)
         y = _check_classes(y, *logits.shape[::2])
-        found = search_constants(y, logits, float(self.prior_rows))
+        weight = _check_weight(sample_weight, len(y))
+        found = search_constants(y, logits, float(self.prior_rows), weight)
         self.c1_, self.c2_, self.gradient_norm_ = found.c1, found.c2, found.gradient_norm
         self.n_classes_ = logits.shape[2]
-        self.loss_ = negative_log_likelihood(y, self.predict_proba(logits))
+        self.loss_ = negative_log_likelihood(y, self.predict_proba(logits), weight)
         if not found.is_limited and not self.prior_rows:
             warnings.warn(
                 f"The {len(y)} rows set no limit to c1 or c2, as where none of them is wrong: "
@@ -94,7 +101,14 @@ class JointClassCalibrator(BaseEstimator):
             )
         return self
 
-    def proves(self, y: ArrayLike, logits: Any, *, within: float = 1e-4) -> bool:
+    def proves(
+        self,
+        y: ArrayLike,
+        logits: Any,
+        *,
+        sample_weight: ArrayLike | None = None,
+        within: float = 1e-4,
+    ) -> bool:
         """Whether no constants make these rows, those of `fit`, more likely by more than `within`.
 
         In nats per row, with the rows of chance; anywhere in the range of the search, which ends
@@ -107,7 +121,8 @@ class JointClassCalibrator(BaseEstimator):
             raise ValueError(f"within must be a positive number, got {within!r}.")
         logits = check_logits(logits)
         y = _check_classes(y, *logits.shape[::2])
-        problem = Logits.of(y, logits, float(self.prior_rows))
+        weight = _check_weight(sample_weight, len(y))
+        problem = Logits.of(y, logits, float(self.prior_rows), weight)
         at = problem.sizes * np.array([self.c1_, self.c1_ * self.c2_])
         return is_lowest(problem, problem.point(at).loss, within)
 
@@ -131,11 +146,17 @@ class JointClassCalibrator(BaseEstimator):
         return self.predict_members(logits).mean(axis=1)
 
 
-def negative_log_likelihood(y: np.ndarray, probabilities: np.ndarray) -> float:
+def negative_log_likelihood(
+    y: np.ndarray, probabilities: np.ndarray, weight: np.ndarray | None = None
+) -> float:
     """Mean over rows, in nats; y are whole numbers."""
     own = probabilities[np.arange(len(y)), y]
     with np.errstate(divide="ignore"):
-        return float(-np.log(own).mean())
+        return float(-np.average(np.log(own), weights=weight))
+
+
+def _check_weight(weight: ArrayLike | None, n: int) -> np.ndarray | None:
+    return None if weight is None else check_weights(weight, "sample_weight", n)
 
 
 def check_logits(logits: Any) -> np.ndarray:

@@ -128,18 +128,27 @@ class Logits:
     deviation: np.ndarray  # (classes, members, n)
     sizes: np.ndarray  # (2,): root mean squares of mean and deviation
     prior_rows: float
+    weight: np.ndarray | None = None  # (n,): how many rows each counts as
 
     @classmethod
-    def of(cls, y: np.ndarray, logits: np.ndarray, prior_rows: float) -> Logits:
+    def of(
+        cls,
+        y: np.ndarray,
+        logits: np.ndarray,
+        prior_rows: float,
+        weight: np.ndarray | None = None,
+    ) -> Logits:
         """logits: (n, members, classes)."""
         z = np.ascontiguousarray(logits.T)
         z -= z.mean(axis=0)  # the softmax does not see the mean over the classes
         mean = z.mean(axis=1, keepdims=True)
         z -= mean
-        sizes = np.sqrt([np.mean(mean**2), np.mean(z**2)])
+        squares = [(part**2).mean(axis=(0, 1)) for part in (mean, z)]
+        sizes = np.sqrt([np.average(square, weights=weight) for square in squares])
         sizes[sizes <= 1e-12 * sizes.sum()] = 0.0  # nothing but the last digits
         units = np.where(sizes > 0, sizes, 1.0)
-        return cls(y, mean / units[0], np.divide(z, units[1], out=z), sizes, prior_rows)
+        parts = mean / units[0], np.divide(z, units[1], out=z)
+        return cls(y, *parts, sizes, prior_rows, weight)
 
     @property
     def parts(self) -> tuple[np.ndarray, np.ndarray]:
@@ -165,12 +174,14 @@ class Logits:
 
     def _every(self, step: int) -> Logits:
         mean, deviation = (np.ascontiguousarray(part[:, :, ::step]) for part in self.parts)
-        return Logits(self.y[::step], mean, deviation, self.sizes, self.prior_rows)
+        weight = None if self.weight is None else self.weight[::step]
+        return Logits(self.y[::step], mean, deviation, self.sizes, self.prior_rows, weight)
 
     def pooled(self) -> Logits:
         """As if all members said their mean."""
         sizes = self.sizes * [1.0, 0.0]
-        return Logits(self.y, self.mean, np.zeros_like(self.mean), sizes, self.prior_rows)
+        deviation = np.zeros_like(self.mean)
+        return Logits(self.y, self.mean, deviation, sizes, self.prior_rows, self.weight)
 
     def chunks(self) -> Iterator[Chunk]:
         n_classes, n_members, n = self.deviation.shape
@@ -185,10 +196,12 @@ class Logits:
     def _labels(self) -> tuple[np.ndarray, np.ndarray]:
         """The classes that count in each row, and how much: its own, and any for chance."""
         n, n_classes = len(self.y), len(self.mean)
-        each = 1 / (n + self.prior_rows)
+        size = n if self.weight is None else float(self.weight.sum())
+        each = np.broadcast_to(1.0 if self.weight is None else self.weight, n)
+        each = each / (size + self.prior_rows)
         if self.prior_rows == 0:
-            return self.y[None, None], np.full((1, n), each)
-        weight = np.full((n_classes, n), self.prior_rows / n / n_classes * each)
+            return self.y[None, None], each[None]
+        weight = np.tile(self.prior_rows / size / n_classes * each, (n_classes, 1))
         weight[self.y, np.arange(n)] += each
         return np.broadcast_to(np.arange(n_classes)[:, None, None], (n_classes, 1, n)), weight
 
@@ -213,17 +226,22 @@ class Logits:
         for i, one in enumerate(by_mean):
             for j, other in enumerate(by_deviation):
                 p = 1 / (one * other).sum(axis=0)
-                found[i, j] = -np.mean(np.log(p.mean(axis=0)))
+                found[i, j] = -np.average(np.log(p.mean(axis=0)), weights=self.weight)
         return found
 
 
-def search_constants(y: np.ndarray, logits: np.ndarray, prior_rows: float = 0.0) -> Constants:
+def search_constants(
+    y: np.ndarray,
+    logits: np.ndarray,
+    prior_rows: float = 0.0,
+    weight: np.ndarray | None = None,
+) -> Constants:
     """The c1 and c2 of the lowest loss that Newton's method finds from several starts.
 
     y (n,) are whole numbers, logits (n, m, classes). `prior_rows` rows of a class drawn by chance
-    are added to the loss, spread over all rows.
+    are added to the loss, spread over all rows. `weight` (n,) is how many rows each counts as.
     """
-    problem = Logits.of(y, logits, prior_rows)
+    problem = Logits.of(y, logits, prior_rows, weight)
     bare = _without_spread(problem)
     ends = [bare, *(_newton(problem, problem.point(start)) for start in _starts(problem, bare))]
     end = min(ends, key=lambda end: end.loss)

@@ -6,13 +6,15 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clearbands.bagging import member_seeds
 from clearbands.center_models.symmetric import MAX_L2, check_trees, learning_rates
-from clearbands.engine.grains import EVEN
+from clearbands.engine.grains import Grains
 from clearbands.progress import ignore, listening
+from clearbands.rows.weighting import check_sample_weight, drop_weightless
 from clearbands.targets.classes import likeliest, positions, softmax
 from clearbands.typed import Seed
 
@@ -75,13 +77,17 @@ class SymmetricTreesClassifier(ClassifierMixin, BaseEstimator):
         self.max_bins = max_bins
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> SymmetricTreesClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None
+    ) -> SymmetricTreesClassifier:
+        """A row counts as many times as its `sample_weight` (n,) says, by default once."""
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=2)
+        weight = check_sample_weight(sample_weight, len(y))
+        X, y, weight = drop_weightless(X, y, weight)
         self.classes_, label = positions(y)
+        counts = np.ones((1, len(y)), np.uint8)
         with listening(ignore):
-            self.bag_ = self.fit_class_bag(
-                X, label, len(self.classes_), np.ones((1, len(y)), np.uint8)
-            )
+            self.bag_ = self.fit_class_bag(X, label, len(self.classes_), counts, weight=weight)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -101,15 +107,18 @@ class SymmetricTreesClassifier(ClassifierMixin, BaseEstimator):
         n_classes: int,
         counts: np.ndarray,
         *,
+        weight: np.ndarray | None = None,
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> SymmetricClassBag:
         """Fit one member per row of `counts` (b, n): how often each row of X is to count.
 
-        X is checked already, and `label` (n,) are positions of classes.
+        X and `weight` (n,), which says what a row counts each time, are checked already, and
+        `label` (n,) are positions of classes.
         """
         n_trees: Any = AUTO_TREES if self.n_trees == "auto" else self.n_trees
         self._check_parameters(n_trees)
+        grains = Grains.of(weight)
         # Imported late: numba takes a second to load, which `import clearbands` should not.
         from clearbands.engine.symmetric_classes import fit_symmetric_class_bag
 
@@ -118,9 +127,10 @@ class SymmetricTreesClassifier(ClassifierMixin, BaseEstimator):
             label,
             n_classes,
             counts,
+            grains,
             n_trees=n_trees,
             max_depth=self.max_depth,
-            learning_rates=learning_rates(self.learning_rate, EVEN.drawn(counts), n_trees),
+            learning_rates=learning_rates(self.learning_rate, grains.drawn(counts), n_trees),
             l2=self.l2,
             max_bins=self.max_bins,
             seeds=member_seeds(self.random_state, len(counts)),

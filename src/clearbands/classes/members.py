@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,7 @@ def train(
     first = Folds(draws.counts[:n_folds])
     judged = first.unseen.any(axis=0)
     y, own = rows.y[judged], np.argmax(first.unseen[:, judged], axis=0)
+    weight = None if rows.sample_weight is None else rows.sample_weight[judged]
     models = dict(models)
     bags: dict[str, list[ClassBag]] = {}
     unseen: dict[str, np.ndarray] = {}
@@ -93,12 +95,12 @@ def train(
         fitted = _fit(model, rows, n_classes, first.counts, n_jobs, f"trying {name}")
         for bag in _lengths(fitted):
             logits = bag.predict_logits(rows.X)[judged, own][:, None]
-            loss = _loss(y, logits)
+            loss = _loss(y, logits, weight)
             if name not in losses or loss < losses[name]:
                 bags[name], unseen[name], losses[name] = [bag], logits, loss
         models[name] = getattr(bags[name][0], "model", model)
     losses = dict(sorted(losses.items(), key=lambda item: item[1]))
-    kept = _keep(y, unseen, losses)
+    kept = _keep(y, unseen, losses, weight)
     rest = draws.counts[n_folds:]
     if len(rest):
         for name in kept:
@@ -120,12 +122,15 @@ def _lengths(bag: Any) -> list[Any]:
 
 
 def _keep(
-    y: np.ndarray, unseen: Mapping[str, np.ndarray], losses: Mapping[str, float]
+    y: np.ndarray,
+    unseen: Mapping[str, np.ndarray],
+    losses: Mapping[str, float],
+    weight: np.ndarray | None,
 ) -> list[str]:
     first, *others = losses
     kept, lowest = [first], losses[first]
     for name in others:
-        loss = _loss(y, np.concatenate([unseen[k] for k in (*kept, name)], axis=1))
+        loss = _loss(y, np.concatenate([unseen[k] for k in (*kept, name)], axis=1), weight)
         if loss < lowest:
             kept, lowest = [*kept, name], loss
     return kept
@@ -143,9 +148,18 @@ def _fit(
         X, trained = _numbers(rows.X), clone(model)
         if getattr(model, "n_trees", None) == "auto":
             trained.set_params(n_trees=LENGTHS[-1])
-        bag = trained.fit_class_bag(X, rows.y, n_classes, counts, n_jobs=n_jobs, stage=stage)
+        weighs = {} if rows.sample_weight is None else {"weight": rows.sample_weight}
+        if weighs and "weight" not in signature(trained.fit_class_bag).parameters:
+            raise ValueError(
+                f"{type(model).__name__} takes no sample_weight, so it cannot tell rows that count "
+                "more: choose another model, or leave sample_weight out."
+            )
+        bag = trained.fit_class_bag(
+            X, rows.y, n_classes, counts, n_jobs=n_jobs, stage=stage, **weighs
+        )
         return WholeBag(clone(model), bag)
-    clones = fit_clones(model, rows.X, rows.y, counts, n_jobs=n_jobs, stage=stage)
+    weight = rows.sample_weight
+    clones = fit_clones(model, rows.X, rows.y, counts, weight=weight, n_jobs=n_jobs, stage=stage)
     return ListedClassifiers(list(clones.members), np.arange(n_classes))
 
 
@@ -153,9 +167,9 @@ def _numbers(X: Any) -> np.ndarray:
     return check_array(X, dtype=np.float64, order="C")
 
 
-def _loss(y: np.ndarray, logits: np.ndarray) -> float:
+def _loss(y: np.ndarray, logits: np.ndarray, weight: np.ndarray | None) -> float:
     """As calibrated: what is only too sure of itself is not worse for it."""
-    return JointClassCalibrator(prior_rows=1).fit(y, logits).loss_
+    return JointClassCalibrator(prior_rows=1).fit(y, logits, sample_weight=weight).loss_
 
 
 def class_pool() -> dict[str, Any]:

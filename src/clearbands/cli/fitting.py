@@ -102,7 +102,6 @@ class Settings:
             "--rises or --falls": self.monotone is not None,
             "--group": rows.groups is not None,
             "--time": self.in_time,
-            "--weight": rows.sample_weight is not None,
             "several --level": len(self.levels) > 1,
         }
         wrong = next((name for name, is_asked in asked.items() if is_asked), None)
@@ -229,9 +228,9 @@ def fit_and_save(
         from clearbands.persistence import save
 
         model = settings.make_model(rows.y)
-        labels: dict[str, Any] = {}
+        labels: dict[str, Any] = {"sample_weight": rows.sample_weight}
         if not is_classes(rows.y):
-            labels = {"groups": _groups(rows, names), "sample_weight": rows.sample_weight}
+            labels["groups"] = _groups(rows, names)
         if names.time:
             labels["time"] = rows.together
         model.fit(rows.X, rows.y, progress=progress, **labels)

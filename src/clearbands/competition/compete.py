@@ -57,14 +57,13 @@ def compete(
     Parts come unfitted and seeded, at the levels. No width depends on columns held `still`.
     """
     judges = draw_rows(train, contest.judging_rows, rng)
-    judged, for_good = centers, len(train) <= contest.few_rows
-    if not for_good:
+    judged = centers
+    if judges is not train:  # what is chosen will be fitted again
         judged = {name: part.lighter() for name, part in centers.items()}
     contestants = _pair_up(judges, judged, noises, levels, shown, contest, still)
-    n_centers = None if for_good else contest.fitted_again
-    kept = not_told_apart(contestants, contest.averaged, contest.errors, n_centers)
+    kept = not_told_apart(contestants, contest.averaged, contest.errors)
     board = leaderboard(contestants, kept)
-    if not for_good:
+    if judges is not train:
         names = {(contestant.center_name, contestant.noise_name) for contestant in kept}
         kept = _pair_up(train, centers, noises, levels, shown, contest, still, names)
     parts, unseen = blend(kept)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clearbands.engine.binning import Bins
+from clearbands.engine.grains import EVEN, Grains
 from clearbands.engine.screening import Screen
 from clearbands.engine.symmetric import (
     SymmetricBag,
@@ -62,6 +63,7 @@ def fit_symmetric_class_bag(
     label: np.ndarray,
     n_classes: int,
     counts: np.ndarray,
+    grains: Grains = EVEN,
     *,
     n_trees: int,
     max_depth: int,
@@ -77,26 +79,28 @@ def fit_symmetric_class_bag(
     `label` (n,) are whole numbers from 0. All else is as in `fit_symmetric_bag`.
     """
     check_width(X)
-    check_counts(counts)
-    bins = Bins.from_data(X, FINE_BINS)
+    check_counts(counts, grains)
+    bins = Bins.from_data(X, FINE_BINS, grains.of_rows)
     fine = fine_columns(bins, X)
-    screen = Screen.from_bins(fine.T)
+    screen = Screen.from_bins(fine.T, grains)
+    l2 = float(l2) * grains.per_one
     n_members, n_scores = len(counts), 1 if n_classes == 2 else n_classes
     init = np.empty((n_members, n_scores))
     feature, threshold, value = empty_trees((n_members, n_scores), n_trees, max_depth)
 
     def fit_one(member: int, stop: np.ndarray) -> None:
-        drawn = np.flatnonzero(counts[member])
-        count = counts[member, drawn].astype(np.int64)
+        own_counts = grains.times(counts[member])
+        drawn = np.flatnonzero(own_counts)
+        count = own_counts[drawn].astype(np.int64)
         own = label[drawn].astype(np.int64)
-        init[member] = _start(own, count, n_classes)
-        seen = None if screen is None else _promising(screen, label, n_classes, counts[member])
+        init[member] = _start(own, count, n_classes, grains.per_one)
+        seen = None if screen is None else _promising(screen, label, n_classes, own_counts)
         columns = Columns.draw(
             fine if seen is None else fine[seen], drawn, count, max_bins, int(seeds[member])
         )
         fit_class_member(
             columns,
-            Rule(n_trees, max_depth, float(learning_rates[member]), float(l2), False),
+            Rule(n_trees, max_depth, float(learning_rates[member]), l2, False),
             ClassRows.of(own, count, n_scores),
             Histograms.allocate(columns, max_depth),
             stop,
@@ -118,11 +122,11 @@ def fit_symmetric_class_bag(
     return SymmetricClassBag(trees, n_classes)
 
 
-def _start(label: np.ndarray, count: np.ndarray, n_classes: int) -> np.ndarray:
+def _start(label: np.ndarray, count: np.ndarray, n_classes: int, per_one: float) -> np.ndarray:
     """Logits of the shares of the classes, as if each had half a row more."""
     rows = np.zeros(n_classes, np.int64)
     np.add.at(rows, label, count)
-    logits = np.log(rows + 0.5)
+    logits = np.log(rows / per_one + 0.5)
     return logits[1:] - logits[:1] if n_classes == 2 else logits - logits.mean()
 
 
