@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 import clearbands
 from clearbands.cli.app import app
+from tests.browsers import open_browser
 from tests.pages import commands, python_blocks
 from tests.toys import calibration_set, noisy_line
 
@@ -177,27 +178,44 @@ def test_every_page_is_in_the_menu():
         assert f'"{page.relative_to(ROOT / "docs")}"' in config
 
 
-@pytest.mark.slow
-def test_the_site_builds_without_a_warning(tmp_path):
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of the site, as `make docs` builds it."""
     pytest.importorskip("zensical", reason="the group docs is not installed")
+    folder = tmp_path_factory.mktemp("docs")
     for name in ("docs", "src/clearbands", "experiments/results/figures"):
-        shutil.copytree(ROOT / name, tmp_path / name)
+        shutil.copytree(ROOT / name, folder / name)
     for name in ("zensical.toml", "experiments/RESULTS.md"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    results = ROOT / "experiments" / "results"  # as `make docs` copies them
-    shutil.copytree(results / "figures", tmp_path / "docs/results/figures", dirs_exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    results = ROOT / "experiments" / "results"
+    shutil.copytree(results / "figures", folder / "docs/results/figures", dirs_exist_ok=True)
     for path in (*results.glob("*.md"), results / "summary.json"):
-        shutil.copy(path, tmp_path / "docs" / "results")
-    (tmp_path / "docs" / "howto" / "example-report.html").touch()
+        shutil.copy(path, folder / "docs" / "results")
+    (folder / "docs" / "howto" / "example-report.html").touch()
     done = subprocess.run(
         [sys.executable, "-m", "zensical", "build", "--strict"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=300,
+        cwd=folder, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    reference = (tmp_path / "site" / "api.html").read_text()
+    return folder / "site"
+
+
+@pytest.mark.slow
+def test_the_site_is_whole_and_loads_nothing_from_elsewhere(site):
+    reference = (site / "api.html").read_text()
     assert "Calibrated prediction intervals that tell noise from ignorance." in reference
-    assert "https://fonts" not in (tmp_path / "site" / "index.html").read_text()
-    assert broken_links(tmp_path / "site") == []
+    assert not re.findall(r'<(?:script|link)[^>]*(?:src|href)="https?:', reference)
+    assert broken_links(site) == []
+
+
+@pytest.mark.slow
+def test_the_search_works_from_a_folder(site, tmp_path):
+    with open_browser(tmp_path, width=1400) as browser:
+        page = browser.new_page()
+        page.goto((site / "howto" / "pandas.html").as_uri())
+        page.locator("button.md-search__button").click()
+        page.locator("input[aria-label=Search]").fill("decimal comma")
+        page.locator("a[href*='?h=decimal+comma']").first.wait_for()
 
 
 def broken_links(site):

@@ -68,6 +68,9 @@ class AnsweringRegressor(WidthRegressor):
     ) -> Any:
         """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels.
 
+        Of a Dask DataFrame a Dask DataFrame is returned: point, lower and upper (lower_0.9,
+        upper_0.9, ... with several levels), with the index of X and not computed yet.
+
         Parameters
         ----------
         groups : labels (n,) or the name of a column, optional
@@ -86,9 +89,6 @@ class AnsweringRegressor(WidthRegressor):
             same unit, at the levels of the fit. The coverage is then exactly that of weighted
             conformal prediction; without them the largest weight of the fit stands for each, which
             makes intervals somewhat wider.
-
-        Of a Dask DataFrame a Dask DataFrame is returned: point, lower and upper (lower_0.9,
-        upper_0.9, ... with several levels), with the index of X and not computed yet.
         """
         if side not in SIDES:
             raise ValueError(f'side must be "both", "lower" or "upper", got {side!r}.')
