@@ -77,7 +77,8 @@ def add_commands(commands) -> None:
 def run_command(args: argparse.Namespace) -> int:
     if not args.table:
         run_missing(args.datasets, args.seeds, args.results)
-    print(table(pd.read_csv(args.results)))
+    found = pd.read_csv(args.results)
+    print(f"{table(found)}\n\n{curves(found)}")
     return 0
 
 
@@ -136,4 +137,25 @@ def table(found: pd.DataFrame) -> str:
             cells = [f"{by_set.mean()[name]:+.1f} ± {by_set.sem()[name]:.1f}" for name in names]
             mean = by_set.mean()[names].mean()
             lines.append(f"| {rule} | {words} | {' | '.join(cells)} | {mean:+.1f} |")
+    return "\n".join(lines)
+
+
+def curves(found: pd.DataFrame) -> str:
+    """The test quantile loss at every step, in percent of that before the first question.
+
+    Means over the seeds, for each set and rule.
+    """
+    steps = sorted(set(found["labelled"]))
+    keys = ["dataset", "rule", "seed"]
+    wide = found.pivot_table(index=keys, columns="labelled", values="quantile_loss")
+    share = 100 * wide.div(wide[steps[0]], axis=0)
+    means = share.groupby(["dataset", "rule"]).mean()
+    lines = [
+        f"| set | rule | {' | '.join(f'{step}' for step in steps)} |",
+        f"|---|---|{'---:|' * len(steps)}",
+    ]
+    for name in (name for name in SETS if name in set(found["dataset"])):
+        for rule in RULES:
+            cells = [f"{means.loc[(name, rule), step]:.0f}" for step in steps]
+            lines.append(f"| {name} | {rule} | {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -167,4 +167,4 @@ def _cell(part: pd.DataFrame) -> str:
         return "refused"
     text = f"{given['coverage'].mean():.3f} ({given['width'].mean():.3g})"
     infinite = given["infinite"].mean()
-    return text + (f" {infinite:.0%} inf" if infinite > 0 else "")
+    return text + (f" {infinite:.0%} inf" if infinite >= 0.005 else "")

@@ -318,6 +318,13 @@ class ClearRegressor(UpdatingRegressor):
             targets = self._targets
             return targets.center(targets.inner.clip(self.parts_.predict(encoded)))
 
+    def default_calibrator(self) -> Any:
+        """The calibrator that was given, or the one that stands for none."""
+        if self.calibrator is not None:
+            return self.calibrator
+        is_given = self.epistemic is not None and self.aleatoric is not None
+        return ClearCalibrator(least_epistemic=0.0 if is_given else LEAST_EPISTEMIC)
+
     def report(
         self,
         X: Any,
@@ -669,10 +676,7 @@ class ClearRegressor(UpdatingRegressor):
         rng: np.random.RandomState,
     ) -> Any:
         """The fitted calibrator, of every group where there are groups."""
-        calibrator = self.calibrator
-        if calibrator is None:
-            least = 0.0 if recipe.is_given else LEAST_EPISTEMIC
-            calibrator = ClearCalibrator(least_epistemic=least)
+        calibrator = self.default_calibrator()
         if held_out.groups is not None:
             calibrator = for_groups(calibrator)
         return fit_calibrator(self._part(calibrator, recipe.levels, rng), held_out, chooser)

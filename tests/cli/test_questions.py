@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import polars as pl
 import pytest
@@ -150,6 +152,14 @@ def test_fit_calibrates_groups_and_keeps_to_a_support(tmp_path):
     frame.with_columns(year=2010).write_csv(tmp_path / "later.csv")
     later = run("predict", out, tmp_path / "later.csv", "--out", table)
     assert_fails(later, "Groups that were not calibrated: 2010")
+    lenient = run(*args, "--drop", "year", "--group", "year", "--unknown-groups", "pool")
+    assert lenient.exit_code == 0, lenient.stderr
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        later = run("predict", out, tmp_path / "later.csv", "--out", table)
+    assert later.exit_code == 0
+    assert "get the factors of all rows together" in later.stderr
+    assert_fails(run(*args, "--unknown-groups", "pool"), "--unknown-groups needs --group")
 
 
 @pytest.mark.parametrize("text", ["", ":", "0", "a:b", "0-1"])

@@ -185,8 +185,9 @@ class GroupCalibrator(BaseEstimator):
         named = ", ".join(new[:5]) + (", ..." if len(new) > 5 else "")
         if self.unknown == "refuse":
             raise ValueError(
-                f"Groups that were not calibrated: {named}. Give groups that fit saw, or choose "
-                'unknown="pool" to calibrate others like all rows together.'
+                f"Groups that were not calibrated: {named}. Give groups that fit saw, or fit with "
+                'GroupCalibrator(unknown="pool") (the command: --unknown-groups pool), which gives '
+                "others the factors of all rows together."
             )
         warnings.warn(
             f"Groups that were not calibrated ({named}) get the factors of all rows together.",

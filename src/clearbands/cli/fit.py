@@ -24,6 +24,8 @@ from clearbands.cli.fit_options import (
     Seed,
     SupportText,
     TimeColumn,
+    Unknown,
+    UnknownGroups,
     Weight,
     WholeNumbers,
     support_in,
@@ -58,6 +60,7 @@ def fit(
     preset: PresetName = Preset.default,
     calibration: CalibrationName = None,
     group: Group = None,
+    unknown_groups: UnknownGroups = Unknown.refuse,
     support: SupportText = None,
     target_transform: ScaleName = None,
     whole_numbers: WholeNumbers = False,
@@ -102,7 +105,10 @@ def fit(
         gap=gap,
         target_transform=target_transform and target_transform.value,
         whole_numbers=whole_numbers,
+        pools_unknown=unknown_groups == Unknown.pool,
     )
+    if settings.pools_unknown and group is None:
+        raise ValueError("--unknown-groups needs --group, the column that names the groups.")
     asked = asked_of(separator, decimal, encoding)
     files.check_output(out, inputs=[data])
     if report is not None:

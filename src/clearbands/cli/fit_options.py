@@ -29,6 +29,13 @@ class Scale(StrEnum):
     sqrt = "sqrt"
 
 
+class Unknown(StrEnum):
+    """`clearbands.calibration.groups.UNKNOWN`."""
+
+    refuse = "refuse"
+    pool = "pool"
+
+
 class Calibration(StrEnum):
     cross = "cross"
     joint = "joint"
@@ -54,6 +61,13 @@ Group = Annotated[
     str | None,
     typer.Option(
         "--group", metavar="COLUMN", help="Let the level hold within each group it names."
+    ),
+]
+UnknownGroups = Annotated[
+    Unknown,
+    typer.Option(
+        "--unknown-groups",
+        help="With --group: whether groups that were not there are refused, or like all rows.",
     ),
 ]
 SupportText = Annotated[

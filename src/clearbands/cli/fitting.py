@@ -57,6 +57,7 @@ class Settings:
     target_transform: str | None = None
     whole_numbers: bool = False
     monotone: Mapping[str, int] | None = None
+    pools_unknown: bool = False  # groups that were not there are calibrated like all rows
 
     def __post_init__(self) -> None:
         from clearbands.checks import check_levels
@@ -130,12 +131,17 @@ class Settings:
         }
         if self.in_time:
             given |= {"split": "time", "gap": self.gap}
-        return PRESETS[self.preset](
+        model = PRESETS[self.preset](
             confidence_level=self.levels[0] if len(self.levels) == 1 else list(self.levels),
             random_state=self.seed,
             n_jobs=-1 if self.jobs is None else self.jobs,
             **{name: value for name, value in given.items() if value is not None},
         )
+        if self.pools_unknown:
+            from clearbands.calibration.groups import GroupCalibrator
+
+            model.calibrator = GroupCalibrator(model.default_calibrator(), unknown="pool")
+        return model
 
     def keep_rows(self, rows: Rows) -> tuple[Rows, Rows]:
         """The rows to fit on, and the fifth that no step of the fit may see: the last, in time."""
