@@ -6,7 +6,7 @@ TORCH ?= torch==2.13.0
 # Tests share two cores better than one; `WORKERS=` runs them in one process.
 WORKERS ?= -n 2
 
-.PHONY: demo test check fuzz test-oldest test-minimal gallery screens docs paper-check benchmark data-folder
+.PHONY: demo test check fuzz test-oldest test-minimal gallery screens image-steps docs paper-check benchmark data-folder
 
 demo: .venv/ready
 	$(BIN)/clearbands demo --out demo-output
@@ -53,6 +53,10 @@ gallery: .venv/ready
 # The pictures of the report and of the explore page, by the demo; needs chromium.
 screens: .venv/ready
 	$(BIN)/python -m tests.screens
+
+# The steps of the Dockerfile in an empty environment, where there is no Docker to build it.
+image-steps: .venv/ready
+	$(BIN)/python -m tests.image tests/golden/before_the_move.clear
 
 # The site, into site/; it needs no server.
 docs: .venv/docs-ready
