@@ -30,7 +30,7 @@ from clearbands.competition.judging import Standing
 from clearbands.epistemic.base import EpistemicPart
 from clearbands.interval_regressor import learns_from_target
 from clearbands.monotone import Monotone, check_monotone, encoded_directions
-from clearbands.new_rows.extrapolation import Extrapolation
+from clearbands.new_rows.extrapolation import Extrapolation, forgetting
 from clearbands.new_rows.familiarity import (
     Familiarity,
     as_of_new_rows,
@@ -295,7 +295,7 @@ class ClearRegressor(UpdatingRegressor):
                 held_out, rows = self._fit_on_all(recipe, train, rng)
                 chooser = None
                 self.familiar_ = self._familiar_of_all(train, texts, held_out, rows)
-                self.beyond_ = self._extrapolation(recipe, train, held_out, train, rows)
+                beyond = self._extrapolation(recipe, train, held_out, train, rows)
             else:
                 raw = validation if calibration is None else calibration
                 validation = self._encode(validation)
@@ -305,7 +305,8 @@ class ClearRegressor(UpdatingRegressor):
                 self.familiar_ = self._familiar_of_others(
                     train, texts, held_out, calibration, new_texts
                 )
-                self.beyond_ = self._extrapolation(recipe, train, held_out, calibration)
+                beyond = self._extrapolation(recipe, train, held_out, calibration)
+            self.beyond_ = self._with_categories(beyond, train, texts)
             self._finish(recipe, held_out, chooser, rng)
             self._hint(shares.targets, held_out)
         self.n_train_ = len(train)
@@ -567,7 +568,8 @@ class ClearRegressor(UpdatingRegressor):
             beyond = self._extrapolation(recipe, sample, held_out, others)
         low, high = found.ranges.low, found.ranges.high
         self.familiar_ = familiar and familiar.widened(low, high, found.texts)
-        self.beyond_ = beyond and beyond.widened(low, high)
+        beyond = beyond and beyond.widened(low, high)
+        self.beyond_ = self._with_categories(beyond, sample, texts)
         self._finish(recipe, held_out, chooser, rng)
         self.n_train_ = found.n_rows
         self.guarantee_ = self._guarantee(None, held_out)
@@ -742,6 +744,17 @@ class ClearRegressor(UpdatingRegressor):
         weight = None if judged.sample_weight is None else judged.sample_weight[some]
         center = judged.components.center[some]
         return Extrapolation.of(train.X, train.sample_weight, X, center, weight, recipe.direction)
+
+    def _with_categories(
+        self, beyond: Extrapolation | None, train: Rows, texts: np.ndarray
+    ) -> Extrapolation | None:
+        """The same, knowing what the categories of the training rows are worth."""
+        if beyond is None or texts.shape[1] == 0:
+            return beyond
+        moved = forgetting(
+            self.parts_.predict, self.encoder_.forget, train.X, texts, train.sample_weight
+        )
+        return replace(beyond, forgetting=moved)
 
 
 def _of_today(state: dict[str, Any]) -> dict[str, Any]:

@@ -1,12 +1,16 @@
 """Beyond the training rows intervals grow, and ordinary rows are as they were."""
 
+from copy import copy
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearbands import ClearRegressor, Contest, fast, load, save
-from clearbands.new_rows.extrapolation import Extrapolation
+from clearbands import ClearRegressor, Contest, fast, load, metrics, save
+from clearbands.new_rows.extrapolation import Extrapolation, forgetting
 from tests.toys import linear_clear, noisy_line
 
 
@@ -147,3 +151,49 @@ def test_the_farthest_numbers_are_no_trouble(trees):
     model, _ = trees
     _, intervals = model.predict_interval([[1e308, -1e308]])
     assert np.all(np.isfinite(intervals))
+
+
+# Categories that nobody has seen
+
+
+def towns(n, n_towns=30, seed=0):
+    """Towns whose targets differ by far more than the noise."""
+    rng = np.random.default_rng(seed)
+    effect, town = rng.normal(0, 3, n_towns), rng.integers(0, n_towns, n)
+    size = rng.uniform(0, 1, n)
+    table = pd.DataFrame({"size": size, "town": np.char.add(f"{seed}-", town.astype(str))})
+    return table, 4 * size + effect[town] + 0.5 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("calibration", ["cross", "joint"])
+def test_unknown_categories_make_intervals_wide_enough(calibration):
+    X, y = towns(600)
+    contest = Contest(folds=3, repeats=1, n_centers=1, surfaces=False)
+    model = ClearRegressor(calibration=calibration, contest=contest, random_state=0).fit(X, y)
+    known, elsewhere = (np.ptp(model.predict_interval(t)[1], axis=1) for t in (X, towns(600)[0]))
+    new, y_new = towns(600, seed=1)
+    assert model.unfamiliar(new).all()
+    bounds = model.predict_interval(new)[1][:, :, 0]
+    assert np.ptp(bounds, axis=1).mean() > 3 * known.mean()
+    assert metrics.picp(y_new, bounds) > 0.75  # 0.2 if nothing were added
+    parts = model.predict_uncertainty(new)
+    assert parts.epistemic_share.min() > 0.5
+    np.testing.assert_array_equal(known, elsewhere)
+    plain = copy(model)
+    plain.beyond_ = replace(model.beyond_, forgetting=None)
+    np.testing.assert_array_equal(
+        plain.predict_interval(X)[1], model.predict_interval(X)[1]
+    )  # what is known is as it was
+    assert metrics.picp(y_new, plain.predict_interval(new)[1][:, :, 0]) < 0.5
+
+
+def test_what_a_category_is_worth_counts_rows_as_weights_say():
+    X, texts = np.array([[1.0, 5.0], [0.0, 5.0]]), np.array([["a"], ["b"]])
+
+    def forget(rows, texts, column):
+        return np.column_stack([np.zeros(len(rows)), rows[:, 1]])
+
+    found = forgetting(lambda rows: 3 * rows[:, 0], forget, X, texts, None)
+    np.testing.assert_allclose(found, [3 / np.sqrt(2)])
+    weighted = forgetting(lambda rows: 3 * rows[:, 0], forget, X, texts, np.array([3.0, 1.0]))
+    np.testing.assert_allclose(weighted, [3 * np.sqrt(3 / 4)])

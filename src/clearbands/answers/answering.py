@@ -197,7 +197,7 @@ class AnsweringRegressor(WidthRegressor):
         rolling = self._rolling  # once: it may be updated in the meantime
         return Answers(
             self.levels_,
-            self._widened(self._scaled(components, labels, calibration_weight), encoded),
+            self._widened(self._scaled(components, labels, calibration_weight), encoded, table),
             self._targets,
             kind_of(X),
             lambda: self._bands(rolling),
@@ -262,10 +262,16 @@ class AnsweringRegressor(WidthRegressor):
             raise ValueError("groups and calibration_weight cannot be had together: give one.")
         return Components(center, *self.calibrator_.scale(*widths, **of_rows))
 
-    def _widened(self, calibrated: Components, encoded: Any) -> Components:
+    def _widened(self, calibrated: Components, encoded: Any, table: Any) -> Components:
         """Farther out where rows lie beyond those that trained."""
         beyond = getattr(self, "beyond_", None)  # of a file from before there was any
-        return calibrated if beyond is None else beyond.widen(calibrated, encoded, self.levels_)
+        if beyond is None:
+            return calibrated
+        familiar, unknown = getattr(self, "familiar_", None), None
+        if beyond.forgetting is not None and familiar is not None:
+            with trusting(table):
+                unknown = familiar.unknown(texts_of_rows(self.encoder_, table))
+        return beyond.widen(calibrated, encoded, self.levels_, unknown)
 
     def _labels(self, X: Any, groups: ArrayLike | None, n: int) -> np.ndarray | None:
         """The labels of new rows; None where the model has no groups."""

@@ -92,7 +92,7 @@ class UpdatingRegressor(AnsweringRegressor):
             rows = self._check_rows(table, y, reset=False)
         targets = self._to_model(rows.y)
         labels = self._labels(X, groups, len(rows))
-        center, *parts = self._widened(self._scaled(components, labels), encoded)
+        center, *parts = self._widened(self._scaled(components, labels), encoded, table)
         positions = self._bands().positions_of(targets, center, np.add(*parts))
         is_known = getattr(self, "familiar_", None) is not None
         return Placed(positions, self._unfamiliar(table, encoded, components) if is_known else None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +14,7 @@ from clearbands.quantiles import weighted_median, weighted_quantiles
 from clearbands.rows.chunks import predict_in_chunks
 
 END = 1 / 8  # of the rows are at an end of a column
+MOST_ROWS = 1_000  # that tell what a category is worth
 FARTHEST = 1e9  # ranges: so far out, one place is like another
 
 
@@ -29,15 +30,19 @@ class Extrapolation:
 
     A target that rises with a column is not smaller beyond its largest values than at them: there
     only the upper bound moves, and below the smallest values only the lower one.
+
+    A category that nobody has seen is beyond the data, too: there the center is off by as much as
+    forgetting the category moves the center of rows whose category is known.
     """
 
     low: np.ndarray  # (columns,) of the encoded training rows
     high: np.ndarray
     steepness: np.ndarray  # (columns,): by how much the center changes per range of the column
     margin: float  # in ranges
-    direction: np.ndarray | None = (
-        None  # (columns,): 1 to rise with, -1 to fall with, 0 for neither
-    )
+    direction: np.ndarray | None = None
+    """(columns,): 1 where targets rise with it, -1 where they fall, 0 for neither."""
+    forgetting: np.ndarray | None = None
+    """(text columns,): how far the center moves without the category, as deviations."""
 
     @classmethod
     def of(
@@ -84,13 +89,42 @@ class Extrapolation:
         sides = [np.where(above != way, reach, 0.0) for way in (1, -1)]
         return np.stack([side.max(axis=1, initial=0.0) for side in sides], axis=1)
 
-    def widen(self, calibrated: Components, X: np.ndarray, levels: Sequence[float]) -> Components:
-        """The calibrated distances, farther where X is outside."""
+    def widen(
+        self,
+        calibrated: Components,
+        X: np.ndarray,
+        levels: Sequence[float],
+        unknown: np.ndarray | None = None,
+    ) -> Components:
+        """The calibrated distances, farther where X is outside.
+
+        `unknown` (n, text columns) says which categories nobody has seen; of several they add up as
+        deviations do, and the larger counts of that and of being outside.
+        """
         deviations = self.deviations(X)
+        if unknown is not None and self.forgetting is not None:
+            unseen = np.sqrt(unknown @ self.forgetting**2)
+            deviations = np.maximum(deviations, unseen[:, None])
         if not deviations.any():
             return calibrated
         added = deviations[:, :, None] * normal_distances(levels)
         return calibrated._replace(epistemic=calibrated.epistemic + added)
+
+
+def forgetting(
+    predict: Callable[[np.ndarray], np.ndarray],
+    forget: Callable[[np.ndarray, np.ndarray, int], np.ndarray],
+    X: np.ndarray,
+    texts: np.ndarray,
+    weight: np.ndarray | None,
+) -> np.ndarray:
+    """(text columns,): by how much the center of rows moves without their category, as a root mean
+    square. Of many rows some tell."""
+    some = np.arange(0, len(X), max(1, len(X) // MOST_ROWS))
+    X, texts = X[some], texts[some]
+    own, center = None if weight is None else weight[some], predict(X)
+    moves = [center - predict(forget(X, texts, j)) for j in range(texts.shape[1])]
+    return np.sqrt([np.average(move**2, weights=own) for move in moves])
 
 
 def _steepness(column: np.ndarray, center: np.ndarray, weight: np.ndarray | None) -> float:

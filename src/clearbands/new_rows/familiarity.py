@@ -92,9 +92,13 @@ class Familiarity:
 
     def _unknown(self, texts: np.ndarray) -> np.ndarray:
         """(n,): how many categories were never seen."""
-        found = np.zeros(len(texts))
-        for column, known in zip(texts.T, self.known, strict=True):
-            found += ~np.isin(column.astype(str), known)
+        return self.unknown(texts).sum(axis=1).astype(float)
+
+    def unknown(self, texts: np.ndarray) -> np.ndarray:
+        """(n, t) booleans: which categories were never seen."""
+        found = np.zeros(texts.shape, bool)
+        for j, known in enumerate(self.known):
+            found[:, j] = ~np.isin(texts[:, j].astype(str), known)
         return found
 
 

@@ -25,6 +25,8 @@ from clearbands.tables.kinds import (
     texts_of,
 )
 
+NEVER_SEEN = "\0"  # a text that no table has
+
 
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Numbers are imputed, text and categories one-hot encoded, dates turned into seconds.
@@ -104,6 +106,21 @@ give it the type it had in fit.
         check_is_fitted(self)
         _, categorical = self._blocks(check_table(self, X, reset=False))
         return np.where(categorical == None, "", categorical).astype(str)  # noqa: E711
+
+    def forget(self, encoded: np.ndarray, texts: np.ndarray, column: int) -> np.ndarray:
+        """Encoded rows as they would be if one of their text columns held what nobody has seen.
+
+        `texts` (n, text columns) are those of `text_block`, `column` is a number among them.
+        """
+        check_is_fitted(self)
+        assert self.categorical_ is not None
+        categorical = texts.astype(object)
+        categorical[texts == ""] = None
+        categorical[:, column] = NEVER_SEEN
+        with warnings.catch_warnings(), config_context(transform_output="default"):
+            warnings.simplefilter("ignore")  # of unknown categories: that is the point
+            block = self.categorical_.transform(categorical)
+        return np.hstack([encoded[:, : encoded.shape[1] - block.shape[1]], block])
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The names of the columns that `transform` returns."""
