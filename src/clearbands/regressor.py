@@ -126,12 +126,18 @@ class ClearRegressor(UpdatingRegressor):
 
     Attributes
     ----------
-    lambda_, gamma1_, gamma2_ : (k,), one value per level
-    guarantee_ : str, what holds for the coverage
-    calibration_ : str, how it was calibrated
-    encoder_, calibrator_ : the fitted encoder and calibrator
-    parts_ : the fitted pair of parts, or a `Blend` of several
-    epistemic_, aleatoric_ : the parts of the pair, or of the best one
+    lambda_, gamma1_, gamma2_ : (k,)
+        One value per level.
+    guarantee_ : str
+        What holds for the coverage.
+    calibration_ : str
+        How it was calibrated.
+    encoder_, calibrator_
+        Fitted.
+    parts_ : Pair or Blend
+        The fitted pair of parts, or an average of several.
+    epistemic_, aleatoric_
+        The parts of the pair, or of the best one.
     leaderboard_ : tuple of Standing
         The pairs that competed, best first; empty where both parts were given.
     centers_ : tuple of CenterStanding
@@ -141,11 +147,14 @@ class ClearRegressor(UpdatingRegressor):
     any_level_ : AnyLevel
         What the model keeps of its calibration rows to answer at any level: 8 bytes per row. None
         where no level has finite bounds.
-    familiar_ : how ordinary rows look, see `unfamiliar`
+    familiar_ : Familiarity or None
+        How ordinary rows look, see `unfamiliar`.
     beyond_ : Extrapolation or None
         By how much the epistemic part grows for rows outside the ranges of the training rows.
-    n_train_, n_validation_, n_calibration_ : how many rows each step saw
-    last_time_ : of the last row, where `fit` was given times
+    n_train_, n_validation_, n_calibration_ : int
+        How many rows each step saw.
+    last_time_
+        Of the last row, where `fit` was given times.
     rolling_ : Rolling
         Only after `update`: the window, the levels as they are now, the coverage so far.
 
