@@ -1,7 +1,7 @@
 """The command `time`: intervals of series against what users of other libraries have.
 
 A row per series, seed and method is appended as it exists: `series, seed, method, coverage, width,
-quantile_loss, worst_month`. Series and seeds that are there are not run again.
+quantile_loss, worst_month`. Rows that are there are not run again.
 """
 
 from __future__ import annotations
@@ -45,19 +45,26 @@ def run_missing(names: list[str], seeds: list[int], path: Path) -> None:
 
     done = set()
     if path.exists():
-        done = set(pd.read_csv(path)[["series", "seed"]].itertuples(index=False, name=None))
+        done = set(
+            pd.read_csv(path)[["series", "seed", "method"]].itertuples(index=False, name=None)
+        )
     for seed in seeds:
         for name in names:
-            if (name, seed) in done:
-                continue
-            series = series_data.load(name)
-            y = series.y[series.n_train :]
-            found = [
-                {"series": name, "seed": seed, "method": method}
-                | scores(y, bounds, series_methods.LEVEL, series.month)
-                for method, bounds in series_methods.answers(series, seed)
+            missing = [
+                methods
+                for methods in series_methods.METHODS
+                if not {(name, seed, method) for method in methods} <= done
             ]
-            append(path, found)
+            series = series_data.load(name) if missing else None
+            for methods in missing:
+                y = series.y[series.n_train :]
+                found = series_methods.answers(methods, series, seed)
+                rows = [
+                    {"series": name, "seed": seed, "method": method}
+                    | scores(y, bounds, series_methods.LEVEL, series.month)
+                    for method, bounds in found.items()
+                ]
+                append(path, rows)
 
 
 def scores(y: np.ndarray, bounds: np.ndarray, level: float, month: int) -> dict[str, float]:
@@ -72,7 +79,7 @@ def scores(y: np.ndarray, bounds: np.ndarray, level: float, month: int) -> dict[
 
 
 def append(path: Path, rows: list[dict]) -> None:
-    """All rows of a series and seed at once, so that a killed run leaves none half done."""
+    """What comes of one model at once, so that a killed run leaves nothing half done."""
     path.parent.mkdir(exist_ok=True)
     is_new = not path.exists()
     with path.open("a", newline="") as file:

@@ -28,26 +28,30 @@ def blocks(series: Series) -> Iterator[slice]:
         yield slice(start, min(start + series.ahead, len(series.y)))
 
 
-def clear_models(series: Series, seed: int) -> Iterator[tuple[str, np.ndarray]]:
-    """Ours: rows split at random or in time, and the latter updated."""
-    n, test = series.n_train, series.X[series.n_train :]
-    X, y = series.X[:n], series.y[:n]
-    gap = series.ahead - 1
-    shuffled = ClearRegressor(confidence_level=LEVEL, random_state=seed).fit(X, y)
-    yield "ClearRegressor, split at random", shuffled.predict_interval(test)[1][:, :, 0]
+def at_random(series: Series, seed: int) -> Iterator[np.ndarray]:
+    """Ours, as if rows could be shuffled."""
+    n = series.n_train
+    model = ClearRegressor(confidence_level=LEVEL, random_state=seed)
+    model.fit(series.X[:n], series.y[:n])
+    yield model.predict_interval(series.X[n:])[1][:, :, 0]
+
+
+def in_time(series: Series, seed: int) -> Iterator[np.ndarray]:
+    """Ours, in the order of time: as fitted, and updated."""
+    n, gap = series.n_train, series.ahead - 1
     model = ClearRegressor(confidence_level=LEVEL, split="time", gap=gap, random_state=seed)
-    model.fit(X, y, time=series.time[:n])
-    yield 'ClearRegressor, split="time"', model.predict_interval(test)[1][:, :, 0]
+    model.fit(series.X[:n], series.y[:n], time=series.time[:n])
+    yield model.predict_interval(series.X[n:])[1][:, :, 0]
     found = []
     for block in blocks(series):
         rows = series.X[block]
         found.append(model.predict_interval(rows)[1][:, :, 0])
         known = {"time": series.time[block], "lead": series.ahead}
         model.update(rows, series.y[block], **known)
-    yield 'ClearRegressor, split="time", updated', np.concatenate(found)
+    yield np.concatenate(found)
 
 
-def lightgbm(series: Series, seed: int) -> Iterator[tuple[str, np.ndarray]]:
+def lightgbm(series: Series, seed: int) -> Iterator[np.ndarray]:
     """Two quantiles by LightGBM, conformalized on the last rows before the test (CQR)."""
     n = series.n_train
     n_fit = n - int(CALIBRATION_SHARE * n)
@@ -60,26 +64,26 @@ def lightgbm(series: Series, seed: int) -> Iterator[tuple[str, np.ndarray]]:
     scores = np.maximum(lower - y, y - upper)
     shift = order_statistic(scores[held_out], rank(n - n_fit, LEVEL))
     test = slice(n - n_fit, None)
-    yield "LightGBM, conformalized", np.stack([lower[test] - shift, upper[test] + shift], axis=1)
+    yield np.stack([lower[test] - shift, upper[test] + shift], axis=1)
 
 
-def mapie_enbpi(series: Series, seed: int) -> Iterator[tuple[str, np.ndarray]]:
+def mapie_enbpi(series: Series, seed: int) -> Iterator[np.ndarray]:
     """Its scores are replaced by those of new rows, block by block."""
 
     def update(model: Any, X: np.ndarray, y: np.ndarray) -> None:
         model.update(X, y, ensemble=True)
 
-    yield "MAPIE, EnbPI", _mapie(series, seed, "enbpi", update)
+    yield _mapie(series, seed, "enbpi", update)
 
 
-def mapie_aci(series: Series, seed: int) -> Iterator[tuple[str, np.ndarray]]:
+def mapie_aci(series: Series, seed: int) -> Iterator[np.ndarray]:
     """Its scores too, and its level adapts."""
 
     def update(model: Any, X: np.ndarray, y: np.ndarray) -> None:
         model.adapt_conformal_inference(X, y, gamma=ACI_RATE, confidence_level=LEVEL, ensemble=True)
         model.update(X, y, ensemble=True)
 
-    yield "MAPIE, ACI", _mapie(series, seed, "aci", update)
+    yield _mapie(series, seed, "aci", update)
 
 
 def _mapie(
@@ -111,14 +115,20 @@ def _lightgbm(seed: int, **parameters: Any) -> Any:
     return LGBMRegressor(n_jobs=1, verbosity=-1, random_state=seed, **parameters)
 
 
-METHODS = (clear_models, lightgbm, mapie_enbpi, mapie_aci)
+METHODS: dict[tuple[str, ...], Callable[[Series, int], Iterator[np.ndarray]]] = {
+    ("ClearRegressor, split at random",): at_random,
+    ('ClearRegressor, split="time"', 'ClearRegressor, split="time", updated'): in_time,
+    ("LightGBM, conformalized",): lightgbm,
+    ("MAPIE, EnbPI",): mapie_enbpi,
+    ("MAPIE, ACI",): mapie_aci,
+}
+"""By the names of what they give: the bounds (n, 2) of the test rows."""
 
 
-def answers(series: Series, seed: int) -> Iterator[tuple[str, np.ndarray]]:
-    """By method the bounds (n, 2) of the test rows."""
+def answers(names: tuple[str, ...], series: Series, seed: int) -> dict[str, np.ndarray]:
+    """By name the bounds (n, 2) of the test rows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RefitWarning)  # nobody is there to refit
         warnings.simplefilter("ignore", CalibrationWarning)  # infinite widths are counted
         warnings.simplefilter("ignore", UserWarning)  # names of columns, by LightGBM
-        for method in METHODS:
-            yield from method(series, seed)
+        return dict(zip(names, METHODS[names](series, seed), strict=True))

@@ -53,9 +53,25 @@ def test_blocks_are_all_test_rows_in_order():
 def test_peers_answer_for_every_test_row(method):
     pytest.importorskip("lightgbm")
     pytest.importorskip("mapie")
-    ((_, bounds),) = getattr(series_methods, method)(rows(), 777)
+    (bounds,) = getattr(series_methods, method)(rows(), 777)
     assert bounds.shape == (160, 2)
     assert 0.75 < series.scores(rows().y[240:], bounds, 0.9, 30)["coverage"] <= 1
+
+
+def test_a_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
+    def given(series, seed):
+        ran.append(seed)
+        yield np.tile([-3.0, 3.0], (160, 1))
+
+    ran, path = [], tmp_path / "time.csv"
+    monkeypatch.setattr(series_data, "load", lambda name: rows())
+    for methods in ({("one",): given}, {("one",): given, ("other",): given}):
+        monkeypatch.setattr(series_methods, "METHODS", methods)
+        series.run_missing(["chicago"], [777], path)
+    assert ran == [777, 777]
+    found = pd.read_csv(path)
+    assert found["method"].tolist() == ["one", "other"]
+    assert found["width"].tolist() == [6, 6]
 
 
 def test_the_table_has_means_over_seeds():
