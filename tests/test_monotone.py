@@ -5,7 +5,17 @@ import pandas as pd
 import pytest
 from sklearn.preprocessing import StandardScaler
 
-from clearbands import ClearRegressor, Contest, fast, load, metrics, save, variant_b
+from clearbands import (
+    ClearRegressor,
+    Contest,
+    FoldedEnsemble,
+    SymmetricTrees,
+    fast,
+    load,
+    metrics,
+    save,
+    variant_b,
+)
 from clearbands.monotone import Still, directions
 
 QUICK = Contest(folds=3, repeats=1, averaged=2)
@@ -138,6 +148,20 @@ def test_parts_that_cannot_promise_it_are_refused_and_groups_of_the_column():
     table = pd.DataFrame({"size": np.resize([1.0, 2.0], 60), "age": X[:, 0]})
     with pytest.raises(ValueError, match="groups='size' have bounds of their own"):
         fast(monotone={"size": 1}).fit(table, y, groups="size")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        fast(monotone=[1, 0, 0]),
+        ClearRegressor(FoldedEnsemble(SymmetricTrees(monotone=[1, 0, 0]))),
+    ],
+)
+def test_a_table_in_files_says_that_it_knows_none(model, tmp_path):
+    X, y = draw_rows(60)
+    pd.DataFrame(X, columns=list("abc")).assign(y=y).to_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(ValueError, match="A table in files knows no monotone columns"):
+        model.fit(tmp_path / "rows.parquet", "y")
 
 
 def test_still_rows_follow_weights_as_repeated_rows():
