@@ -1,7 +1,8 @@
 """Tables larger than memory, and more than one worker: what docs/scaling.md reports.
 
     python -m benchmarks.scaling table 10000000 big.parquet
-    python -m benchmarks.scaling fit big.parquet --work big.work --limit-gb 4
+    python -m benchmarks.scaling fit big.parquet --work big.work --limit-gb 4 --save big.clear
+    python -m benchmarks.scaling predict big.clear big.parquet bands.parquet --limit-gb 4
     python -m benchmarks.scaling fit million.parquet --how memory
 
 Each run is appended to `benchmarks/results/scaling.csv`, with the load of the machine when it
@@ -52,7 +53,15 @@ def main(arguments: list[str] | None = None) -> int:
     fit.add_argument("--folds", type=int, default=10)
     fit.add_argument("--repeats", type=int, default=2)
     fit.add_argument("--limit-gb", type=float, default=0, help="a hard limit, by a control group")
+    fit.add_argument("--save", type=Path, help="a file for the model")
     fit.set_defaults(command=fit_table)
+    predict = commands.add_parser("predict", help="all rows of a table, by the command clearbands")
+    predict.add_argument("model", type=Path)
+    predict.add_argument("table", type=Path)
+    predict.add_argument("out", type=Path)
+    predict.add_argument("--workers", type=int, default=2)
+    predict.add_argument("--limit-gb", type=float, default=0)
+    predict.set_defaults(command=predict_table)
     stages = commands.add_parser("stages", help="CPU seconds of every step, on one thread")
     stages.add_argument("table", type=Path)
     stages.add_argument("--trees", type=int, default=100)
@@ -125,6 +134,10 @@ def fit_table(args: argparse.Namespace) -> int:
         del table
         _, cost = measure(lambda: model.fit(X, y))
     append({**row, "what": "fit", **shown(cost)})
+    if args.save is not None:
+        from clearbands import save
+
+        save(model, args.save)
     new = make_rows(TEST_ROWS, np.random.default_rng([1, 0]))
     target = new.pop("y")
     rows = pl.DataFrame(new)
@@ -136,6 +149,31 @@ def fit_table(args: argparse.Namespace) -> int:
         "width": round(float((intervals[:, 1, 0] - intervals[:, 0, 0]).mean()), 4),
     }
     append({**row, "what": "predict", "rows": TEST_ROWS, **shown(cost), **quality})
+    return 0
+
+
+def predict_table(args: argparse.Namespace) -> int:
+    """One row for the prediction of a whole table, with how many of its targets lie inside."""
+    if args.limit_gb:
+        limit_memory(args.limit_gb)
+    import polars as pl
+
+    from clearbands.cli.app import app
+
+    started, load = datetime.now().isoformat(timespec="seconds"), round(load_average(), 1)
+    files = [str(args.model), str(args.table), "--out", str(args.out)]
+    command = ["predict", *files, "--jobs", str(args.workers)]
+    _, cost = measure(lambda: app(command, standalone_mode=False))
+    bounds, y = pl.scan_parquet(args.out), pl.scan_parquet(args.table).select("y")
+    inside = pl.col("y").is_between("lower", "upper")
+    facts = pl.concat([bounds.select("lower", "upper"), y], how="horizontal").select(
+        rows=pl.len(), picp=inside.mean(), width=(pl.col("upper") - pl.col("lower")).mean()
+    )
+    found = facts.collect(engine="streaming").row(0, named=True)
+    same = {"started": started, "how": "files", "columns": N_COLUMNS, "engine": "threads"}
+    given = {"workers": args.workers, "limit_gb": args.limit_gb, "load": load}
+    quality = {name: round(found[name], 4) for name in ("rows", "picp", "width")}
+    append({**same, **given, "what": "predict", **shown(cost), **quality})
     return 0
 
 

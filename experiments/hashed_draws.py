@@ -2,20 +2,24 @@
 
 The preset `fast` on the same rows, once in memory, where folds are drawn as a permutation, and once
 from a parquet file, where the fold of a row is a hash of its number. All else is the same: the
-models, the number of members, and, for tables of this size, the cuts and the calibration rows. The
-quantile loss is that of the test rows; the table of docs/scaling.md is what this prints.
+models, the number of members, and, for tables of this size, the cuts and the calibration rows. With
+`--preset default`, from the file only symmetric trees compete, and the best of them alone. The
+quantile loss is that of the test rows; the tables of docs/scaling.md are what this prints.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from clearbands import fast, metrics
+from clearbands import metrics
+from clearbands.variants import PRESETS
 from experiments import datasets, protocol
 
 SETS = ("airfoil", "concrete", "energy_efficiency", "powerplant", "ca_housing")
@@ -26,13 +30,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--datasets", nargs="+", default=SETS)
     parser.add_argument("--seeds", nargs="+", type=int, default=protocol.SEEDS[:5])
+    parser.add_argument("--preset", choices=sorted(PRESETS), default="fast")
     args = parser.parse_args()
+    make = PRESETS[args.preset]
     print("| set | rows | loss by permutation | by hash | difference, % | other seed, % |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     shares, others = [], []
     for name in args.datasets:
         X, y = datasets.load(name)
-        losses = np.array([losses_of(np.asarray(X, float), y, seed) for seed in args.seeds])
+        losses = np.array([losses_of(make, np.asarray(X, float), y, seed) for seed in args.seeds])
         by_permutation, by_hash, _ = losses.mean(axis=0)
         differences = 100 * (losses[:, 1] / losses[:, 0] - 1)
         between = 100 * (losses[:, 2] / losses[:, 0] - 1)
@@ -47,7 +53,9 @@ def main() -> None:
     print(f"| mean |  |  |  | {np.mean(shares):+.2f} | {np.mean(others):+.2f} |")
 
 
-def losses_of(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[float, float, float]:
+def losses_of(
+    make: Callable[..., Any], X: np.ndarray, y: np.ndarray, seed: int
+) -> tuple[float, float, float]:
     """In memory, from a file, and in memory with other draws."""
     split = protocol.split_rows(len(y), seed, "standard")
     train, test = np.concatenate([split.train, split.calibration]), split.test
@@ -56,8 +64,8 @@ def losses_of(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[float, float, fl
         path = Path(folder) / "rows.parquet"
         table = pl.DataFrame(X[train], schema=[f"x{j}" for j in range(X.shape[1])])
         table.with_columns(y=pl.Series(y[train])).write_parquet(path)
-        from_file = fast(random_state=seed, **settings).fit(path, "y")
-    in_memory, again = (fast(random_state=s, **settings).fit(X[train], y[train]) for s in (seed, 1))
+        from_file = make(random_state=seed, **settings).fit(path, "y")
+    in_memory, again = (make(random_state=s, **settings).fit(X[train], y[train]) for s in (seed, 1))
     new = pl.DataFrame(X[test], schema=table.columns)
     return (
         _loss(in_memory, X[test], y[test]),

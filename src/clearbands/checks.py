@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -114,6 +115,16 @@ def check_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
 
 def _check_matrix(X: object) -> None:
     """Mistakes for which scikit-learn has many lines; it finds the others."""
+    if isinstance(X, str | os.PathLike):
+        raise TypeError(
+            f"X is a path, {os.fspath(X)!r}: read the table first, or use the command clearbands "
+            "predict, which takes files of any size."
+        )
+    if is_dask(X):
+        raise TypeError(
+            "X is a Dask DataFrame, which predict_interval of a ClearRegressor takes: ask all else "
+            "of every partition, X.map_partitions(...)."
+        )
     if is_lazy(X):
         raise TypeError(
             f"X is a {type(X).__name__}, which has no rows yet; collect it first: X.collect()."

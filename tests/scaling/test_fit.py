@@ -168,6 +168,11 @@ def test_what_cannot_be_is_refused_in_one_sentence(tmp_path):
         small_model().fit(table().drop("price"), table()["price"], work=tmp_path)
 
 
+def test_a_path_is_not_a_table_to_predict(fitted):
+    with pytest.raises(TypeError, match=r"X is a path, 'new.parquet': .* clearbands predict"):
+        fitted.predict_interval("new.parquet")
+
+
 def test_targets_that_are_missing_are_named_with_row_and_file(tmp_path):
     holed = table().with_columns(
         price=pl.when(pl.int_range(pl.len()) == 321).then(None).otherwise("price")

@@ -39,8 +39,16 @@ def test_what_is_no_table_is_refused_in_one_sentence(tmp_path):
     table()[:0].write_parquet(tmp_path / "a.parquet")
     refused(tmp_path / "a.parquet", "no rows")
     table().write_parquet(tmp_path / "a.parquet")
-    table().drop("town").write_parquet(tmp_path / "b.parquet")
-    refused(tmp_path, "has other columns than")
+    as_floats = pl.col("age").cast(pl.Float32)
+    others = {
+        "without 'town'": table().drop("town"),
+        "with 'year'": table().with_columns(year=1),
+        "'age' of type Float32 instead of Int64": table().with_columns(as_floats),
+        "in another order": table().select("town", "price", "age", "size"),
+    }
+    for difference, other in others.items():
+        other.write_parquet(tmp_path / "b.parquet")
+        refused(tmp_path, rf"has other columns than .*a\.parquet, {difference}: all files")
 
 
 def test_paths_are_tables_on_disk_and_rows_are_not(tmp_path):

@@ -85,8 +85,8 @@ def open_table(given: str | os.PathLike[str] | Sequence[str | Path]) -> ParquetT
         size, schema = shape_of(file)
         if schema != first:
             raise ValueError(
-                f"{file} has other columns than {files[0]}: all files of a table need the same, in "
-                "the same order and of the same types."
+                f"{file} has other columns than {files[0]}, {_difference(schema, first)}: all "
+                "files of a table need the same, in the same order and of the same types."
             )
         sizes.append(size)
     if not sum(sizes):
@@ -143,6 +143,18 @@ def shape_of(file: Path) -> tuple[int, list[tuple[str, Any]]]:
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).strip().splitlines()[0].rstrip(".")
         raise ValueError(f"{file} could not be read as a parquet file: {reason}.") from error
+
+
+def _difference(own: list[tuple[str, Any]], first: list[tuple[str, Any]]) -> str:
+    """The first thing in which the columns of two files differ."""
+    mine, theirs = dict(own), dict(first)
+    for name in theirs:
+        if name not in mine:
+            return f"without {name!r}"
+        if mine[name] != theirs[name]:
+            return f"{name!r} of type {mine[name]} instead of {theirs[name]}"
+    new = next((name for name in mine if name not in theirs), None)
+    return "in another order" if new is None else f"with {new!r}"
 
 
 def _fingerprint(files: Sequence[Path]) -> str:
