@@ -229,7 +229,9 @@ def workers(args: argparse.Namespace) -> Any:
 
         with (
             LocalCluster(
-                args.workers, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+                n_workers=args.workers,
+                threads_per_worker=1,
+                dashboard_address="127.0.0.1:0",
             ) as cluster,
             Client(cluster) as client,
         ):

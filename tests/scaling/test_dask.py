@@ -26,7 +26,7 @@ def client(tmp_path_factory):
     """Two workers, each with a nurse that starts another when it dies."""
     with (
         distributed.LocalCluster(
-            2,
+            n_workers=2,
             threads_per_worker=1,
             dashboard_address="127.0.0.1:0",
             local_directory=str(tmp_path_factory.mktemp("dask")),

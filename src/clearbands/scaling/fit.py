@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 CHOICE = "choice.clear"
+FEW_ROWS = 500  # where nothing competes, and parts are only made ready to be fitted on all rows
 
 
 class FittedOnFiles(NamedTuple):
@@ -132,7 +133,8 @@ def _choose(recipe: Recipe, work: TableWork, rng: np.random.RandomState) -> Made
     if store.is_whole(CHOICE):
         return Made(*store.read_part(CHOICE))
     sample = work.sample.encoded
-    few = sample.take(np.arange(min(len(sample), contest.judging_rows)))
+    n_judges = FEW_ROWS if recipe.is_given else contest.judging_rows
+    few = sample.take(np.arange(min(len(sample), n_judges)))
     made = recipe.on_all(few, rng)._replace(unseen=None)
     store.write_part(CHOICE, tuple(made))
     return made
