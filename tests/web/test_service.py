@@ -36,6 +36,7 @@ from clearbands.web import logs, server
 from clearbands.web.bodies import Bodies
 from clearbands.web.refusals import Refusal
 from clearbands.web.service import Limits, create_app, read_token
+from clearbands.web.service.asked import parameters
 from clearbands.web.service.line import Line
 from tests.served import COLUMNS, ROW, documented_houses, houses, linear_model, small_model
 
@@ -586,14 +587,20 @@ def test_fuzzed_from_its_own_description_nothing_breaks():
         def ask(case):
             response = case.call()
             seen.add((case.media_type, response.status_code))
-            # To the description csv is just text, and most text is no table of the model.
-            is_text = case.media_type == "text/csv"
+            # To the description csv and tails are just text, and most text is neither.
+            is_text = case.media_type == "text/csv" or "tails" in (case.query or {})
             case.validate_response(
                 response, excluded_checks=[positive_data_acceptance] if is_text else []
             )
 
         ask()
     assert {("application/json", 200), ("application/json", 422), ("text/csv", 422)} <= seen
+
+
+@pytest.mark.parametrize("highest", [0.8, 40 / 41, 0.9999])
+def test_the_tails_of_the_description_are_ones_that_can_be_answered(highest):
+    tails = next(each for each in parameters(highest) if each["name"] == "tails")
+    assert all(float(share) >= 1 - highest for share in tails["schema"]["example"].split(":"))
 
 
 def test_bad_settings_are_refused_before_the_service_starts(folder):

@@ -24,6 +24,8 @@ def parameters(highest: float) -> list[dict[str, Any]]:
     """As OpenAPI describes them; `highest` is the highest level that the model can answer."""
     most = math.floor(highest / NEAREST) * NEAREST
     tail = math.ceil((1 - most) / 2 / NEAREST) * NEAREST
+    least = math.ceil((1 - most) / NEAREST) * NEAREST  # that a bound by itself may leave out
+    tails = f"{max(0.02, least):g}:{max(0.08, least):g}"
     level = {"type": "number", "minimum": NEAREST, "maximum": most}
     quantile = {"type": "number", "minimum": tail, "maximum": 1 - tail}
     said: dict[str, tuple[str, dict[str, Any]]] = {
@@ -37,9 +39,9 @@ def parameters(highest: float) -> list[dict[str, Any]]:
             {"type": "string", "enum": list(SIDES), "default": "both"},
         ),
         "tails": (
-            "Instead of a level, the shares of targets below and above, such as 0.02:0.08. The "
+            f"Instead of a level, the shares of targets below and above, such as {tails}. The "
             "parts of the width are those of the interval at 1 - both.",
-            {"type": "string", "example": "0.02:0.08"},
+            {"type": "string", "example": tails},
         ),
         "quantile": (
             "The value that this share of the targets does not exceed; repeat it for several.",
