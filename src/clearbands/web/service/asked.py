@@ -24,7 +24,7 @@ def parameters(highest: float) -> list[dict[str, Any]]:
     """As OpenAPI describes them; `highest` is the highest level that the model can answer."""
     most = math.floor(highest / NEAREST) * NEAREST
     tail = math.ceil((1 - most) / 2 / NEAREST) * NEAREST
-    least = math.ceil((1 - most) / NEAREST) * NEAREST  # that a bound by itself may leave out
+    least = math.ceil(1000 * (1 - most)) / 1000  # that a bound by itself may leave out
     tails = f"{max(0.02, least):g}:{max(0.08, least):g}"
     level = {"type": "number", "minimum": NEAREST, "maximum": most}
     quantile = {"type": "number", "minimum": tail, "maximum": 1 - tail}
