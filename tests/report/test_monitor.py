@@ -74,6 +74,18 @@ def test_the_page_says_it_in_one_sentence(louder):
     assert "Nothing in these rows asks for another fit." in as_text(quiet)
 
 
+def test_rows_of_the_fit_are_said_above_all_else(louder):
+    model, X, y = louder
+    watched = watch(model, X[:250], y[:250])
+    text = as_text(make_monitor(watched, target="y", n_seen=250).html)
+    assert "All 250 rows of this page took part in the fit." in text
+    assert "Give rows that came after those of the fit." in text
+    assert "These rows cannot tell whether the intervals hold" in text
+    assert "Nothing in these rows" not in text
+    few = as_text(make_monitor(watched, target="y", n_seen=3).html)
+    assert "took part in the fit" not in few
+
+
 def test_few_rows_cannot_be_watched(louder):
     model, X, y = louder
     with pytest.raises(ValueError, match="59 rows are too few to watch a model"):

@@ -49,8 +49,8 @@ def test_unfamiliar_rows_are_counted_and_marked(model):
     [
         (0, None),
         (3, None),  # of 120: by chance
-        (60, "60 of the 120 rows of this report took part in the fit"),
-        (120, "All 120 rows of this report took part in the fit"),
+        (60, "60 of the 120 rows of this page took part in the fit"),
+        (120, "All 120 rows of this page took part in the fit"),
     ],
 )
 def test_rows_of_the_very_fit_are_said_above_all_else(model, n_seen, said):

@@ -67,7 +67,7 @@ def monitor(
         reading, times = in_order(reading, column)
     name = target_of(fitted, target)
     y, X = take_target(reading, name), features_in(fitted, reading)
-    count_seen(fitted, X, y)
+    seen = count_seen(fitted, X, y)
     from clearbands.report.monitor import make_monitor
     from clearbands.report.watch import watch
 
@@ -79,6 +79,7 @@ def monitor(
             watched,
             target=name,
             unit="" if origin is None else origin.unit,
+            n_seen=seen,
             origin={
                 "Command": as_typed(ctx),
                 "Data": reading.fingerprint,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from clearbands.report import Report, template, versions
+from clearbands.report import Report, seen, template, versions
 from clearbands.report.plot import SIZE, Mark, Plot, Scale, Spot, Tick, line
 from clearbands.report.watch import Watched
 from clearbands.rows.time_order import show_time
@@ -20,10 +20,18 @@ DRIFTED = 0.25
 
 
 def make_monitor(
-    watched: Watched, *, target: str, unit: str = "", origin: Mapping[str, str] | None = None
+    watched: Watched,
+    *,
+    target: str,
+    unit: str = "",
+    origin: Mapping[str, str] | None = None,
+    n_seen: int = 0,
 ) -> Report:
-    """The page; `origin` says where model and rows came from, line by line."""
+    """The page; `origin` says where model and rows came from, line by line, and `n_seen` how many
+    of the rows took part in the fit.
+    """
     worst = watched.worst
+    warning = seen.warning(n_seen, watched.n_rows, seen.COME_LATER)
     return Report(
         template("monitor.html").render(
             words=numbers,
@@ -31,7 +39,8 @@ def make_monitor(
             watched=watched,
             target=target,
             unit=unit,
-            verdict=verdict(watched),
+            warning=warning,
+            verdict=seen.verdict("intervals") if warning else verdict(watched),
             worst=f"{_moment(watched, _first(watched, worst))} to "
             f"{_moment(watched, int(watched.ends[worst]))}",
             since=_moment(watched, 0),
