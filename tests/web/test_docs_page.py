@@ -35,6 +35,8 @@ def test_the_page_loads_nothing_from_elsewhere_and_tries_what_it_shows(page):
         page.wait_for_selector("section >> nth=4")
         for said in ("POST /predict", "GET /metrics", "colour", "Bands for rows", "epistemic"):
             assert said in page.inner_text("#paths")
+        assert "`" not in page.inner_text("#paths")
+        assert page.locator("section p code", has_text="Accept: text/csv").count() == 1
         section = page.locator("section", has_text="POST /predict")
         for media_type in ("application/json", "text/csv"):
             section.locator("select").select_option(media_type)

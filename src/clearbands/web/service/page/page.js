@@ -10,6 +10,11 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
+// Words of the description, where what stands between backticks is code.
+function prose(text) {
+  return text.split("`").map((part, i) => (i % 2 ? element("code", {}, part) : part));
+}
+
 function headers(extra = {}) {
   return token ? { ...extra, Authorization: `Bearer ${token}` } : extra;
 }
@@ -33,7 +38,7 @@ async function start() {
 function section(path, method, said, description) {
   const made = element("section", {},
     element("h2", {}, element("code", {}, `${method.toUpperCase()} ${path}`), ` ${said.summary}`));
-  if (said.description) made.append(element("p", {}, said.description));
+  if (said.description) made.append(element("p", {}, ...prose(said.description)));
   const asked = said.requestBody?.content;
   if (asked) made.append(element("h3", {}, "Columns"), columns(asked["application/json"].schema));
   const parameters = said.parameters ?? [];
@@ -48,7 +53,7 @@ function columns(body) {
   const lines = Object.entries(row).map(([name, schema]) => element("tr", {},
     element("td", {}, element("code", {}, name)),
     element("td", {}, [schema.type].flat().join(" or ")),
-    element("td", {}, schema.format ?? schema.description ?? "")));
+    element("td", {}, ...prose(schema.format ?? schema.description ?? ""))));
   return element("div", { class: "wide" }, element("table", {}, ...lines));
 }
 
@@ -56,7 +61,7 @@ function questions(parameters) {
   const lines = parameters.map(({ name, description, schema }) => element("tr", {},
     element("td", {}, element("code", {}, name)),
     element("td", {}, typeOf(schema.items ?? schema)),
-    element("td", {}, description)));
+    element("td", {}, ...prose(description))));
   return element("div", { class: "wide" }, element("table", {}, ...lines));
 }
 
@@ -107,7 +112,7 @@ function answers(responses, description) {
     const schema = content?.schema;
     const fields = status === "200" && schema ? [fieldsOf(schema, description)] : [];
     return element("tr", {}, element("td", {}, element("code", {}, status)),
-      element("td", {}, said.description, ...fields));
+      element("td", {}, ...prose(said.description), ...fields));
   });
   return element("div", { class: "wide" }, element("table", {}, ...lines));
 }
@@ -120,7 +125,7 @@ function fieldsOf(schema, description) {
     const item = element("li", {}, element("code", {}, name));
     const type = typeOf(field);
     if (type) item.append(` ${type}`);
-    if (field.description) item.append(`: ${field.description}`);
+    if (field.description) item.append(": ", ...prose(field.description));
     const inner = resolve(field.items ?? field, description);
     if (inner.properties) item.append(fieldsOf(inner, description));
     list.append(item);
