@@ -152,3 +152,13 @@ def test_other_columns_targets_or_weights():
     weighted = in_time(calibrator=None).fit(X, y, calibration_weight=np.linspace(1, 2, 300))
     with pytest.raises(ValueError, match="calibrated with weights, which new rows do not have"):
         weighted.update(X, y)
+
+
+def test_the_first_lead_is_what_the_gap_leaves_unknown():
+    X, y = noisy_line(300)
+    model, told = (fitted(X, y, gap=4) for _ in range(2))
+    model.update(X[160:], y[160:])
+    told.update(X[160:], y[160:], lead=5)
+    assert model.rolling_.pace.lead == 5
+    np.testing.assert_array_equal(model.rolling_.coverage, told.rolling_.coverage)
+    assert model.update(X[:9], y[:9], lead=2).update(X[:9], y[:9]).rolling_.pace.lead == 2  # kept

@@ -26,6 +26,7 @@ class UpdatingRegressor(AnsweringRegressor):
     """Subclasses keep `last_time_`, None where `fit` was given no times."""
 
     guarantee_: str
+    gap: int
 
     def update(
         self,
@@ -58,8 +59,9 @@ class UpdatingRegressor(AnsweringRegressor):
             By how much one row moves the level: by default 0.005, and less with a long lead; 0
             moves the window alone.
         lead : int, optional
-            How many rows pass until the target of a row is known, at first 1; with forecasts 24
-            hours ahead, made every hour, 24. Each row is judged with what was known then.
+            How many rows pass until the target of a row is known, at first `gap` + 1; with
+            forecasts 24 hours ahead, made every hour, 24. Each row is judged with what was known
+            then.
 
         Examples
         --------
@@ -108,7 +110,12 @@ class UpdatingRegressor(AnsweringRegressor):
                 "The model was calibrated with weights, which new rows do not have: it cannot be "
                 "updated. Fit it again with the new rows."
             )
-        return Rolling.begin(self.levels_, fitted.positions, Pace(**given))
+        pace = replace(self.first_pace(), **given)
+        return Rolling.begin(self.levels_, fitted.positions, pace)
+
+    def first_pace(self) -> Pace:
+        """That of the first update: what the gap kept from the fit, updates do not know either."""
+        return Pace(lead=1 + self.gap)
 
     def _check_later(self, time: ArrayLike | None, n: int) -> np.ndarray | None:
         """The times of new rows, which come after all that the model knows."""

@@ -12,6 +12,7 @@ from clearbands.tables.reading import Reading
 
 if TYPE_CHECKING:
     import numpy as np
+    import polars as pl
 
     from clearbands.regressor import ClearRegressor
 
@@ -28,13 +29,25 @@ def in_order(reading: Reading, column: str) -> tuple[Reading, np.ndarray]:
         raise ValueError(f"The time {column!r} is missing in row {row}; remove such rows.")
     if times.dtype == pl.String:
         raise ValueError(
-            f"The time {column!r} holds text such as {times[0]!r}; it must be dates such as "
+            f"The time {column!r} holds text such as {_no_date(times)!r}; it must be dates such as "
             "2026-01-31 or 2026-01-31 13:45, or numbers."
         )
     if not times.is_sorted():
         console.say(f"Sorted the rows by {column!r}.")
         reading = replace(reading, frame=reading.frame.sort(column, maintain_order=True))
     return reading, check_time(reading.frame[column].to_numpy(), reading.frame.height)
+
+
+def _no_date(texts: pl.Series) -> str:
+    """The first that is not a date; the first of all where each is one, written in several ways."""
+    import polars as pl
+
+    is_date = pl.any_horizontal(
+        pl.col(texts.name).str.to_datetime(strict=False).is_not_null(),
+        pl.col(texts.name).str.to_date(strict=False).is_not_null(),
+    )
+    others = texts.to_frame().filter(~is_date)[texts.name]
+    return (texts if others.is_empty() else others)[0]
 
 
 def time_of(model: ClearRegressor, given: str | None) -> str | None:

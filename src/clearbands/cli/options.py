@@ -53,7 +53,7 @@ Lead = Annotated[
         "--lead",
         min=1,
         metavar="N",
-        help="How many rows pass until a true value is known; at first 1.",
+        help="How many rows pass until a true value is known; at first the gap and 1.",
     ),
 ]
 Unit = Annotated[str, typer.Option("--unit", metavar="TEXT", help="Of the target, to be shown.")]

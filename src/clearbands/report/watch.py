@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearbands.calibration.rolling import Pace, Rolling
+from clearbands.calibration.rolling import Rolling
 from clearbands.levels import find_level, normal_distances
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def watch(
     assert model.any_level_ is not None  # else nothing could be placed
     calibration = model.any_level_.positions
     inside = np.abs(found.positions) <= normal_distances(model.levels_)[j]
-    pace = model.rolling_.pace if hasattr(model, "rolling_") else Pace()
+    pace = model.rolling_.pace if hasattr(model, "rolling_") else model.first_pace()
     rolling = Rolling.begin(model.levels_, calibration, pace)
     kept = ~rolling.judge(found.positions)[:, j]
     parts = model.without_updates().predict_uncertainties(X, groups=groups)[j]
