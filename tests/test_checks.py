@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from clearbands import checks
 from clearbands.checks import (
     check_count,
+    check_groups,
     check_numeric,
     check_share,
     check_table,
@@ -138,3 +139,39 @@ def test_what_an_encoder_leaves_in_a_matrix_is_found(bad):
     check_numeric(part, np.ones((1, 2)), reset=True)
     with trusting(X), pytest.raises(ValueError, match=r"NaN|infinity"):
         check_numeric(part, X, reset=False)
+
+
+@pytest.mark.parametrize("X", [None, {"a": [1.0]}, "a.csv", (row for row in [[1.0]])])
+def test_what_is_no_table_is_named(X):
+    with pytest.raises(TypeError, match=rf"or an array .*, got {type(X).__name__}"):
+        check_table(BaseEstimator(), X, reset=True)
+
+
+@pytest.mark.parametrize("X", [[["a", 1.0]], np.array([["a", 1.0]], object), np.array([["a"]])])
+def test_text_in_an_array_wants_a_table(X):
+    with pytest.raises(ValueError, match="holds text such as 'a': give a table"):
+        check_table(BaseEstimator(), X, reset=True)
+
+
+@pytest.mark.parametrize("dtype", ["M8[D]", "m8[h]"])
+def test_an_array_of_dates_has_no_numbers_of_its_own(dtype):
+    with pytest.raises(ValueError, match=r"dates or times .* give a table"):
+        check_table(BaseEstimator(), np.zeros((3, 1), dtype), reset=True)
+
+
+def test_targets_without_a_value_are_found_among_objects():
+    with pytest.raises(ValueError, match=r"y contains NaN or infinity \(first in row 1\)"):
+        check_target(np.array([1.0, None, 2.0], object))
+
+
+@pytest.mark.parametrize("values", [["1", "2"], np.array(["2020-01-01"], "M8[D]")])
+def test_text_and_dates_are_no_numbers_in_any_argument(values):
+    with pytest.raises(ValueError, match="sample_weight must be numbers, but it holds"):
+        check_vector(values, "sample_weight")
+
+
+def test_groups_may_be_masked_or_missing():
+    masked = np.ma.masked_array(["a", "b", "c"], mask=[False, True, False])
+    assert check_groups(masked, 3).tolist() == ["a", "missing", "c"]
+    missing = pd.array(["a", None, "b"], dtype="string")
+    assert check_groups(missing, 3).tolist() == ["a", "missing", "b"]

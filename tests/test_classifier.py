@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import stats
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -409,3 +410,39 @@ def test_rows_that_are_alike_anyway_may_train_and_calibrate():
     X_cal, y_cal = X[:50], y[:50]
     assert quick().fit(X, y, X_cal=X_cal, y_cal=y_cal).predict_set(X).all(axis=1).mean() < 1
     assert quick(calibration="joint").fit(X, y).predict_proba([[0.0]])[0, 0] > 0.6
+
+
+class Broken(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        raise RuntimeError("no device")
+
+    def predict_proba(self, X):
+        return np.ones((len(X), 2))
+
+
+def test_a_model_that_fails_is_left_out_and_named():
+    X, y = blobs(80)
+    with pytest.warns(UserWarning, match="'broken' is left out: RuntimeError: no device"):
+        model = quick({"broken": Broken(), "line": LogisticRegression()}).fit(X, y)
+    assert list(model.leaderboard_) == ["line"]
+    with pytest.raises(RuntimeError, match="no device"):
+        quick(Broken()).fit(X, y)
+
+
+def test_classes_that_are_masked_or_missing_are_refused():
+    X, y = blobs(20)
+    with pytest.raises(ValueError, match="y is masked in some rows"):
+        quick().fit(X, np.ma.masked_equal(y, 1))
+    with pytest.raises(ValueError, match="rows without a class"):
+        quick().fit(X, pd.array(["a", None] * 10, dtype="string"))
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+def test_whatever_scikit_learn_is_set_to_give(output):
+    X, y = blobs(60)
+    plain = quick(encoder=StandardScaler()).fit(X, y).predict_proba(X)
+    with config_context(transform_output=output):
+        np.testing.assert_array_equal(
+            quick(encoder=StandardScaler()).fit(X, y).predict_proba(X), plain
+        )
+        quick().fit(X, y).unfamiliar(X)

@@ -448,3 +448,10 @@ def test_estimator_checks(estimator, check):
         warnings.simplefilter("ignore", CalibrationWarning)
         warnings.simplefilter("ignore", TargetWarning)  # of targets that are classes
         check(estimator)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_units_beyond_calibration_are_refused_at_the_door(unit):
+    X, y = noisy_line(40)
+    with pytest.raises(ValueError, match=r"The largest value of y is .* in another unit"):
+        linear_clear().fit(X, y * unit)

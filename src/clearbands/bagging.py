@@ -11,8 +11,9 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import _num_samples
 
-from clearbands.checks import check_count
+from clearbands.checks import check_count, check_predictions
 from clearbands.engine.threads import one_blas_thread
 from clearbands.progress import report
 from clearbands.rows.hashing import hashed_counts, hashed_folds, hashed_share
@@ -428,8 +429,7 @@ def compact_unseen(members: np.ndarray, draws: Draws) -> np.ndarray:
 def _predict_columns(member: BaseEstimator, X: Any) -> np.ndarray:
     if hasattr(member, "predict_quantiles"):
         return member.predict_quantiles(X)
-    prediction = np.asarray(member.predict(X), float)
-    return prediction.reshape(len(prediction), -1)
+    return check_predictions(member.predict(X), _num_samples(X), type(member).__name__)[:, None]
 
 
 def seed_missing(model: BaseEstimator, rng: np.random.RandomState) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Integral, Real
@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_y, validate_data
+
+from clearbands.targets.classes import is_missing
 
 DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
 
@@ -113,6 +115,9 @@ def check_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     return X
 
 
+NO_TABLES = (type(None), str, bytes, dict, set)
+
+
 def _check_matrix(X: object) -> None:
     """Mistakes for which scikit-learn has many lines; it finds the others."""
     if isinstance(X, str | os.PathLike):
@@ -129,16 +134,48 @@ def _check_matrix(X: object) -> None:
         raise TypeError(
             f"X is a {type(X).__name__}, which has no rows yet; collect it first: X.collect()."
         )
+    if type(X) in NO_TABLES or isinstance(X, Iterator):
+        raise TypeError(
+            f"X must be a table (pandas, polars, ...) or an array with rows and columns, got "
+            f"{type(X).__name__}."
+        )
+    if isinstance(X, list | tuple):
+        _check_no_text(value for row in X if isinstance(row, list | tuple) for value in row)
     if not isinstance(X, np.ndarray) and not nw.dependencies.is_into_series(X):
         return
     values = np.asarray(X)
     if values.dtype.kind == "c":
         raise ValueError("Complex data not supported: X must hold real numbers.")
+    if values.dtype.kind in "mM":
+        raise ValueError(
+            f"X is an array of dates or times ({values.dtype}), whose numbers depend on their "
+            "unit: give a table (pandas, polars, ...), which knows what its columns are."
+        )
     if values.ndim == 1:
         raise ValueError(
             f"X must have two dimensions, rows and columns, but has the shape {values.shape}. "
             "Reshape your data: X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if one row."
         )
+    if values.dtype.kind in "USO":
+        _check_no_text(values.flat)
+
+
+def _check_no_text(values: Iterable[Any]) -> None:
+    """Text that is no number belongs into a table, where it has a column."""
+    for value in values:
+        if isinstance(value, str) and not _is_number(value):
+            raise ValueError(
+                f"X is an array that holds text such as {str(value)!r}: give a table (pandas, "
+                "polars, ...), whose columns may be text."
+            )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _check_names(X: Any) -> list[str]:
@@ -182,13 +219,14 @@ def check_target(y: ArrayLike | None, X: Any = None) -> np.ndarray:
     """y as finite floats, one per row of X, or an error that says what is wrong with it."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
-    _check_holds_numbers(np.asarray(y))
+    _check_holds_numbers(np.asarray(y), "y")
     given = _unmasked(y)
     if np.iscomplexobj(np.asarray(given)):
         raise ValueError("Complex data not supported: y must hold real numbers.")
     if np.asarray(given).dtype.kind == "f":
         _check_finite(np.asarray(given), "y")
     target = np.asarray(_check_y(given, y_numeric=True), np.float64)
+    _check_finite(target, "y")  # also of objects, such as None
     if X is not None and len(X) != len(target):
         raise ValueError(
             f"X has {len(X):,} rows and y has {len(target):,} values: give one for every row."
@@ -196,17 +234,17 @@ def check_target(y: ArrayLike | None, X: Any = None) -> np.ndarray:
     return target
 
 
-def _check_holds_numbers(y: np.ndarray) -> None:
+def _check_holds_numbers(y: np.ndarray, name: str) -> None:
     """Text and dates have numbers behind them that nobody meant."""
     if y.dtype.kind not in "mMUSO":
         return
     for value in y.ravel():
         if isinstance(value, str):
-            raise ValueError(f"y must be numbers, but it holds text such as {str(value)!r}.")
+            raise ValueError(f"{name} must be numbers, but it holds text such as {str(value)!r}.")
         if isinstance(value, DATES):
             raise ValueError(
-                f"y must be numbers, but it holds dates or times such as {str(value)!r}; give, for "
-                "example, the days since a fixed date."
+                f"{name} must be numbers, but it holds dates or times such as {str(value)!r}; "
+                "give, for example, the days since a fixed date."
             )
 
 
@@ -244,6 +282,21 @@ def check_vector(values: ArrayLike, name: str, n: int | None = None) -> np.ndarr
         raise ValueError(f"{name} is empty; at least one row is needed.")
     _check_rows(array, name, n)
     return array
+
+
+def check_predictions(predicted: ArrayLike, n: int, who: str, *, finite: bool = True) -> np.ndarray:
+    """(n,) finite numbers, also of a column (n, 1), or an error that says who differs."""
+    values = np.asarray(predicted)
+    if values.shape not in ((n,), (n, 1)):
+        raise ValueError(
+            f"{who} predicts an array of shape {values.shape} for {n} rows: one number for every "
+            "row is needed."
+        )
+    if values.dtype.kind not in "fiub":
+        raise ValueError(f"{who} predicts values of the type {values.dtype}, not real numbers.")
+    if finite and not np.isfinite(values).all():
+        raise ValueError(f"{who} predicts NaN or infinity.")
+    return values.reshape(n).astype(np.float64, copy=False)
 
 
 def check_widths(values: ArrayLike, name: str, n: int, n_levels: int = 1) -> np.ndarray:
@@ -299,6 +352,11 @@ def check_scale(values: np.ndarray, name: str, smallest: float = SMALLEST) -> No
 
 
 def _as_floats(values: ArrayLike, name: str) -> np.ndarray:
+    try:
+        given = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} must be numbers: {error}.") from error
+    _check_holds_numbers(given, name)
     try:
         return np.asarray(_unmasked(values), dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -380,7 +438,9 @@ MISSING = "missing"
 
 def check_groups(groups: ArrayLike | None, n: int) -> np.ndarray:
     """(n,) labels as text, or an error that says what is wrong with them."""
-    labels = np.asarray(groups, dtype=object)
+    labels = np.array(groups, dtype=object)
+    if isinstance(groups, np.ma.MaskedArray):
+        labels[np.ma.getmaskarray(groups)] = None
     if labels.shape != (n,):
         raise ValueError(
             f"groups must have shape ({n},), a label per row of y; got {labels.shape}."
@@ -390,7 +450,7 @@ def check_groups(groups: ArrayLike | None, n: int) -> np.ndarray:
 
 def _label(value: Any) -> str:
     """As text; a whole number is the same group whether it came as 7 or as 7.0."""
-    if value is None or value != value:
+    if is_missing(value):
         return MISSING
     is_whole = isinstance(value, float | np.floating) and float(value).is_integer()
     return str(int(value)) if is_whole else str(value)

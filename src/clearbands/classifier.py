@@ -39,9 +39,10 @@ from clearbands.new_rows.familiarity import (
     texts_of_rows,
 )
 from clearbands.progress import Listener, listening
-from clearbands.rows.split import Rows, check_apart, hold_out
+from clearbands.rows.copies import check_copies
+from clearbands.rows.split import Rows, hold_out
 from clearbands.rows.weighting import check_row_weight
-from clearbands.tables.encoder import TableEncoder
+from clearbands.tables.encoder import TableEncoder, encode
 from clearbands.tables.native import FrameKind, kind_of
 from clearbands.targets.classes import check_counts, check_labels, likeliest
 from clearbands.typed import Seed
@@ -181,6 +182,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         given = None if X_cal is None else self._check_rows(X_cal, y_cal, reset=False)
         with listening(progress):
             choosing, judging = self._fit_members(rows, given, rng)
+        has_copies = self._check_copies(rows, given)
         # One row of a class drawn by chance keeps c1 finite where no row is wrong.
         self.calibrator_ = JointClassCalibrator(prior_rows=1).fit(
             choosing.y, choosing.logits, sample_weight=choosing.weight
@@ -193,8 +195,8 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         self.score_weights_ = None if judging.weight is None else judging.weight[order]
         self.n_calibration_ = len(own)
         self.n_validation_ = 0 if self.calibration_ == "cross" else len(choosing.y)
-        self.guarantee_ = Guarantee.of(self.calibration_).value
-        self.guarantee_ += "" if self.members is None else GIVEN_MEMBERS
+        kept = Guarantee.COPIES if has_copies else Guarantee.of(self.calibration_)
+        self.guarantee_ = kept.value + ("" if self.members is None else GIVEN_MEMBERS)
         return self
 
     def member_logits(self, X: Any) -> np.ndarray:
@@ -240,7 +242,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         if self.familiar_ is None:
             raise ValueError(NO_FAMILIARITY)
         X = check_table(self, X, reset=False)
-        encoded, texts = self.encoder_.transform(X), texts_of_rows(self.encoder_, X)
+        encoded, texts = encode(self.encoder_, X), texts_of_rows(self.encoder_, X)
         scores = self.familiar_.scores(encoded, texts, _disagreement(self._logits(X)))
         return scores > self.familiar_.threshold
 
@@ -378,8 +380,6 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
             train, held_out = (
                 hold_out(rows, self.calibration_size, rng) if given is None else (rows, given)
             )
-            if given is not None and _has_distinct_rows(train):
-                check_apart(train, held_out)
             self._train(train, rng)
             self.familiar_ = self._familiar(train, held_out)
         if self.calibration_ == "joint":
@@ -391,6 +391,20 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
     def _hold(self, rows: Rows) -> Held:
         return Held(rows.y, self._logits(rows.X), rows.sample_weight)
 
+    def _check_copies(self, rows: Rows, given: Rows | None) -> bool:
+        """Whether rows that judge seem to be copies of some that train.
+
+        Where all columns have few values, rows are alike anyway, and classes with them.
+        """
+        encoded = [
+            Rows(encode(self.encoder_, part.X), part.y)
+            for part in (rows, given)
+            if part is not None
+        ]
+        if self.members is not None or not _tell_rows_apart(encoded[0].X):
+            return False
+        return check_copies(encoded[0], encoded[1:], given=given is not None)
+
     def _train(self, rows: Rows, rng: np.random.RandomState) -> Folds:
         """Fit encoder and members; which member saw which row."""
         if len(np.unique(rows.y)) < 2:
@@ -399,7 +413,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
                 'after others were held out: give more rows, or choose calibration="cross".'
             )
         self.encoder_ = self._make_encoder().fit(rows.X, rows.y)
-        rows = replace(rows, X=self.encoder_.transform(rows.X))
+        rows = replace(rows, X=encode(self.encoder_, rows.X))
         draws = stratified_folds(rows.y, self.n_folds, self.n_repeats, rng)
         models = {name: seed_missing(clone(m), rng) for name, m in self._pool().items()}
         trained = train(models, rows, len(self.classes_), draws, self.n_repeats, n_jobs=self.n_jobs)
@@ -409,7 +423,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
 
     def _familiar(self, train: Rows, held_out: Rows | None = None) -> Familiarity | None:
         """How ordinary rows look, as for numbers; None where members see a table."""
-        encoded = self.encoder_.transform(train.X)
+        encoded = encode(self.encoder_, train.X)
         if not isinstance(encoded, np.ndarray):
             return None
         texts = texts_of_rows(self.encoder_, train.X)
@@ -417,12 +431,12 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
             rows = ordinary_rows(len(train))
             widths = _disagreement(self._logits(_safe_indexing(train.X, rows)))
             return Familiarity.of(encoded, texts, widths, rows=rows)
-        new = self.encoder_.transform(held_out.X), texts_of_rows(self.encoder_, held_out.X)
+        new = encode(self.encoder_, held_out.X), texts_of_rows(self.encoder_, held_out.X)
         widths = _disagreement(self._logits(held_out.X))
         return Familiarity.of(encoded, texts, widths, held_out=new)
 
     def _logits(self, X: Any) -> np.ndarray:
-        X = self.encoder_.transform(X)
+        X = encode(self.encoder_, X)
         return np.concatenate([bag.predict_logits(X) for bag in self.bags_], axis=1)
 
     def _pool(self) -> Mapping[str, Any]:
@@ -491,6 +505,9 @@ def _disagreement(logits: np.ndarray) -> np.ndarray:
     return np.sqrt(np.mean(deviation**2, axis=(1, 2)))
 
 
-def _has_distinct_rows(rows: Rows) -> bool:
-    """Where rows are alike anyway, those that calibrate may be like others that train."""
-    return isinstance(rows.X, np.ndarray) and len(np.unique(rows.X, axis=0)) == len(rows)
+def _tell_rows_apart(X: Any) -> bool:
+    """Whether some column alone tells most of the rows apart that are not alike."""
+    if not isinstance(X, np.ndarray):
+        return False
+    n_rows = len(np.unique(X, axis=0))
+    return any(2 * len(np.unique(column)) > n_rows for column in X.T)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bagging import set_up
 from clearbands.bands import Components, make_interval
+from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.checks import (
     check_labels,
     check_levels,
@@ -26,7 +28,7 @@ from clearbands.checks import (
 )
 from clearbands.rows.split import Rows
 from clearbands.rows.weighting import check_row_weight
-from clearbands.tables.encoder import TableEncoder
+from clearbands.tables.encoder import TableEncoder, encode
 
 
 class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
@@ -90,11 +92,11 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
         if self.encoder is None:
             return _AsItIs()
         if isinstance(self.encoder, str):
-            return TableEncoder().set_output(transform="default")  # whatever scikit-learn is set to
+            return TableEncoder()
         return clone(self.encoder)
 
     def _encode(self, rows: Rows) -> Rows:
-        return replace(rows, X=self.encoder_.transform(rows.X))
+        return replace(rows, X=encode(self.encoder_, rows.X))
 
     @contextmanager
     def _door(self, X: Any) -> Iterator[tuple[Any, Any]]:
@@ -102,7 +104,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
         check_is_fitted(self, "calibrator_")
         X = check_table(self, X, reset=False)
         with trusting(X):
-            encoded = self.encoder_.transform(X)
+            encoded = encode(self.encoder_, X)
             with trusting(encoded):
                 yield X, encoded
 
@@ -138,6 +140,19 @@ class WidthRegressor(IntervalRegressor):
         components = self.components(X)
         widths = np.add(*self.calibrator_.scale(components.aleatoric, components.epistemic))
         return components.center, make_interval(components.center, widths)
+
+
+def was_fitted_elsewhere(part: Any, X_cal: Any) -> bool:
+    """Whether the rows of `fit` calibrate models that may have seen them; a warning says so."""
+    if X_cal is not None or not getattr(part, "fitted_elsewhere", False):
+        return False
+    warnings.warn(
+        f"The models of {type(part).__name__} were fitted elsewhere. If they saw rows of X, "
+        "intervals are too short: give X_cal and y_cal that they did not see.",
+        CalibrationWarning,
+        stacklevel=4,
+    )
+    return True
 
 
 def learns_from_target(encoder: BaseEstimator | str | None) -> bool:

@@ -122,12 +122,13 @@ class Recipe:
         judged = judge_centers(models, judges, draws, self.levels, n_jobs=self.n_jobs)
         mixture = mix(judged, judged_rows(judges, draws), self.levels, contest.mixed)
         standings = rank_centers(judged if mixture is None else [*judged, mixture])
-        repeats = contest.repeats_for(len(train))
+        size = len(train), train.X.shape[1]
+        repeats = contest.repeats_for(*size)
         chosen = {
             standing.name: self._set_up(
                 self._crossed(FoldedEnsemble(standing.model, contest.folds, repeats)), rng
             )
-            for standing in standings[: contest.n_centers_for(len(train))]
+            for standing in standings[: contest.n_centers_for(*size)]
         }
         parts = contest.parts() if self.direction is None else {}
         others = {name: self._set_up(self._crossed(part), rng) for name, part in parts.items()}

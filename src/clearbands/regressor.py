@@ -19,16 +19,15 @@ from clearbands.answers.updating import UpdatingRegressor
 from clearbands.bands import Components, make_interval
 from clearbands.calibration.additive import AdditiveCalibrator
 from clearbands.calibration.calibrators import ClearCalibrator
-from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.distribution import AnyLevel
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.calibration.judged import Judged, fit_calibrator, for_groups, lambda_paths
-from clearbands.checks import check_count, check_table, check_target, check_weights
+from clearbands.checks import check_count, check_scale, check_table, check_target, check_weights
 from clearbands.competition.centers import CenterStanding
 from clearbands.competition.contest import Contest
 from clearbands.competition.judging import Standing
 from clearbands.epistemic.base import EpistemicPart
-from clearbands.interval_regressor import learns_from_target
+from clearbands.interval_regressor import learns_from_target, was_fitted_elsewhere
 from clearbands.monotone import Monotone, check_monotone, encoded_directions
 from clearbands.new_rows.extrapolation import Extrapolation, forgetting
 from clearbands.new_rows.familiarity import (
@@ -41,8 +40,9 @@ from clearbands.new_rows.familiarity import (
 from clearbands.pairs import Blend, Pair
 from clearbands.progress import Listener, listening
 from clearbands.recipe import RESIDUALS, Made, Recipe, Unseen
+from clearbands.rows.copies import check_copies
 from clearbands.rows.shares import Shares, share_out
-from clearbands.rows.split import Rows, check_apart, hold_out
+from clearbands.rows.split import Rows, hold_out
 from clearbands.rows.time_order import check_time, places
 from clearbands.scaling.roles import Roles, read_roles
 from clearbands.scaling.source import is_table_on_disk
@@ -301,6 +301,7 @@ class ClearRegressor(UpdatingRegressor):
             texts = texts_of_rows(self.encoder_, train.X)
             train = self._encode(train)
             if validation is None:
+                has_copies = check_copies(train)
                 held_out, rows = self._fit_on_all(recipe, train, rng)
                 chooser = None
                 self.familiar_ = self._familiar_of_all(train, texts, held_out, rows)
@@ -309,6 +310,8 @@ class ClearRegressor(UpdatingRegressor):
                 raw = validation if calibration is None else calibration
                 validation = self._encode(validation)
                 calibration = validation if calibration is None else self._encode(calibration)
+                others = [validation] if calibration is validation else [validation, calibration]
+                has_copies = check_copies(train, others, given=X_cal is not None)
                 held_out, chooser = self._fit_apart(recipe, train, validation, calibration, rng)
                 new_texts = texts_of_rows(self.encoder_, raw.X)
                 self.familiar_ = self._familiar_of_others(
@@ -319,7 +322,7 @@ class ClearRegressor(UpdatingRegressor):
             self._finish(recipe, held_out, chooser, rng)
             self._hint(shares.targets, held_out)
         self.n_train_ = len(train)
-        self.guarantee_ = self._guarantee(X_cal, held_out, together=all_rows.together)
+        self.guarantee_ = self._guarantee(X_cal, held_out, has_copies, all_rows.together)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -494,9 +497,6 @@ class ClearRegressor(UpdatingRegressor):
         rng: np.random.RandomState,
     ) -> tuple[Judged, Judged | None]:
         """Fit the parts; what they say of the rows that calibrate, and of others that choose."""
-        check_apart(train, validation)
-        if calibration is not validation:
-            check_apart(train, calibration)
         self._take(recipe.apart(train, validation, rng))
         chooser = None if calibration is validation else self._judged(validation)
         return self._judged(calibration), chooser
@@ -566,6 +566,7 @@ class ClearRegressor(UpdatingRegressor):
         self.group_column_ = roles.groups if roles.groups in self.feature_names_in_ else None
         sample, texts = found.sample.encoded, texts_of_rows(self.encoder_, found.sample.raw.X)
         if found.held_out is None:
+            has_copies = check_copies(sample)
             held_out, rows = self._fitted_on_all(found.made, sample)
             chooser = None
             familiar = self._familiar_of_all(sample, texts, held_out, rows)
@@ -574,6 +575,7 @@ class ClearRegressor(UpdatingRegressor):
             self._take(found.made)
             chooser, held_out, raw = self._judged_apart(self._rescaled(found.held_out), rng)
             others, their_texts = self._encode(raw), texts_of_rows(self.encoder_, raw.X)
+            has_copies = check_copies(sample, [others])
             familiar = self._familiar_of_others(sample, texts, held_out, others, their_texts)
             beyond = self._extrapolation(recipe, sample, held_out, others)
         low, high = found.ranges.low, found.ranges.high
@@ -582,7 +584,7 @@ class ClearRegressor(UpdatingRegressor):
         self.beyond_ = self._with_categories(beyond, sample, texts)
         self._finish(recipe, held_out, chooser, rng)
         self.n_train_ = found.n_rows
-        self.guarantee_ = self._guarantee(None, held_out)
+        self.guarantee_ = self._guarantee(None, held_out, has_copies)
         return self
 
     def _judged_apart(
@@ -621,7 +623,11 @@ class ClearRegressor(UpdatingRegressor):
         return _judged(rows, self._components(rows.X))
 
     def _rescaled(self, rows: Any) -> Any:
-        return None if rows is None else replace(rows, y=self._targets.to_model(rows.y))
+        if rows is None:
+            return None
+        y = self._targets.to_model(rows.y)
+        check_scale(y, "y")
+        return replace(rows, y=y)
 
     def _hint(self, y: np.ndarray, held_out: Judged) -> None:
         """Tell of bounds that leave the range of all targets, at the first level."""
@@ -661,15 +667,17 @@ class ClearRegressor(UpdatingRegressor):
             return None, check_weights(weight, "calibration_weight", n)
         return read_groups(groups, rows, n), None
 
-    def _guarantee(self, X_cal: Any, held_out: Judged, together: np.ndarray | None = None) -> str:
-        if X_cal is None and getattr(self.epistemic, "fitted_elsewhere", False):
-            warnings.warn(
-                f"The models of {type(self.epistemic).__name__} were fitted elsewhere. If they saw "
-                "rows of X, intervals are too short: give X_cal and y_cal that they did not see.",
-                CalibrationWarning,
-                stacklevel=3,
-            )
+    def _guarantee(
+        self,
+        X_cal: Any,
+        held_out: Judged,
+        has_copies: bool,
+        together: np.ndarray | None = None,
+    ) -> str:
+        if was_fitted_elsewhere(self.epistemic, X_cal):
             return Guarantee.UNKNOWN.value
+        if has_copies:
+            return Guarantee.COPIES.value
         if self.split == "time":
             return Guarantee.TIME.value
         if self.calibration_ == "conformal" and X_cal is None and together is not None:

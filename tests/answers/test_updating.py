@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from clearbands import RefitWarning, load, save
+from clearbands import CalibrationWarning, RefitWarning, load, save
 from clearbands.calibration.guarantee import Guarantee
 from tests.test_regressor_in_time import in_time
 from tests.toys import noisy_line
@@ -162,3 +162,11 @@ def test_the_first_lead_is_what_the_gap_leaves_unknown():
     assert model.rolling_.pace.lead == 5
     np.testing.assert_array_equal(model.rolling_.coverage, told.rolling_.coverage)
     assert model.update(X[:9], y[:9], lead=2).update(X[:9], y[:9]).rolling_.pace.lead == 2  # kept
+
+
+def test_rows_that_trained_are_told_of():
+    X, y = noisy_line(300)
+    model = in_time(calibrator=None, split="random").fit(X, y)
+    inside = model.predict(X)  # as if it had learned them by heart
+    with pytest.warns(CalibrationWarning, match="100% of these 300 rows lie inside"):
+        model.update(X, inside)

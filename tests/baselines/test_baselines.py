@@ -104,7 +104,7 @@ def test_covers_rank_of_the_calibration_rows(kind):
 def test_too_few_calibration_rows_give_infinite_bounds(kind):
     X, y = noisy_line(100)
     with pytest.warns(CalibrationWarning, match="at least 19 are needed"):
-        model = make(kind, confidence_level=0.95).fit(X, y, X_cal=X[:18], y_cal=y[:18])
+        model = make(kind, confidence_level=0.95).fit(X[18:], y[18:], X_cal=X[:18], y_cal=y[:18])
     point, intervals = model.predict_interval(X)
     assert np.isfinite(point).all()
     assert np.isinf(intervals).all()

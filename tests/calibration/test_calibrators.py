@@ -339,3 +339,9 @@ def test_a_least_epistemic_share_is_kept_and_else_nothing_changes():
     assert nothing.lambda_ == 0
     with pytest.raises(ValueError, match="least_epistemic must be a share"):
         ClearCalibrator(0.9, least_epistemic=1.0).fit(*data)
+
+
+def test_validation_rows_that_calibrate_are_told_of():
+    rows = calibration_set(50)
+    with pytest.warns(CalibrationWarning, match="validation rows are the calibration rows"):
+        ClearCalibrator().fit(*rows, validation=rows)

@@ -160,3 +160,11 @@ def test_bad_input(parameters, arguments, message):
     X, y = noisy_line(80)
     with pytest.raises(ValueError, match=message):
         folded_lines(**parameters).fit(X, y, **arguments)
+
+
+def test_many_columns_get_fewer_members_and_few_columns_what_they_had():
+    contest = Contest()
+    narrow, wide = (1_000, 512), (1_000, 513)
+    assert (contest.repeats_for(*narrow), contest.n_centers_for(*narrow)) == (6, 2)
+    assert (contest.repeats_for(*wide), contest.n_centers_for(*wide)) == (3, 1)
+    assert (contest.repeats_for(60_000, 20), contest.n_centers_for(60_000, 20)) == (2, 1)

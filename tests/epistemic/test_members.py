@@ -96,3 +96,10 @@ ALREADY_FITTED = "the members are fitted when they come, and fit leaves them alo
 )
 def test_estimator_checks(estimator, check):
     check(estimator)
+
+
+def test_a_member_that_predicts_nan_is_named():
+    X, _ = noisy_line(20)
+    ensemble = MemberEnsemble([lambda X: X[:, 0], lambda X: np.full(len(X), np.nan)]).fit(X)
+    with pytest.raises(ValueError, match="Member 1 predicts NaN or infinity"):
+        ensemble.predict(X)

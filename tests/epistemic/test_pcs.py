@@ -1,6 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures
@@ -8,6 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clearbands import (
     BoostedQuantiles,
+    FoldedEnsemble,
     ForestQuantiles,
     LinearQuantiles,
     PCSEnsemble,
@@ -31,6 +33,65 @@ def test_the_best_model_wins_and_the_table_says_by_how_much():
     assert first["r2"] == pytest.approx(once.score(X[160:], y[160:]))
     assert first["rmse"] < second["rmse"]
     assert isinstance(fitted.winner_, LinearRegression)
+
+
+class Odd(RegressorMixin, BaseEstimator):
+    """A line whose predictions are spoilt."""
+
+    def __init__(self, spoil=None):
+        self.spoil = spoil
+
+    def fit(self, X, y):
+        self.line_ = LinearRegression().fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.spoil(self.line_.predict(X))
+
+
+def raise_its_own(predicted):
+    raise RuntimeError("out of memory on the device")
+
+
+SPOILT = {
+    "NaN or infinity": lambda p: np.where(np.arange(len(p)) == 0, np.nan, p),
+    r"shape \(\d+, 2\)": lambda p: np.column_stack([p, p]),
+    r"shape \(\d+,\) for \d+ rows": lambda p: p[:-1],
+    "complex128, not real numbers": lambda p: p + 1j,
+    "out of memory on the device": raise_its_own,
+}
+
+
+@pytest.mark.parametrize("said", SPOILT)
+def test_a_candidate_that_fails_is_left_out_and_named(said):
+    X, y = noisy_line(80)
+    pool = {"odd": Odd(SPOILT[said]), "mean": DummyRegressor(), "line": LinearRegression()}
+    ensemble = PCSEnsemble(pool, n_bootstraps=3, random_state=0)
+    with pytest.warns(UserWarning, match=f"The model 'odd' is left out: .*{said}"):
+        ensemble.fit(X, y)
+    assert [entry["model"] for entry in ensemble.leaderboard_] == ["line", "mean"]
+    with pytest.raises((ValueError, RuntimeError), match=said):  # where it has no rival
+        FoldedEnsemble(Odd(SPOILT[said])).fit(X, y).predict_unseen(X)
+
+
+def test_a_pool_that_fails_says_why():
+    X, y = noisy_line(80)
+    pool = {"odd": Odd(raise_its_own), "other": Odd(raise_its_own)}
+    with (
+        pytest.warns(UserWarning, match="left out"),
+        pytest.raises(ValueError, match="model 'odd': RuntimeError: out of memory") as error,
+    ):
+        PCSEnsemble(pool, n_bootstraps=3, random_state=0).fit(X, y)
+    assert isinstance(error.value.__cause__, RuntimeError)  # with its own lines
+
+
+def test_a_column_of_predictions_is_one_number_for_every_row():
+    X, y = noisy_line(80)
+    pool = {"column": Odd(lambda p: p[:, None]), "mean": DummyRegressor()}
+    fitted = PCSEnsemble(pool, n_bootstraps=3, random_state=0).fit(X, y)
+    assert fitted.leaderboard_[0]["model"] == "column"
+    line = PCSEnsemble([LinearRegression()], n_bootstraps=3, random_state=0).fit(X, y)
+    np.testing.assert_allclose(fitted.predict(X), line.predict(X), atol=0.2)
 
 
 def test_center_and_widths_are_quantiles_of_the_members():

@@ -197,3 +197,10 @@ def test_what_a_category_is_worth_counts_rows_as_weights_say():
     np.testing.assert_allclose(found, [3 / np.sqrt(2)])
     weighted = forgetting(lambda rows: 3 * rows[:, 0], forget, X, texts, np.array([3.0, 1.0]))
     np.testing.assert_allclose(weighted, [3 * np.sqrt(3 / 4)])
+
+
+def test_ranges_larger_than_any_number():
+    X = np.where(np.random.default_rng(0).random((40, 2)) > 0.5, 1e308, -1e308)
+    found = Extrapolation.of(X, None, X, X[:, 0] / 1e308, None)
+    np.testing.assert_array_equal(found.deviations(X), 0)
+    assert np.isfinite(found.deviations(np.full((1, 2), 1.7e308))).all()

@@ -97,7 +97,7 @@ def test_weights_that_are_hardly_whole_give_hardly_another_model(model):
 def test_grains_have_few_digits_less_than_the_weights():
     weight = np.random.default_rng(0).gamma(1, size=1000)
     grains = Grains.of(weight)
-    np.testing.assert_allclose(grains.of_rows / grains.per_one, weight, atol=0.001)
+    np.testing.assert_allclose(grains.of_rows / grains.per_one, weight, atol=1 / grains.per_one)
     assert np.log2(grains.per_one).is_integer()
     huge = Grains.of(np.full(1000, 1e9))
     assert huge.of_rows.sum() <= MOST_IN_ALL
@@ -301,3 +301,10 @@ def test_folds_of_weighted_rows_are_those_of_repeated_ones():
     one = Folds.draw(50, 5, 2, np.random.RandomState(0))
     other = Folds.draw(len(rows), 5, 2, np.random.RandomState(0), together=rows)
     np.testing.assert_array_equal(one.counts[:, rows], other.counts)
+
+
+def test_a_light_row_is_a_row():
+    weight = np.append(np.full(5, 1e9), np.full(5, 0.5))
+    assert (Grains.of(weight).of_rows > 0).all()
+    with pytest.raises(ValueError, match="sample_weight adds up to 2e"):
+        linear_clear(calibration="cross").fit(*noisy_line(20), sample_weight=np.full(20, 1e300))

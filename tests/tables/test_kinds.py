@@ -120,3 +120,40 @@ def test_numbers_lead_back_to_their_values(kind):
         assert value == given.total_seconds()
     else:
         assert value == (given.isoformat() if hasattr(given, "isoformat") else given)
+
+
+class Thing:
+    """Its text is an address in memory."""
+
+
+@pytest.mark.parametrize("value", [[1, 2], (1, 2), {"a": 1}, b"a", np.zeros(2), Thing()])
+def test_values_that_are_no_text_are_refused_as_in_typed_columns(value):
+    column = pd.DataFrame({"a": pd.Series([value, value], dtype=object)})
+    with pytest.raises(TypeError, match=f"Column 'a' has the type {type(value).__name__}"):
+        TableEncoder().fit(column)
+
+
+def test_a_type_that_only_pandas_knows_is_named():
+    months = pd.DataFrame({"a": pd.period_range("2024", periods=3, freq="M")})
+    with pytest.raises(TypeError, match=r"has the type period\[M\]"):
+        TableEncoder().fit(months)
+
+
+@pytest.mark.parametrize(("fitted", "now"), [("1", "1.0"), ("1.0", "1"), ("-3", "-3.00")])
+def test_a_category_in_another_spelling_is_refused(fitted, now):
+    encoder = TableEncoder().fit(pl.DataFrame({"a": [fitted, "x"]}))
+    with pytest.raises(ValueError, match=f"the text '{now}', which fit knew as '{fitted}'"):
+        encoder.transform(pl.DataFrame({"a": [now]}))
+    encoder.fit(pl.DataFrame({"a": [now, "x"]}))  # what a former fit knew does not matter
+    other = TableEncoder().fit(pl.DataFrame({"a": ["1067", "x"]}))
+    other.transform(pl.DataFrame({"a": ["01067", "new"]}))  # other codes, not other spellings
+
+
+def test_columns_without_text_for_names_are_known_by_their_names_too():
+    table = pd.DataFrame([[1.0, 2.0], [3.0, 5.0]])
+    encoder = TableEncoder().fit(table)
+    np.testing.assert_array_equal(encoder.transform(table[[1, 0]]), table.to_numpy())
+    with pytest.raises(ValueError, match="X has no column 0, which was there in fit"):
+        encoder.transform(table.set_axis([7, 8], axis=1))
+    after_array = TableEncoder().fit(table.to_numpy())
+    np.testing.assert_array_equal(after_array.transform(table.set_axis([7, 8], axis=1)), table)

@@ -18,6 +18,7 @@ import time
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -30,6 +31,7 @@ from starlette.requests import ClientDisconnect
 from typer.testing import CliRunner
 
 import clearbands
+from clearbands.calibration.guarantee import Guarantee
 from clearbands.cli.app import app as command
 from clearbands.tables.encoder import TableEncoder
 from clearbands.web import logs, server
@@ -37,6 +39,7 @@ from clearbands.web.bodies import Bodies
 from clearbands.web.refusals import Refusal
 from clearbands.web.service import Limits, create_app, read_token
 from clearbands.web.service.asked import parameters
+from clearbands.web.service.description import guarantee_of
 from clearbands.web.service.line import Line
 from tests.served import COLUMNS, ROW, documented_houses, houses, linear_model, small_model
 
@@ -119,6 +122,15 @@ def test_health_and_model_say_what_there_is(client):
     assert info["guarantee"] == "asymptotic coverage"
     assert "few" in info["guarantee_in_words"]
     assert info["limits"] == {"rows": 100, "bytes": 20_000, "seconds": 30}
+
+
+@pytest.mark.parametrize("guarantee", Guarantee)
+def test_every_guarantee_has_words(guarantee):
+    """None is explained by another: where nothing is promised, no words promise anything."""
+    told = guarantee_of(SimpleNamespace(guarantee_=guarantee.value, calibration_="conformal"))
+    in_words = told["guarantee_in_words"]
+    assert ("at least the probability" in " ".join(in_words.split())) == guarantee.is_finite_sample
+    assert ("Nothing is promised:" in in_words) == guarantee.value.startswith("no guarantee")
 
 
 def test_the_examples_of_the_description_work(client):

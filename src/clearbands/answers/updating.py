@@ -10,9 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clearbands.answers.answering import AnsweringRegressor
+from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.guarantee import Guarantee
-from clearbands.calibration.rolling import Pace, RefitWarning, Rolling
+from clearbands.calibration.rolling import Pace, RefitWarning, Rolling, four_errors
+from clearbands.levels import normal_distances
 from clearbands.rows.time_order import check_later, check_time, show_time
+
+SURPRISING = 0.8  # of the rows that should lie outside, so many fewer do
 
 
 class Placed(NamedTuple):
@@ -78,6 +82,7 @@ class UpdatingRegressor(AnsweringRegressor):
         """
         before = self._at_pace(window=window, rate=rate, lead=lead)
         found = self.placed(X, y, groups=groups)
+        self._warn_if_seen(found.positions)
         times = self._check_later(time, len(found.positions))
         after = before.after(found.positions, found.strange, times)
         self.rolling_ = after
@@ -86,6 +91,19 @@ class UpdatingRegressor(AnsweringRegressor):
         if advice is not None and before.advice() is None:
             warnings.warn(advice, RefitWarning, stacklevel=2)
         return self
+
+    def _warn_if_seen(self, positions: np.ndarray) -> None:
+        """What trained lies inside its intervals more often than new rows do."""
+        n, reach = len(positions), normal_distances(self.levels_)[0]
+        level, covered = float(self.levels_[0]), float(np.mean(np.abs(positions) <= reach))
+        if covered - level > max(SURPRISING * (1 - level), four_errors(level, n)):
+            warnings.warn(
+                f"{covered:.0%} of these {n} rows lie inside the intervals of the fit at level "
+                f"{level:g}. If the model was trained on them, intervals become too short: update "
+                "with rows that it has not seen.",
+                CalibrationWarning,
+                stacklevel=3,
+            )
 
     def placed(self, X: Any, y: Any, *, groups: Any = None) -> Placed:
         """Where rows lie in the bands of the fit, whatever was updated since."""

@@ -23,7 +23,12 @@ from clearbands.calibration.calibrators import FixedRatioCalibrator
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.epistemic.base import EpistemicPart
 from clearbands.epistemic.pcs import PCSEnsemble
-from clearbands.interval_regressor import IntervalRegressor, WidthRegressor
+from clearbands.interval_regressor import (
+    IntervalRegressor,
+    WidthRegressor,
+    was_fitted_elsewhere,
+)
+from clearbands.rows.copies import check_copies
 from clearbands.rows.split import Rows, hold_out
 from clearbands.rows.weighting import fit_weighted
 from clearbands.typed import Seed
@@ -72,12 +77,18 @@ class SplitConformal(IntervalRegressor):
             train, held_out = hold_out(train, self.calibration_size, rng)
         self.encoder_ = self._make_encoder().fit(train.X, train.y)
         train, held_out = self._encode(train), self._encode(held_out)
+        has_copies = check_copies(train, [held_out], given=X_cal is not None)
         self.levels_ = np.array(levels)
         self._fit_parts(train, levels, rng)
         self.calibrator_ = self._calibrate(held_out, levels)
-        self.guarantee_ = Guarantee.CONFORMAL.value
+        self.guarantee_ = self._guarantee(X_cal, has_copies).value
         self.n_train_, self.n_calibration_ = len(train), len(held_out)
         return self
+
+    def _guarantee(self, X_cal: Any, has_copies: bool) -> Guarantee:
+        if was_fitted_elsewhere(getattr(self, "epistemic", None), X_cal):
+            return Guarantee.UNKNOWN
+        return Guarantee.COPIES if has_copies else Guarantee.CONFORMAL
 
 
 class Additive(SplitConformal, WidthRegressor):

@@ -324,6 +324,14 @@ class ClearCalibrator(_Calibrator):
             )
 
     def _ray(self, rows: CalibrationRows, chooser: CalibrationRows, level: float) -> Ray:
+        if chooser is not rows and np.array_equal(chooser.distance, rows.distance):
+            warnings.warn(
+                "The validation rows are the calibration rows: lambda is fitted to the rows that "
+                "are counted, and the finite-sample coverage is lost. Give other rows, or leave "
+                "validation out.",
+                CalibrationWarning,
+                stacklevel=3,
+            )
         k = chooser.capped_rank(level)
         if isinstance(self.lambdas, str):
             lambda_ = search_exactly(chooser, k, alpha(level))

@@ -22,6 +22,7 @@ class Guarantee(StrEnum):
     TIME = "coverage close to the level while new rows are like the last ones, without a guarantee"
     ADAPTIVE = "long-run coverage of updated rows, whatever they are: rolling_.bound says how close"
     UNKNOWN = "no guarantee: models that were fitted elsewhere may have seen these rows"
+    COPIES = "no guarantee: rows that calibrate seem to be copies of rows that train"
 
     @classmethod
     def of(cls, calibration: str) -> Guarantee:

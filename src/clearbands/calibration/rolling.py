@@ -235,14 +235,14 @@ class Rolling:
         inside = np.abs(self.positions[-n:])
         for level, reach in zip(self.levels.tolist(), normal_distances(self.levels), strict=True):
             covered = float(np.mean(inside <= reach))
-            if level - covered > max(LOST, _four_errors(level, n)):
+            if level - covered > max(LOST, four_errors(level, n)):
                 return (
                     f"The intervals of the fit at level {level:g} would have covered {covered:.0%} "
                     f"of the last {n} rows. They adapt, but a model that is fitted anew, with "
                     "these rows, would have shorter ones."
                 )
         share = float(np.mean(self.strange[-n:]))
-        if share - ORDINARILY_STRANGE > max(STRANGE, _four_errors(ORDINARILY_STRANGE, n)):
+        if share - ORDINARILY_STRANGE > max(STRANGE, four_errors(ORDINARILY_STRANGE, n)):
             return (
                 f"{share:.0%} of the last {n} rows are unlike those of the fit: fit the model "
                 "anew, with these rows."
@@ -293,7 +293,8 @@ def _reach(in_window: list[float], needed: np.ndarray) -> np.ndarray:
     return np.maximum.accumulate(found)
 
 
-def _four_errors(share: float, n: int) -> float:
+def four_errors(share: float, n: int) -> float:
+    """Of the share of n rows in which something happens with this probability."""
     return 4 * math.sqrt(share * (1 - share) / n)
 
 

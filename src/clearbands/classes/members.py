@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from inspect import signature
@@ -19,6 +20,7 @@ from clearbands.calibration.class_calibrator import JointClassCalibrator
 from clearbands.center_models.class_trees import SymmetricTreesClassifier
 from clearbands.classes.logits import ClassBag, ListedClassifiers
 from clearbands.rows.split import Rows
+from clearbands.words.numbers import in_words
 
 LENGTHS = (16, 32, 64, 128, 256)  # rounds of boosting that unseen rows choose between
 
@@ -91,14 +93,25 @@ def train(
     bags: dict[str, list[ClassBag]] = {}
     unseen: dict[str, np.ndarray] = {}
     losses: dict[str, float] = {}
+    failures: dict[str, Exception] = {}
     for name, model in models.items():
-        fitted = _fit(model, rows, n_classes, first.counts, n_jobs, f"trying {name}")
-        for bag in _lengths(fitted):
-            logits = bag.predict_logits(rows.X)[judged, own][:, None]
-            loss = _loss(y, logits, weight)
-            if name not in losses or loss < losses[name]:
-                bags[name], unseen[name], losses[name] = [bag], logits, loss
+        try:
+            fitted = _fit(model, rows, n_classes, first.counts, n_jobs, f"trying {name}")
+            for bag in _lengths(fitted):
+                logits = bag.predict_logits(rows.X)[judged, own][:, None]
+                loss = _loss(y, logits, weight)
+                if name not in losses or loss < losses[name]:
+                    bags[name], unseen[name], losses[name] = [bag], logits, loss
+        except Exception as error:
+            if len(models) == 1:
+                raise
+            failures[name] = error
+            warnings.warn(f"The model {name!r} is left out: {in_words(error)}", stacklevel=4)
+            continue
         models[name] = getattr(bags[name][0], "model", model)
+    if not losses:
+        said = "; ".join(f"{name}: {in_words(error)}" for name, error in failures.items())
+        raise ValueError(f"Every model of the pool failed ({said}).") from [*failures.values()][-1]
     losses = dict(sorted(losses.items(), key=lambda item: item[1]))
     kept = _keep(y, unseen, losses, weight)
     rest = draws.counts[n_folds:]

@@ -9,7 +9,14 @@ import typer
 
 from clearbands.cli import console
 from clearbands.cli.in_time import in_order, time_of
-from clearbands.cli.models import features_in, groups_in, load_model, read_for, target_of
+from clearbands.cli.models import (
+    count_seen,
+    features_in,
+    groups_in,
+    load_model,
+    read_for,
+    target_of,
+)
 from clearbands.cli.options import (
     Data,
     Decimal,
@@ -61,8 +68,10 @@ def update(
     if column is not None:
         reading, labels["time"] = in_order(reading, column)
     y = take_target(reading, target_of(fitted, target))
+    X = features_in(fitted, reading)
+    count_seen(fitted, X, y)
     fitted.update(
-        features_in(fitted, reading),
+        X,
         y,
         groups=groups_in(fitted, reading),
         window=window,

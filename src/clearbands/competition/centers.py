@@ -20,6 +20,7 @@ from clearbands.quantile_models.base import QuantileModel
 from clearbands.quantiles import weighted_quantiles
 from clearbands.rows.split import Rows
 from clearbands.rows.weighting import mean_of
+from clearbands.words.numbers import in_words
 
 STAGE = "choosing a center"
 
@@ -51,16 +52,18 @@ def judge_centers(
 ) -> list[JudgedCenter]:
     """Every candidate on the same draws. One that fails is left out, with a warning."""
     judged: list[JudgedCenter] = []
-    failures: list[str] = []
+    failures: dict[str, Exception] = {}
     for done, (name, model) in enumerate(candidates.items(), start=1):
         try:
             judged.append(_judge(name, model, train, draws, levels, n_jobs))
-        except (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as error:
-            failures.append(f"{name}: {error}")
-            warnings.warn(f"The center {name!r} is left out: {error}", UserWarning, stacklevel=2)
+        except Exception as error:  # noqa: BLE001 - libraries have errors of their own
+            failures[name] = error
+            said = f"The center {name!r} is left out: {in_words(error)}"
+            warnings.warn(said, UserWarning, stacklevel=2)
         report(STAGE, done, len(candidates))
     if not judged:
-        raise ValueError(f"No center could be fitted ({'; '.join(failures)}).")
+        said = "; ".join(f"{name}: {in_words(error)}" for name, error in failures.items())
+        raise ValueError(f"No center could be fitted ({said}).") from [*failures.values()][-1]
     return judged
 
 

@@ -24,7 +24,8 @@ class Contest:
     `mixed` centers joins. The `n_centers` best get
     `folds` x `repeats` members, and for the noise to learn from one more for every two of
     `nested_folds` (0: none). From `many_rows` on they get half of that, from `most_rows` on a
-    third, and only the best gets them. Of more than `judging_rows` rows, so many choose. Averaged
+    third, and only the best gets them. With more than `many_columns`, only the best gets half of
+    them. Of more than `judging_rows` rows, so many choose. Averaged
     are at most `averaged` pairs that lie within `errors` standard errors of the best. With
     `networks`, a small deep ensemble competes beside the best centers; training it needs torch.
 
@@ -39,6 +40,7 @@ class Contest:
     judging_rows: int = 5_000
     many_rows: int = 10_000
     most_rows: int = 50_000
+    many_columns: int = 512
     folds: int = 10
     repeats: int = 6
     nested_folds: int = 0
@@ -60,9 +62,10 @@ class Contest:
         """Centers that come with members of their own, and are not judged before."""
         return {"networks": small_networks()} if self.networks else {}
 
-    def repeats_for(self, n_rows: int) -> int:
-        """How often folds are repeated: many rows need fewer members."""
-        share = 1 if n_rows < self.many_rows else 2 if n_rows < self.most_rows else 3
+    def repeats_for(self, n_rows: int, n_columns: int) -> int:
+        """How often folds are repeated: many rows need fewer members, many columns cost more."""
+        is_small = n_rows < self.many_rows and n_columns <= self.many_columns
+        share = 1 if is_small else 2 if n_rows < self.most_rows else 3
         return max(1, self.repeats // share)
 
     def nested_folds_for(self, n_rows: int) -> int:
@@ -72,9 +75,10 @@ class Contest:
         fewer = 0 if n_rows < self.many_rows else 1 if n_rows < self.most_rows else 2
         return max(3, self.nested_folds - fewer)
 
-    def n_centers_for(self, n_rows: int) -> int:
+    def n_centers_for(self, n_rows: int, n_columns: int) -> int:
         """How many centers get all their members."""
-        return self.n_centers if n_rows < self.most_rows else 1
+        is_large = n_rows >= self.most_rows or n_columns > self.many_columns
+        return 1 if is_large else self.n_centers
 
     def noises(self) -> Mapping[str, NoiseCandidate]:
         """The aleatoric parts that compete around each of the best centers."""

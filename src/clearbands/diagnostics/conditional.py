@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 
 from clearbands.checks import check_count, check_one_level, check_share
 from clearbands.diagnostics.coverage import Cell, Range, inside, make_cell
-from clearbands.tables.encoder import TableEncoder
+from clearbands.tables.encoder import TableEncoder, encode
 from clearbands.typed import Seed
 
 ROWS_NEEDED = 100
@@ -209,7 +209,7 @@ def exchangeability(
     1.0
     """
     encoder = TableEncoder().fit(X_calibration)
-    blocks = [encoder.transform(X_calibration), encoder.transform(X_new)]
+    blocks = [encode(encoder, X_calibration), encode(encoder, X_new)]
     for block, name in zip(blocks, ("X_calibration", "X_new"), strict=True):
         _check_enough(len(block), "exchangeability", f" in {name}")
     is_new = np.repeat([False, True], [len(block) for block in blocks])

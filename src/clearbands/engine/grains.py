@@ -33,7 +33,8 @@ class Grains:
     @classmethod
     def ground(cls, weight: np.ndarray, per_one: float) -> Grains:
         """Of weights among many others, for all of which a weight of 1 has so many grains."""
-        return cls(np.rint(weight * per_one).astype(np.int64), per_one)
+        grains = np.rint(weight * per_one).astype(np.int64)
+        return cls(np.maximum(grains, weight > 0), per_one)  # a light row is a row
 
     def times(self, counts: np.ndarray) -> np.ndarray:
         """The grains of rows that are drawn `counts` (n,) times each."""

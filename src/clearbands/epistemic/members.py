@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
-from clearbands.checks import check_table, check_target
+from clearbands.checks import check_predictions, check_table, check_target
 from clearbands.epistemic.base import Ensemble
 from clearbands.networks.modules import is_module, predict_module
 from clearbands.rows.weighting import check_sample_weight
@@ -72,13 +72,11 @@ class MemberEnsemble(Ensemble):
 
     def predict_members(self, X: Any) -> np.ndarray:
         X = check_table(self, X, reset=False)
-        predictions = [_predict(member, X) for member in self.members]
-        for i, prediction in enumerate(predictions):
-            if prediction.shape != predictions[0].shape or prediction.ndim != 1:
-                raise ValueError(
-                    f"Member {i} predicts an array of shape {prediction.shape}; "
-                    "every member must predict one number per row, (n,)."
-                )
+        finite = not isinstance(X, np.ndarray) or not np.isnan(X).any()
+        predictions = [
+            check_predictions(_predict(member, X), len(X), f"Member {i}", finite=finite)
+            for i, member in enumerate(self.members)
+        ]
         return np.stack(predictions, axis=1)
 
     def __sklearn_tags__(self) -> Tags:
@@ -90,4 +88,4 @@ class MemberEnsemble(Ensemble):
 def _predict(member: BaseEstimator, X: Any) -> np.ndarray:
     if is_module(member):
         return predict_module(member, X)
-    return np.asarray(member.predict(X) if hasattr(member, "predict") else member(X), float)
+    return np.asarray(member.predict(X) if hasattr(member, "predict") else member(X))

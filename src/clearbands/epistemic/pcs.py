@@ -15,7 +15,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from clearbands.bagging import Bag, draw_bootstraps, fit_bag, seed_missing
-from clearbands.checks import check_count, check_numeric, check_share, check_table, check_target
+from clearbands.checks import (
+    check_count,
+    check_numeric,
+    check_predictions,
+    check_share,
+    check_table,
+    check_target,
+)
 from clearbands.epistemic.base import ResampledEnsemble
 from clearbands.epistemic.prepared import Version, VersionBags
 from clearbands.presets import default_pool
@@ -24,9 +31,7 @@ from clearbands.quantile_models.base import QuantileModel
 from clearbands.rows.split import Rows, hold_out
 from clearbands.rows.weighting import check_sample_weight, fit_weighted, mean_of
 from clearbands.typed import Seed
-
-# What a model may raise that cannot cope with the data. Anything else is a fault and is shown.
-FAILURES = (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError, TypeError)
+from clearbands.words.numbers import in_words
 
 
 class Candidate(NamedTuple):
@@ -189,7 +194,8 @@ class PCSEnsemble(ResampledEnsemble):
         """Fit every candidate once; without rows to judge them on, all are kept."""
         entries: list[dict[str, Any]] = []
         self.duplicates_ = {}
-        groups, seen, failures = _by_version(candidates), dict[str, str](), list[str]()
+        groups, seen = _by_version(candidates), dict[str, str]()
+        failures: dict[str, Exception] = {}
         for group in groups:
             version, rows = group[0].version.fitted(train)
             if len(groups) > 1:
@@ -205,12 +211,16 @@ class PCSEnsemble(ResampledEnsemble):
                 try:
                     predicted = _predict_once(candidate.model, rows, view)
                     entries.append(_judged(candidate, judged_on, version.restore(predicted)))
-                except FAILURES as error:
-                    failures.append(f"{candidate.model_name}: {error}")
-                    warnings.warn(f"{_called(candidate)} is left out: {error}", stacklevel=3)
+                except Exception as error:  # noqa: BLE001 - libraries have errors of their own
+                    failures[_called(candidate)] = error
+                    said = f"{_called(candidate)} is left out: {in_words(error)}"
+                    warnings.warn(said, stacklevel=3)
                 report("choosing a model", len(entries) + len(failures), len(candidates))
         if not entries:
-            raise ValueError(f"Every model of the pool failed ({'; '.join(failures)}).")
+            said = "; ".join(f"{who}: {in_words(error)}" for who, error in failures.items())
+            raise ValueError(f"Every model of the pool failed ({said}).") from [*failures.values()][
+                -1
+            ]
         if judged_on is not None:
             entries.sort(key=lambda entry: entry["rmse"])
             for entry in entries[: _number_kept(self.top_k, len(entries))]:
@@ -253,14 +263,7 @@ def _by_version(candidates: list[Candidate]) -> list[list[Candidate]]:
 def _predict_once(model: BaseEstimator, rows: Rows, view: Any) -> np.ndarray:
     """What the model, fitted on the rows, predicts: one finite number for every row of the view."""
     fitted = fit_weighted(clone(model), rows.X, rows.y, rows.sample_weight)
-    predicted = np.asarray(fitted.predict(view), float)
-    if predicted.shape != (_num_samples(view),):
-        raise ValueError(
-            f"it predicts an array of shape {predicted.shape} for {_num_samples(view)} rows."
-        )
-    if not np.isfinite(predicted).all():
-        raise ValueError("it predicts NaN or infinity.")
-    return predicted
+    return check_predictions(fitted.predict(view), _num_samples(view), "it")
 
 
 def _called(candidate: Candidate) -> str:

@@ -56,15 +56,15 @@ class Extrapolation:
     ) -> Extrapolation:
         """From training rows, and from rows with the center that those said who saw them not."""
         low, high = train.min(axis=0), train.max(axis=0)
-        slopes = np.array([_steepness(column, center, weight) for column in judged.T])
-        margin = max((_margin(column, train_weight) for column in train.T), default=0.0)
+        slopes = np.array([_steepness(half, center, weight) for half in judged.T / 2])
+        margin = max((_margin(half, train_weight) for half in train.T / 2), default=0.0)
         with np.errstate(over="ignore"):
-            steepness = np.minimum(slopes * (high - low), LARGEST)
+            steepness = np.minimum(slopes * _half_span(low, high), LARGEST)
         return cls(low, high, steepness, margin, direction)
 
     def widened(self, low: np.ndarray, high: np.ndarray) -> Extrapolation:
         """The same for more rows than it was made of, with their ranges."""
-        span, wider = self.high - self.low, high - low
+        span, wider = _half_span(self.low, self.high), _half_span(low, high)
         per_range = np.where(span > 0, wider / np.where(span > 0, span, 1.0), 1.0)
         with np.errstate(over="ignore"):
             steepness = np.minimum(self.steepness * per_range, LARGEST)
@@ -78,9 +78,9 @@ class Extrapolation:
         return predict_in_chunks(self._deviations, X, members=X.shape[1])
 
     def _deviations(self, X: np.ndarray) -> np.ndarray:
+        span = _half_span(self.low, self.high)
+        outside = np.maximum(_half_span(X, self.low), _half_span(self.high, X)).clip(0.0)
         with np.errstate(over="ignore"):
-            span = self.high - self.low
-            outside = np.maximum(np.maximum(self.low - X, X - self.high), 0.0)
             ranges = np.minimum(outside / np.where(span > 0, span, np.inf), FARTHEST)
         reach = np.maximum(ranges - self.margin, 0.0) * self.steepness
         if self.direction is None:
@@ -125,6 +125,11 @@ def forgetting(
     own, center = None if weight is None else weight[some], predict(X)
     moves = [center - predict(forget(X, texts, j)) for j in range(texts.shape[1])]
     return np.sqrt([np.average(move**2, weights=own) for move in moves])
+
+
+def _half_span(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Half of the way from low to high: the whole of it may be larger than any number."""
+    return high / 2 - low / 2
 
 
 def _steepness(column: np.ndarray, center: np.ndarray, weight: np.ndarray | None) -> float:

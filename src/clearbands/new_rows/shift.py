@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bagging import Folds, seed_missing
 from clearbands.checks import check_count, check_table
-from clearbands.tables.encoder import TableEncoder
+from clearbands.tables.encoder import TableEncoder, encode
 from clearbands.typed import Seed
 
 
@@ -91,7 +91,7 @@ class ShiftWeights(BaseEstimator):
         X_new = check_table(self, X_new, reset=False)
         encoder = TableEncoder() if self.encoder is None else clone(self.encoder)
         self.encoder_ = encoder.set_output(transform="default").fit(X)
-        old, new = (np.asarray(self.encoder_.transform(rows), float) for rows in (X, X_new))
+        old, new = (np.asarray(encode(self.encoder_, rows), float) for rows in (X, X_new))
         rng = check_random_state(self.random_state)
         model = _boosting() if self.classifier is None else clone(self.classifier)
         model = seed_missing(model, rng)
@@ -117,7 +117,7 @@ class ShiftWeights(BaseEstimator):
         """(n,): the weights of other rows, in the unit of `weights_`, by all classifiers."""
         check_is_fitted(self, "weights_")
         X = check_table(self, X, reset=False)
-        encoded = np.asarray(self.encoder_.transform(X), float)
+        encoded = np.asarray(encode(self.encoder_, X), float)
         chance = np.mean([_chance_of_new(each, encoded) for each in self.classifiers_], axis=0)
         return self._ratio(chance) / self.scale_
 

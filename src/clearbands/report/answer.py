@@ -106,7 +106,7 @@ def rows_of_the_fit(facts: Facts) -> str:
     return f"{model.n_train_:,} trained, {chose}{model.n_calibration_:,} calibrated"
 
 
-WITHOUT_BETA = (Guarantee.UNKNOWN, Guarantee.TIME, Guarantee.ADAPTIVE)
+WITHOUT_BETA = (Guarantee.UNKNOWN, Guarantee.COPIES, Guarantee.TIME, Guarantee.ADAPTIVE)
 """Where calibration rows and new ones are not exchangeable, their coverage follows no known law."""
 
 
@@ -143,6 +143,11 @@ def _guarantee(facts: Facts, asked: str, rows: str) -> str:
         return (
             "Nothing: models that were fitted elsewhere may have seen the rows that calibrated "
             "them. Give rows that they have not seen as X_cal and y_cal."
+        )
+    if facts.model.guarantee_ == Guarantee.COPIES:
+        return (
+            "Nothing: rows that calibrated seem to be copies of rows that trained. Fit the model "
+            "again without the copies."
         )
     if calibration == "conformal":
         return (

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearbands.calibration.guarantee import Guarantee
 from clearbands.report import Report, seen, template, versions
 from clearbands.report.class_facts import ClassFacts, gather_classes
 from clearbands.report.coverage import Tile, Track, Whisker, whisker
@@ -224,6 +225,11 @@ def _row(facts: ClassFacts, row: int, bits: float) -> RowWords:
 def _held(facts: ClassFacts) -> list[str]:
     asked, rows = level(facts.level), count(facts.model.n_calibration_, "calibration row")
     ending = "" if facts.model.members is None else ", if no member was trained on these"
+    if facts.model.guarantee_ == Guarantee.COPIES:
+        return [
+            "Nothing: rows that calibrated seem to be copies of rows that trained. Fit the model "
+            "again without the copies."
+        ]
     if facts.model.calibration_ == "conformal":
         return [
             f"The true class of a new row that is drawn like the {rows} is in its set with a "

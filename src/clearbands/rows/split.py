@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
@@ -64,24 +63,3 @@ def hold_out(rows: Rows, share: float, rng: np.random.RandomState) -> tuple[Rows
     before[-1] = len(rows)  # the last label stays
     is_held_out = np.isin(label, order[before < n_held_out])
     return rows.take(np.flatnonzero(~is_held_out)), rows.take(np.flatnonzero(is_held_out))
-
-
-def check_apart(train: Rows, calibration: Rows) -> None:
-    """Raise if all calibration rows train too, warn if most do: they would judge what saw them."""
-    if not (isinstance(train.X, np.ndarray) and isinstance(calibration.X, np.ndarray)):
-        return
-    seen = {row.tobytes() for row in np.column_stack([train.X, train.y])}
-    rows = np.column_stack([calibration.X, calibration.y])
-    n_shared = sum(row.tobytes() in seen for row in rows)
-    if n_shared == len(rows):
-        raise ValueError(
-            f"All {len(rows)} calibration rows are among the training rows, so the intervals would "
-            "be too short: give X_cal and y_cal that are not in X and y, or leave them out."
-        )
-    if n_shared > len(rows) / 2:
-        warnings.warn(
-            f"{n_shared} of {len(rows)} calibration rows are among the training rows; if these are "
-            "the same observations, the intervals are too short.",
-            UserWarning,
-            stacklevel=3,
-        )

@@ -12,6 +12,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from clearbands.checks import check_weights
 
+MOST_ROWS = 1e15  # that weights can stand for: beyond, floats do not count single rows any more
+
 
 def check_sample_weight(weight: ArrayLike | None, n: int) -> np.ndarray | None:
     """(n,) weights that are not negative and not all 0; None for none."""
@@ -21,9 +23,13 @@ def check_sample_weight(weight: ArrayLike | None, n: int) -> np.ndarray | None:
 def check_row_weight(weight: ArrayLike | None, n: int) -> np.ndarray | None:
     """The same, where weights say how many rows a row counts as, which calibration relies on."""
     weights = check_sample_weight(weight, n)
-    if weights is not None and weights.sum() < 2:
+    if weights is None:
+        return None
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not 2 <= total <= MOST_ROWS:
         raise ValueError(
-            f"sample_weight adds up to {weights.sum():g}, but it says how many rows each row "
+            f"sample_weight adds up to {total:g}, but it says how many rows each row "
             f"counts as: multiply it, for example so that it adds up to the {n:,} rows."
         )
     return weights

@@ -114,10 +114,10 @@ class FileContest(Contest):
     def parts(self) -> Mapping[str, Any]:
         return {}
 
-    def repeats_for(self, n_rows: int) -> int:
-        return self.of.repeats_for(self.n_rows)
+    def repeats_for(self, n_rows: int, n_columns: int) -> int:
+        return self.of.repeats_for(self.n_rows, n_columns)
 
-    def n_centers_for(self, n_rows: int) -> int:
+    def n_centers_for(self, n_rows: int, n_columns: int) -> int:
         return 1
 
     def noises(self) -> Mapping[str, NoiseCandidate]:

@@ -22,6 +22,7 @@ from clearbands.scaling.roles import Roles, numbers
 from clearbands.scaling.source import ParquetTable, Piece, read_piece
 from clearbands.scaling.store import Store
 from clearbands.scaling.tasks import Stage
+from clearbands.tables.encoder import encode
 from clearbands.tables.kinds import texts_of
 from clearbands.targets.targets import Targets
 
@@ -104,7 +105,7 @@ class BinRows(Rows):
             weight = weight if roles.sample_weight is None else numbers(frame[roles.sample_weight])
             self.store.write_arrays(self._labels(number), {"keys": keys, "weight": weight})
         y = _targets(self.store.folder).to_model(numbers(frame[roles.target]))
-        X = encoder.transform(frame.select(self.columns.features)) if len(y) else _no_rows(bins)
+        X = encode(encoder, frame.select(self.columns.features)) if len(y) else _no_rows(bins)
         facts = {
             **{"low": X.min(axis=0, initial=np.inf), "high": X.max(axis=0, initial=-np.inf)},
             **{"weighed": Weighed.of(weight)},

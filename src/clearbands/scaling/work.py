@@ -34,6 +34,7 @@ from clearbands.scaling.rows import (
 from clearbands.scaling.running import make_all
 from clearbands.scaling.source import ParquetTable
 from clearbands.scaling.store import Store
+from clearbands.tables.encoder import encode
 from clearbands.targets.targets import Targets
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def prepare(
     engine.check(store.folder)
     held_out, raw, keys = _first_pass(store, table.n_rows, folder, engine, seed)
     encoder, targets = fit_encoder(raw.X), fit_targets(raw.y)
-    encoded = replace(raw, X=encoder.transform(raw.X), y=targets.to_model(raw.y))
+    encoded = replace(raw, X=encode(encoder, raw.X), y=targets.to_model(raw.y))
     bins = Bins.from_data(encoded.X, FINE_BINS, Grains.of(raw.sample_weight).of_rows)
     apart = np.sort(store.map_array(SAMPLE_ROWS)[: columns.held_out])
     store = store.below("encoded", encoder=joblib.hash((encoder, targets, bins.cuts)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -26,6 +27,7 @@ from clearbands.tables.kinds import (
 )
 
 NEVER_SEEN = "\0"  # a text that no table has
+WHOLE = re.compile(r"([+-]?\d+)(?:\.0+)?")  # numbers that tables write with or without a fraction
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -48,6 +50,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     kinds_ : what each column held, by name (position for arrays); see `clearbands.tables.kinds`
     numeric_columns_, categorical_columns_ : the columns that become numbers, and the text
     numeric_, categorical_ : the fitted transformers; None where there are no such columns
+    has_names_ : bool, whether columns are known by their names; those of an array by their places
 
     Examples
     --------
@@ -76,11 +79,11 @@ give it the type it had in fit.
 
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
         X = check_table(self, X, reset=True)
-        self.kinds_ = _kinds(X)
+        self.kinds_, self.has_names_ = _kinds(X), is_frame(X)
         self.numeric_columns_ = [n for n, kind in self.kinds_.items() if KINDS[kind].read]
         self.categorical_columns_ = [n for n, kind in self.kinds_.items() if kind == "text"]
-        numeric, categorical = self._blocks(X)
         self.numeric_ = self.categorical_ = None
+        numeric, categorical = self._blocks(X)
         if self.numeric_columns_:
             self.numeric_ = _plain(_imputer() if self.numeric is None else self.numeric)
             self.numeric_.fit(numeric)
@@ -139,7 +142,7 @@ give it the type it had in fit.
         """The numeric columns as floats, the others as text in which None is missing."""
         if not is_frame(X):
             return self._blocks_of_array(X)
-        columns = _by_name_or_place(nw.from_native(X, eager_only=True), list(self.kinds_))
+        columns = self._columns(nw.from_native(X, eager_only=True))
         for name, column in columns.items():
             check_kind(column, name, self.kinds_[name])
         numeric = np.empty((len(X), len(self.numeric_columns_)))
@@ -148,7 +151,25 @@ give it the type it had in fit.
         categorical = np.empty((len(X), len(self.categorical_columns_)), object)
         for j, name in enumerate(self.categorical_columns_):
             categorical[:, j] = texts_of(columns[name])
+            _check_spelling(categorical[:, j], self._known_texts(j), name)
         return numeric, categorical
+
+    def _columns(self, frame: nw.DataFrame[Any]) -> dict[Name, Series]:
+        """The columns under the names of fit; after an array, which has none, in their order."""
+        names = list(self.kinds_)
+        given = names if set(frame.columns).issuperset(names) else frame.columns
+        if given is not names and getattr(self, "has_names_", False):
+            missing = next(name for name in names if name not in set(frame.columns))
+            raise ValueError(
+                f"X has no column {missing!r}, which was there in fit: give the columns of fit, in "
+                "any order."
+            )
+        return {name: frame.get_column(of) for name, of in zip(names, given, strict=True)}  # type: ignore[arg-type]
+
+    def _known_texts(self, j: int) -> Sequence[Any]:
+        """The categories of the j-th text column; none where the transformer does not tell."""
+        known = getattr(self.categorical_, "categories_", None)
+        return () if known is None else known[j]
 
     def _blocks_of_array(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         places = []
@@ -165,6 +186,12 @@ give it the type it had in fit.
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def encode(encoder: Any, X: Any) -> Any:
+    """What a fitted encoder makes of X, whatever scikit-learn is set to give."""
+    with config_context(transform_output="default"):
+        return encoder.transform(X)
 
 
 def _imputer() -> Any:
@@ -210,8 +237,15 @@ def _kinds(X: Any) -> dict[Name, str]:
     return kinds
 
 
-def _by_name_or_place(frame: nw.DataFrame[Any], names: Sequence[Name]) -> dict[Name, Series]:
-    """The columns under the names of fit; after an array, which has none, in their order."""
-    known = set(frame.columns).issuperset(names)
-    given = names if known else frame.columns
-    return {name: frame.get_column(of) for name, of in zip(names, given, strict=True)}  # type: ignore[arg-type]
+def _check_spelling(texts: np.ndarray, known: Sequence[Any], name: Name) -> None:
+    """Raise for a number that fit knew as text in another spelling: "1.0", where it was "1"."""
+    whole = {text: WHOLE.fullmatch(text) for text in set(texts) if text is not None}
+    numbers = {text: found[1] for text, found in whole.items() if found}
+    as_in_fit = set(known) if numbers else set()
+    for text, number in numbers.items():
+        for other in (number, f"{number}.0"):
+            if text not in as_in_fit and other in as_in_fit:
+                raise ValueError(
+                    f"Column {name!r} holds the text {text!r}, which fit knew as {other!r}; write "
+                    "it as in fit."
+                )

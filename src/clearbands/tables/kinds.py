@@ -7,7 +7,7 @@ becomes numbers and how it stands in JSON is written here and nowhere else.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from numbers import Real
@@ -168,17 +168,31 @@ def kind_of(column: Series, name: Name) -> str:
             return kind.name
     if is_blank(column):
         return "any"
-    if column.dtype == nw.Object:
-        return _kind_of_values(value for value in _values(column) if value is not None)
-    raise TypeError(
-        f"Column {name!r} has the type {column.dtype}, which cannot be encoded; "
+    if column.dtype != nw.Object:
+        known = column.dtype != nw.Unknown
+        raise _no_kind(name, str(column.dtype if known else column.to_native().dtype))
+    types = {type(value) for value in _values(column) if value is not None}
+    for of in types:
+        if issubclass(of, CONTAINERS) or _has_no_words(of):
+            raise _no_kind(name, of.__name__)
+    kinds = {_kind_of_value(of) for of in types}
+    return kinds.pop() if len(kinds) == 1 else "text"
+
+
+CONTAINERS = (bytes, bytearray, list, tuple, dict, set, frozenset, np.ndarray)
+"""Typed columns of such values have no kind either."""
+
+
+def _has_no_words(of: type) -> bool:
+    """Whether its text would be an address in memory, another in every process."""
+    return of.__str__ is object.__str__ and of.__repr__ is object.__repr__
+
+
+def _no_kind(name: Name, of: str) -> TypeError:
+    return TypeError(
+        f"Column {name!r} has the type {of}, which cannot be encoded; "
         "turn it into numbers or text, or drop it."
     )
-
-
-def _kind_of_values(values: Iterable[Any]) -> str:
-    kinds = {_kind_of_value(of) for of in set(map(type, values))}
-    return kinds.pop() if len(kinds) == 1 else "text"
 
 
 def _kind_of_value(of: type) -> str:

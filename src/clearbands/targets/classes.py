@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
@@ -16,14 +18,24 @@ def positions(y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     return classes, label
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN or pandas' NA."""
+    if value is None:
+        return True
+    is_other = value != value  # NA does not even know that
+    return not isinstance(is_other, bool | np.bool_) or bool(is_other)
+
+
 def check_labels(y: ArrayLike, n: int) -> np.ndarray:
     """(n,) classes, one for every row, or an error that says what is wrong."""
+    if np.ma.is_masked(y):
+        raise ValueError("y is masked in some rows, which have no class then: leave them out.")
     labels = column_or_1d(y, warn=True)
     if len(labels) != n:
         raise ValueError(
             f"X has {n:,} rows and y has {len(labels):,} values: give one for every row."
         )
-    if labels.dtype.kind == "O" and any(v is None or v != v for v in labels):
+    if labels.dtype.kind == "O" and any(map(is_missing, labels)):
         raise ValueError("y has rows without a class: leave them out, or name a class for them.")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError("y contains NaN or infinity, which is no class: leave such rows out.")

@@ -62,6 +62,16 @@ def level(confidence_level: float) -> str:
     return f"{100 * confidence_level:.6g}{GAP}%"
 
 
+def in_words(error: Exception) -> str:
+    """What an error says; of one that is no sentence of ours also what it is.
+
+    >>> in_words(ValueError("there are too few rows")), in_words(KeyError("size"))
+    ('there are too few rows', "KeyError: 'size'")
+    """
+    is_sentence = isinstance(error, ValueError | TypeError) and str(error)
+    return str(error) if is_sentence else f"{type(error).__name__}: {error}".rstrip(": ")
+
+
 def count(n: int, one: str = "row", many: str | None = None) -> str:
     """1 row, 2 rows."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"

@@ -43,6 +43,24 @@ IN_WORDS = {
         "at least the probability of the confidence level, whatever the number of rows, on "
         "average over rows and calibration sets. Nothing is promised for one given row."
     ),
+    "weighted": (
+        "For a row that is distributed as the calibration weights say the interval holds the true "
+        "value with at least the probability of the confidence level, on average over rows and "
+        "calibration sets. Nothing is promised for one given row."
+    ),
+    "groups": (
+        "For a row exchangeable with the calibration rows of its group the interval holds the true "
+        "value with at least the probability of the confidence level, on average over rows and "
+        "calibration sets. Nothing is promised for one given row."
+    ),
+    "unknown": (
+        "Nothing is promised: models that were fitted elsewhere may have seen the rows that "
+        "calibrated them."
+    ),
+    "copies": (
+        "Nothing is promised: rows that calibrated the model seem to be copies of rows that "
+        "trained it."
+    ),
     "time": (
         "Every calibration row was judged by what was known before it. Coverage is close to the "
         "confidence level while new rows are like the last ones; nothing is promised when they "
@@ -111,12 +129,17 @@ def describe_model(
 
 def guarantee_of(model: Any) -> dict[str, Any]:
     """What holds for the model now: the part of what `/model` tells that updates change."""
-    in_time = {Guarantee.TIME.value: "time", Guarantee.ADAPTIVE.value: "adaptive"}
     return {
         "guarantee": model.guarantee_,
-        "guarantee_in_words": IN_WORDS[in_time.get(model.guarantee_, model.calibration_)],
+        "guarantee_in_words": _guarantee_in_words(model),
         "updates": describe_updates(model),
     }
+
+
+def _guarantee_in_words(model: Any) -> str:
+    """Of fitted classifiers `guarantee_` says more than its own words."""
+    told = next((g for g in Guarantee if g.value == model.guarantee_), None)
+    return IN_WORDS[model.calibration_ if told is None else told.name.lower()]
 
 
 def describe_updates(model: Any) -> UpdatesInfo | None:

@@ -1,0 +1,97 @@
+"""Rows that stand there more than once, and models that say so."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+
+from clearbands import CQR, FoldedEnsemble, LinearQuantiles, MemberEnsemble, NaiveConformal
+from clearbands.aleatoric.scaled import ScaledResiduals
+from clearbands.calibration.conformal import CalibrationWarning
+from clearbands.calibration.guarantee import Guarantee
+from clearbands.rows.copies import check_copies
+from clearbands.rows.split import Rows
+from tests.test_classifier import blobs, quick
+from tests.toys import linear_clear, noisy_line
+
+
+def lines(**parameters):
+    parts = {
+        "epistemic": FoldedEnsemble(LinearRegression()),
+        "aleatoric": ScaledResiduals(LinearRegression()),
+    }
+    return linear_clear(**(parts | {"calibration": "cross"} | parameters))
+
+
+def said_of(*parts, **options):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = check_copies(*parts, **options)
+    assert found == bool(said)
+    return found
+
+
+@pytest.mark.parametrize("calibration", ["cross", "joint", "conformal"])
+def test_many_copies_are_told_of_and_nothing_is_claimed(calibration):
+    X, y = noisy_line(60)
+    with pytest.warns(UserWarning, match="120 of 120 rows have a copy among the others"):
+        model = lines(calibration=calibration).fit(np.tile(X, (2, 1)), np.tile(y, 2))
+    assert model.guarantee_ == Guarantee.COPIES
+
+
+def test_labels_and_weights_keep_copies_together():
+    X, y = noisy_line(60)
+    label = np.tile(np.arange(60), 2)
+    model = lines().fit(np.tile(X, (2, 1)), np.tile(y, 2), together=label)
+    assert model.guarantee_ == Guarantee.CROSS
+    assert lines().fit(X, y, sample_weight=np.full(60, 2.0)).guarantee_ == Guarantee.CROSS
+
+
+def test_a_few_copies_are_nothing():
+    X, y = noisy_line(100)
+    assert not said_of(Rows(np.vstack([X, X[:5]]), np.append(y, y[:5])))  # 10 of 105
+    assert said_of(Rows(np.vstack([X, X[:6]]), np.append(y, y[:6])))
+
+
+def test_rows_alike_in_few_values_are_no_copies():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (200, 2)).astype(float)
+    assert not said_of(Rows(X, rng.integers(0, 4, 200).astype(float)))  # noise
+    assert not said_of(Rows(X, X[:, 0]))  # no noise, and every row very often
+    assert not said_of(Rows(rng.normal(size=(20, 2)), np.ones(20)))
+    X_new, y_new = X[:50], rng.integers(0, 4, 50).astype(float)
+    assert not said_of(Rows(X, rng.integers(0, 4, 200).astype(float)), [Rows(X_new, y_new)])
+
+
+@pytest.mark.parametrize("model", [NaiveConformal(), CQR(LinearQuantiles())])
+def test_baselines_refuse_rows_that_trained(model):
+    X, y = noisy_line(60)
+    if isinstance(model, NaiveConformal):
+        model.set_params(epistemic=FoldedEnsemble(LinearRegression()))
+    with pytest.raises(ValueError, match="All 60 calibration rows are among the training rows"):
+        model.fit(X, y, X_cal=X, y_cal=y)
+    mixed = np.vstack([X[:20], X[:20] + 1])
+    with pytest.warns(UserWarning, match="20 of 40 calibration rows are among the training rows"):
+        model.fit(X, y, X_cal=mixed, y_cal=np.tile(y[:20], 2))
+    assert model.guarantee_ == Guarantee.COPIES
+
+
+def test_baselines_say_when_models_were_fitted_elsewhere():
+    X, y = noisy_line(60)
+    members = [LinearRegression().fit(X[i:], y[i:]) for i in range(3)]
+    with pytest.warns(CalibrationWarning, match="MemberEnsemble were fitted elsewhere"):
+        model = NaiveConformal(MemberEnsemble(members)).fit(X, y)
+    assert model.guarantee_ == Guarantee.UNKNOWN
+    assert model.fit(X, y, X_cal=X + 1, y_cal=y).guarantee_ == Guarantee.CONFORMAL
+
+
+def test_classes_too():
+    X, y = blobs(60)
+    with pytest.warns(UserWarning, match="120 of 120 rows have a copy"):
+        model = quick().fit(np.tile(X, (2, 1)), np.tile(y, 2))
+    assert model.guarantee_ == Guarantee.COPIES
+    with pytest.raises(ValueError, match="All 60 calibration rows"):
+        quick().fit(X, y, X_cal=X, y_cal=y)
+    few_values = np.round(X)
+    assert quick().fit(few_values, (few_values[:, 0] > 1) * 1).guarantee_ == Guarantee.CROSS
