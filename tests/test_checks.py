@@ -141,7 +141,7 @@ def test_what_an_encoder_leaves_in_a_matrix_is_found(bad):
         check_numeric(part, X, reset=False)
 
 
-@pytest.mark.parametrize("X", [None, {"a": [1.0]}, "a.csv", (row for row in [[1.0]])])
+@pytest.mark.parametrize("X", [None, {"a": [1.0]}, b"a.csv", (row for row in [[1.0]])])
 def test_what_is_no_table_is_named(X):
     with pytest.raises(TypeError, match=rf"or an array .*, got {type(X).__name__}"):
         check_table(BaseEstimator(), X, reset=True)

@@ -429,6 +429,8 @@ def compact_unseen(members: np.ndarray, draws: Draws) -> np.ndarray:
 def _predict_columns(member: BaseEstimator, X: Any) -> np.ndarray:
     if hasattr(member, "predict_quantiles"):
         return member.predict_quantiles(X)
+    if hasattr(member, "default_quantiles"):  # a forest of quantile-forest says several
+        return member.predict(X).reshape(_num_samples(X), -1)
     return check_predictions(member.predict(X), _num_samples(X), type(member).__name__)[:, None]
 
 

@@ -508,8 +508,7 @@ class ClearRegressor(UpdatingRegressor):
                 "A table in files is split by hashes of its rows, not in the order of time: leave "
                 'split="random" and time out, or read the table into memory.'
             )
-        given = self.get_params().items()  # those of the parts, too
-        if any(name.split("__")[-1] == "monotone" and ways is not None for name, ways in given):
+        if self.monotone is not None:
             raise ValueError("A table in files knows no monotone columns: leave monotone out.")
         if X_cal is not None or y_cal is not None:
             raise ValueError(
