@@ -1,7 +1,7 @@
 """Does choosing cost coverage where rows are few? The default beside a pair without rivals.
 
-The default's own competition: some thirty centers (seven models with up to five numbers of trees,
-and their mixture), of which two go on with five noise models each. Data and exact coverage are
+The default's own competition: some thirty centers (six models with up to five numbers of trees), of
+which three go on with five noise models each. Data and exact coverage are
 those of `small_samples`. Rows are appended as they exist, and those that are there are not run
 again.
 """

@@ -34,7 +34,7 @@ from clearbands.presets import FOREST_ROWS, residual_boosting
 from experiments import datasets, protocol
 from experiments.protocol import LEVEL
 
-TUNED_ON = ("airfoil", "concrete", "insurance")
+TUNED_ON = ("airfoil", "concrete", "insurance", "kin8nm")
 KEPT_APART = ("energy_efficiency", "powerplant", "parkinsons")
 SETS = TUNED_ON + KEPT_APART
 RESULTS = Path(__file__).parent / "results" / "defaults.csv"
@@ -54,6 +54,14 @@ def former_default(n_rows: int) -> ClearRegressor:
     )
 
 
+class WithoutSurfaces(Contest):
+    """Trees and GAMs alone."""
+
+    def centers(self, n_rows: int, n_columns: int) -> dict[str, Any]:
+        pool = super().centers(n_rows, n_columns)
+        return {name: model for name, model in pool.items() if name != "surface"}
+
+
 def contest(**rules: Any) -> Callable[[int], ClearRegressor]:
     return lambda n_rows: ClearRegressor(contest=Contest(**rules))
 
@@ -69,8 +77,9 @@ SETTINGS: Mapping[str, Callable[[int], ClearRegressor]] = {
     ),
     "the best pair alone": contest(averaged=1),
     "one center": contest(n_centers=1),
-    "three centers": contest(n_centers=3),
-    "half the members": contest(repeats=2),
+    "two centers": contest(n_centers=2),
+    "half the members": contest(repeats=3),
+    "without surfaces": lambda n_rows: ClearRegressor(contest=WithoutSurfaces()),
     "surfaces, mixtures, nested residuals": contest(surfaces=True, mixed=3, nested_folds=7),
     "averaged within 2 errors": contest(errors=2.0),
 }
