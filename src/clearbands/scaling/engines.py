@@ -118,6 +118,12 @@ class Processes(Engine):
         return self._pool
 
 
+LOST = (
+    "The Dask client has lost its scheduler: make another, and fit again with the same work "
+    "folder; what is finished is kept."
+)
+
+
 class DaskCluster(Engine):
     """On the workers of a Dask cluster, which see the work folder and have this package.
 
@@ -172,13 +178,21 @@ class DaskCluster(Engine):
         """A client with at least one worker; who is gone meanwhile is `LostWorkers`."""
         from distributed.comm import CommClosedError
 
+        known = self._known_client() if self.scheduler is None else None
         try:
-            yield self._known_client() if self.scheduler is None else self._own_client()
+            if known is not None:
+                _wait_for_workers(known, self.patience)
+            yield self._own_client() if known is None else known
         except CommClosedError as error:
             self.close()
             raise LostWorkers("The Dask scheduler is gone.") from error
         except LostWorkers:
             self.close()
+            raise
+        except OSError as error:
+            # Of a client that tries in vain to find its scheduler again, or of a task.
+            if known is not None and known.status != "running":
+                raise OSError(LOST) from error
             raise
 
     def _own_client(self) -> Any:
@@ -198,11 +212,7 @@ class DaskCluster(Engine):
                 "There is no Dask client: give the address of a scheduler, or make a client first."
             ) from error
         if client.status != "running":
-            raise OSError(
-                "The Dask client has lost its scheduler: make another, and fit again with the same "
-                "work folder; what is finished is kept."
-            )
-        _wait_for_workers(client, self.patience)
+            raise OSError(LOST)
         return client
 
     def _connect(self, address: str) -> Any:
