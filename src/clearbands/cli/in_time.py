@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from clearbands.cli import console
@@ -40,14 +41,15 @@ def in_order(reading: Reading, column: str) -> tuple[Reading, np.ndarray]:
 
 def _no_date(texts: pl.Series) -> str:
     """The first that is not a date; the first of all where each is one, written in several ways."""
-    import polars as pl
+    return next((text for text in texts.drop_nulls() if not _is_date(text)), texts.drop_nulls()[0])
 
-    is_date = pl.any_horizontal(
-        pl.col(texts.name).str.to_datetime(strict=False).is_not_null(),
-        pl.col(texts.name).str.to_date(strict=False).is_not_null(),
-    )
-    others = texts.to_frame().filter(~is_date)[texts.name]
-    return (texts if others.is_empty() else others)[0]
+
+def _is_date(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def time_of(model: ClearRegressor, given: str | None) -> str | None:
