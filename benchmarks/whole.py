@@ -1,7 +1,8 @@
 """Whole fits of the default: `python -m benchmarks.whole [SECTION ...]`
 
-What data of several shapes cost, each in a process of its own that has warmed up, and how soon an
-interrupt ends a fit. CPU seconds are those of all threads together.
+What data of several shapes cost, each in a process of its own that has warmed up; the default
+beside the former one; and how soon an interrupt ends a fit.
+CPU seconds are those of all threads together.
 """
 
 from __future__ import annotations
@@ -13,11 +14,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
+
+from sklearn.datasets import make_friedman1
 
 from benchmarks.engine import in_process, smooth
 from benchmarks.measure import Cost, load_average, measure
 from benchmarks.tables import markdown
 from clearbands import ClearRegressor
+from experiments.defaults import former_default
 
 SHAPES = ((4_000, 30), (1_000, 2_000), (500, 10_000), (200, 10_000), (100_000, 20))
 FIT = """
@@ -85,7 +90,37 @@ def interrupt() -> str:
     return markdown(("after, s", "until the end, s", "the fit", "load"), rows)
 
 
-SECTIONS = {"shapes": shapes, "interrupt": interrupt}
+BESIDE = ((20_000, 8), (100_000, 20))
+NEW_ROWS = 100_000
+SINGLE_ROWS = 50
+
+
+def beside_cost(which: str, n_rows: int, n_columns: int) -> tuple[float, float, float]:
+    """CPU seconds of a fit, of intervals for 100,000 rows, and for one row."""
+    X, y = make_friedman1(n_rows, n_columns, noise=1.0, random_state=0)
+    new = make_friedman1(NEW_ROWS, n_columns, random_state=1)[0]
+    make = ClearRegressor if which == "default" else partial(former_default, n_rows)
+    make().set_params(random_state=0).fit(X[:100], y[:100]).predict_interval(X[:1])
+    model, fit = measure(lambda: make().set_params(random_state=0).fit(X, y))
+    many = measure(lambda: model.predict_interval(new))[1]
+    singles = measure(lambda: [model.predict_interval(row[None]) for row in new[:SINGLE_ROWS]])[1]
+    return fit.cpu_seconds, many.cpu_seconds, singles.cpu_seconds / SINGLE_ROWS
+
+
+def beside() -> str:
+    """The default beside what it was before parts competed, on the same rows."""
+    rows = []
+    for shape in BESIDE:
+        ours, former = (in_process(beside_cost, which, *shape) for which in ("default", "former"))
+        cells = [
+            f"{new:.4g} / {old:.4g} = {new / old:.2f}"
+            for new, old in zip(ours, former, strict=True)
+        ]
+        rows.append((" x ".join(f"{n:,}" for n in shape), *cells, f"{load_average():.1f}"))
+    return markdown(("data", "fit, s", f"{NEW_ROWS:,} rows, s", "one row, s", "load"), rows)
+
+
+SECTIONS = {"shapes": shapes, "beside": beside, "interrupt": interrupt}
 
 
 def main() -> None:

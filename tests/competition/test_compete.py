@@ -87,7 +87,7 @@ def test_without_nested_folds_noise_has_folds_of_its_own():
 
 def test_of_many_rows_some_choose_and_all_train():
     X, y = noisy_line(400)
-    contest = Contest(judging_rows=100, folds=3, repeats=1, nested_folds=3)
+    contest = Contest(few_rows=100, judging_rows=100, folds=3, repeats=1, nested_folds=3)
     model = ClearRegressor(contest=contest, random_state=0).fit(X, y)
     assert model.n_train_ == model.n_calibration_ == 400
     assert model.parts_.pairs[0].epistemic.draws_.counts.shape[1] == 400

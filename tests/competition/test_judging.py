@@ -43,6 +43,8 @@ def test_those_whom_the_rows_cannot_tell_from_the_best_are_kept():
     kept = not_told_apart(field, most=4, errors=1.0)
     assert [c.center_name for c in kept] == ["best", "as good by chance"]
     assert [c.center_name for c in not_told_apart(field, most=1, errors=1.0)] == ["best"]
+    alone = not_told_apart(field, most=4, errors=1.0, n_centers=1)
+    assert [c.center_name for c in alone] == ["best"]
     board = leaderboard(field, kept)
     assert [(s.center, s.kept) for s in board][-1] == ("worse for sure", False)
     assert board[-1].behind == pytest.approx(0.1)

@@ -57,13 +57,14 @@ def compete(
     Parts come unfitted and seeded, at the levels. No width depends on columns held `still`.
     """
     judges = draw_rows(train, contest.judging_rows, rng)
-    judged = centers
-    if judges is not train:  # what is chosen will be fitted again
+    judged, for_good = centers, len(train) <= contest.few_rows
+    if not for_good:
         judged = {name: part.lighter() for name, part in centers.items()}
     contestants = _pair_up(judges, judged, noises, levels, shown, contest, still)
-    kept = not_told_apart(contestants, contest.averaged, contest.errors)
+    n_centers = None if for_good else contest.fitted_again
+    kept = not_told_apart(contestants, contest.averaged, contest.errors, n_centers)
     board = leaderboard(contestants, kept)
-    if judges is not train:
+    if not for_good:
         names = {(contestant.center_name, contestant.noise_name) for contestant in kept}
         kept = _pair_up(train, centers, noises, levels, shown, contest, still, names)
     parts, unseen = blend(kept)

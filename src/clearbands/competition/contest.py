@@ -21,13 +21,15 @@ class Contest:
 
     Centers are judged with `folds` members each; with `surfaces`, smooth functions of all columns
     at once are among them however many rows there are, also of their ranks; and a mean of at most
-    `mixed` centers joins. The `n_centers` best get
-    `folds` x `repeats` members, and for the noise to learn from one more for every two of
-    `nested_folds` (0: none). From `many_rows` on they get half of that, from `most_rows` on a
-    third, and only the best gets them. With more than `many_columns`, only the best gets half of
-    them. Of more than `judging_rows` rows, so many choose. Averaged
-    are at most `averaged` pairs that lie within `errors` standard errors of the best. With
-    `networks`, a small deep ensemble competes beside the best centers; training it needs torch.
+    `mixed` centers joins. The `n_centers` best get `folds` x `repeats` members, and for the noise
+    to learn from one more for every two of `nested_folds` (0: none). From `many_rows` on they get
+    half of that, from `most_rows` on a third, and only the best gets them. With more than
+    `many_columns`, only the best gets half of them. Of more than
+    `few_rows` rows, pairs are judged with a third of their members, and those that are chosen
+    fitted again, around at most `fitted_again` centers; of more than `judging_rows`, so many
+    choose. Averaged are at most `averaged` pairs that lie within `errors` standard errors of the
+    best. With `networks`, a small deep ensemble competes beside the best centers; training it
+    needs torch.
 
     Examples
     --------
@@ -37,7 +39,8 @@ class Contest:
     ['boosting', 'constant', 'forest', 'scale', 'scale by logarithm']
     """
 
-    judging_rows: int = 5_000
+    few_rows: int = 5_000
+    judging_rows: int = 10_000
     many_rows: int = 10_000
     most_rows: int = 50_000
     many_columns: int = 512
@@ -45,6 +48,7 @@ class Contest:
     repeats: int = 6
     nested_folds: int = 0
     n_centers: int = 3
+    fitted_again: int = 2
     mixed: int = 1
     averaged: int = 4
     errors: float = 1.0

@@ -155,15 +155,19 @@ def row_losses(
     return np.mean(losses, axis=0)
 
 
-def not_told_apart(contestants: Sequence[Contestant], most: int, errors: float) -> list[Contestant]:
+def not_told_apart(
+    contestants: Sequence[Contestant], most: int, errors: float, n_centers: int | None = None
+) -> list[Contestant]:
     """The best, and at most so many with it that are not told apart from it by the rows.
 
     One is told apart whose mean loss lies more than `errors` standard errors, of the differences
-    from row to row, above that of the best.
+    from row to row, above that of the best. Of more than `n_centers` centers the best are kept.
     """
     ranked = sorted(contestants, key=lambda contestant: contestant.loss)
     behind = ((c, *_behind(c, ranked[0])) for c in ranked)
-    return [c for c, difference, error in behind if difference <= errors * error][:most]
+    alike = [c for c, difference, error in behind if difference <= errors * error]
+    centers = list(dict.fromkeys(c.center_name for c in alike))[:n_centers]
+    return [c for c in alike if c.center_name in centers][:most]
 
 
 def leaderboard(

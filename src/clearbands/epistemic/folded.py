@@ -116,7 +116,9 @@ class FoldedEnsemble(ResampledEnsemble):
 
     def lighter(self) -> FoldedEnsemble:
         """Unfitted, with a third of the repeats where the widths are as large then, on average."""
-        n_repeats = max(1, self.n_repeats // 3) if self.spread == "gaussian" else self.n_repeats
+        n_repeats = self.n_repeats
+        if self.spread == "gaussian":
+            n_repeats = min(n_repeats, max(2, n_repeats // 3))  # one member has no spread
         return clone(self).set_params(n_repeats=n_repeats)
 
     def predict_members(self, X: Any) -> np.ndarray:
