@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -46,6 +45,7 @@ from clearbands.tables.encoder import TableEncoder, encode
 from clearbands.tables.native import FrameKind, kind_of
 from clearbands.targets.classes import check_counts, check_labels, likeliest
 from clearbands.typed import Seed
+from clearbands.words.telling import warn
 
 if TYPE_CHECKING:
     from clearbands.report import Report
@@ -279,11 +279,10 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         k = rank(n, level) if weight is None else weighted_rank(weight, level)
         threshold = order_statistic(self.scores_, k, weight)
         if np.isinf(threshold):
-            warnings.warn(
+            warn(
                 f"At {level:g}, sets need at least {rows_needed(level)} calibration rows, and "
                 f"there are {n}: every class is in every set.",
                 CalibrationWarning,
-                stacklevel=4,
             )
         return threshold
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -29,6 +28,7 @@ from clearbands.checks import (
 from clearbands.rows.split import Rows
 from clearbands.rows.weighting import check_row_weight
 from clearbands.tables.encoder import TableEncoder, encode
+from clearbands.words.telling import warn
 
 
 class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
@@ -146,11 +146,10 @@ def was_fitted_elsewhere(part: Any, X_cal: Any) -> bool:
     """Whether the rows of `fit` calibrate models that may have seen them; a warning says so."""
     if X_cal is not None or not getattr(part, "fitted_elsewhere", False):
         return False
-    warnings.warn(
+    warn(
         f"The models of {type(part).__name__} were fitted elsewhere. If they saw rows of X, "
         "intervals are too short: give X_cal and y_cal that they did not see.",
         CalibrationWarning,
-        stacklevel=4,
     )
     return True
 

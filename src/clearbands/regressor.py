@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -50,6 +49,7 @@ from clearbands.targets.support import check_support
 from clearbands.targets.targets import Targets, TargetWarning, hint
 from clearbands.targets.transform import check_transform, fit_transform
 from clearbands.typed import Seed
+from clearbands.words.telling import warn
 
 if TYPE_CHECKING:
     from clearbands.report import Report
@@ -634,7 +634,7 @@ class ClearRegressor(UpdatingRegressor):
         bounds = make_interval(center, np.add(*parts)[:, :, 0])
         said = hint(y, self._targets.points(bounds, center), self._targets)
         if said is not None:
-            warnings.warn(said, TargetWarning, stacklevel=3)
+            warn(said, TargetWarning)
 
     def _within(self, components: Components) -> Components:
         """With a center inside the support."""

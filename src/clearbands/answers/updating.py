@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -15,6 +14,7 @@ from clearbands.calibration.guarantee import Guarantee
 from clearbands.calibration.rolling import Pace, RefitWarning, Rolling, four_errors
 from clearbands.levels import normal_distances
 from clearbands.rows.time_order import check_later, check_time, show_time
+from clearbands.words.telling import warn
 
 SURPRISING = 0.8  # of the rows that should lie outside, so many fewer do
 
@@ -89,7 +89,7 @@ class UpdatingRegressor(AnsweringRegressor):
         self.guarantee_ = Guarantee.ADAPTIVE.value
         advice = after.advice()
         if advice is not None and before.advice() is None:
-            warnings.warn(advice, RefitWarning, stacklevel=2)
+            warn(advice, RefitWarning)
         return self
 
     def _warn_if_seen(self, positions: np.ndarray) -> None:
@@ -97,12 +97,11 @@ class UpdatingRegressor(AnsweringRegressor):
         n, reach = len(positions), normal_distances(self.levels_)[0]
         level, covered = float(self.levels_[0]), float(np.mean(np.abs(positions) <= reach))
         if covered - level > max(SURPRISING * (1 - level), four_errors(level, n)):
-            warnings.warn(
+            warn(
                 f"{covered:.0%} of these {n} rows lie inside the intervals of the fit at level "
                 f"{level:g}. If the model was trained on them, intervals become too short: update "
                 "with rows that it has not seen.",
                 CalibrationWarning,
-                stacklevel=3,
             )
 
     def placed(self, X: Any, y: Any, *, groups: Any = None) -> Placed:

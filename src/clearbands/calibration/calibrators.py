@@ -8,7 +8,6 @@ They work on arrays alone, whatever models the center and the widths came from:
 from __future__ import annotations
 
 import math
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from numbers import Real
@@ -36,6 +35,7 @@ from clearbands.checks import (
     check_widths,
 )
 from clearbands.levels import alpha
+from clearbands.words.telling import warn
 
 
 class Factors(NamedTuple):
@@ -144,11 +144,10 @@ class _Calibrator(BaseEstimator, ABC):
         k = rows.rank(level)
         if k <= rows.size or split or not self._may_fall_short:
             return k
-        warnings.warn(
+        warn(
             f"{_too_few(rows, level)}. The interval covers all of them, which may be less than the "
             "level asks for.",
             CalibrationWarning,
-            stacklevel=3,
         )
         return rows.size
 
@@ -325,12 +324,11 @@ class ClearCalibrator(_Calibrator):
 
     def _ray(self, rows: CalibrationRows, chooser: CalibrationRows, level: float) -> Ray:
         if chooser is not rows and np.array_equal(chooser.distance, rows.distance):
-            warnings.warn(
+            warn(
                 "The validation rows are the calibration rows: lambda is fitted to the rows that "
                 "are counted, and the finite-sample coverage is lost. Give other rows, or leave "
                 "validation out.",
                 CalibrationWarning,
-                stacklevel=3,
             )
         k = chooser.capped_rank(level)
         if isinstance(self.lambdas, str):
@@ -413,10 +411,9 @@ def _warn_if_infinite(gamma: float, rows: CalibrationRows, level: float, k: floa
         reason = _too_few(rows, level)
     else:
         reason = "too many calibration rows lie off the center where both widths are zero"
-    warnings.warn(
+    warn(
         f"No finite interval is valid at level {level:g}: {reason}. The bounds are infinite.",
         CalibrationWarning,
-        stacklevel=3,
     )
 
 
@@ -425,11 +422,10 @@ def _times(factors: np.ndarray, widths: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore", over="ignore"):
         distances = np.where(np.isinf(factors), np.inf, factors * widths)
     if np.any(np.isinf(distances) & np.isfinite(factors)):
-        warnings.warn(
+        warn(
             f"Widths of {np.max(widths):g} times a factor of {np.max(np.abs(factors)):g} exceed "
             "the largest number: such bounds are infinite.",
             CalibrationWarning,
-            stacklevel=4,
         )
     return distances
 

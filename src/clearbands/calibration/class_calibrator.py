@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any
 
@@ -16,6 +15,7 @@ from clearbands.calibration.logit_proof import is_lowest
 from clearbands.calibration.logit_search import Logits, search_constants
 from clearbands.checks import check_weights
 from clearbands.targets.classes import softmax
+from clearbands.words.telling import warn
 
 
 class JointClassCalibrator(BaseEstimator):
@@ -93,11 +93,10 @@ class JointClassCalibrator(BaseEstimator):
         self.n_classes_ = logits.shape[2]
         self.loss_ = negative_log_likelihood(y, self.predict_proba(logits), weight)
         if not found.is_limited and not self.prior_rows:
-            warnings.warn(
+            warn(
                 f"The {len(y)} rows set no limit to c1 or c2, as where none of them is wrong: "
                 "larger ones look better and better. Give more rows, or set prior_rows=1.",
                 CalibrationWarning,
-                stacklevel=2,
             )
         return self
 

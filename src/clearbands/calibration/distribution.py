@@ -20,7 +20,6 @@ side, so that bands grow by as large a share of the rows below as above.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -48,6 +47,7 @@ from clearbands.levels import exact, normal_distances
 from clearbands.quantiles import weighted_quantiles
 from clearbands.targets.targets import PLAIN, Targets
 from clearbands.typed import Seed
+from clearbands.words.telling import warn
 
 SIDES = ("both", "lower", "upper")
 SAME_BAND = 1e-12  # relative: nearer rows differ by rounding alone
@@ -255,11 +255,10 @@ class AnyLevel:
             k = weighted_rank(self.weight, level)
         if k > size:
             ending = "of the outermost row" if self.may_fall_short else "infinite"
-            warnings.warn(
+            warn(
                 f"{size:g} calibration rows are too few for level {level:g}: at least "
                 f"{rows_needed(level)} are needed. The bounds are {ending}.",
                 CalibrationWarning,
-                stacklevel=6,
             )
             k = size if self.may_fall_short else k
         return order_statistic(positions, k, self.weight)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibr
 from clearbands.calibration.conformal import CalibrationWarning, rows_needed
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.checks import check_count, check_groups, check_levels, check_vector
+from clearbands.words.telling import warn
 
 SMALL = ("merge", "pool")
 UNKNOWN = ("refuse", "pool")
@@ -189,10 +189,9 @@ class GroupCalibrator(BaseEstimator):
                 'GroupCalibrator(unknown="pool") (the command: --unknown-groups pool), which gives '
                 "others the factors of all rows together."
             )
-        warnings.warn(
+        warn(
             f"Groups that were not calibrated ({named}) get the factors of all rows together.",
             CalibrationWarning,
-            stacklevel=3,
         )
 
     def predict_interval(

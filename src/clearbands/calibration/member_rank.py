@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any
@@ -22,6 +21,7 @@ from clearbands.calibration.conformal import (
     weighted_rank,
 )
 from clearbands.checks import check_levels, check_vector, check_weights
+from clearbands.words.telling import warn
 
 
 class MemberRankCalibrator(BaseEstimator):
@@ -140,8 +140,7 @@ def _warn_infinite(level: float, size: float, k: float, n_members: int) -> None:
         reason = f"{size:g} calibration rows are too few, at least {rows_needed(level)} are needed"
     else:
         reason = f"even the extremes of the {n_members} members cover too few calibration rows"
-    warnings.warn(
+    warn(
         f"No finite interval is valid at level {level:g}: {reason}. The bounds are infinite.",
         CalibrationWarning,
-        stacklevel=3,
     )

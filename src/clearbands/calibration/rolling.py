@@ -15,7 +15,6 @@ then differs from 1 - level by alpha's way since the start divided by n * rate; 
 from __future__ import annotations
 
 import math
-import warnings
 from bisect import bisect_left, insort
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -33,6 +32,7 @@ from clearbands.calibration.conformal import (
 from clearbands.calibration.distribution import AnyLevel
 from clearbands.checks import check_count
 from clearbands.levels import alpha, normal_distances
+from clearbands.words.telling import warn
 
 WINDOW = 1_000
 RATE = 0.005  # that of Gibbs and Candès
@@ -326,11 +326,10 @@ class RollingLevels(AnyLevel):
         needed, n = self._adapted(level), len(positions)
         k = max(1, rank(n, needed)) if needed < 1 else n + 1
         if k > n:
-            warnings.warn(
+            warn(
                 f"After the misses among the last rows, level {level:g} asks for more than the "
                 f"{n} rows of the window can tell: the bounds are infinite.",
                 CalibrationWarning,
-                stacklevel=6,
             )
         return order_statistic(positions, k)
 

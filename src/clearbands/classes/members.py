@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from inspect import signature
@@ -21,6 +20,7 @@ from clearbands.center_models.class_trees import SymmetricTreesClassifier
 from clearbands.classes.logits import ClassBag, ListedClassifiers
 from clearbands.rows.split import Rows
 from clearbands.words.numbers import in_words
+from clearbands.words.telling import warn
 
 LENGTHS = (16, 32, 64, 128, 256)  # rounds of boosting that unseen rows choose between
 
@@ -106,7 +106,7 @@ def train(
             if len(models) == 1:
                 raise
             failures[name] = error
-            warnings.warn(f"The model {name!r} is left out: {in_words(error)}", stacklevel=4)
+            warn(f"The model {name!r} is left out: {in_words(error)}")
             continue
         models[name] = getattr(bags[name][0], "model", model)
     if not losses:

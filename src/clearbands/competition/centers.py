@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from clearbands.quantiles import weighted_quantiles
 from clearbands.rows.split import Rows
 from clearbands.rows.weighting import mean_of
 from clearbands.words.numbers import in_words
+from clearbands.words.telling import warn
 
 STAGE = "choosing a center"
 
@@ -59,7 +59,7 @@ def judge_centers(
         except Exception as error:  # noqa: BLE001 - libraries have errors of their own
             failures[name] = error
             said = f"The center {name!r} is left out: {in_words(error)}"
-            warnings.warn(said, UserWarning, stacklevel=2)
+            warn(said, UserWarning)
         report(STAGE, done, len(candidates))
     if not judged:
         said = "; ".join(f"{name}: {in_words(error)}" for name, error in failures.items())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from clearbands.pairs import Blend, CrossPair, show
 from clearbands.presets import match_quantile_model
 from clearbands.rows.split import Rows
 from clearbands.rows.weighting import fit_weighted, mean_of, size_of
+from clearbands.words.telling import warn
 
 
 class NoiseCandidate(NamedTuple):
@@ -132,11 +132,10 @@ def unseen_rows(said: np.ndarray, all_should_be: bool = True) -> np.ndarray:
             "more members, such as more bootstraps."
         )
     if n_left < n:
-        warnings.warn(
+        warn(
             f"{n - n_left} of {n} rows were seen by every member and do not calibrate; "
             "more members would leave out each of them.",
             CalibrationWarning,
-            stacklevel=2,
         )
     return np.flatnonzero(is_unseen)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any, NamedTuple
@@ -32,6 +31,7 @@ from clearbands.rows.split import Rows, hold_out
 from clearbands.rows.weighting import check_sample_weight, fit_weighted, mean_of
 from clearbands.typed import Seed
 from clearbands.words.numbers import in_words
+from clearbands.words.telling import warn
 
 
 class Candidate(NamedTuple):
@@ -214,7 +214,7 @@ class PCSEnsemble(ResampledEnsemble):
                 except Exception as error:  # noqa: BLE001 - libraries have errors of their own
                     failures[_called(candidate)] = error
                     said = f"{_called(candidate)} is left out: {in_words(error)}"
-                    warnings.warn(said, stacklevel=3)
+                    warn(said)
                 report("choosing a model", len(entries) + len(failures), len(candidates))
         if not entries:
             said = "; ".join(f"{who}: {in_words(error)}" for who, error in failures.items())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from clearbands.rows.hashing import ODD, mixed
 from clearbands.rows.split import Rows
+from clearbands.words.telling import warn
 
 Arrays: TypeAlias = "tuple[np.ndarray, np.ndarray]"  # X and y
 
@@ -40,13 +40,12 @@ def _have_copies(X: np.ndarray, y: np.ndarray) -> bool:
     n_copies = _count_copies((X, y))
     if n_copies <= MANY_COPIES * len(y):
         return False
-    warnings.warn(
+    warn(
         f"{n_copies:,} of {len(y):,} rows have a copy among the others, with the same X and y. If "
         "these are the same observations, rows are judged by what has seen them, and the intervals "
         "are too short: drop the copies, or let sample_weight say how many rows each one counts "
         "as.",
         UserWarning,
-        stacklevel=4,
     )
     return True
 
@@ -60,11 +59,10 @@ def _are_shared(train: Arrays, held_out: Arrays) -> bool:
         )
     if n_copies <= MANY_COPIES * n:
         return False
-    warnings.warn(
+    warn(
         f"{n_copies:,} of {n:,} calibration rows are among the training rows; if these are the "
         "same observations, the intervals are too short.",
         UserWarning,
-        stacklevel=4,
     )
     return True
 

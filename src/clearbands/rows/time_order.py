@@ -7,7 +7,6 @@ theirs. What judges a row has seen only rows whose place is smaller by more than
 from __future__ import annotations
 
 import datetime as dt
-import warnings
 from collections.abc import Callable
 from itertools import pairwise
 from math import ceil
@@ -20,6 +19,7 @@ from sklearn.utils import _safe_indexing
 
 from clearbands.rows.split import Rows
 from clearbands.rows.weighting import fit_weighted
+from clearbands.words.telling import warn
 
 FIRST_SHARE = 0.25
 """Of the moments, that only train: models of much fewer rows would say little about the last."""
@@ -128,11 +128,10 @@ def _tell_of_repeats(steps: np.ndarray, n: int) -> None:
     """Where most moments have several rows they are of several places, shops or patients."""
     n_repeats = int(np.count_nonzero(steps == np.zeros(1, steps.dtype)))
     if 0 < n_repeats < n / 4:
-        warnings.warn(
+        warn(
             f"{n_repeats} of {n} rows have the time of the row before them; if they are repeats, "
             "drop them. Rows of one time are kept together.",
             TimeOrderWarning,
-            stacklevel=4,
         )
 
 
@@ -144,11 +143,10 @@ def _tell_of_gaps(times: np.ndarray, steps: np.ndarray) -> None:
     n_long = int(np.count_nonzero(steps > LONG_STEP * usual))
     if 0 < n_long < len(moved) / 20:
         row = int(np.argmax(steps))
-        warnings.warn(
+        warn(
             f"time has {n_long} step(s) more than {LONG_STEP} times as long as usual, the longest "
             f"after {show_time(times[row])}: lags that count rows reach further back there.",
             TimeOrderWarning,
-            stacklevel=4,
         )
 
 

@@ -25,6 +25,7 @@ from clearbands.tables.kinds import (
     numbers_of,
     texts_of,
 )
+from clearbands.words.telling import warn
 
 NEVER_SEEN = "\0"  # a text that no table has
 WHOLE = re.compile(r"([+-]?\d+)(?:\.0+)?")  # numbers that tables write with or without a fraction
@@ -229,10 +230,9 @@ def _kinds(X: Any) -> dict[Name, str]:
     if blank:
         names = ", ".join(repr(name) for name in kinds if name in blank)
         has = "Column {} has" if len(blank) == 1 else "The columns {} have"
-        warnings.warn(
+        warn(
             f"{has.format(names)} no value in any training row and cannot help to predict: left "
-            "out.",
-            stacklevel=3,
+            "out."
         )
     return kinds
 
