@@ -156,7 +156,8 @@ class ClearRegressor(UpdatingRegressor):
     last_time_
         Of the last row, where `fit` was given times.
     rolling_ : Rolling
-        Only after `update`: the window, the levels as they are now, the coverage so far.
+        Only after `update`: the window, the levels as they are now, the coverage so far, the shares
+        of rows below and above.
 
     Examples
     --------

@@ -57,6 +57,35 @@ def test_all_answers_follow():
     np.testing.assert_array_equal(again[:, :, 1], bounds[:, :, 0])
 
 
+def test_a_level_shift_moves_bounds_and_quantiles_and_leaves_points():
+    X, y = noisy_line(1200, seed=1)
+    moved = y + np.where(np.arange(1200) >= 160, 2.0, 0)  # four standard deviations
+    model = fitted(X, moved, confidence_level=[0.5, 0.9])
+    before, _ = model.predict_interval(X[900:])
+    with pytest.warns(RefitWarning):
+        model.update(X[160:900], moved[160:900], window=500)
+    point, bounds = model.predict_interval(X[900:])
+    np.testing.assert_array_equal(point, before)
+    assert np.all(bounds[:, 0] <= point[:, None])
+    assert np.all(point[:, None] <= bounds[:, 1])
+    low, middle, high = model.predict_quantiles(X[900:], [0.05, 0.5, 0.95]).T
+    late = moved[900:]
+    assert 0.02 < np.mean(late < low) < 0.1
+    assert 0.02 < np.mean(late > high) < 0.1
+    assert abs(np.mean(late < middle) - 0.5) < 0.15
+    np.testing.assert_array_equal(bounds[:, 1, 1], high)
+    assert np.all(low > point)  # so that the interval reaches farther than the quantile
+    np.testing.assert_array_equal(bounds[:, 0, 1], point)
+    chance = model.predict_probability(X[900:], below=middle)
+    np.testing.assert_allclose(chance, 0.5, atol=0.01)
+    parts = model.predict_uncertainty(X[900:], confidence_level=0.9)
+    reach = parts.aleatoric + parts.epistemic
+    np.testing.assert_allclose(reach[:, 1], bounds[:, 1, 1] - point)
+    np.testing.assert_allclose(reach[:, 0], 0)
+    upper = model.predict_interval(X[900:], confidence_level=0.95, side="upper")[1][:, 1, 0]
+    np.testing.assert_allclose(upper, high)
+
+
 def test_rows_that_become_noisier_are_covered_again_and_a_refit_is_advised():
     X, y = noisy_line(1200, seed=1)
     rng = np.random.default_rng(0)

@@ -12,6 +12,7 @@ POSITIONS = np.linspace(-2, 2, 60)
 ROWS = st.lists(st.integers(-3, 3).map(float) | st.just(None), min_size=1, max_size=120).map(
     lambda rows: np.array([2.0**n if row is None else row for n, row in enumerate(rows)])
 )
+LEVELS = st.sampled_from([(0.9,), (0.5, 0.9), (0.95, 0.6, 0.8)])
 PACES = st.builds(
     Pace,
     window=st.integers(20, 80),
@@ -24,28 +25,47 @@ def begin(pace, levels=(0.9,)):
     return Rolling.begin(levels, POSITIONS, pace)
 
 
-@given(ROWS, PACES, st.sampled_from([(0.9,), (0.5, 0.9), (0.95, 0.6, 0.8)]))
+@given(ROWS, PACES | st.builds(Pace, lead=st.integers(1, 30)), LEVELS)
 @settings(deadline=None)
 def test_the_long_run_bound_holds_for_any_rows(rows, pace, levels):
     rolling = begin(pace, levels).after(rows)
-    away = np.abs(rolling.coverage - levels)
-    assert np.all(away <= rolling.bound + 1e-9)
+    tails = (1 - np.array(levels)) / 2
+    assert np.all(rolling.outside - tails[:, None] <= rolling.side_bound + 1e-9)
+    assert np.all(levels - rolling.coverage <= rolling.bound + 1e-9)
 
 
 @pytest.mark.parametrize("rate", [0.005, 0.1])
 @pytest.mark.parametrize(
-    ("rows", "what"),
-    [(2.0 ** np.arange(2, 1002), "each beyond all before"), (np.zeros(1000), "all in the center")],
+    ("rows", "missed"),
+    [
+        (2.0 ** np.arange(2, 1002), [0, 1]),  # each beyond all before
+        (-(2.0 ** np.arange(2, 1002)), [1, 0]),
+        (2.0 ** np.arange(2, 1002) * np.resize([1, -1], 1000), [0.5, 0.5]),
+        (np.zeros(1000), [0, 0]),  # all in the center
+    ],
 )
-def test_no_adversary_moves_the_coverage_further_than_the_bound(rows, what, rate):
-    # Gibbs and Candes: (max(alpha, 1 - alpha) + rate) / (n * rate).
+def test_no_adversary_moves_a_side_further_than_the_bound(rows, missed, rate):
     rolling = begin(Pace(window=100, rate=rate)).after(rows)
-    bound = (0.9 + rate) / (1000 * rate)
-    assert rolling.bound == pytest.approx(bound)
-    assert abs(rolling.coverage[0] - 0.9) <= bound
+    assert rolling.side_bound[0] == pytest.approx((0.05 + rate) / (1000 * rate))
+    assert rolling.bound == pytest.approx((0.1 + 2 * rate) / (1000 * rate))
+    assert np.all(rolling.outside - 0.05 <= rolling.side_bound)
+    assert 0.9 - rolling.coverage[0] <= rolling.bound[0]
+    # Nor does a side stay wide for ever, Gibbs and Candes: (max(alpha, 1 - alpha) + rate) / ...
+    assert np.all(np.abs(rolling.outside - 0.05) <= (0.95 + rate) / (1000 * rate))
     # Without the level that adapts the adversary has his way.
     stuck = begin(Pace(window=100, rate=0)).after(rows)
-    assert stuck.coverage[0] == (0 if rows[-1] else 1)
+    np.testing.assert_allclose(stuck.outside[0], missed, atol=0.01)
+
+
+def test_whatever_happens_a_side_misses_few_rows_more_than_its_share():
+    rows = 2.0 ** np.arange(2, 902)
+    rolling = Rolling.begin([0.5, 0.9, 0.99], np.linspace(-2, 2, 300), Pace()).after(rows)
+    tails = np.array([0.25, 0.05, 0.005])
+    extra = rolling.n_outside[:, 1] - 900 * tails
+    assert np.all(extra <= 21)
+    np.testing.assert_allclose(900 * rolling.side_bound[:, 1], 21)
+    late = Rolling.begin([0.9], np.linspace(-2, 2, 300), Pace(lead=24)).after(rows)
+    np.testing.assert_allclose(900 * late.side_bound[:, 1], 3 * 24)
 
 
 @given(ROWS, PACES, st.data())
@@ -62,18 +82,24 @@ def test_one_call_with_all_rows_is_one_call_for_each(rows, pace, data):
         assert np.array_equal(other.n_missed, at_once.n_missed)
         assert np.array_equal(other.alphas, at_once.alphas)
         assert np.array_equal(other.positions, at_once.positions)
-        assert np.array_equal(other.last_missed, at_once.last_missed)
+        assert np.array_equal(other.n_outside, at_once.n_outside)
+        assert np.array_equal(other.last_outside, at_once.last_outside)
 
 
 @given(ROWS, PACES)
 @settings(deadline=None)
 def test_a_plain_loop_finds_the_same(rows, pace):
     """Adaptive conformal inference, written as in its paper, with targets known `lead` later."""
-    alpha, window, misses = 0.1, list(np.abs(POSITIONS[-(pace.window + pace.lead - 1) :])), []
+    found = begin(pace).after(rows).n_outside[0].tolist()
+    assert found == [missed_above(-rows, -POSITIONS, pace), missed_above(rows, POSITIONS, pace)]
+
+
+def missed_above(rows, before, pace):
+    alpha, window, misses = 0.05, list(before[-(pace.window + pace.lead - 1) :]), []
     for t in range(len(rows)):
         if t >= pace.lead:  # the target of this row has become known
-            alpha += pace.rate * (0.1 - misses[t - pace.lead])
-            window.append(abs(rows[t - pace.lead]))
+            alpha += pace.rate * (0.05 - misses[t - pace.lead])
+            window.append(rows[t - pace.lead])
         last = np.array(window[-pace.window :])
         level = round(1 - alpha, 12)
         if level <= 0:
@@ -81,19 +107,51 @@ def test_a_plain_loop_finds_the_same(rows, pace):
         elif level >= 1:
             misses.append(0)
         else:
-            misses.append(int(abs(rows[t]) > order_statistic(last, rank(len(last), level))))
-    assert begin(pace).after(rows).n_missed.tolist() == [sum(misses)]
+            reach = order_statistic(last, rank(len(last), level))
+            if np.isinf(reach):  # too few for one side: both speak
+                reach = order_statistic(np.abs(last), rank(len(last), 1 - 2 * alpha))
+            misses.append(int(rows[t] > reach))
+    return sum(misses)
 
 
-def test_the_window_alone_is_split_conformal_on_the_last_rows():
+def test_the_window_alone_is_conformal_on_each_side_of_the_last_rows():
     rng = np.random.default_rng(0)
-    rows = rng.normal(size=300)
+    rows = rng.exponential(size=300) - 0.5
     rolling = begin(Pace(window=99, rate=0)).after(rows)
     fitted = AnyLevel(np.array([0.9]), np.array([0]), POSITIONS)
     ones = np.ones((1, 2, 1))
-    reach = np.sort(np.abs(rows[-99:]))[89] / 1.6448536  # in units of the band at 0.9
+    reach = np.sort(rows[-99:])[[4, 94]] / 1.6448536  # in units of the band at 0.9
     bounds = rolling.bands(fitted).intervals(np.zeros(1), ones, 0.9)
-    np.testing.assert_allclose(bounds[0, :, 0], [-reach, reach])
+    np.testing.assert_allclose(bounds[0, :, 0], reach)
+    one_sided = rolling.bands(fitted).intervals(np.zeros(1), ones, 0.95, side="upper")
+    np.testing.assert_allclose(one_sided[0, 1, 0], reach[1])
+    quantiles = rolling.bands(fitted).quantiles(np.zeros(1), ones, [0.05, 0.5, 0.95])
+    np.testing.assert_allclose(quantiles[0, [0, 2]], reach)
+    np.testing.assert_allclose(quantiles[0, 1], np.median(rows[-99:]) / 1.6448536)
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_errors_on_one_side_move_both_bounds_and_the_median_and_not_the_center(sign):
+    rng = np.random.default_rng(0)
+    rolling = begin(Pace(window=500)).after(rng.normal(size=800) + sign * 4)
+    bands = rolling.bands(AnyLevel(np.array([0.9]), np.array([0]), POSITIONS))
+    unit = np.full((1, 2, 1), 1.6448536)
+    found = bands.quantiles(np.zeros(1), unit, [0.05, 0.5, 0.95])[0]
+    np.testing.assert_allclose(found, sign * 4 + 1.6448536 * np.array([-1, 0, 1]), atol=0.4)
+    lower, upper = bands.intervals(np.zeros(1), unit, 0.9)[0, :, 0]  # reaches to the center
+    assert (lower, upper) == ((0, found[2]) if sign > 0 else (found[0], 0))
+    both = bands.parts(unit / 2, unit / 2, 0.9)
+    np.testing.assert_allclose(np.add(*both)[0], [-lower, upper])
+    distribution = bands.distribution(np.zeros(1), unit)
+    np.testing.assert_allclose(distribution.ppf([0.05, 0.5, 0.95])[0], found, atol=0.05)
+    np.testing.assert_allclose(distribution.median, found[1], atol=0.05)
+
+
+def test_the_farther_side_speaks_for_both_where_the_window_is_small():
+    rolling = Rolling.begin([0.9], np.arange(-3.0, 9.0), Pace(window=12))
+    bands = rolling.bands(AnyLevel(np.array([0.9]), np.array([0]), POSITIONS))
+    bounds = bands.intervals(np.zeros(1), np.full((1, 2, 1), 1.6448536), 0.9)
+    np.testing.assert_allclose(bounds[0, :, 0], [-8, 8])
 
 
 @given(ROWS, PACES)
@@ -111,16 +169,16 @@ def test_intervals_of_all_levels_stay_nested(rows, pace):
 
 
 def test_bounds_that_no_window_supports_are_infinite_and_said():
-    rolling = begin(Pace(window=100, rate=0.2)).after(np.array([5.0, 9.0]))
+    rolling = begin(Pace(window=100, rate=0.2)).after(np.array([5.0, 9.0, -9.0]))
     assert rolling.levels_now[0] > 1
     fitted = AnyLevel(np.array([0.9]), np.array([0]), POSITIONS)
-    with pytest.warns(CalibrationWarning, match="the bounds are infinite"):
+    with pytest.warns(CalibrationWarning, match="bounds are infinite"):
         bounds = rolling.bands(fitted).intervals(np.zeros(1), np.ones((1, 2, 1)), 0.9)
     assert np.isinf(bounds).all()
 
 
 def test_intervals_shrink_to_their_center_where_all_rows_are_inside():
-    rolling = begin(Pace(window=100, rate=0.55)).after(np.zeros(17))
+    rolling = begin(Pace(window=100, rate=0.55)).after(np.zeros(40))
     assert rolling.levels_now[0] <= 0
     fitted = AnyLevel(np.array([0.9]), np.array([0]), POSITIONS)
     bounds = rolling.bands(fitted).intervals(np.ones(1), np.ones((1, 2, 1)), 0.9)
@@ -133,8 +191,12 @@ def test_the_distribution_has_the_adapted_intervals_as_quantiles():
     bands = rolling.bands(AnyLevel(np.array([0.9]), np.array([0]), POSITIONS))
     ones = np.ones((1, 2, 1))
     inside = bands.intervals(np.zeros(1), ones, [0.5, 0.9])[0]
-    ends = bands.distribution(np.zeros(1), ones).ppf([0.25, 0.75, 0.05, 0.95])[0]
+    distribution = bands.distribution(np.zeros(1), ones)
+    ends = distribution.ppf([0.25, 0.75, 0.05, 0.95])[0]
     np.testing.assert_allclose(ends, inside.T.ravel(), rtol=0.01)
+    shares = np.array([1e-4, 0.01, 0.3, 0.5, 0.8, 0.9999])
+    back = [distribution.cdf(float(t))[0] for t in distribution.ppf(shares)[0]]
+    np.testing.assert_allclose(back, shares, rtol=1e-6)
 
 
 def test_another_pace_goes_on_from_where_it_is():
@@ -142,8 +204,8 @@ def test_another_pace_goes_on_from_where_it_is():
     slower = rolling.at_pace(Pace(window=30, rate=0.001))
     np.testing.assert_allclose(slower.alphas, rolling.alphas)
     assert np.array_equal(slower.n_missed, rolling.n_missed)
-    moved = slower.after(np.zeros(1)).alphas - slower.alphas
-    assert moved == pytest.approx(0.001 * 0.1)
+    moved = slower.after(np.full(1, 2.0)).alphas - slower.alphas
+    np.testing.assert_allclose(moved, 0.001 * 0.05)
     assert slower.at_pace(slower.pace) is slower
 
 
@@ -166,6 +228,34 @@ def test_advice_comes_with_lost_coverage_or_strange_rows_and_not_by_chance():
     usual = begin(Pace()).after(rng.normal(size=900), rng.uniform(size=900) < 0.05)
     assert usual.advice() is None
     assert "would have covered" in usual.after(3 * rng.normal(size=900)).advice()
+    leaning = usual.after(rng.normal(size=900) * 0.8 - 0.8)
+    assert "lie below the median of the fit" in leaning.advice()
     strange = usual.after(rng.normal(size=900), rng.uniform(size=900) < 0.3)
     assert "are unlike those of the fit" in strange.advice()
     assert begin(Pace()).after(np.full(99, 9.0)).advice() is None  # too few to say
+
+
+def test_a_state_from_before_sides_goes_on():
+    rng = np.random.default_rng(0)
+    new = begin(Pace(window=50, lead=3), (0.5, 0.9)).after(rng.normal(size=40))
+    old = {
+        "levels": new.levels,
+        "positions": new.positions,
+        "pace": new.pace,
+        "n_rows": 40,
+        "n_missed": np.array([18, 6]),
+        "alphas_before": np.array([0.5, 0.1]),
+        "n_before": 0,
+        "missed_before": np.array([0, 0]),
+        "last_missed": np.zeros((2, 2), bool),
+        "strange": new.strange,
+        "times": None,
+    }
+    found = Rolling.__new__(Rolling)
+    found.__setstate__(old)
+    np.testing.assert_allclose(found.levels_now, [0.49, 0.91])
+    assert np.array_equal(found.coverage, [1 - 18 / 40, 1 - 6 / 40])
+    later = found.after(rng.normal(size=500))
+    assert later.n_rows == 540
+    assert np.all(np.abs(later.coverage - [0.5, 0.9]) < 0.06)
+    assert set(vars(found)) >= set(vars(new)) - {"_steps", "_tails"}

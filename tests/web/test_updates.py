@@ -66,6 +66,8 @@ def test_rows_are_taken_and_intervals_follow():
     assert found["rows"] == 60
     assert found["last_time"] == "2026-01-08 11:00"
     assert found["levels"][0]["coverage"] == twin.rolling_.coverage[0]
+    sides = [found["levels"][0][side] for side in ("below", "above")]
+    assert sides == twin.rolling_.outside[0].tolist()
     bounds = twin.predict_interval(pl.DataFrame({"x": [1.5]}))[1]
     assert band["levels"][0]["lower"] == pytest.approx(bounds[0, 0, 0])
     assert after["updates"] == found

@@ -133,7 +133,9 @@ class AnsweringRegressor(WidthRegressor):
         """(n, q): the values that the shares `levels` (q,), rising, of the targets do not exceed.
 
         Those at 0.05 and 0.95 are the bounds of the interval at 0.9, to the last digit; that at 0.5
-        is the center, unless most targets of calibration rows lie on one side of it.
+        is the center, unless most targets of calibration rows lie on one side of it. After `update`
+        all of them move to where the last rows are, and leave the center outside if need be, to
+        which intervals reach.
         """
         check_quantiles(np.atleast_1d(np.asarray(levels, float)).tolist())
         return self.answers(X, groups=groups).quantiles(levels)

@@ -46,10 +46,13 @@ class UpdatingRegressor(AnsweringRegressor):
         """Calibrate on with rows whose targets became known, in the order of time.
 
         Each row is first judged by the interval it would have got, then joins the window of the
-        last rows that intervals are calibrated on; and the level adapts, so that in the long run
-        the coverage is met for any sequence of rows (adaptive conformal inference). Center and
-        widths are not fitted again: a `RefitWarning` says when they should be. What is kept is
-        `rolling_`, and saved with the model; all later answers use it.
+        last rows that intervals are calibrated on. Bounds below and above are quantiles of their
+        errors, each at a share that adapts, so that in the long run the coverage is met for any
+        sequence of rows (adaptive conformal inference). Quantiles and distributions, and their
+        median with them, move to where the last rows are. `predict` does not: center and widths are
+        not fitted again, and intervals reach to the center wherever it is. A `RefitWarning` says
+        when the model should be fitted anew. What is kept is `rolling_`, and saved with the model;
+        all later answers use it.
 
         Parameters
         ----------
@@ -60,8 +63,8 @@ class UpdatingRegressor(AnsweringRegressor):
         window : int, optional
             How many of the last rows count, at first 1,000; calibration rows fill it to begin with.
         rate : float, optional
-            By how much one row moves the level: by default 0.005, and less with a long lead; 0
-            moves the window alone.
+            By how much one row moves the share of its side: by default a twentieth of
+            (1 - level) / 2, and less with a lead of more than 10; 0 moves the window alone.
         lead : int, optional
             How many rows pass until the target of a row is known, at first `gap` + 1; with
             forecasts 24 hours ahead, made every hour, 24. Each row is judged with what was known

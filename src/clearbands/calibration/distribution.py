@@ -164,8 +164,8 @@ class AnyLevel:
         bounds = np.full((len(center), 2, len(asked)), np.inf)
         bounds[:, 0] = -np.inf
         for j, level in enumerate(asked):
-            z = self._order(sign * self.positions, level)
-            ends = self._points(self._from_median(center, distances), np.array([sign * z]))
+            z = self._one_sided(sign, level)
+            ends = self._points(self._from_median(center, distances), np.array([z]))
             # At low levels a bound could lie beyond the center, which no interval leaves out.
             bounds[:, int(sign > 0), j] = sign * np.maximum(sign * ends[:, 0], sign * center)
         return bounds
@@ -193,13 +193,14 @@ class AnyLevel:
         kept = self.columns
         aleatoric, epistemic = aleatoric[:, :, kept], epistemic[:, :, kept]
         bounds = self._around(np.zeros(len(aleatoric)), aleatoric + epistemic, level)
-        reach, z = np.abs(bounds), self._z(level)
-        if math.isinf(z):
-            return reach, reach
-        noise, ignorance = self._mixed(aleatoric, z), self._mixed(epistemic, z)
+        reach, ends = np.abs(bounds), np.abs(self._ends(level))
+        noise, ignorance = self._mixed(aleatoric, ends), self._mixed(epistemic, ends)
         total = noise + ignorance
         share = np.divide(ignorance, total, out=np.zeros_like(total), where=total > 0)
-        return reach - share * reach, share * reach
+        finite = np.where(np.isfinite(reach), reach, 0.0)
+        of_parts = finite - share * finite, share * finite
+        aleatoric, epistemic = (np.where(np.isfinite(reach), p, reach) for p in of_parts)
+        return aleatoric, epistemic
 
     def quantiles(
         self, center: np.ndarray, distances: np.ndarray, levels: Sequence[float]
@@ -215,7 +216,7 @@ class AnyLevel:
         for j, quantile in enumerate(asked.tolist()):
             inside = float(abs(2 * exact(quantile) - 1))
             if inside == 0:
-                found[:, j] = self._from_median(center, distances).median
+                found[:, j] = self._middle(self._from_median(center, distances))
             else:
                 bounds = self._bounds(center, distances, inside)
                 found[:, j] = bounds[:, int(quantile > 0.5)]
@@ -229,7 +230,7 @@ class AnyLevel:
         inside = np.cumsum(weight) / (weight.sum() + 1)
         kept = np.isfinite(z) & (weight > 0)
         knots = np.concatenate([[0.0], z[kept]])
-        shares = np.concatenate([[0.0], self._shares(inside[kept])])
+        shares = np.concatenate([[0.0], inside[kept]])
         around_median = self._from_median(center, distances[:, :, self.columns])
         return Distribution(self, around_median, *_strictly_rising(knots, shares))
 
@@ -243,9 +244,18 @@ class AnyLevel:
         above = np.min(at[self.levels > level], initial=math.inf)
         return float(np.clip(self._order(np.abs(self.positions), level), below, above))
 
-    def _shares(self, inside: np.ndarray) -> np.ndarray:
-        """What shares of the calibration rows say of new ones."""
-        return inside
+    def _ends(self, level: float) -> tuple[float, float]:
+        """Where the band of a level ends: z below and above."""
+        z = self._z(level)
+        return -z, z
+
+    def _one_sided(self, sign: float, level: float) -> float:
+        """The z above which (sign -1) or below which (1) a share `level` of the rows lies."""
+        return sign * self._order(sign * self.positions, level)
+
+    def _middle(self, around: Around) -> np.ndarray:
+        """(n,): the values that half of the targets do not exceed."""
+        return around.median
 
     def _order(self, positions: np.ndarray, level: float) -> float:
         size = len(positions) if self.weight is None else float(self.weight.sum())
@@ -297,14 +307,17 @@ class AnyLevel:
         moved = distances + np.stack([shift, -shift], axis=1)[:, :, None]
         return Around(center + shift, np.maximum(moved, 0), distances[:, :, -1])
 
-    def _mixed(self, part: np.ndarray, z: float) -> np.ndarray:
-        """(n, 2): a part of the distances at z; unlike their sum it may fall between levels."""
+    def _mixed(self, part: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """(n, 2): a part of the distances at z below and above; between levels it may fall."""
         at = normal_distances(self.levels)
-        j = int(np.clip(np.searchsorted(at, z) - 1, 0, max(len(at) - 2, 0)))
         if len(at) == 1:
             return part[:, :, 0]
-        share = float(np.clip((z - at[j]) / (at[j + 1] - at[j]), 0, 1))
-        return (1 - share) * part[:, :, j] + share * part[:, :, j + 1]
+        sides = []
+        for side, z in enumerate(ends.tolist()):
+            j = int(np.clip(np.searchsorted(at, z) - 1, 0, len(at) - 2))
+            share = float(np.clip((z - at[j]) / (at[j + 1] - at[j]), 0, 1))
+            sides.append((1 - share) * part[:, side, j] + share * part[:, side, j + 1])
+        return np.stack(sides, axis=1)
 
     def _band(self, around: Around, z: float) -> np.ndarray:
         """(n, 2): the distances of band z from the median."""
@@ -408,8 +421,7 @@ class Distribution:
         values = check_vector(values, "t", n)
         support = self.targets.support
         inner = self.targets.thresholds(values, self._center)
-        z = self.bands._positions(inner, self.around)
-        share = 0.5 + np.sign(z) * self._inside(np.abs(z)) / 2
+        share = self._below(self.bands._positions(inner, self.around))
         share = np.where(values < support.low, 0.0, share)
         return np.where(values >= support.high, 1.0, share)
 
@@ -418,8 +430,7 @@ class Distribution:
         asked = np.atleast_1d(np.asarray(p, float))
         if asked.ndim != 1 or not np.all((asked > 0) & (asked < 1)):
             raise ValueError(f"p must lie strictly between 0 and 1, got {p!r}.")
-        z = np.sign(asked - 0.5) * self._z_inside(np.abs(2 * asked - 1))
-        found = self.bands._points(self.around, z)
+        found = self.bands._points(self.around, self._z_below(asked))
         return self.targets.points(found, self._center)
 
     def mean(self) -> np.ndarray:
@@ -432,7 +443,7 @@ class Distribution:
         check_count(n, "n")
         rng = check_random_state(random_state)
         shares = rng.uniform(size=(len(self.median), n))
-        z = np.sign(shares - 0.5) * self._z_inside(np.abs(2 * shares - 1))
+        z = self._z_below(shares)
         drawn = [self._points_of_rows(column) for column in np.moveaxis(z, 1, 0)]
         return self.targets.points(np.stack(drawn, axis=1), self._center)
 
@@ -452,6 +463,14 @@ class Distribution:
         between = (1 - share) * reach[rows, j] + share * reach[rows, j + 1]
         beyond = reach[:, -1] + self.around.beyond[rows, side] * (size / at[-1] - 1)
         return self.median + np.sign(z) * np.where(size > at[-1], beyond, between)
+
+    def _below(self, z: np.ndarray) -> np.ndarray:
+        """Which share of the targets lies below z, on the side of its sign."""
+        return 0.5 + np.sign(z) * self._inside(np.abs(z)) / 2
+
+    def _z_below(self, share: np.ndarray) -> np.ndarray:
+        """The z below which so large a share lies."""
+        return np.sign(share - 0.5) * self._z_inside(np.abs(2 * share - 1))
 
     def _inside(self, z: np.ndarray) -> np.ndarray:
         """Which share of the targets band z contains."""

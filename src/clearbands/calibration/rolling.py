@@ -1,49 +1,51 @@
-"""Calibration that goes on after the fit: a rolling window of rows, and a level that adapts.
+"""Calibration that goes on after the fit: a rolling window of rows, and tails that adapt.
 
-Every row has one number, its position: which band of the fit just contains it (see
-`distribution.py`). The last positions are the window, and the band of a level is the one that
-contains as many of them as the level needs. Which level is asked for adapts (Gibbs and Candès
-2021): after each row
+Every row has one number, its position: which band of the fit just contains it, negative below the
+median of the fit (see `distribution.py`). The last positions are the window, and bounds are
+quantiles of them, one for each side: where errors go to one side, one bound moves out, and the
+other one in. Which quantiles adapts, side by side (Gibbs and Candès 2021): after each row
 
-    alpha = alpha + rate * (1 - level - missed)        missed is 1 or 0
+    alpha = alpha + rate * ((1 - level) / 2 - missed)        missed is 1 or 0, on this side
 
-so that too many misses widen the next intervals, whatever the rows. The share of missed rows of n
-then differs from 1 - level by alpha's way since the start divided by n * rate; alpha stays within
-[-rate, 1 + rate], since at 0 or below intervals are infinite, and at 1 or above they are empty.
+so that too many misses on a side move its next bounds out, whatever the rows. Of n rows the share
+that is missed on a side differs from (1 - level) / 2 by alpha's way since the start, divided by
+n * rate. alpha does not fall below -rate, since at 0 or below the bound is infinite, nor rise above
+1 + rate, since at 1 or above it lies beyond all rows. So both sides together miss at most
+
+    1 - level + (1 - level + 2 * rate) / (n * rate)
+
+of any n rows. By default the rate is a twentieth of (1 - level) / 2, so that whatever happens no
+side misses more than 21 rows beyond its share.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left, insort
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from clearbands.calibration.conformal import (
-    CalibrationWarning,
-    order_statistic,
-    rank,
-    rows_needed,
-)
+from clearbands.calibration.conformal import rows_needed
 from clearbands.calibration.distribution import AnyLevel
+from clearbands.calibration.rolling_levels import RollingLevels, Shares, lower_end, upper_end
 from clearbands.checks import check_count
-from clearbands.levels import alpha, normal_distances
-from clearbands.words.telling import warn
+from clearbands.levels import alpha, normal_distances, tails
 
 WINDOW = 1_000
-RATE = 0.005  # that of Gibbs and Candès
-MOST_UNKNOWN = 0.05
-"""By how much misses may move the level that follow each other before the first is known of: with
-more, a single bad day of a forecast 24 hours ahead makes the intervals of the next infinite."""
+RATE = 1 / 20  # of the share that a side leaves out: 0.0025 at 0.9, half of Gibbs' and Candès'
+MOST_UNKNOWN = 1 / 2
+"""The part of that share which may be used up by misses before the first of them is known: with
+more, a single bad day of a forecast 24 hours ahead makes the bounds of the next infinite."""
 
-EMPTY = -1.0  # the band that contains not even its center
 FEWEST_ROWS = 100  # that say something about how the model fares
-LOST, STRANGE = 0.05, 0.10
-"""Shares of rows by which coverage may fall, or unfamiliar rows exceed theirs, without a word."""
+LOST, STRANGE, LEANS = 0.05, 0.10, 0.20
+"""Shares of rows by which coverage may fall, unfamiliar rows exceed theirs, or one side of the
+median exceed half, without a word."""
 
 ORDINARILY_STRANGE = 0.05
 
@@ -67,14 +69,17 @@ class Pace:
     rate: float | None = None  # of the level; with 0 only the window moves
     lead: int = 1  # how many rows pass until the target of one is known
 
-    @property
-    def step(self) -> float:
-        """The rate that was given, or 0.005, and less where targets become known late.
+    def steps(self, levels: np.ndarray) -> np.ndarray:
+        """(k,): the rate that was given, or a twentieth of (1 - level) / 2; less with a long lead.
 
-        >>> Pace().step, Pace(lead=50).step, Pace(rate=0.1).step
-        (0.005, 0.001, 0.1)
+        >>> Pace().steps(np.array([0.9, 0.99])).round(5).tolist()
+        [0.0025, 0.00025]
+        >>> Pace(lead=25).steps(np.array([0.9])), Pace(rate=0.1).steps(np.array([0.9]))
+        (array([0.001]), array([0.1]))
         """
-        return min(RATE, MOST_UNKNOWN / self.lead) if self.rate is None else float(self.rate)
+        if self.rate is not None:
+            return np.full(len(levels), float(self.rate))
+        return _tails(levels)[:, 0] * min(RATE, MOST_UNKNOWN / self.lead)
 
     def checked(self, levels: np.ndarray) -> Pace:
         check_count(self.window, "window", smallest=rows_needed(float(levels.max())))
@@ -91,14 +96,16 @@ class Rolling:
 
     Examples
     --------
-    The window holds positions up to 2. Rows at 2.5 are outside, until the level has risen so far,
-    and the window has seen so many of them, that intervals contain them:
+    The window holds positions up to 2. Rows at 2.5 are above, until the share of that side is so
+    small, or the window has seen so many of them, that intervals contain them:
 
     >>> import numpy as np
-    >>> rolling = Rolling.begin([0.9], np.linspace(-2, 2, 99), Pace(window=100, rate=0.05))
+    >>> rolling = Rolling.begin([0.9], np.linspace(-2, 2, 99), Pace(window=100, rate=0.02))
     >>> rolling = rolling.after(np.full(40, 2.5))
     >>> rolling.n_rows, rolling.n_missed.tolist(), rolling.coverage.tolist()
     (40, [2], [0.95])
+    >>> rolling.outside.tolist()  # below and above
+    [[0.0, 0.05]]
     """
 
     levels: np.ndarray  # (k,): those of the fit, in its order
@@ -106,10 +113,10 @@ class Rolling:
     pace: Pace
     n_rows: int  # of all updates
     n_missed: np.ndarray  # (k,): how many were outside the intervals of their time
-    alphas_before: np.ndarray  # (k,): where alpha began at this rate
+    alphas_before: np.ndarray  # (k, 2): where alpha began at this rate, below and above
     n_before: int  # rows until then
-    missed_before: np.ndarray  # (k,)
-    last_missed: np.ndarray  # (lead - 1, k): of rows whose targets the next row does not know yet
+    n_outside: np.ndarray  # (k, 2): how many since then were below and above
+    last_outside: np.ndarray  # (lead - 1, k, 2): whose targets the next row does not know yet
     strange: np.ndarray  # (m,): which of the last rows are unfamiliar
     times: np.ndarray | None = None  # (m,): of the last rows, where they are known
 
@@ -123,45 +130,71 @@ class Rolling:
         """With the positions of the calibration rows, of which the last fill the window."""
         levels = np.asarray(levels, float)
         pace = pace.checked(levels)
-        alphas = np.array([alpha(level) for level in levels.tolist()])
-        none = np.zeros(len(levels), np.int64)
         return cls(
             levels,
             positions[-(pace.window + pace.lead - 1) :],
             pace,
             n_rows=0,
-            n_missed=none,
-            alphas_before=alphas,
+            n_missed=np.zeros(len(levels), np.int64),
+            alphas_before=_tails(levels),
             n_before=0,
-            missed_before=none,
-            last_missed=np.zeros((0, len(levels)), bool),
+            n_outside=np.zeros((len(levels), 2), np.int64),
+            last_outside=np.zeros((0, len(levels), 2), bool),
             strange=np.zeros(0, bool),
         )
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Of a file; one from before sides had alphas of their own has one alpha for both."""
+        if "n_outside" not in state:
+            state = _with_sides(state)
+        vars(self).update(state)
+
     @property
     def alphas(self) -> np.ndarray:
-        """(k,): what 1 - level has become at each level; outside of [0, 1] for a while, maybe."""
-        return self._alphas(self.n_rows, self.n_missed)
+        """(k, 2): what (1 - level) / 2 has become below and above; outside of [0, 1], maybe."""
+        return self._alphas(self.n_rows, self.n_outside)
 
     @property
     def levels_now(self) -> np.ndarray:
         """(k,): the levels that are asked of the window so that those of the fit are met."""
-        return 1 - self.alphas
+        return 1 - self.alphas.sum(axis=1)
 
     @property
     def coverage(self) -> np.ndarray:
-        """(k,): the share of all rows that were inside the intervals of their time."""
+        """(k,): the share of all rows that were between the bounds of their time.
+
+        Where both bounds lay on one side of the center, to which intervals reach, they contained
+        more.
+        """
         return 1 - self.n_missed / max(self.n_rows, 1)
 
     @property
+    def outside(self) -> np.ndarray:
+        """(k, 2): the shares below and above of the rows since the rate was set."""
+        return self.n_outside / max(self.n_rows - self.n_before, 1)
+
+    @property
     def bound(self) -> np.ndarray:
-        """(k,): how far the coverage since the rate was set can be from its level, for any rows."""
-        n, rate, lead = self.n_rows - self.n_before, self.pace.step, self.pace.lead
-        if n == 0 or rate == 0:
-            return np.full(len(self.levels), np.inf)
-        away = np.maximum(self.alphas_before, 1 - self.alphas_before)
-        number = 1 + np.argsort(np.argsort(self.levels))  # a higher level may follow a lower one up
-        return (np.maximum(away, 0) + rate * lead * number) / (n * rate)
+        """(k,): how far the coverage since the rate was set can fall short, for any rows."""
+        return self.side_bound.sum(axis=1)
+
+    @property
+    def side_bound(self) -> np.ndarray:
+        """(k, 2): how far `outside` can exceed (1 - level) / 2, for any rows."""
+        n, steps = self.n_rows - self.n_before, self._steps
+        if n == 0 or not steps.all():
+            return np.full((len(self.levels), 2), np.inf)
+        return (np.maximum(self.alphas_before, 0) / steps + self.pace.lead) / n
+
+    @cached_property
+    def _steps(self) -> np.ndarray:
+        """(k, 1)"""
+        return self.pace.steps(self.levels)[:, None]
+
+    @cached_property
+    def _tails(self) -> np.ndarray:
+        """(k, 2): the shares that levels leave out below and above."""
+        return _tails(self.levels)
 
     @property
     def n_window(self) -> int:
@@ -185,8 +218,8 @@ class Rolling:
             pace=pace,
             alphas_before=alphas,
             n_before=self.n_rows,
-            missed_before=self.n_missed,
-            last_missed=self.last_missed[:0],
+            n_outside=np.zeros_like(self.n_outside),
+            last_outside=self.last_outside[:0],
         )
 
     def after(
@@ -196,9 +229,9 @@ class Rolling:
         times: np.ndarray | None = None,
     ) -> Rolling:
         """After these rows, in the order of time."""
-        missed = self.judge(positions)
+        outside = self.judge(positions)
         window, lead = self.pace.window, self.pace.lead
-        known = np.concatenate([self.last_missed, missed])
+        judged = np.concatenate([self.last_outside, outside])
         flags = np.zeros(len(positions), bool) if strange is None else strange
         if times is not None and self.times is not None:
             times = np.concatenate([self.times, times])
@@ -206,15 +239,15 @@ class Rolling:
             self,
             positions=np.concatenate([self.positions, positions])[-(window + lead - 1) :],
             n_rows=self.n_rows + len(positions),
-            n_missed=self.n_missed + missed.sum(axis=0),
-            last_missed=known[max(0, len(known) - (lead - 1)) :],
+            n_missed=self.n_missed + outside.any(axis=2).sum(axis=0),
+            n_outside=self.n_outside + outside.sum(axis=0),
+            last_outside=judged[max(0, len(judged) - (lead - 1)) :],
             strange=np.concatenate([self.strange, flags])[-window:],
             times=None if times is None else times[-window:],
         )
 
     def bands(self, fitted: AnyLevel) -> RollingLevels:
         """What answers at any level, from the rows up to now."""
-        order = np.argsort(self.levels)
         return RollingLevels(
             fitted.levels,
             fitted.columns,
@@ -223,8 +256,7 @@ class Rolling:
             may_fall_short=False,
             median=fitted.median,
             paces=fitted.paces,
-            asked=self.levels[order],
-            needed=np.maximum.accumulate(self.levels_now[order]),
+            shares=Shares.of(self.levels, self.alphas),
         )
 
     def advice(self) -> str | None:
@@ -241,6 +273,14 @@ class Rolling:
                     f"of the last {n} rows. They adapt, but a model that is fitted anew, with "
                     "these rows, would have shorter ones."
                 )
+        lean = float(np.mean(np.sign(self.positions[-n:])))
+        if abs(lean) / 2 > max(LEANS, four_errors(0.5, n)):
+            side, word = 0.5 + abs(lean) / 2, "below" if lean < 0 else "above"
+            return (
+                f"{side:.0%} of the last {n} rows lie {word} the median of the fit. Bounds and "
+                "quantiles have moved there, and points have not: fit the model anew, with these "
+                "rows."
+            )
         share = float(np.mean(self.strange[-n:]))
         if share - ORDINARILY_STRANGE > max(STRANGE, four_errors(ORDINARILY_STRANGE, n)):
             return (
@@ -249,89 +289,63 @@ class Rolling:
             )
         return None
 
-    def _alphas(self, n: int, missed: np.ndarray) -> np.ndarray:
+    def _alphas(self, n: int, outside: np.ndarray) -> np.ndarray:
         """From whole numbers alone, so that one call with all rows equals one call for each."""
-        since, outside = n - self.n_before, missed - self.missed_before
-        targets = np.array([alpha(level) for level in self.levels.tolist()])
-        return self.alphas_before + self.pace.step * (since * targets - outside)
+        expected = (n - self.n_before) * self._tails
+        return self.alphas_before + self._steps * (expected - outside)
 
     def judge(self, positions: np.ndarray) -> np.ndarray:
-        """(n, k): which rows are outside the interval made when only rows `lead` ago were known."""
+        """(n, k, 2): which rows are below and above bounds made when rows `lead` ago were known."""
         window, late = self.pace.window, self.pace.lead - 1
         order = np.argsort(self.levels)
-        distance = np.abs(np.concatenate([self.positions, positions])).tolist()
-        behind = max(0, len(self.last_missed))  # at first no row is waiting
+        z = np.concatenate([self.positions, positions]).tolist()
+        behind = len(self.last_outside)  # at first no row is waiting
         end = len(self.positions) - behind
-        in_window = sorted(distance[max(0, end - window) : end])
-        known, missed = self.n_rows - behind, self.n_missed - self.last_missed.sum(axis=0)
-        found = list(self.last_missed)
+        in_window = sorted(z[max(0, end - window) : end])
+        known, outside = self.n_rows - behind, self.n_outside - self.last_outside.sum(axis=0)
+        found = list(self.last_outside)
         for row in range(len(positions)):
             while known + late < self.n_rows + row:  # one more target has become known
-                insort(in_window, distance[end])
+                insort(in_window, z[end])
                 if len(in_window) > window:
-                    del in_window[bisect_left(in_window, distance[end - window])]
-                missed = missed + found[known - (self.n_rows - behind)]
+                    del in_window[bisect_left(in_window, z[end - window])]
+                outside = outside + found[known - (self.n_rows - behind)]
                 known, end = known + 1, end + 1
-            reach = _reach(in_window, 1 - self._alphas(known, missed)[order])
-            outside = np.empty(len(order), bool)
-            outside[order] = distance[len(self.positions) + row] > reach
-            found.append(outside)
-        return np.array(found[behind:], bool).reshape(-1, len(order))
+            alphas = self._alphas(known, outside)[order]
+            below, above = alphas.T.tolist()
+            low = np.minimum.accumulate([lower_end(in_window, share) for share in below])
+            high = np.maximum.accumulate([upper_end(in_window, share) for share in above])
+            at = z[len(self.positions) + row]
+            is_outside = np.empty((len(order), 2), bool)
+            is_outside[order] = np.stack([at < low, at > high], axis=1)
+            found.append(is_outside)
+        return np.array(found[behind:], bool).reshape(-1, len(order), 2)
 
 
-def _reach(in_window: list[float], needed: np.ndarray) -> np.ndarray:
-    """(k,): the bands at rising levels, none within one before it."""
-    n, found = len(in_window), []
-    for level in needed.tolist():
-        if level <= 0:
-            found.append(EMPTY)
-        elif level >= 1:
-            found.append(math.inf)
-        else:
-            k = rank(n, level)
-            found.append(in_window[k - 1] if k <= n else math.inf)
-    return np.maximum.accumulate(found)
+def _tails(levels: np.ndarray) -> np.ndarray:
+    """(k, 2): the shares below and above that levels (k,) leave out."""
+    return np.repeat([[tails(level)[0]] for level in levels.tolist()], 2, axis=1)
+
+
+def _with_sides(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The state of a file that has one alpha for both sides, which each takes half of."""
+    targets = np.array([alpha(level) for level in state["levels"].tolist()])
+    expected = (state["n_rows"] - state["n_before"]) * targets
+    missed = state["n_missed"] - state["missed_before"]
+    pace = state["pace"]
+    step = min(0.005, 0.05 / pace.lead) if pace.rate is None else float(pace.rate)
+    alphas = state["alphas_before"] + step * (expected - missed)
+    kept = {
+        key: value for key, value in state.items() if key not in ("missed_before", "last_missed")
+    }
+    return kept | {
+        "alphas_before": np.repeat(alphas[:, None] / 2, 2, axis=1),
+        "n_before": state["n_rows"],
+        "n_outside": np.zeros((len(alphas), 2), np.int64),
+        "last_outside": np.zeros((0, len(alphas), 2), bool),
+    }
 
 
 def four_errors(share: float, n: int) -> float:
     """Of the share of n rows in which something happens with this probability."""
     return 4 * math.sqrt(share * (1 - share) / n)
-
-
-@dataclass(frozen=True)
-class RollingLevels(AnyLevel):
-    """Bands from the rows of a window, at levels that have adapted.
-
-    Between the levels of the fit the adapted ones are interpolated.
-    """
-
-    asked: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (k,): of the fit, rising
-    needed: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (k,): of the window, rising
-
-    def _knots(self) -> tuple[np.ndarray, np.ndarray]:
-        asked = np.concatenate([[0.0], self.asked, [1.0]])
-        needed = [min(0.0, self.needed[0]), *self.needed, max(1.0, self.needed[-1])]
-        return asked, np.array(needed)
-
-    def _adapted(self, level: float) -> float:
-        (same,) = np.nonzero(np.abs(self.asked - level) < 1e-12)
-        return float(self.needed[same[0]]) if len(same) else float(np.interp(level, *self._knots()))
-
-    def _z(self, level: float) -> float:
-        if self._adapted(level) <= 0:
-            return 0.0
-        return self._order(np.abs(self.positions), level)
-
-    def _order(self, positions: np.ndarray, level: float) -> float:
-        needed, n = self._adapted(level), len(positions)
-        k = max(1, rank(n, needed)) if needed < 1 else n + 1
-        if k > n:
-            warn(
-                f"After the misses among the last rows, level {level:g} asks for more than the "
-                f"{n} rows of the window can tell: the bounds are infinite.",
-                CalibrationWarning,
-            )
-        return order_statistic(positions, k)
-
-    def _shares(self, inside: np.ndarray) -> np.ndarray:
-        return np.interp(inside, *self._knots()[::-1])

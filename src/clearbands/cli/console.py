@@ -229,11 +229,11 @@ def show_updates(model: Any, title: str) -> None:
     """How calibration goes on: a row per level."""
     rolling = model.rolling_
     table = _table()
-    for name in ("level", "asked for now", "coverage so far"):
+    for name in ("level", "asked for now", "coverage so far", "below", "above"):
         table.add_column(name, justify="right")
-    columns = (rolling.levels, rolling.levels_now, rolling.coverage)
-    for level, now, coverage in zip(*(values.tolist() for values in columns), strict=True):
-        table.add_row(f"{level:g}", f"{now:.4g}", f"{coverage:.4g}")
+    columns = (rolling.levels, rolling.levels_now, rolling.coverage, *rolling.outside.T)
+    for level, *found in zip(*(values.tolist() for values in columns), strict=True):
+        table.add_row(f"{level:g}", *(f"{value:.4g}" for value in found))
     _print(f"Updated with {title}; {count(rolling.n_rows, 'row')} since the fit", table)
 
 

@@ -44,7 +44,7 @@ Rate = Annotated[
     typer.Option(
         "--rate",
         metavar="NUMBER",
-        help="How much one row moves the level; 0.005 or less.",
+        help="How much one row moves the share of its side; by default a twentieth of it.",
     ),
 ]
 Lead = Annotated[

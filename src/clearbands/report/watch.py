@@ -71,7 +71,8 @@ def watch(
     inside = np.abs(found.positions) <= normal_distances(model.levels_)[j]
     pace = model.rolling_.pace if hasattr(model, "rolling_") else model.first_pace()
     rolling = Rolling.begin(model.levels_, calibration, pace)
-    kept = ~rolling.judge(found.positions)[:, j]
+    below, above = rolling.judge(found.positions)[:, j].T
+    kept = ~(below | above)
     parts = model.without_updates().predict_uncertainties(X, groups=groups)[j]
 
     def mean(values: np.ndarray) -> np.ndarray:

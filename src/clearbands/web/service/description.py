@@ -152,11 +152,14 @@ def describe_updates(model: Any) -> UpdatesInfo | None:
         window_rows=rolling.n_window,
         last_time=None if rolling.last_time is None else show_time(rolling.last_time),
         levels=[
-            LevelUpdate(confidence_level=level, level_now=now, coverage=coverage)
-            for level, now, coverage in zip(
+            LevelUpdate(
+                confidence_level=level, level_now=now, coverage=coverage, below=below, above=above
+            )
+            for level, now, coverage, (below, above) in zip(
                 rolling.levels.tolist(),
                 rolling.levels_now.tolist(),
                 rolling.coverage.tolist(),
+                rolling.outside.tolist(),
                 strict=True,
             )
         ],

@@ -82,6 +82,8 @@ class LevelUpdate(BaseModel):
     confidence_level: float
     level_now: float = Field(description="What is asked of the last rows so that it is met.")
     coverage: float = Field(description="Of all updated rows by the intervals of their time.")
+    below: float = Field(description="Share of rows below their intervals since the pace was set.")
+    above: float = Field(description="Share of rows above their intervals since the pace was set.")
 
 
 class UpdatesInfo(BaseModel):

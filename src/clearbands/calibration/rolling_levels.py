@@ -1,0 +1,184 @@
+"""Answers from a rolling window of rows: every bound is a quantile of their positions.
+
+Positions have the sign of their side (see `distribution.py`), so errors that go to one side move
+both bounds to it, and the median with them. The center stays where the fit put it: intervals reach
+to it, quantiles need not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from clearbands.bands import EPS
+from clearbands.calibration.conformal import CalibrationWarning, rank
+from clearbands.calibration.distribution import SAME_BAND, AnyLevel, Around, Distribution
+from clearbands.levels import exact, tails
+from clearbands.words.telling import warn
+
+
+def upper_end(in_window: Sequence[float], share: float) -> float:
+    """Beyond which so large a share of rows lies, for those of a window, rising.
+
+    Where the rows are too few for one side alone, the farther one speaks for both.
+    """
+    n = len(in_window)
+    if share <= 0:
+        return math.inf
+    if share >= 1:
+        return -math.inf
+    k = rank(n, 1 - share)
+    if k <= n:
+        return in_window[k - 1]
+    return max(-in_window[0], in_window[-1]) if rank(n, 1 - 2 * share) <= n else math.inf
+
+
+def lower_end(in_window: Sequence[float], share: float) -> float:
+    """The same on the other side."""
+    n = len(in_window)
+    if share <= 0:
+        return -math.inf
+    if share >= 1:
+        return math.inf
+    k = rank(n, 1 - share)
+    if k <= n:
+        return in_window[n - k]
+    return min(in_window[0], -in_window[-1]) if rank(n, 1 - 2 * share) <= n else -math.inf
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Which share of the window stands for which share of new rows, below a bound.
+
+    At the levels of the fit by the alphas; interpolated between.
+    """
+
+    asked: np.ndarray  # (q,): rising from 0 to 1
+    needed: np.ndarray  # (q,): rising
+
+    @classmethod
+    def of(cls, levels: np.ndarray, alphas: np.ndarray) -> Shares:
+        """With alphas (k, 2) of the levels (k,); where sides have crossed, both are in between."""
+        order = np.argsort(levels)
+        nested = np.minimum.accumulate(alphas[order])
+        low, high = nested[::-1, 0], 1 - nested[:, 1]  # rising
+        middle = float(
+            np.clip(0.5, low[-1], high[0]) if low[-1] <= high[0] else (low[-1] + high[0]) / 2
+        )
+        low, high = np.minimum(low, middle), np.maximum(high, middle)
+        outer = np.array([tails(level) for level in levels[order].tolist()])
+        return cls(
+            np.concatenate([[0.0], outer[::-1, 0], [0.5], outer[:, 1], [1.0]]),
+            np.concatenate([[min(0.0, low[0])], low, [middle], high, [max(1.0, high[-1])]]),
+        )
+
+    def in_window(self, share: float) -> float:
+        (same,) = np.nonzero(np.abs(self.asked - share) < 1e-12)
+        if len(same):
+            return float(self.needed[same[0]])
+        return float(np.interp(share, self.asked, self.needed))
+
+    def of_new_rows(self, in_window: np.ndarray) -> np.ndarray:
+        return np.interp(in_window, self.needed, self.asked)
+
+
+@dataclass(frozen=True)
+class RollingLevels(AnyLevel):
+    """Bounds that are quantiles of the rows of a window, at shares that have adapted."""
+
+    shares: Shares = field(default_factory=lambda: Shares(np.arange(2.0), np.arange(2.0)))
+
+    @cached_property
+    def in_window(self) -> list[float]:
+        """The positions, rising."""
+        return np.sort(self.positions).tolist()
+
+    def distribution(self, center: np.ndarray, distances: np.ndarray) -> Distribution:
+        z, n = np.array(self.in_window), len(self.positions)
+        shares = self.shares.of_new_rows(np.arange(1, n + 1) / (n + 1))
+        last = np.append(np.diff(z) > SAME_BAND * np.abs(z[1:]), True)  # of those on one band
+        kept = last & np.isfinite(z)
+        knots, shares = (z[kept], shares[kept]) if kept.any() else (np.zeros(1), np.full(1, 0.5))
+        around = self._from_median(center, distances[:, :, self.columns])
+        return SignedDistribution(self, around, knots, shares)
+
+    def _ends(self, level: float) -> tuple[float, float]:
+        below, above = tails(level)
+        return self._lower(below, level), self._upper(above, level)
+
+    def _one_sided(self, sign: float, level: float) -> float:
+        if sign < 0:
+            return self._lower(float(1 - exact(level)), level)
+        return self._upper(level, level)
+
+    def _middle(self, around: Around) -> np.ndarray:
+        share = self.shares.in_window(0.5)
+        z = (lower_end(self.in_window, share) + upper_end(self.in_window, 1 - share)) / 2
+        return self._points(around, np.array([z]))[:, 0]
+
+    def _bounds(self, center: np.ndarray, distances: np.ndarray, level: float) -> np.ndarray:
+        around = self._from_median(center, distances)
+        lower, upper = self._ends(level)
+        return np.stack(
+            [self._outwards(around, lower, -1), self._outwards(around, upper, 1)], axis=1
+        )
+
+    def _outwards(self, around: Around, z: float, sign: int) -> np.ndarray:
+        """(n,): where z lies, rounded down (sign -1) or up (sign 1): the row that is there counts.
+
+        See `make_interval`.
+        """
+        if math.isinf(z):
+            return np.full(len(around.median), z)
+        reach = self._band(around, abs(z))[:, int(z > 0)]
+        reach = reach * (1 + sign * math.copysign(8 * EPS, z))
+        found = around.median + math.copysign(1.0, z) * reach
+        return np.where(reach > 0, np.nextafter(found, sign * np.inf), found)
+
+    def _lower(self, share: float, level: float) -> float:
+        return self._told(lower_end(self.in_window, self.shares.in_window(share)), level)
+
+    def _upper(self, share: float, level: float) -> float:
+        return self._told(upper_end(self.in_window, 1 - self.shares.in_window(share)), level)
+
+    def _told(self, z: float, level: float) -> float:
+        if math.isinf(z):
+            warn(
+                f"After the misses among the last rows, level {level:g} asks for more than the "
+                f"{len(self.positions)} rows of the window can tell: bounds are infinite.",
+                CalibrationWarning,
+            )
+        return z
+
+
+@dataclass(frozen=True)
+class SignedDistribution(Distribution):
+    """That of updated rows: knots are signed positions, shares those of the rows below them."""
+
+    @property
+    def median(self) -> np.ndarray:
+        return self.bands._points(self.around, self._z_below(np.array([0.5])))[:, 0]
+
+    def _below(self, z: np.ndarray) -> np.ndarray:
+        from scipy.special import ndtr
+
+        first, last = self.knots[[0, -1]]
+        low, high = self.shares[[0, -1]]
+        found = np.interp(z, self.knots, self.shares)
+        found = np.where(z < first, low * ndtr(z) / ndtr(first), found)
+        return np.where(z > last, 1 - (1 - high) * ndtr(-z) / ndtr(-last), found)
+
+    def _z_below(self, share: np.ndarray) -> np.ndarray:
+        from scipy.special import ndtr, ndtri
+
+        first, last = self.knots[[0, -1]]
+        low, high = self.shares[[0, -1]]
+        found = np.interp(share, self.shares, self.knots)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            beneath = ndtri(share / low * ndtr(first))
+            beyond = -ndtri((1 - share) / (1 - high) * ndtr(-last))
+        return np.where(share < low, beneath, np.where(share > high, beyond, found))
