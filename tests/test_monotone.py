@@ -14,7 +14,9 @@ from clearbands import (
     save,
     variant_b,
 )
-from clearbands.monotone import Still, directions
+from clearbands.monotone import Still, directions, directions_of
+from clearbands.report.answer import held
+from clearbands.report.facts import gather
 
 QUICK = Contest(folds=3, repeats=1, averaged=2)
 
@@ -163,3 +165,18 @@ def test_still_rows_follow_weights_as_repeated_rows():
     assert one.columns.tolist() == [1]
     np.testing.assert_array_equal(one.values, other.values)
     assert directions({"b": -1}, ["a", "b"]).tolist() == [0, -1]
+
+
+def test_directions_are_told_by_model_and_report():
+    X, y = draw_rows(150)
+    table = pd.DataFrame(X, columns=["size", "age", "luck"])
+    told = {"size": 1, "age": -1}
+    model = fast(monotone=told, random_state=0).fit(table, y)
+    assert directions_of(model) == told
+    promise = " ".join(held(gather(model, table, y)))
+    assert "both bounds rise with “size” and fall with “age”" in promise
+    free = fast(random_state=0).fit(X, y)
+    assert directions_of(free) == {}
+    assert "rise with" not in " ".join(held(gather(free, X, y)))
+    by_place = fast(monotone=[0, 0, 1], random_state=0).fit(X, y)
+    assert directions_of(by_place) == {"x2": 1}

@@ -60,6 +60,16 @@ def directions(monotone: Monotone, names: Sequence[Any]) -> np.ndarray | None:
     return found if found.any() else None
 
 
+def directions_of(model: Any) -> dict[str, int]:
+    """The columns that a fitted model was told to rise (1) or fall (-1) with."""
+    names = list(getattr(model, "feature_names_in_", range(model.n_features_in_)))
+    found = directions(getattr(model, "monotone", None), names)
+    if found is None:
+        return {}
+    told = zip(names, found.tolist(), strict=True)
+    return {f"x{name}" if isinstance(name, int) else str(name): way for name, way in told if way}
+
+
 def encoded_directions(monotone: Monotone, encoder: Any, X: Any) -> np.ndarray | None:
     """The same for the columns that `encoder`, fitted on X, makes of those of X."""
     if monotone is None:

@@ -75,7 +75,26 @@ def test_rows_that_are_refused(change, words, model, tmp_path):
     assert not hasattr(clearbands.load(model), "rolling_")
 
 
+@pytest.mark.filterwarnings("always:3 of 63 rows")
+def test_what_is_odd_about_times_is_said_once(model, tmp_path):
+    table = hours(60, first=120)
+    data = write(pl.concat([table, table[-3:]]), tmp_path / "new.csv")
+    for command in (["update"], ["monitor", "--out", tmp_path / "page.html"]):
+        done = run(command[0], model, data, *command[1:])
+        assert done.exit_code == 0, done.stderr
+        assert done.stderr.count("3 of 63 rows have the time of the row before them") == 1
+
+
+def test_times_that_are_text_in_a_typed_file_are_times(model, tmp_path):
+    table = hours(60, first=120)
+    table.with_columns(pl.col("when").cast(pl.String)).write_parquet(tmp_path / "new.parquet")
+    done = run("update", model, tmp_path / "new.parquet")
+    assert done.exit_code == 0, done.stderr
+    assert clearbands.load(model).rolling_.n_rows == 60
+
+
 @pytest.mark.slow
+@pytest.mark.filterwarnings("always:3 of 83 rows")
 def test_fit_in_the_order_of_time(tmp_path):
     data = write(hours(150).sample(fraction=1, shuffle=True, seed=0), tmp_path / "table.csv")
     out, page = tmp_path / "model.clear", tmp_path / "page.html"
@@ -87,6 +106,9 @@ def test_fit_in_the_order_of_time(tmp_path):
     assert model.origin_.time == "when"
     assert list(model.feature_names_in_) == ["x"]
     assert "the last ones and kept out of the fit" in page.read_text("utf-8")
+    write(pl.concat([hours(80), hours(80)[-3:]]), data)
+    done = run("fit", data, "--target", "demand", "--out", out, *options[:2], "--preset", "fast")
+    assert done.stderr.count("3 of 83 rows have the time of the row before them") == 1
     refused = run("fit", data, "--target", "demand", "--out", out, "--gap", 2)
     assert refused.exit_code == 2
     assert "--gap needs --time" in refused.stderr

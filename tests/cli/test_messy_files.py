@@ -214,3 +214,35 @@ def test_european_files_need_no_options(tmp_path):
     assert "csv, separator semicolon, decimal comma, encoding windows-1252" in result.stdout
     said = run("inspect", path, "--separator", "tab", "--decimal", ".", "--encoding", "latin-1")
     assert "separator tab, encoding latin-1" in said.stdout
+
+
+@pytest.mark.slow
+def test_a_number_that_was_fitted_as_text_is_text_in_every_format(tmp_path):
+    rng = np.random.default_rng(0)
+    rooms, size = rng.integers(1, 5, 160), rng.normal(size=160)
+    houses = pl.DataFrame({"rooms": rooms, "size": size, "price": 10 * rooms + size})
+    houses[:120].write_csv(tmp_path / "houses.csv")
+    new = houses[120:]
+    new.write_csv(tmp_path / "new.csv")
+    new.write_parquet(tmp_path / "new.parquet")
+    new.with_columns(pl.col("rooms").cast(pl.Float64)).write_ipc(tmp_path / "new.feather")
+    (tmp_path / "folder").mkdir()
+    new.write_parquet(tmp_path / "folder" / "part.parquet")
+    model = tmp_path / "model.cb"
+    fit = run(
+        "fit", tmp_path / "houses.csv", "--target", "price", "--out", model, "--preset", "b",
+        "--columns-as", "rooms=text",
+    )  # fmt: skip
+    assert fit.exit_code == 0, fit.stderr
+    tables, scores = [], []
+    for name in ("new.csv", "new.parquet", "new.feather", "folder"):
+        out = tmp_path / "out.csv"
+        done = run("predict", model, tmp_path / name, "--out", out)
+        assert done.exit_code == 0, done.stderr
+        tables.append(out.read_text())
+        if name != "folder":
+            done = run("evaluate", model, tmp_path / name, "--json")
+            assert done.exit_code == 0, done.stderr
+            scores.append(json.loads(done.stdout) | {"data": ""})
+    assert len(set(tables)) == 1
+    assert all(score == scores[0] for score in scores)

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from clearbands.tables.choosing import choose_features, take_features, take_target
-from clearbands.tables.reading import read_table
+from clearbands.tables.reading import Fitted, read_table
 
 
 @pytest.fixture
@@ -47,8 +47,8 @@ def test_targets_are_numbers(tmp_path, cells, values):
     path = tmp_path / "data.csv"
     first, _, second = cells.rpartition(",")
     path.write_text(f"y,x\n{first},1\n{second},2\n")
-    for kinds in (None, {"x": "number"}):  # in fit, and for a model
-        assert take_target(read_table(path, kinds=kinds), "y").tolist() == values
+    for fitted in (None, Fitted({"x": "number"})):  # in fit, and for a model
+        assert take_target(read_table(path, fitted=fitted), "y").tolist() == values
 
 
 def test_features_are_all_but_the_target_or_those_asked_for():

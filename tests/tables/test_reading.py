@@ -18,7 +18,7 @@ from polars.testing import assert_frame_equal
 
 from clearbands.tables.dialect import Asked
 from clearbands.tables.formats import read_content
-from clearbands.tables.reading import read_csv, read_table
+from clearbands.tables.reading import Fitted, read_csv, read_table
 
 TABLE = pl.DataFrame({"size": [1.5, 2.5], "town": ["Zürich", "Bern"]})
 CSV = "size,town\n1.5,Zürich\n2.5,Bern\n"
@@ -52,12 +52,12 @@ def test_codes_keep_their_leading_zeros(csv):
     assert reading.codes == ("zip",)
     numbers = read_table(path, columns_as={"zip": "number"})
     assert numbers.frame["zip"].to_list() == [1067, 8001]
-    assert read_table(path, kinds={"zip": "number"}).frame["zip"].to_list() == [1067, 8001]
+    assert read_table(path, fitted=Fitted({"zip": "number"})).frame["zip"].to_list() == [1067, 8001]
 
 
 def test_the_columns_of_a_model_are_read_in_its_kinds(csv):
     path = csv('zip,x,sold\n8001,"1,710",2024-01-31\n8002,?,\n')
-    reading = read_table(path, kinds={"zip": "text", "x": "number", "sold": "date"})
+    reading = read_table(path, fitted=Fitted({"zip": "text", "x": "number", "sold": "date"}))
     assert reading.frame["zip"].to_list() == ["8001", "8002"]
     assert reading.frame["x"].to_list() == [1710, None]
     assert reading.frame["sold"].to_list() == [dt.date(2024, 1, 31), None]
@@ -78,7 +78,66 @@ def test_the_columns_of_a_model_are_read_in_its_kinds(csv):
 def test_a_cell_that_a_model_cannot_take_is_named(csv, cell, kind, said):
     good = {"number": "1", "date": "2024-01-31", "boolean": "true", "time": "12:00:00"}[kind]
     with pytest.raises(ValueError, match=f"Column 'x' {said}"):
-        read_table(csv(f"x\n{good}\n{cell}\n"), kinds={"x": kind})
+        read_table(csv(f"x\n{good}\n{cell}\n"), fitted=Fitted({"x": kind}))
+
+
+def write(frame, path):
+    {".csv": frame.write_csv, ".parquet": frame.write_parquet, ".feather": frame.write_ipc}[
+        path.suffix
+    ](path)
+    return path
+
+
+TYPED = pl.DataFrame(
+    {
+        "rooms": [3, 4, None],
+        "floors": [1.0, 2.5, None],
+        "heated": [True, False, None],
+        "sold": [dt.date(2026, 1, 31), None, dt.date(2026, 2, 1)],
+        "flag": [True, None, False],
+    }
+)
+AS_TEXT = pl.DataFrame(
+    {
+        "rooms": ["3", "4", None],
+        "floors": ["1", "2.5", None],
+        "heated": ["True", "False", None],
+        "sold": ["2026-01-31", None, "2026-02-01"],
+        "flag": [1, None, 0],
+    }
+)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "feather"])
+def test_every_format_is_read_in_the_kinds_of_a_model(tmp_path, ending):
+    path = write(TYPED, tmp_path / f"data.{ending}")
+    texts = {"rooms": {"3", "4"}, "floors": {"1", "2.5"}, "heated": {"True", "False"}}
+    kinds = dict.fromkeys(["rooms", "floors", "heated", "sold"], "text") | {"flag": "number"}
+    assert_frame_equal(read_table(path, fitted=Fitted(kinds, texts)).frame, AS_TEXT)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_text_in_typed_files_is_what_a_csv_file_would_hold(tmp_path, ending):
+    texts = AS_TEXT.select("heated", "sold", "rooms")
+    path = write(texts, tmp_path / f"data.{ending}")
+    fitted = Fitted({"heated": "boolean", "sold": "date", "rooms": "number"})
+    expected = TYPED.select("heated", "sold", "rooms")
+    assert_frame_equal(read_table(path, fitted=fitted).frame, expected)
+    write(texts.with_columns(sold=pl.lit("soon")), path)
+    with pytest.raises(ValueError, match="'sold' must hold dates, but row 1 holds 'soon'"):
+        read_table(path, fitted=fitted)
+
+
+def test_a_typed_column_asked_for_as_text_is_that_of_a_csv_file(tmp_path):
+    kinds = dict.fromkeys(["rooms", "sold"], "text")
+    read = [
+        read_table(write(TYPED, tmp_path / f"data.{ending}"), columns_as=kinds).frame
+        for ending in ("csv", "parquet", "feather")
+    ]
+    for frame in read[1:]:
+        assert_frame_equal(frame.select(*kinds), read[0].select(*kinds))
+    floats = write(TYPED.with_columns(pl.col("rooms").cast(pl.Float64)), tmp_path / "gaps.parquet")
+    assert read_table(floats, columns_as=kinds).frame["rooms"].to_list() == ["3", "4", None]
 
 
 def test_columns_are_read_as_asked(csv):

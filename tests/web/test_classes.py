@@ -1,6 +1,10 @@
 """A service whose model predicts classes."""
 
 import json
+import os
+import subprocess
+import sysconfig
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -10,8 +14,11 @@ from sklearn.linear_model import LogisticRegression
 pytest.importorskip("fastapi")
 from starlette.testclient import TestClient
 
+import clearbands
 from clearbands import ClearClassifier
 from clearbands.web.service.app import create_app
+
+SCRIPT = str(Path(sysconfig.get_path("scripts")) / "clearbands")
 
 
 @pytest.fixture(scope="module")
@@ -78,3 +85,15 @@ def test_what_makes_no_sense_is_refused(client, address, said):
     refused = client.post(f"/predict{address}", json={"rows": ROWS})
     assert refused.status_code == 422
     assert said in refused.json()["detail"]
+
+
+def test_the_command_says_in_one_sentence_that_classes_cannot_be_updated(model, tmp_path):
+    clearbands.save(model, tmp_path / "towns.clear")
+    done = subprocess.run(
+        [SCRIPT, "serve", "towns.clear", "--port", "0", "--allow-update", "--token-env", "T"],
+        cwd=tmp_path, env=os.environ | {"T": "s" * 32},
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    said = [line for line in done.stderr.splitlines() if not line.startswith("{")]
+    assert said == ["Error: A model of classes cannot be updated: fit it again with the rows."]

@@ -291,12 +291,34 @@ def test_a_scored_file_is_what_the_command_writes(client, folder):
     assert client.post("/score/2", content=content).status_code == 404
 
 
+def test_a_scored_file_may_be_as_messy_as_one_of_the_command(client, folder, tmp_path):
+    rows, expected = pl.read_csv(folder / "rows.csv"), predicted(folder)
+    european = rows.write_csv(separator=";", decimal_comma=True).encode("utf-16")
+    headers = {"x-file-name": "rows.csv"}
+    assert client.post("/score/0", content=european, headers=headers).content == expected
+    rows.write_parquet(tmp_path / "rows.parquet")  # dates are text in it
+    content = (tmp_path / "rows.parquet").read_bytes()
+    headers = {"x-file-name": "rows.parquet"}
+    assert client.post("/score/0", content=content, headers=headers).content == expected
+    stray = rows.with_columns(pl.col("age").cast(pl.String)).to_dicts()
+    stray[3]["age"] = "?"
+    content = pl.DataFrame(stray).write_csv().encode()
+    answer = client.post("/score/0", content=content)
+    assert answer.status_code == 200
+    assert json.loads(answer.headers["x-mended"]) == [
+        "Column 'age': 1 cell read as missing, such as '?' in row 4."
+    ]
+
+
 def test_a_file_that_cannot_be_scored_says_why(client):
     headers = {"x-file-name": "caf%C3%A9.csv"}
     for content, said in (
         (b"", "café.csv is empty"),
         (b"x\n1\n", "café.csv lacks 4 columns the model was fitted on"),
-        (b"x,age,heated,sold,colour\nfar,1,,,\n", "Column 'x' held numbers in fit"),
+        (
+            b"x,age,heated,sold,colour\nfar,1,,,\n",
+            "Column 'x' must hold numbers, but row 1 holds 'far'",
+        ),
     ):
         answer = client.post("/score/0", content=content, headers=headers)
         assert answer.status_code == 422

@@ -66,6 +66,22 @@ def running(folder, *options):
             process.communicate(timeout=60)
 
 
+@pytest.mark.parametrize("n_workers", ["1", "2"])
+def test_what_keeps_the_service_from_starting_is_one_sentence(tmp_path, n_workers):
+    frame, price = documented_houses()
+    groups = frame["town"].to_numpy()
+    model = linear_model(frame.drop("town"), price, groups=groups)  # nobody wrote down its column
+    clearbands.save(model, tmp_path / "model.clear")
+    done = subprocess.run(
+        [SCRIPT, "serve", "model.clear", "--port", "0", "--workers", n_workers],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    said = [line for line in done.stderr.splitlines() if not line.startswith("{")]
+    assert len(said) == 1
+    assert said[0].startswith("Error: The model was calibrated by group, with labels whose column")
+
+
 def wait_for(condition, seconds=60):
     until = time.monotonic() + seconds
     while not condition():

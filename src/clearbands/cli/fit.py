@@ -138,7 +138,7 @@ def fit(
         return
     reading = read_table(data, asked=asked, columns_as=kinds_asked(columns_as))
     if time is not None:
-        reading, _ = in_order(reading, time)
+        reading = in_order(reading, time)
     rows = fitting.choose_rows(reading, names, features=features, drop=drop, as_classes=classes)
     settings = settings.directed(rises, falls, rows.X.columns)
     settings.check_for(rows)

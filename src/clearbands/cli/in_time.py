@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING
 from clearbands.cli import console
 from clearbands.cli.models import origin_of
 from clearbands.tables.choosing import take_column
-from clearbands.tables.reading import Reading
+from clearbands.tables.reading import Reading, as_dates
 
 if TYPE_CHECKING:
-    import numpy as np
     import polars as pl
 
     from clearbands.regressor import ClearRegressor
 
 
-def in_order(reading: Reading, column: str) -> tuple[Reading, np.ndarray]:
-    """The table sorted by a column, which is said where it was not, and the checked times (n,)."""
+def in_order(reading: Reading, column: str) -> Reading:
+    """The table sorted by a column of dates, times or numbers, which is said where it was not."""
     import polars as pl
-
-    from clearbands.rows.time_order import check_time
 
     times = take_column(reading.frame, column, reading.name)
     if times.null_count():
         row = int(times.is_null().arg_true()[0]) + 1
         raise ValueError(f"The time {column!r} is missing in row {row}; remove such rows.")
+    if times.dtype == pl.String:
+        times = as_dates(times)  # a csv file would have told
+        reading = replace(reading, frame=reading.frame.with_columns(times))
     if times.dtype == pl.String:
         raise ValueError(
             f"The time {column!r} holds text such as {_no_date(times)!r}; it must be dates such as "
@@ -35,8 +35,8 @@ def in_order(reading: Reading, column: str) -> tuple[Reading, np.ndarray]:
         )
     if not times.is_sorted():
         console.say(f"Sorted the rows by {column!r}.")
-        reading = replace(reading, frame=reading.frame.sort(column, maintain_order=True))
-    return reading, check_time(reading.frame[column].to_numpy(), reading.frame.height)
+        return replace(reading, frame=reading.frame.sort(column, maintain_order=True))
+    return reading
 
 
 def _no_date(texts: pl.Series) -> str:

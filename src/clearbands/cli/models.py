@@ -67,10 +67,9 @@ def target_of(model: ClearRegressor, given: str | None) -> str:
 
 def read_for(data: Path, asked: Asked, *models: ClearRegressor) -> Reading:
     """The table, with its columns in the kinds of the models; what was mended is said."""
-    from clearbands.tables.features import kinds_of
+    from clearbands.tables.features import fitted_columns
 
-    kinds = {name: kind for model in reversed(models) for name, kind in kinds_of(model).items()}
-    reading = read_table(data, asked=asked, kinds=kinds)
+    reading = read_table(data, asked=asked, fitted=fitted_columns(*models))
     for name, found in reading.mended.items():
         console.complain(f"Warning: Column {name!r}: {found.in_words}.")
     return reading

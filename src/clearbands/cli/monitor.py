@@ -64,7 +64,10 @@ def monitor(
     reading = read_for(data, asked, fitted)
     column, times = time_of(fitted, time), None
     if column is not None:
-        reading, times = in_order(reading, column)
+        from clearbands.rows.time_order import check_time
+
+        reading = in_order(reading, column)
+        times = check_time(reading.frame[column].to_numpy(), reading.frame.height)
     name = target_of(fitted, target)
     y, X = take_target(reading, name), features_in(fitted, reading)
     seen = count_seen(fitted, X, y)

@@ -23,8 +23,9 @@ from clearbands.scaling.running import make_all
 from clearbands.scaling.source import ParquetTable, open_table
 from clearbands.scaling.store import Store
 from clearbands.tables.dialect import Dialect
+from clearbands.tables.features import fitted_columns
 from clearbands.tables.formats import FORMATS, STREAM
-from clearbands.tables.reading import Reading
+from clearbands.tables.reading import Reading, in_kinds
 from clearbands.writing import written_whole
 
 PIECE = 2**16  # rows
@@ -42,8 +43,10 @@ class PredictRows(Rows):
         return self._named("predicted", number, "parquet")
 
     def make(self, number: int, stop: np.ndarray) -> None:
-        reading = Reading(self.read(number), self.pieces[number].file, "parquet", Dialect(), "")
-        table = self.wanted.table(_model(self.model), reading)
+        model = _model(self.model)
+        frame = in_kinds(self.read(number), fitted_columns(model))
+        reading = Reading(frame, self.pieces[number].file, "parquet", Dialect(), "")
+        table = self.wanted.table(model, reading)
         self.store.write_table(self.name(number), table)
 
     def files(self) -> list[Path]:

@@ -76,8 +76,11 @@ def serve(
     )
     listener = server.listen(host, port)
     make_app = load()
-    console.say(f"Serving {model.name} on {server.address_of(listener)}; Ctrl-C stops it.")
     if token is None and not server.is_local(listener):
         console.complain("Warning: without a token, whoever reaches this machine may ask.")
     log_as_json()
-    serving.serve(make_app, load, listener, workers, grace=timeout)
+
+    def say_so() -> None:
+        console.say(f"Serving {model.name} on {server.address_of(listener)}; Ctrl-C stops it.")
+
+    serving.serve(make_app, load, listener, workers, grace=timeout, on_ready=say_so)

@@ -66,7 +66,8 @@ def update(
     labels: dict[str, Any] = {}
     column = time_of(fitted, time)
     if column is not None:
-        reading, labels["time"] = in_order(reading, column)
+        reading = in_order(reading, column)
+        labels["time"] = reading.frame[column].to_numpy()
     y = take_target(reading, target_of(fitted, target))
     X = features_in(fitted, reading)
     count_seen(fitted, X, y)

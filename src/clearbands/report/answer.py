@@ -6,6 +6,7 @@ from clearbands.calibration.conformal import rows_needed
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.diagnostics.coverage import FALSE_ALARMS
 from clearbands.diagnostics.diagnosis import lambda_words
+from clearbands.monotone import directions_of
 from clearbands.origin import are_many
 from clearbands.report import seen
 from clearbands.report.facts import Facts
@@ -121,7 +122,29 @@ def held(facts: Facts) -> list[str]:
             f"{percent(expected.low, 1)} and {percent(expected.high, 1)} in 19 of 20 cases"
             f"{'.' if facts.model.calibration_ == 'conformal' else ', about.'}"
         )
-    return said
+    return said + _directions(facts)
+
+
+def _directions(facts: Facts) -> list[str]:
+    """What the model was told of columns, and therefore keeps."""
+    told = directions_of(facts.model)
+    ways = [
+        f"{verb} with {_listed([name for name, way in told.items() if way == sign])}"
+        for sign, verb in ((1, "rise"), (-1, "fall"))
+        if sign in told.values()
+    ]
+    if not ways:
+        return []
+    return [
+        f"The prediction and both bounds {' and '.join(ways)}, or stay as they are, in rows that "
+        "are alike in all else: so the model was told when it was fitted. Noise is not told apart "
+        "along such columns."
+    ]
+
+
+def _listed(names: list[str]) -> str:
+    quoted = [f"“{name}”" for name in names]
+    return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
 
 def _guarantee(facts: Facts, asked: str, rows: str) -> str:

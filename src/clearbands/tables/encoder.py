@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -25,10 +24,10 @@ from clearbands.tables.kinds import (
     numbers_of,
     texts_of,
 )
+from clearbands.tables.spelling import WHOLE
 from clearbands.words.telling import warn
 
 NEVER_SEEN = "\0"  # a text that no table has
-WHOLE = re.compile(r"([+-]?\d+)(?:\.0+)?")  # numbers that tables write with or without a fraction
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):

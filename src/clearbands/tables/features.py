@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearbands.tables.kinds import value_of
+from clearbands.tables.reading import Fitted
 
 if TYPE_CHECKING:
     from clearbands.regressor import ClearRegressor
@@ -66,9 +67,25 @@ def kinds_of(model: ClearRegressor) -> dict[str, str]:
     return {feature.name: feature.kind for feature in features_of(model)}
 
 
-def text_columns(model: ClearRegressor) -> list[str]:
-    """The columns that are text though they may look like numbers, such as 01067."""
-    return list(getattr(model.encoder_, "categorical_columns_", ()))
+def known_texts(model: ClearRegressor) -> dict[str, frozenset[str]]:
+    """All that text columns held in fit; none of those whose encoder does not tell."""
+    encoder = model.encoder_
+    known = getattr(getattr(encoder, "categorical_", None), "categories_", ())
+    columns = getattr(encoder, "categorical_columns_", ()) if len(known) else ()
+    return {
+        str(name): frozenset(str(value) for value in values if value is not None)
+        for name, values in zip(columns, known, strict=True)
+    }
+
+
+def fitted_columns(*models: ClearRegressor) -> Fitted:
+    """The columns of models; where several have one, as the first has it."""
+    kinds: dict[str, str] = {}
+    texts: dict[str, frozenset[str]] = {}
+    for model in reversed(models):
+        kinds |= kinds_of(model)
+        texts |= known_texts(model)
+    return Fitted(kinds, texts)
 
 
 def _feature(name: str, kind: str, median: float | None, categories: tuple[str, ...]) -> Feature:

@@ -40,7 +40,7 @@ def read_content(path: Path) -> tuple[bytes, str]:
     """What is in a file or comes from standard input, unpacked, and its format."""
     if path == STREAM:
         return _from_stream(sys.stdin.buffer.read())
-    kind, unpack = _format_of(path)
+    _format_of(path)  # a name that says nothing is refused before anything else
     if not path.exists():
         raise ValueError(f"There is no file {path}.")
     if path.is_dir():
@@ -48,6 +48,12 @@ def read_content(path: Path) -> tuple[bytes, str]:
     content = path.read_bytes()
     if not content:
         raise ValueError(f"{path} is empty (0 bytes).")
+    return unpacked(content, path)
+
+
+def unpacked(content: bytes, path: Path) -> tuple[bytes, str]:
+    """The content of a file of this name, unpacked, and its format."""
+    kind, unpack = _format_of(path)
     return (content if unpack is None else _unpacked(content, unpack, path)), kind
 
 

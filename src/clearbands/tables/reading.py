@@ -17,6 +17,7 @@ from clearbands.tables.choosing import take_column
 from clearbands.tables.dialect import TO_BE_FOUND, Asked, Dialect, decode, header_of, read_text
 from clearbands.tables.formats import name_of, read_content, read_excel
 from clearbands.tables.mending import Numbers, as_numbers, mend
+from clearbands.tables.spelling import TRUTHS, as_texts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,6 +26,14 @@ if TYPE_CHECKING:
 MISSING = ["NA", "N/A", "n/a", "NaN", "nan", "NULL", "null"]
 FIRST = 20  # values that tell whether a column may hold dates
 READABLE = ("number", "text")  # kinds that can be asked for
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The columns of a model: their kinds, and what those of text held."""
+
+    kinds: Mapping[str, str]
+    texts: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -55,28 +64,42 @@ def read_table(
     path: Path,
     *,
     asked: Asked = TO_BE_FOUND,
-    kinds: Mapping[str, str] | None = None,
+    fitted: Fitted | None = None,
     columns_as: Mapping[str, str] | None = None,
 ) -> Reading:
     """The table in a file, or from standard input if `path` is "-".
 
-    `kinds` are those of a model's columns, as which they are read or refused by row and value.
-    Without them each column is what it looks like, mended where a few cells stand in the way,
-    or what `columns_as` says.
+    `fitted` are a model's columns, as which they are read or refused by row and value. Without
+    them each column is what it looks like, mended where a few cells stand in the way, or what
+    `columns_as` says.
     """
     content, kind = read_content(path)
-    wanted = dict(kinds if kinds is not None else columns_as or {})
-    text = {column for column, kind in wanted.items() if kind == "text"}
     name = name_of(path)
-    frame, dialect = _parse(content, kind, name, asked, text)
-    reading = Reading(frame, name, kind, dialect, hashlib.sha256(content).hexdigest())
-    if kinds is not None:
-        return _as_fitted(reading, kinds)
+    if fitted is not None:
+        return read_fitted(content, kind, name, fitted, asked=asked)
+    wanted = dict(columns_as or {})
+    reading = _read(content, kind, name, asked, _texts(wanted))
     _check_columns_as(wanted, reading)
     reading = _without_unnamed(reading)
     reading = _with_codes(reading, content, wanted) if kind == "csv" else reading
     reading = _mended(reading, wanted) if kind in ("csv", "Excel") else reading
     return _as_asked(reading, wanted)
+
+
+def read_fitted(
+    content: bytes, kind: str, name: str, fitted: Fitted, *, asked: Asked = TO_BE_FOUND
+) -> Reading:
+    """The table in a file with this content and format, its columns as a model has them."""
+    return _as_fitted(_read(content, kind, name, asked, _texts(fitted.kinds)), fitted)
+
+
+def _texts(kinds: Mapping[str, str]) -> set[str]:
+    return {column for column, kind in kinds.items() if kind == "text"}
+
+
+def _read(content: bytes, kind: str, name: str, asked: Asked, text: Collection[str]) -> Reading:
+    frame, dialect = _parse(content, kind, name, asked, text)
+    return Reading(frame, name, kind, dialect, hashlib.sha256(content).hexdigest())
 
 
 def _check_columns_as(columns_as: Mapping[str, str], reading: Reading) -> None:
@@ -157,10 +180,10 @@ def _parse_csv(text: str, dialect: Dialect, name: str, as_text: Collection[str])
         infer_schema_length=None,  # a column may turn out to be text in its last row
     )
     texts = [c for c in frame if c.dtype == pl.String and c.name not in as_text]
-    return frame.with_columns(_as_dates(column) for column in texts)
+    return frame.with_columns(as_dates(column) for column in texts)
 
 
-def _as_dates(column: pl.Series) -> pl.Series:
+def as_dates(column: pl.Series) -> pl.Series:
     """The column as dates or times, if it holds them; a look at the first saves time."""
     first = column.drop_nulls().head(FIRST)
     if first.is_empty() or not _parsed_dates(first).dtype.is_temporal():
@@ -231,7 +254,7 @@ def _as_asked(reading: Reading, columns_as: Mapping[str, str]) -> Reading:
     for name, kind in columns_as.items():
         column = reading.frame[name]
         if kind == "text":
-            columns.append(column.cast(pl.String))
+            columns.append(_text(column))
         elif column.dtype == pl.String:
             found = as_numbers(column, reading.dialect.decimal)
             _refuse_text(name, found)
@@ -244,14 +267,25 @@ def _as_asked(reading: Reading, columns_as: Mapping[str, str]) -> Reading:
     return replace(reading, frame=reading.frame.with_columns(columns), mended=mended)
 
 
-def _as_fitted(reading: Reading, kinds: Mapping[str, str]) -> Reading:
+def _text(column: pl.Series, known: Collection[str] = ()) -> pl.Series:
+    """As text where a csv file would have it as such; what no cell can hold stays as it is."""
+    import polars as pl
+
+    simple = column.dtype.is_numeric() or column.dtype.is_temporal()
+    if simple or column.dtype in (pl.String, pl.Boolean):
+        return as_texts(column, known)
+    return column.cast(pl.String) if column.dtype in (pl.Categorical, pl.Enum) else column
+
+
+def _as_fitted(reading: Reading, fitted: Fitted) -> Reading:
     """The columns in the kinds of a model; text that cannot be, by row and value."""
     import polars as pl
 
+    reading = replace(reading, frame=in_kinds(reading.frame, fitted))
     columns: list[pl.Series] = []
     mended: dict[str, Numbers] = {}
     for column in reading.frame:
-        kind = kinds.get(column.name, "any")
+        kind = fitted.kinds.get(column.name, "any")
         if column.dtype != pl.String or kind in ("text", "any"):
             continue  # other types the model knows to refuse
         if kind != "number":
@@ -261,6 +295,34 @@ def _as_fitted(reading: Reading, kinds: Mapping[str, str]) -> Reading:
         columns.append(found.column)
         mended |= {column.name: found} if found.in_words else {}
     return replace(reading, frame=reading.frame.with_columns(columns), mended=mended)
+
+
+def in_kinds(frame: pl.DataFrame, fitted: Fitted) -> pl.DataFrame:
+    """Columns of other types that mean the same, whatever the format: 3 for the text "3", true
+    for 1, the text "2026-01-31" for a date. What means something else stays as it is."""
+    import polars as pl
+
+    columns = []
+    for column in frame:
+        kind = fitted.kinds.get(column.name, "any")
+        if kind == "text":
+            columns.append(_text(column, fitted.texts.get(column.name, ())))
+        elif kind == "number" and column.dtype == pl.Boolean:
+            columns.append(column.cast(pl.Int64))
+        elif kind in ("date", "datetime", "time") and column.dtype == pl.String:
+            columns.append(as_dates(column))
+        elif kind == "boolean" and column.dtype == pl.String:
+            columns.append(_as_truths(column))
+    return frame.with_columns(columns)
+
+
+def _as_truths(column: pl.Series) -> pl.Series:
+    """The column as true and false, if it holds nothing else."""
+
+    lowered = column.str.strip_chars().str.to_lowercase()
+    if not lowered.drop_nulls().is_in(TRUTHS).all():
+        return column
+    return (lowered == "true").rename(column.name)
 
 
 def _refuse_text(name: str, found: Numbers) -> None:
@@ -286,7 +348,7 @@ def _refuse_other(column: pl.Series, kind: str) -> None:
 
 def _can_be(text: str, kind: str) -> bool:
     if kind == "boolean":
-        return text.lower() in ("true", "false")
+        return text.lower() in TRUTHS
     try:
         (dt.time if kind == "time" else dt.datetime).fromisoformat(text)
     except ValueError:

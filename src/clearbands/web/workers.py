@@ -54,21 +54,29 @@ class Settings:
     patience: Patience = field(default_factory=Patience)
 
 
-class StartError(RuntimeError):
-    """A process ended before it could answer."""
+class StartError(ValueError):
+    """A process ended before it could answer; says what kept it from that."""
 
 
-def serve(make_app: MakeApp, load: Load, listener: socket.socket, settings: Settings) -> None:
+def serve(
+    make_app: MakeApp,
+    load: Load,
+    listener: socket.socket,
+    settings: Settings,
+    on_ready: Callable[[], None] = lambda: None,
+) -> None:
     """Serve until SIGTERM or Ctrl-C.
 
     `make_app` is called in each of the processes. `load`, called on SIGHUP, reads again what takes
-    much memory, and returns a new `make_app` that uses it.
+    much memory, and returns a new `make_app` that uses it. `on_ready` is called once, when the
+    first processes answer.
     """
     watched = {*STOP, signal.SIGHUP, signal.SIGCHLD}
     with tempfile.TemporaryDirectory() as folder, _blocked(watched):
         supervisor = Supervisor(listener, settings, Path(folder))
         try:
             supervisor.start(make_app)
+            on_ready()
             while (number := signal.sigwait(watched)) not in STOP:
                 if number == signal.SIGHUP:
                     supervisor.reload(load)
@@ -188,11 +196,17 @@ def _serve_and_exit(
     except SystemExit as left:
         code = left.code if isinstance(left.code, int) else 1
     except BaseException as error:  # noqa: BLE001
-        os.write(pipe, str(error).encode()[:4000])
+        os.write(pipe, _in_words(error).encode()[:4000])
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)  # whatever the first process meant to do at its end is not for this one
+
+
+def _in_words(error: BaseException) -> str:
+    """What it says; of one that was not meant for people, also what it is."""
+    is_meant = isinstance(error, ValueError | TypeError | OSError | ImportError) and str(error)
+    return str(error) if is_meant else f"The service cannot start: {error!r}."
 
 
 def _serve(app: ASGIApp, listener: socket.socket, settings: Settings, pipe: int) -> None:

@@ -14,8 +14,9 @@ from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 
 from clearbands.tables.choosing import take_features
-from clearbands.tables.features import text_columns
-from clearbands.tables.reading import read_csv
+from clearbands.tables.features import fitted_columns
+from clearbands.tables.formats import unpacked
+from clearbands.tables.reading import read_fitted
 from clearbands.web.bands import predict_rows
 from clearbands.web.bodies import Bodies
 from clearbands.web.explore import views
@@ -73,9 +74,11 @@ def create_page(scene: Scene) -> ASGIApp:
         if not 0 <= number < len(scene.candidates):
             raise Refusal(404, f"There is no model {number}.")
         content = await body_of(request)
-        name = unquote(request.headers.get("x-file-name", "The file"))
-        table = await asyncio.to_thread(score_file, scene.candidates[number], content, name)
-        return Response(table, media_type="text/csv")
+        name = unquote(request.headers.get("x-file-name", "file.csv"))
+        candidate = scene.candidates[number]
+        table, mended = await asyncio.to_thread(score_file, candidate, content, name)
+        headers = {"x-mended": json.dumps(mended)}  # in ASCII, as headers must be
+        return Response(table, media_type="text/csv", headers=headers)
 
     @app.exception_handler(Refusal)
     async def refuse(_: Request, refusal: Refusal) -> Response:
@@ -86,15 +89,22 @@ def create_page(scene: Scene) -> ASGIApp:
     return app
 
 
-def score_file(candidate: Candidate, content: bytes, name: str) -> bytes:
-    """The csv file that `clearbands predict` would write for a csv file with this content."""
+def score_file(candidate: Candidate, content: bytes, name: str) -> tuple[bytes, list[str]]:
+    """The csv file that `clearbands predict` would write for a file, and what was mended in it."""
     model = candidate.model
     try:
-        frame = read_csv(content, name, text=text_columns(model))
-        rows = take_features(frame, [feature.name for feature in candidate.features], name)
-        return predict_rows(model, rows).table().write_csv().encode()
-    except (ValueError, TypeError) as error:
+        if not content:
+            raise ValueError(f"{name} is empty (0 bytes).")
+        reading = read_fitted(*unpacked(content, Path(name)), name, fitted_columns(model))
+        rows = take_features(reading.frame, [feature.name for feature in candidate.features], name)
+        table = predict_rows(model, rows).table()
+    except (ValueError, TypeError, ImportError) as error:
         raise Refusal(422, str(error)) from error
+    known = getattr(model, "origin_", None)
+    if known is not None and known.id in reading.frame.columns:
+        table = table.select(reading.frame[known.id], *table.columns)
+    mended = [f"Column {name!r}: {found.in_words}." for name, found in reading.mended.items()]
+    return table.write_csv().encode(), mended
 
 
 def _row_in(asked: object, scene: Scene) -> JsonObject:

@@ -10,6 +10,7 @@ from scipy.stats import rankdata
 
 from clearbands.answers.predictions import Predictions, part_widths
 from clearbands.answers.questions import Questions, fan_levels
+from clearbands.monotone import directions_of
 from clearbands.tables.kinds import value_of
 from clearbands.uncertainty import Uncertainty
 from clearbands.web.bands import finite
@@ -26,6 +27,7 @@ def overview(scene: Scene) -> dict[str, Any]:
         {
             "name": candidate.name,
             "guarantee": candidate.model.guarantee_,
+            "directions": directions_of(candidate.model),
             "columns": [feature.name for feature in candidate.features],
             "bands": bands(candidate, scene.levels, scene.rows),
         }

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 from clearbands import __version__
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.competition.boards import best_model
+from clearbands.monotone import directions_of
 from clearbands.rows.time_order import show_time
 from clearbands.tables.features import Feature, typical_row
 from clearbands.tables.kinds import KINDS
@@ -24,9 +25,6 @@ from clearbands.web.service.schemas import (
     TrainedOn,
     UpdatesInfo,
 )
-
-if TYPE_CHECKING:
-    pass
 
 IN_WORDS = {
     "joint": (
@@ -108,9 +106,7 @@ def describe_model(
         data_fingerprint=_told(origin, "fingerprint"),
         type=type(model).__name__,
         best_model=next(iter(model.models_), None) if is_classifier else best_model(model),
-        features=[
-            FeatureInfo(name=f.name, kind=f.kind, categories=list(f.categories)) for f in features
-        ],
+        features=_features(model, features),
         levels=[LevelInfo.model_validate(level) for level in _levels(model)],
         classes=[str(name) for name in model.classes_.tolist()] if is_classifier else None,
         c1=model.c1_ if is_classifier else None,
@@ -125,6 +121,20 @@ def describe_model(
         service=__version__,
         limits=LimitsInfo(rows=limits.rows, bytes=limits.bytes, seconds=limits.seconds),
     )
+
+
+def _features(model: Any, features: Sequence[Feature]) -> list[FeatureInfo]:
+    told = directions_of(model)
+    ways: dict[int, Literal["rises", "falls"]] = {1: "rises", -1: "falls"}
+    return [
+        FeatureInfo(
+            name=feature.name,
+            kind=feature.kind,
+            categories=list(feature.categories),
+            direction=ways.get(told.get(feature.name, 0)),
+        )
+        for feature in features
+    ]
 
 
 def guarantee_of(model: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, Field
@@ -63,6 +63,9 @@ class FeatureInfo(BaseModel):
     name: str
     kind: str = Field(description="number, boolean, date, datetime, time, duration, text or any")
     categories: list[str] = Field(description="Of text: the values the model tells apart.")
+    direction: Literal["rises", "falls"] | None = Field(
+        default=None, description="How the target goes with it, all else equal, if it was told."
+    )
 
 
 class LevelInfo(BaseModel):

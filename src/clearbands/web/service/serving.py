@@ -121,12 +121,18 @@ def serve(
     n_workers: int,
     *,
     grace: float,
+    on_ready: Callable[[], None],
 ) -> None:
-    """Serve until told to stop; in this process where the system cannot fork."""
+    """Serve until told to stop; in this process where the system cannot fork.
+
+    `on_ready` is called when there is nothing left that could keep it from answering.
+    """
     if workers.can_fork():
         settings = workers.Settings(workers=n_workers, grace=grace)
-        workers.serve(make_app, load, listener, settings)
+        workers.serve(make_app, load, listener, settings, on_ready)
     elif n_workers == 1:
-        server.run(make_app(), listener, grace=grace)
+        app = make_app()
+        on_ready()
+        server.run(app, listener, grace=grace)
     else:
         raise ValueError("This system cannot fork, so --workers must be 1.")

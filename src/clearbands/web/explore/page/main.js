@@ -116,7 +116,9 @@ function drawBands() {
     const words = `, between ${show(here.lower[0])} and ${show(here.upper[0])} at ${levelName(scene.levels[state.j])}; `
       + `${percent(1 - here.epistemic_share[0])} noise, ${percent(here.epistemic_share[0])} ignorance.`;
     const chance = model.chance == null ? "" : ` The chance to exceed ${show(state.answer.above)} is ${chanceName(model.chance)}.`;
-    return html("p", {}, name, html("strong", {}, show(here.center[0])), words, chance);
+    const way = scene.models[m].directions[state.answer.column];
+    const told = way ? ` The model was told that it ${way > 0 ? "rises" : "falls"} with ${state.answer.column}.` : "";
+    return html("p", {}, name, html("strong", {}, show(here.center[0])), words, chance, told);
   }));
 }
 

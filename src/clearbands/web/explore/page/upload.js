@@ -1,4 +1,4 @@
-// A csv file to score: it goes to the program on this machine, and the result is there to save.
+// A file to score: it goes to the program on this machine, and the result is there to save.
 
 import { $, html } from "./dom.js";
 
@@ -33,12 +33,13 @@ async function score(file, models) {
 }
 
 async function result(file, model, number, several) {
-  const headers = { "content-type": "text/csv", "x-file-name": encodeURIComponent(file.name) };
-  let table;
+  const headers = { "content-type": "application/octet-stream", "x-file-name": encodeURIComponent(file.name) };
+  let table, mended;
   try {
     const answer = await fetch(`score/${number}`, { method: "POST", body: file, headers });
     if (!answer.ok) throw new Error((await answer.json()).detail);
     table = await answer.text();
+    mended = JSON.parse(answer.headers.get("x-mended") ?? "[]");
   } catch (error) {
     return html("p", { class: "problem" }, `${model.name}: ${error.message}`);
   }
@@ -52,7 +53,8 @@ async function result(file, model, number, several) {
     html("tbody", {}, ...lines.slice(1, 1 + PREVIEWED).map((line) => html("tr", {}, ...cells(line, "td")))),
   );
   const words = html("p", {}, `${lines.length - 1} rows scored with ${model.name}. `, link);
-  return html("div", { class: "result" }, words, html("div", { class: "scroll" }, preview));
+  const told = mended.map((text) => html("p", { class: "muted" }, text));
+  return html("div", { class: "result" }, words, ...told, html("div", { class: "scroll" }, preview));
 }
 
 function shorten(text) {
