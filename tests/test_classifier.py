@@ -429,6 +429,37 @@ def test_a_model_that_fails_is_left_out_and_named():
         quick(Broken()).fit(X, y)
 
 
+class Tires(LogisticRegression):
+    """Can be fitted so many times; after that it raises, or says nonsense."""
+
+    fits_left = 0
+
+    def fit(self, X, y):
+        Tires.fits_left -= 1
+        self.is_tired_ = Tires.fits_left < 0
+        if self.is_tired_ and self.C == 1:
+            raise RuntimeError("no device")
+        return super().fit(X, y)
+
+    def predict_proba(self, X):
+        return super().predict_proba(X) * (np.nan if self.is_tired_ else 1)
+
+
+@pytest.mark.parametrize("C", [1.0, 2.0])  # raises, or says nonsense
+def test_where_members_fail_later_the_others_go_on(C):
+    X, y = blobs(80)
+    pool = {"tires": Tires(C=C), "line": LogisticRegression(C=1e-4)}
+    Tires.fits_left = 3  # the folds of the first repeat
+    with pytest.warns(UserWarning, match="'tires' is left out: (RuntimeError: no dev|.*nan)"):
+        model = quick(pool).fit(X, y)
+    assert list(model.leaderboard_) == list(model.models_) == ["line"]
+    alone = quick(pool["line"]).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), alone.predict_proba(X))
+    Tires.fits_left = 3
+    with pytest.raises(Exception, match=r"no device|nan"):
+        quick(Tires(C=C)).fit(X, y)
+
+
 def test_classes_that_are_masked_or_missing_are_refused():
     X, y = blobs(20)
     with pytest.raises(ValueError, match="y is masked in some rows"):

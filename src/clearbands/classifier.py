@@ -391,16 +391,13 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         return Held(rows.y, self._logits(rows.X), rows.sample_weight)
 
     def _check_copies(self, rows: Rows, given: Rows | None) -> bool:
-        """Whether rows that judge seem to be copies of some that train.
-
-        Where all columns have few values, rows are alike anyway, and classes with them.
-        """
+        """Whether rows that judge seem to be copies of some that train."""
         encoded = [
             Rows(encode(self.encoder_, part.X), part.y)
             for part in (rows, given)
             if part is not None
         ]
-        if self.members is not None or not _tell_rows_apart(encoded[0].X):
+        if self.members is not None:
             return False
         return check_copies(encoded[0], encoded[1:], given=given is not None)
 
@@ -502,11 +499,3 @@ def _disagreement(logits: np.ndarray) -> np.ndarray:
     """(n,): how far the logits of the members lie from their mean, as a root mean square."""
     deviation = logits - logits.mean(axis=1, keepdims=True)
     return np.sqrt(np.mean(deviation**2, axis=(1, 2)))
-
-
-def _tell_rows_apart(X: Any) -> bool:
-    """Whether some column alone tells most of the rows apart that are not alike."""
-    if not isinstance(X, np.ndarray):
-        return False
-    n_rows = len(np.unique(X, axis=0))
-    return any(2 * len(np.unique(column)) > n_rows for column in X.T)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -83,16 +84,17 @@ class Recipe:
     def on_all(self, train: Rows, rng: np.random.RandomState) -> Made:
         """Fit the parts so that every row is unseen by some; one that was given has no rival."""
         contest = Contest() if self.contest is None else self.contest
-        standings, centers = self._centers(train, contest, rng)
+        standings, centers, reserves = self._centers(train, contest, rng)
         outcome = compete(
             train,
-            centers,
+            {**centers, **reserves},
             self._noises(contest, rng),
             levels=self.levels,
             shown=self._shown(train.X),
             contest=contest,
             rng=rng,
             still=self._still(train),
+            n_centers=len(centers),
         )
         unseen = Unseen(outcome.rows, outcome.unseen)
         return Made(outcome.parts, outcome.leaderboard, standings, unseen)
@@ -108,11 +110,11 @@ class Recipe:
 
     def _centers(
         self, train: Rows, contest: Contest, rng: np.random.RandomState
-    ) -> tuple[tuple[CenterStanding, ...], Mapping[str, CrossPart]]:
-        """All that competed for the center, and those that the noise is learned around."""
+    ) -> tuple[tuple[CenterStanding, ...], Mapping[str, CrossPart], Mapping[str, CrossPart]]:
+        """All that competed, those that the noise is learned around, and reserves for these."""
         if self.epistemic is not None:
             part = self._directed(self.epistemic)
-            return (), {GIVEN: self._set_up(self._crossed(part), rng)}
+            return (), {GIVEN: self._set_up(self._crossed(part), rng)}, {}
         judges = draw_rows(train, contest.judging_rows, rng)
         draws = self._judging_draws(judges, contest.folds, rng)
         models = {
@@ -123,16 +125,18 @@ class Recipe:
         mixture = mix(judged, judged_rows(judges, draws), self.levels, contest.mixed)
         standings = rank_centers(judged if mixture is None else [*judged, mixture])
         size = len(train), train.X.shape[1]
-        repeats = contest.repeats_for(*size)
-        chosen = {
-            standing.name: self._set_up(
-                self._crossed(FoldedEnsemble(standing.model, contest.folds, repeats)), rng
-            )
-            for standing in standings[: contest.n_centers_for(*size)]
-        }
+        repeats, n_chosen = contest.repeats_for(*size), contest.n_centers_for(*size)
+
+        def with_members(some: Sequence[CenterStanding], rng: np.random.RandomState) -> Any:
+            folded = {s.name: FoldedEnsemble(s.model, contest.folds, repeats) for s in some}
+            return {name: self._set_up(self._crossed(part), rng) for name, part in folded.items()}
+
+        chosen = with_members(standings[:n_chosen], rng)
         parts = contest.parts() if self.direction is None else {}
         others = {name: self._set_up(self._crossed(part), rng) for name, part in parts.items()}
-        return standings, chosen | others
+        # Reserves draw their seeds aside: what competes in the end does not depend on them.
+        reserves = with_members(standings[n_chosen:], copy.deepcopy(rng))
+        return standings, chosen | others, reserves
 
     def _candidates(self, contest: Contest, n_rows: int, n_columns: int) -> Mapping[str, Any]:
         """The centers that compete: those that keep to the directions, where there are any."""

@@ -79,7 +79,9 @@ def test_a_candidate_that_fails_is_left_out_by_name():
     assert [s.name for s in standings] == ["line"]
     with (
         pytest.warns(UserWarning, match="left out"),
-        pytest.raises(ValueError, match=r"No center could be fitted \(broken: these rows"),
+        pytest.raises(
+            ValueError, match=r"No center could be fitted \(The center 'broken': these rows"
+        ),
     ):
         judged({"broken": Broken()})
 

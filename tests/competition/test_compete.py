@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.preprocessing import TargetEncoder
 
 from clearbands import (
@@ -14,9 +14,11 @@ from clearbands import (
     load,
     save,
 )
+from clearbands.aleatoric.scaled import ScaledResiduals
 from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.competition.contest import Contest
+from clearbands.competition.judging import NoiseCandidate
 from clearbands.epistemic.folded import FoldedEnsemble
 from tests.report.houses import TwoByTwo
 from tests.toys import noisy_line
@@ -102,6 +104,78 @@ def test_parts_compete_on_training_rows_alone_where_others_calibrate():
     assert one.guarantee_ == "finite-sample marginal coverage"
     assert one.leaderboard_ == two.leaderboard_
     np.testing.assert_array_equal(one.predict(X), two.predict(X))
+
+
+class Tires(LinearRegression):
+    """A line that can be fitted so many times."""
+
+    fits_left = 0
+
+    def fit(self, X, y):
+        Tires.fits_left -= 1
+        if Tires.fits_left < 0:
+            raise RuntimeError("the device is gone")
+        return super().fit(X, y)
+
+
+class Tiring(TwoByTwo):
+    """Its best center is judged well, and fails later."""
+
+    def centers(self, n_rows, n_columns):
+        return {"tires": Tires(), **super().centers(n_rows, n_columns), "line": Ridge(50)}
+
+
+class TiringNoise(TwoByTwo):
+    def noises(self):
+        return {"tires": NoiseCandidate(ScaledResiduals(Tires())), **super().noises()}
+
+
+@pytest.mark.parametrize(
+    ("fits", "rules", "left"),
+    [
+        (3, {"n_centers": 1}, {"line"}),  # judged, and no member can be fitted
+        (3, {"n_centers": 2}, {"line", "mean"}),
+        (3 + 6, {"n_centers": 2, "few_rows": 30}, {"line"}),  # judged in pairs, not fitted again
+        (3 + 6, {"n_centers": 1, "few_rows": 30}, {"line"}),
+    ],
+)
+def test_where_a_center_fails_later_the_next_best_takes_its_place(fits, rules, left):
+    X, y = noisy_line(60)
+    Tires.fits_left = fits
+    contest = {"folds": 3, "repeats": 2, "errors": 0.0, **rules}
+    with pytest.warns(UserWarning, match="The center 'tires' is left out: RuntimeError: the dev"):
+        model = ClearRegressor(contest=Tiring(**contest), random_state=0).fit(X, y)
+    assert {standing.center for standing in model.leaderboard_} == left
+    assert [standing.center for standing in model.leaderboard_ if standing.kept] == ["line"]
+    assert len(model.epistemic_.predict_members(X)[0]) == 6
+
+
+@pytest.mark.parametrize("fits", [0, 10])  # around no center, around the first
+def test_noise_that_fails_is_left_out(fits):
+    X, y = noisy_line(60)
+    Tires.fits_left = fits
+    contest = TiringNoise(folds=3, repeats=2, n_centers=2, few_rows=30)
+    with pytest.warns(UserWarning, match="The noise 'tires' around '(line|mean)' is left out"):
+        model = ClearRegressor(contest=contest, random_state=0).fit(X, y)
+    kept = {standing.noise for standing in model.leaderboard_ if standing.kept}
+    assert kept
+    assert kept <= {"constant", "scaled"}
+
+
+def test_where_all_fail_or_nothing_else_competes_it_is_an_error():
+    X, y = noisy_line(60)
+
+    class Alone(Tiring):
+        def centers(self, n_rows, n_columns):
+            return {"one": Tires(), "two": Tires()}
+
+    Tires.fits_left = 6
+    said = r"No center could be fitted with noise around it \(The center 'one', The center 'two':"
+    with pytest.warns(UserWarning, match="left out"), pytest.raises(ValueError, match=said):
+        ClearRegressor(contest=Alone(folds=3, repeats=1), random_state=0).fit(X, y)
+    given = FoldedEnsemble(Tires(), 3, 1)
+    with pytest.raises(RuntimeError, match="the device is gone"):
+        ClearRegressor(given, contest=TwoByTwo(), random_state=0).fit(X, y)
 
 
 def test_rows_that_are_said_to_belong_together_are_never_parted():

@@ -17,7 +17,7 @@ from clearbands import (
     mean_pool,
     quantile_pool,
 )
-from tests.toys import OTHER_DRAWS, noisy_line
+from tests.toys import OTHER_DRAWS, linear_clear, noisy_line
 
 
 def test_the_best_model_wins_and_the_table_says_by_how_much():
@@ -79,10 +79,59 @@ def test_a_pool_that_fails_says_why():
     pool = {"odd": Odd(raise_its_own), "other": Odd(raise_its_own)}
     with (
         pytest.warns(UserWarning, match="left out"),
-        pytest.raises(ValueError, match="model 'odd': RuntimeError: out of memory") as error,
+        pytest.raises(ValueError, match=r"model 'odd', .*: RuntimeError: out of memory") as error,
     ):
         PCSEnsemble(pool, n_bootstraps=3, random_state=0).fit(X, y)
     assert isinstance(error.value.__cause__, RuntimeError)  # with its own lines
+
+
+class OddInBootstraps(Odd):
+    """A line that is spoilt where rows were drawn twice."""
+
+    def fit(self, X, y):
+        self.spoils_ = len(np.unique(X, axis=0)) < len(X)
+        return super().fit(X, y)
+
+    def predict(self, X):
+        return super().predict(X) if self.spoils_ else self.line_.predict(X)
+
+
+RIVALS = {"mean": DummyRegressor(), "line": LinearRegression()}
+
+
+@pytest.mark.parametrize("said", SPOILT)
+@pytest.mark.parametrize("top_k", [1, 2])
+def test_where_members_fail_the_next_best_takes_the_place(said, top_k):
+    X, y = noisy_line(80)
+    pool = {"odd": OddInBootstraps(SPOILT[said]), **RIVALS}
+    ensemble = PCSEnsemble(pool, top_k=top_k, n_bootstraps=3, random_state=0)
+    validation = noisy_line(80, seed=1)
+    with pytest.warns(UserWarning, match=f"The model 'odd' is left out: .*{said}"):
+        ensemble.fit(X, y, validation=validation)
+    without = PCSEnsemble(RIVALS, top_k=top_k, n_bootstraps=3, random_state=0)
+    without.fit(X, y, validation=validation)
+    assert ensemble.leaderboard_ == without.leaderboard_
+    assert isinstance(ensemble.winner_, LinearRegression)
+    np.testing.assert_array_equal(ensemble.predict_members(X), without.predict_members(X))
+
+
+def test_where_all_members_fail_it_is_an_error():
+    X, y = noisy_line(80)
+    two = {"odd": OddInBootstraps(raise_its_own), "other": OddInBootstraps(raise_its_own)}
+    said = r"Every model of the pool failed \(The model 'odd', The model 'other': RuntimeError"
+    with pytest.warns(UserWarning, match="left out"), pytest.raises(ValueError, match=said):
+        PCSEnsemble(two, n_bootstraps=3, random_state=0).fit(X, y)
+    with pytest.raises(RuntimeError, match="out of memory on the device"):  # its own error
+        PCSEnsemble([two["odd"]], n_bootstraps=3, random_state=0).fit(X, y)
+
+
+def test_a_regressor_goes_on_with_the_next_best():
+    X, y = noisy_line(120)
+    pool = {"odd": OddInBootstraps(SPOILT["NaN or infinity"]), "mean": DummyRegressor()}
+    model = linear_clear(epistemic=PCSEnsemble(pool, n_bootstraps=10))
+    with pytest.warns(UserWarning, match="The model 'odd' is left out"):
+        model.fit(X, y)
+    assert [entry["model"] for entry in model.epistemic_.leaderboard_] == ["mean"]
 
 
 def test_a_column_of_predictions_is_one_number_for_every_row():
@@ -197,6 +246,27 @@ def test_a_scale_that_the_target_does_not_have():
     X, y = noisy_line()
     with pytest.raises(ValueError, match="'Root' has no finite target for y = -"):
         PCSEnsemble([LinearRegression()], [Root()], n_bootstraps=2).fit(X, y)
+    several = PCSEnsemble([LinearRegression()], [FunctionTransformer(), Root()], n_bootstraps=2)
+    with pytest.warns(UserWarning, match="The preprocessing 'Root' is left out: .* no finite"):
+        several.fit(X, y)
+    assert [entry["preprocessing"] for entry in several.leaderboard_] == ["FunctionTransformer"]
+
+
+def test_predictions_that_have_no_value_on_the_scale_of_the_target():
+    class Square(Root):
+        def transform_target(self, y):
+            return y**2
+
+        def inverse_transform_target(self, predictions):
+            with np.errstate(invalid="ignore"):
+                return np.sqrt(predictions)
+
+    X, y = noisy_line(80)
+    versions = {"square": Square(), "as it is": FunctionTransformer()}
+    fitted = PCSEnsemble([LinearRegression()], versions, n_bootstraps=2, random_state=0)
+    with pytest.warns(UserWarning, match="'LinearRegression' on 'square' is left out: it predicts"):
+        fitted.fit(X, y - 3)
+    assert [entry["preprocessing"] for entry in fitted.leaderboard_] == ["as it is"]
 
 
 def test_preprocessings_see_frames():

@@ -64,6 +64,56 @@ def test_rows_alike_in_few_values_are_no_copies():
     assert not said_of(Rows(X, rng.integers(0, 4, 200).astype(float)), [Rows(X_new, y_new)])
 
 
+def grid(n, seed=0):
+    """(n, 3): five values in every column, 125 different rows."""
+    return np.random.default_rng(seed).integers(0, 5, (n, 3)).astype(float)
+
+
+def test_fewer_than_twenty_different_rows_are_no_table():
+    X, y = noisy_line(19)
+    assert not said_of(Rows(np.tile(X, (4, 1)), np.tile(y, 4)))
+    X, y = noisy_line(20)
+    assert said_of(Rows(np.tile(X, (4, 1)), np.tile(y, 4)))
+
+
+def test_where_y_follows_from_few_values_rows_are_alike_by_chance():
+    X = grid(500)
+    y = X @ [1.0, 0.7, 0.3]
+    assert not said_of(Rows(X, y))
+    towns = np.eye(40)[np.random.default_rng(1).integers(0, 40, 400)]  # as an encoder shows them
+    assert not said_of(Rows(towns, towns @ np.arange(40.0)))
+    # Rows that chance does not make alike: many values together, though few in each column.
+    many = np.random.default_rng(2).integers(0, 6, (300, 8)).astype(float)
+    assert said_of(Rows(np.tile(many, (2, 1)), np.tile(many @ np.arange(8.0), 2)))
+
+
+def test_where_x_has_few_values_y_tells_copies():
+    rng = np.random.default_rng(0)
+    X, noise = grid(500), rng.normal(size=500)
+    assert not said_of(Rows(X, X[:, 0] + noise))
+    assert said_of(Rows(np.tile(X, (2, 1)), np.tile(X[:, 0] + noise, 2)))
+    # Claims: most are zero, and the others differ.
+    claims = np.where(rng.random(500) < 0.7, 0.0, rng.exponential(size=500))
+    assert not said_of(Rows(X, claims))
+    assert said_of(Rows(np.tile(X, (2, 1)), np.tile(claims, 2)))
+    # Whole numbers with little noise are often the same.
+    whole = np.round(200 * X[:, 0] + 40 * X[:, 1] + 8 * X[:, 2] + noise)
+    assert not said_of(Rows(X, whole))
+    tenths = np.round(X[:, 0] + X[:, 1] + 0.1 * noise, 1)
+    assert not said_of(Rows(X, tenths))
+
+
+@pytest.mark.parametrize("n_values", [2, 4, 9])
+@pytest.mark.parametrize("n_columns", [1, 2, 4])
+def test_whole_numbers_are_no_copies(n_values, n_columns):
+    rng = np.random.default_rng(n_values)
+    X = rng.integers(0, n_values, (400, n_columns)).astype(float)
+    for y in (X.sum(axis=1), rng.poisson(1 + X.sum(axis=1)), np.exp(X).sum(axis=1)):
+        assert not said_of(Rows(X, y.astype(float)))
+        given = Rows(X[:100], y[:100].astype(float)), [Rows(X[100:], y[100:].astype(float))]
+        assert not said_of(*given, given=True)
+
+
 @pytest.mark.parametrize("model", [NaiveConformal(), CQR(LinearQuantiles())])
 def test_baselines_refuse_rows_that_trained(model):
     X, y = noisy_line(60)

@@ -18,9 +18,9 @@ from clearbands.bagging import Folds, fit_clones
 from clearbands.calibration.class_calibrator import JointClassCalibrator
 from clearbands.center_models.class_trees import SymmetricTreesClassifier
 from clearbands.classes.logits import ClassBag, ListedClassifiers
+from clearbands.rows.chunks import some_rows
 from clearbands.rows.split import Rows
-from clearbands.words.numbers import in_words
-from clearbands.words.telling import warn
+from clearbands.words.failures import Failures
 
 LENGTHS = (16, 32, 64, 128, 256)  # rounds of boosting that unseen rows choose between
 
@@ -85,46 +85,58 @@ def train(
     was left open.
     """
     n_folds = len(draws) // n_repeats
-    first = Folds(draws.counts[:n_folds])
-    judged = first.unseen.any(axis=0)
-    y, own = rows.y[judged], np.argmax(first.unseen[:, judged], axis=0)
-    weight = None if rows.sample_weight is None else rows.sample_weight[judged]
-    models = dict(models)
-    bags: dict[str, list[ClassBag]] = {}
-    unseen: dict[str, np.ndarray] = {}
-    losses: dict[str, float] = {}
-    failures: dict[str, Exception] = {}
+    first, rest = Folds(draws.counts[:n_folds]), draws.counts[n_folds:]
+    failures = Failures()
+    tried: dict[str, Tried] = {}
     for name, model in models.items():
-        try:
+        with failures.leaving_out(f"The model {name!r}", has_rivals=len(models) > 1):
             fitted = _fit(model, rows, n_classes, first.counts, n_jobs, f"trying {name}")
-            for bag in _lengths(fitted):
-                logits = bag.predict_logits(rows.X)[judged, own][:, None]
-                loss = _loss(y, logits, weight)
-                if name not in losses or loss < losses[name]:
-                    bags[name], unseen[name], losses[name] = [bag], logits, loss
-        except Exception as error:
-            if len(models) == 1:
-                raise
-            failures[name] = error
-            warn(f"The model {name!r} is left out: {in_words(error)}")
-            continue
-        models[name] = getattr(bags[name][0], "model", model)
-    if not losses:
-        said = "; ".join(f"{name}: {in_words(error)}" for name, error in failures.items())
-        raise ValueError(f"Every model of the pool failed ({said}).") from [*failures.values()][-1]
-    losses = dict(sorted(losses.items(), key=lambda item: item[1]))
-    kept = _keep(y, unseen, losses, weight)
-    rest = draws.counts[n_folds:]
-    if len(rest):
-        for name in kept:
-            more = _fit(models[name], rows, n_classes, rest, n_jobs, f"members of {name}")
-            bags[name].append(more)
+            lengths = [Tried.of(bag, model, rows, first) for bag in _lengths(fitted)]
+            tried[name] = min(lengths, key=lambda length: length.loss)
+    if not tried:
+        raise failures.none_left("Every model of the pool failed")
+    tried = dict(sorted(tried.items(), key=lambda item: item[1].loss))
+    kept, bags = _keep(tried), dict[str, list[ClassBag]]()
+    while missing := [name for name in kept if name not in bags]:
+        name = missing[0]
+        with failures.leaving_out(f"The model {name!r}", has_rivals=len(tried) > 1):
+            more = []
+            if len(rest):
+                more = [
+                    _fit(tried[name].model, rows, n_classes, rest, n_jobs, f"members of {name}")
+                ]
+                more[0].predict_logits(some_rows(rows.X))
+            bags[name] = [tried[name].bag, *more]
+        if name not in bags:
+            del tried[name]
+            kept = _keep(tried)
     return Trained(
         [bag for name in kept for bag in bags[name]],
         Folds(np.tile(draws.counts, (len(kept), 1))),
-        {name: models[name] for name in kept},
-        losses,
+        {name: tried[name].model for name in kept},
+        {name: each.loss for name, each in tried.items()},
     )
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Members of a model on the folds of the first repeat, and what unseen rows say of them."""
+
+    model: Any  # unfitted
+    bag: ClassBag
+    y: np.ndarray  # (n,): of the rows that some member did not see
+    unseen: np.ndarray  # (n, 1, classes): logits of these rows, by such members
+    weight: np.ndarray | None  # (n,)
+    loss: float
+
+    @classmethod
+    def of(cls, bag: ClassBag, model: Any, rows: Rows, draws: Folds) -> Tried:
+        judged = draws.unseen.any(axis=0)
+        own = np.argmax(draws.unseen[:, judged], axis=0)
+        weight = None if rows.sample_weight is None else rows.sample_weight[judged]
+        y, unseen = rows.y[judged], bag.predict_logits(rows.X)[judged, own][:, None]
+        model = getattr(bag, "model", model)
+        return cls(model, bag, y, unseen, weight, _loss(y, unseen, weight))
 
 
 def _lengths(bag: Any) -> list[Any]:
@@ -134,16 +146,13 @@ def _lengths(bag: Any) -> list[Any]:
     return [bag]
 
 
-def _keep(
-    y: np.ndarray,
-    unseen: Mapping[str, np.ndarray],
-    losses: Mapping[str, float],
-    weight: np.ndarray | None,
-) -> list[str]:
-    first, *others = losses
-    kept, lowest = [first], losses[first]
-    for name in others:
-        loss = _loss(y, np.concatenate([unseen[k] for k in (*kept, name)], axis=1), weight)
+def _keep(tried: Mapping[str, Tried]) -> list[str]:
+    """The first, and in turn each other that makes unseen rows more likely beside those kept."""
+    (first, best), *others = tried.items()
+    kept, lowest = [first], best.loss
+    for name, _ in others:
+        together = np.concatenate([tried[k].unseen for k in (*kept, name)], axis=1)
+        loss = _loss(best.y, together, best.weight)
         if loss < lowest:
             kept, lowest = [*kept, name], loss
     return kept

@@ -19,8 +19,7 @@ from clearbands.quantile_models.base import QuantileModel
 from clearbands.quantiles import weighted_quantiles
 from clearbands.rows.split import Rows
 from clearbands.rows.weighting import mean_of
-from clearbands.words.numbers import in_words
-from clearbands.words.telling import warn
+from clearbands.words.failures import Failures
 
 STAGE = "choosing a center"
 
@@ -52,18 +51,13 @@ def judge_centers(
 ) -> list[JudgedCenter]:
     """Every candidate on the same draws. One that fails is left out, with a warning."""
     judged: list[JudgedCenter] = []
-    failures: dict[str, Exception] = {}
+    failures = Failures()
     for done, (name, model) in enumerate(candidates.items(), start=1):
-        try:
+        with failures.leaving_out(f"The center {name!r}"):
             judged.append(_judge(name, model, train, draws, levels, n_jobs))
-        except Exception as error:  # noqa: BLE001 - libraries have errors of their own
-            failures[name] = error
-            said = f"The center {name!r} is left out: {in_words(error)}"
-            warn(said, UserWarning)
         report(STAGE, done, len(candidates))
     if not judged:
-        said = "; ".join(f"{name}: {in_words(error)}" for name, error in failures.items())
-        raise ValueError(f"No center could be fitted ({said}).") from [*failures.values()][-1]
+        raise failures.none_left("No center could be fitted")
     return judged
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ from clearbands.pairs import Blend, hold_still
 from clearbands.progress import report
 from clearbands.rows.split import Rows
 from clearbands.rows.weighting import fit_weighted
+from clearbands.words.failures import Failures
 
 
 class Outcome(NamedTuple):
@@ -51,22 +52,33 @@ def compete(
     contest: Contest,
     rng: np.random.RandomState,
     still: Still | None = None,
+    n_centers: int | None = None,
 ) -> Outcome:
     """Pairs are judged on all rows or, of many, on some; what was chosen is fitted on all.
 
-    Parts come unfitted and seeded, at the levels. No width depends on columns held `still`.
+    Parts come unfitted and seeded, at the levels. No width depends on columns held `still`. Only
+    the first `n_centers` compete; those behind them take the places of centers that fail. What
+    fails is left out with a warning, unless it has no rival.
     """
     judges = draw_rows(train, contest.judging_rows, rng)
-    judged, for_good = centers, len(train) <= contest.few_rows
-    if not for_good:
-        judged = {name: part.lighter() for name, part in centers.items()}
-    contestants = _pair_up(judges, judged, noises, levels, shown, contest, still)
-    n_centers = None if for_good else contest.fitted_again
-    kept = not_told_apart(contestants, contest.averaged, contest.errors, n_centers)
-    board = leaderboard(contestants, kept)
-    if not for_good:
-        names = {(contestant.center_name, contestant.noise_name) for contestant in kept}
-        kept = _pair_up(train, centers, noises, levels, shown, contest, still, names)
+    for_good = len(train) <= contest.few_rows
+    pairing = _Pairing(centers, noises, levels, shown, contest, still, Failures())
+    waiting, contestants = list(centers), list[Contestant]()
+    n_wanted = len(centers) if n_centers is None else n_centers
+    while True:
+        if not contestants:
+            contestants = pairing.judge(judges, waiting, n_wanted, lighter=not for_good)
+        most_again = None if for_good else contest.fitted_again
+        kept = not_told_apart(contestants, contest.averaged, contest.errors, most_again)
+        board = leaderboard(contestants, kept)
+        if for_good:
+            break
+        again = pairing.fit_again(train, kept)
+        failed = {each.names for each in kept} - {each.names for each in again}
+        if not failed:
+            kept = again
+            break
+        contestants = [each for each in contestants if each.names not in failed]
     parts, unseen = blend(kept)
     return Outcome(parts, kept[0].y, unseen, board, kept[0].rows)
 
@@ -78,38 +90,99 @@ def draw_rows(rows: Rows, most: int, rng: np.random.RandomState) -> Rows:
     return rows.take(np.sort(rng.choice(len(rows), most, replace=False)))
 
 
-def _pair_up(
-    rows: Rows,
-    centers: Mapping[str, CrossPart],
-    noises: Mapping[str, NoiseCandidate],
-    levels: list[float],
-    shown: str,
-    contest: Contest,
-    still: Still | None,
-    wanted: Collection[tuple[str, str]] | None = None,
-) -> list[Contestant]:
-    """A contestant for every pair, or for the wanted ones."""
-    if wanted is None:
-        wanted = {(center, noise) for center in centers for noise in noises}
-    contestants: list[Contestant] = []
-    for center_name, part in centers.items():
-        around = {name: noises[name] for name in noises if (center_name, name) in wanted}
-        if not around:
-            continue
+class _Fitted(NamedTuple):
+    """A center, and what it says of the rows that it did not see."""
+
+    part: CrossPart
+    said: CenterAndWidths
+    kept: np.ndarray  # the numbers of these rows
+    nested: Nested | None
+
+
+@dataclass(frozen=True)
+class _Pairing:
+    """How pairs of a center and a noise model are fitted and judged, whatever the rows."""
+
+    centers: Mapping[str, CrossPart]
+    noises: Mapping[str, NoiseCandidate]
+    levels: list[float]
+    shown: str
+    contest: Contest
+    still: Still | None
+    failures: Failures
+
+    def judge(
+        self, rows: Rows, waiting: list[str], n_centers: int, *, lighter: bool
+    ) -> list[Contestant]:
+        """The next `n_centers` that do not fail, each with all noises; they no longer wait."""
+        contestants: list[Contestant] = []
+        n_fitted, n_pairs = 0, min(n_centers, len(waiting)) * len(self.noises)
+        while waiting and n_fitted < n_centers:
+            name = waiting.pop(0)
+            part = self.centers[name].lighter() if lighter else self.centers[name]
+            found = self._pair_up(rows, name, part, self.noises, len(contestants), n_pairs)
+            contestants += found
+            n_fitted += bool(found)
+        if not contestants:
+            raise self.failures.none_left("No center could be fitted with noise around it")
+        return contestants
+
+    def fit_again(self, rows: Rows, chosen: Sequence[Contestant]) -> list[Contestant]:
+        """The chosen pairs with all their members, but for those that fail."""
+        again: list[Contestant] = []
+        names = {each.names for each in chosen}
+        for name, part in self.centers.items():
+            around = [noise for noise in self.noises if (name, noise) in names]
+            if around:
+                again += self._pair_up(rows, name, part, around, len(again), len(chosen))
+        return again
+
+    def _pair_up(
+        self,
+        rows: Rows,
+        name: str,
+        part: CrossPart,
+        around: Iterable[str],
+        n_done: int,
+        n_pairs: int,
+    ) -> list[Contestant]:
+        """A center with these noises; what fails is left out, unless it has no rival."""
+        contestants: list[Contestant] = []
+        several = len(self.centers) > 1
+        with self.failures.leaving_out(f"The center {name!r}", several):
+            center = self._fit_center(part, rows)
+            used = rows.take(center.kept)
+            for noise in around:
+                called = f"The noise {noise!r} around {name!r}"
+                with self.failures.leaving_out(called, several or len(self.noises) > 1):
+                    contestants.append(self._judge_pair(used, (name, noise), center))
+                report("pairs", min(n_done + len(contestants), n_pairs), n_pairs)
+        return contestants
+
+    def _fit_center(self, part: CrossPart, rows: Rows) -> _Fitted:
         epistemic = fit_weighted(
             clone(part), rows.X, rows.y, rows.sample_weight, together=rows.together
         )
         nested = None
-        n_folds = contest.nested_folds_for(len(rows))
-        can_nest = still is None and isinstance(epistemic, FoldedEnsemble)
-        if n_folds and len(noises) > 1 and can_nest:
+        n_folds = self.contest.nested_folds_for(len(rows))
+        can_nest = self.still is None and isinstance(epistemic, FoldedEnsemble)
+        if n_folds and len(self.noises) > 1 and can_nest:
             nested = Nested.fit(epistemic, rows, n_folds)
-        said = hold_still(epistemic.predict_unseen, rows.X, still)
+        said = hold_still(epistemic.predict_unseen, rows.X, self.still)
         kept = unseen_rows(said.center, epistemic.judges_all)
-        said, used = CenterAndWidths(said.center[kept], said.widths[kept]), rows.take(kept)
-        for noise_name, noise in around.items():
-            names = center_name, noise_name
-            found = judge(used, names, epistemic, said, noise, levels, shown, nested, still)
-            contestants.append(replace(found, rows=kept[found.rows]))
-            report("pairs", len(contestants), len(wanted))
-    return contestants
+        said = CenterAndWidths(said.center[kept], said.widths[kept])
+        return _Fitted(epistemic, said, kept, nested)
+
+    def _judge_pair(self, used: Rows, names: tuple[str, str], center: _Fitted) -> Contestant:
+        found = judge(
+            used,
+            names,
+            center.part,
+            center.said,
+            self.noises[names[1]],
+            self.levels,
+            self.shown,
+            center.nested,
+            self.still,
+        )
+        return replace(found, rows=center.kept[found.rows])

@@ -57,6 +57,10 @@ class Contestant:
     weight: np.ndarray | None = None  # (n,): how many rows each counts as
 
     @property
+    def names(self) -> tuple[str, str]:
+        return self.center_name, self.noise_name
+
+    @property
     def loss(self) -> float:
         return mean_of(self.row_losses, self.weight)
 
@@ -174,14 +178,14 @@ def leaderboard(
 ) -> tuple[Standing, ...]:
     """All of them, best first."""
     ranked = sorted(contestants, key=lambda contestant: contestant.loss)
-    names = {(c.center_name, c.noise_name) for c in kept}
+    names = {c.names for c in kept}
     return tuple(
         Standing(
             c.center_name,
             c.noise_name,
             c.loss,
             *_behind(c, ranked[0]),
-            (c.center_name, c.noise_name) in names,
+            c.names in names,
         )
         for c in ranked
     )

@@ -27,11 +27,13 @@ from clearbands.epistemic.prepared import Version, VersionBags
 from clearbands.presets import default_pool
 from clearbands.progress import report
 from clearbands.quantile_models.base import QuantileModel
+from clearbands.rows.chunks import some_rows
 from clearbands.rows.split import Rows, hold_out
 from clearbands.rows.weighting import check_sample_weight, fit_weighted, mean_of
 from clearbands.typed import Seed
-from clearbands.words.numbers import in_words
-from clearbands.words.telling import warn
+from clearbands.words.failures import Failures
+
+NONE_LEFT = "Every model of the pool failed"
 
 
 class Candidate(NamedTuple):
@@ -143,13 +145,13 @@ class PCSEnsemble(ResampledEnsemble):
         y = check_target(y, X)
         train = Rows(X, y, sample_weight=check_sample_weight(sample_weight, len(y)))
         rng = check_random_state(self.random_state)
-        candidates = self._candidates(rng)
+        candidates, failures = self._candidates(rng), Failures()
+        chooses: tuple[Rows, Rows | None] = train, None
         if validation is not None:
-            self._compete(candidates, train, self._check_rows(*validation, validation_weight))
+            chooses = train, self._check_rows(*validation, validation_weight)
         elif len(candidates) > max(self.top_k, 1):
-            self._compete(candidates, *hold_out(train, self.validation_size, rng))
-        else:
-            self._compete(candidates, train, None)
+            chooses = hold_out(train, self.validation_size, rng)
+        self._compete(candidates, *chooses, failures)
         self.draws_ = draw_bootstraps(
             self.bootstrap,
             len(train),
@@ -158,14 +160,7 @@ class PCSEnsemble(ResampledEnsemble):
             together,
             block_length=self.block_length,
         )
-        by_name = {(c.model_name, c.version.name): c for c in candidates}
-        chosen = [
-            by_name[entry["model"], entry["preprocessing"]]
-            for entry in self.leaderboard_
-            if entry["selected"]
-        ]
-        self.winner_ = chosen[0].model
-        self.bags_ = self._fit_bags(chosen, train)
+        self.bags_ = self._fit_bags(candidates, train, failures)
         return self
 
     def _check_X(self, X: Any, *, reset: bool) -> Any:
@@ -190,54 +185,80 @@ class PCSEnsemble(ResampledEnsemble):
             for model_name, model in models.items()
         ]
 
-    def _compete(self, candidates: list[Candidate], train: Rows, judged_on: Rows | None) -> None:
+    def _compete(
+        self,
+        candidates: list[Candidate],
+        train: Rows,
+        judged_on: Rows | None,
+        failures: Failures,
+    ) -> None:
         """Fit every candidate once; without rows to judge them on, all are kept."""
         entries: list[dict[str, Any]] = []
         self.duplicates_ = {}
         groups, seen = _by_version(candidates), dict[str, str]()
-        failures: dict[str, Exception] = {}
         for group in groups:
-            version, rows = group[0].version.fitted(train)
-            if len(groups) > 1:
-                first = seen.setdefault(joblib.hash((rows.X, rows.y)), version.name)
-                if first != version.name:
-                    self.duplicates_[version.name] = first
+            with failures.leaving_out(_version_called(group), has_rivals=len(groups) > 1):
+                version, rows = group[0].version.fitted(train)
+                if len(groups) > 1:
+                    first = seen.setdefault(joblib.hash((rows.X, rows.y)), version.name)
+                    if first != version.name:
+                        self.duplicates_[version.name] = first
+                        continue
+                if judged_on is None:
+                    entries += [_entry(candidate) for candidate in group]
                     continue
-            if judged_on is None:
-                entries += [_entry(candidate) for candidate in group]
-                continue
-            view = version.view(judged_on.X)
-            for candidate in group:
-                try:
-                    predicted = _predict_once(candidate.model, rows, view)
-                    entries.append(_judged(candidate, judged_on, version.restore(predicted)))
-                except Exception as error:  # noqa: BLE001 - libraries have errors of their own
-                    failures[_called(candidate)] = error
-                    said = f"{_called(candidate)} is left out: {in_words(error)}"
-                    warn(said)
-                report("choosing a model", len(entries) + len(failures), len(candidates))
+                view = version.view(judged_on.X)
+                for candidate in group:
+                    with failures.leaving_out(_called(candidate)):
+                        predicted = version.restore(_predict_once(candidate.model, rows, view))
+                        entries.append(_judged(candidate, judged_on, predicted))
+                    n_done = len(entries) + len(failures)
+                    report("choosing a model", n_done, len(candidates))
         if not entries:
-            said = "; ".join(f"{who}: {in_words(error)}" for who, error in failures.items())
-            raise ValueError(f"Every model of the pool failed ({said}).") from [*failures.values()][
-                -1
-            ]
+            raise failures.none_left(NONE_LEFT)
         if judged_on is not None:
             entries.sort(key=lambda entry: entry["rmse"])
             for entry in entries[: _number_kept(self.top_k, len(entries))]:
                 entry["selected"] = True
         self.leaderboard_ = entries
 
-    def _fit_bags(self, chosen: list[Candidate], train: Rows) -> list[VersionBags]:
-        bags = []
-        for group in _by_version(chosen):
-            version, rows = group[0].version.fitted(train)
-            fitted = [self._bag(candidate.model, rows) for candidate in group]
-            bags.append(VersionBags(version, fitted))
-        return bags
+    def _fit_bags(
+        self, candidates: list[Candidate], train: Rows, failures: Failures
+    ) -> list[VersionBags]:
+        """Of those selected; where one fails, the next of the leaderboard takes its place."""
+        by_names = {(c.model_name, c.version.name): c for c in candidates}
+        left = {names: by_names[names] for names in map(_names, self.leaderboard_)}  # in its order
+        n_wanted, found = sum(entry["selected"] for entry in self.leaderboard_), []
+        todo, reserves = [*left.values()][:n_wanted], [*left.values()][n_wanted:]
+        has_rivals = len(left) > 1
+        while todo:
+            n_before = len(left)
+            for group in _by_version(todo):
+                bags: dict[str, Bag] = {}
+                with failures.leaving_out(_version_called(group), has_rivals):
+                    version, rows = group[0].version.fitted(train)
+                    for candidate in group:
+                        with failures.leaving_out(_called(candidate), has_rivals):
+                            bags[candidate.model_name] = self._bag(candidate, version, rows, train)
+                    if bags:
+                        found.append(VersionBags(version, [*bags.values()]))
+                for candidate in group:
+                    if candidate.model_name not in bags:
+                        del left[candidate.model_name, candidate.version.name]
+            n_failed = n_before - len(left)
+            todo, reserves = reserves[:n_failed], reserves[n_failed:]
+        if not left:
+            raise failures.none_left(NONE_LEFT)
+        self.leaderboard_ = [entry for entry in self.leaderboard_ if _names(entry) in left]
+        for place, entry in enumerate(self.leaderboard_):
+            entry["selected"] = place < n_wanted
+        self.winner_ = next(iter(left.values())).model
+        return found
 
-    def _bag(self, model: BaseEstimator, rows: Rows) -> Bag:
-        return fit_bag(
-            model,
+    def _bag(self, candidate: Candidate, version: Version, rows: Rows, train: Rows) -> Bag:
+        """Members that were seen to predict."""
+        bag = fit_bag(
+            candidate.model,
             rows.X,
             rows.y,
             self.draws_,
@@ -245,6 +266,10 @@ class PCSEnsemble(ResampledEnsemble):
             n_jobs=self.n_jobs,
             stage="epistemic",
         )
+        predicted = VersionBags(version, [bag]).predict_members(some_rows(train.X))
+        if not np.isfinite(predicted).all():
+            raise ValueError("a member predicts NaN or infinity.")
+        return bag
 
     def predict_members(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "bags_")
@@ -266,13 +291,23 @@ def _predict_once(model: BaseEstimator, rows: Rows, view: Any) -> np.ndarray:
     return check_predictions(fitted.predict(view), _num_samples(view), "it")
 
 
+def _names(entry: Mapping[str, Any]) -> tuple[str, str]:
+    return entry["model"], entry["preprocessing"]
+
+
 def _called(candidate: Candidate) -> str:
     version = candidate.version.name
     return f"The model {candidate.model_name!r}" + (f" on {version!r}" if version else "")
 
 
+def _version_called(group: list[Candidate]) -> str:
+    return f"The preprocessing {group[0].version.name!r}"
+
+
 def _judged(candidate: Candidate, rows: Rows, predicted: np.ndarray) -> dict[str, Any]:
     y, weight = rows.y, rows.sample_weight
+    if np.isnan(predicted).any():
+        raise ValueError("it predicts NaN on the scale of y.")
     with np.errstate(over="ignore"):
         mse = mean_of((y - predicted) ** 2, weight)
         variance = mean_of((y - mean_of(y, weight)) ** 2, weight)

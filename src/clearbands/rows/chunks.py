@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+ROWS_TO_TRY = 1_000
 PREDICTIONS_AT_ONCE = 2**22  # floats held while the members of a chunk of rows are summed up
 
 
@@ -23,3 +24,9 @@ def row_chunks(n: int, members: int = 128) -> list[np.ndarray]:
     """The row numbers 0 .. n - 1 in pieces for which all members' predictions can be held."""
     size = max(1, PREDICTIONS_AT_ONCE // members)
     return [np.arange(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def some_rows(X: Any) -> Any:
+    """Rows from all over X, enough to see whether a model can predict at all."""
+    n = _num_samples(X)
+    return X if n <= ROWS_TO_TRY else _safe_indexing(X, np.arange(0, n, n // ROWS_TO_TRY))

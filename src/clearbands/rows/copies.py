@@ -14,8 +14,11 @@ from clearbands.words.telling import warn
 Arrays: TypeAlias = "tuple[np.ndarray, np.ndarray]"  # X and y
 
 MANY_COPIES = 0.1  # of the rows: intervals at 90 % then cover about 1 % too little
+FEW_DIFFERENT = 20  # rows: where there are fewer, they say too little to tell copies
 MOST_OF_ONE = 20  # copies of one row, on average
 RARELY_OTHERWISE = 0.1  # of the rows with the same X as others: such a share may have another y
+BY_CHANCE = 10  # times as many rows are alike as if columns were drawn apart: still by chance
+GRAINS_APART = 10  # between neighbouring y of the same X, where the same y is no chance
 
 
 def check_copies(train: Rows, held_out: Sequence[Rows] = (), *, given: bool = False) -> bool:
@@ -70,19 +73,52 @@ def _are_shared(train: Arrays, held_out: Arrays) -> bool:
 def _count_copies(rows: Arrays, others: Arrays | None = None) -> int:
     """How many rows, of others or of these themselves, are copies of these.
 
-    Where X has few values, rows with the same X are no copies, though some have the same y: 0, if
-    rows with the same X often differ in y, or if each stands there very often. And 0 if there is
-    one y only, which all intervals know.
+    Rows with the same X and y are no copies where that is to be expected: if there is one y only,
+    which all intervals know; if X has few values and y follows from it; and if rows of the same X
+    differ in y, but y too has few values.
     """
     X, y = rows
-    of_X = _hashes(X)
-    if np.all(y == y[0]) or len(np.unique(of_X)) * MOST_OF_ONE < len(y):
+    n_different = len(np.unique(_hashes(X, y)))
+    is_few = n_different < FEW_DIFFERENT and (others is None or n_different < len(y))
+    if is_few or np.all(y == y[0]):
         return 0
     looked_for, own = (rows, 1) if others is None else (others, 0)  # a row is no copy of itself
+    of_X = _hashes(X)
     alike = _count_in(of_X, _hashes(looked_for[0])) - own
     equal = _count_in(_hashes(X, y), _hashes(*looked_for)) - own
+    if _is_told_by(y, of_X):
+        only_here = equal == _count_in(y, looked_for[1]) - own  # zeros, say, are all over the table
+        return int(((equal > 0) & only_here).sum())
     n_alike, n_copies = int((alike > 0).sum()), int(((alike > 0) & (equal == alike)).sum())
-    return n_copies if n_copies >= (1 - RARELY_OTHERWISE) * n_alike else 0
+    if n_copies == 0 or n_copies < (1 - RARELY_OTHERWISE) * n_alike:
+        return 0
+    different = np.unique(of_X, return_index=True)[1]
+    expected = BY_CHANCE * len(y) * _chance_to_be_alike(X[different])
+    return 0 if len(different) * MOST_OF_ONE < len(y) or alike.mean() < expected else n_copies
+
+
+def _is_told_by(y: np.ndarray, of_X: np.ndarray) -> bool:
+    """Whether rows of the same X differ in y, and so finely that two of the same y are one."""
+    order = np.lexsort((y, of_X))
+    steps, same_X = np.diff(y[order]), of_X[order][1:] == of_X[order][:-1]
+    within = steps[same_X & (steps > 0)]
+    if len(within) < max(1.0, RARELY_OTHERWISE * np.count_nonzero(same_X)):
+        return False
+    values = np.unique(y)
+    between = np.diff(values)
+    between = between[between > 1e-9 * (values[-1] - values[0])]  # no errors of rounding
+    return bool(np.median(within) > GRAINS_APART * np.quantile(between, 0.05))
+
+
+def _chance_to_be_alike(X: np.ndarray) -> float:
+    """Of two rows whose columns have nothing to do with each other."""
+    chance, n = 1.0, len(X)
+    for column in X.T:
+        counts = np.unique(column, return_counts=True)[1]
+        chance *= float(np.sum(counts * (counts - 1.0))) / max(n * (n - 1.0), 1.0)
+        if chance == 0:
+            break
+    return chance
 
 
 def _hashes(X: np.ndarray, y: np.ndarray | None = None) -> np.ndarray:
