@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import NamedTuple
 
 from clearbands.words.numbers import in_words
 from clearbands.words.telling import warn
@@ -32,19 +31,12 @@ class Failures:
     def __len__(self) -> int:
         return len(self._errors)
 
-    @contextmanager
-    def leaving_out(self, who: str, has_rivals: bool = True) -> Iterator[None]:
+    def leaving_out(self, who: str, has_rivals: bool = True) -> LeavingOut:
         """Turn an error into a warning, whatever it is: libraries have errors of their own.
 
         The error of one without rivals is nobody else's, and is raised.
         """
-        try:
-            yield
-        except Exception as error:
-            if not has_rivals:
-                raise
-            self._errors[who] = error
-            warn(f"{who} is left out: {in_words(error)}")
+        return LeavingOut(self._errors, who, has_rivals)
 
     def none_left(self, sentence: str) -> ValueError:
         """The error to raise where no candidate is left, caused by the last one's."""
@@ -55,3 +47,23 @@ class Failures:
         found = ValueError(f"{sentence} ({said}).")
         found.__cause__ = next(reversed(self._errors.values()), None)
         return found
+
+
+class LeavingOut(NamedTuple):
+    """Waits for an error; not made of a generator, for a warning is to point at the user's line."""
+
+    errors: dict[str, Exception]
+    who: str
+    has_rivals: bool
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: object
+    ) -> bool:
+        if not isinstance(error, Exception) or not self.has_rivals:
+            return False
+        self.errors[self.who] = error
+        warn(f"{self.who} is left out: {in_words(error)}")
+        return True
