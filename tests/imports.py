@@ -22,7 +22,7 @@ LAYERS = (
     ("regressor", "classifier", "baselines"),
     ("report",),
     ("classes",),
-    ("answers",),
+    ("answers", "fitting"),
     ("scaling",),
     ("recipe",),
     ("competition", "interval_regressor"),

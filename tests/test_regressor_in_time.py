@@ -99,7 +99,7 @@ def test_a_model_in_time_is_saved_whole(tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "labels", "words"),
     [
-        ({"split": "times"}, {}, 'split must be "random" or "time"'),
+        ({"split": "times"}, {}, 'split must be one of "random", "time"'),
         ({"gap": -1}, {}, "gap must be a whole number of at least 0"),
         ({"split": "random", "gap": 2}, {}, 'gap=2 needs split="time"'),
         (

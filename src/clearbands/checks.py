@@ -257,6 +257,13 @@ def check_count(value: Any, name: str, smallest: int = 1, largest: int | None = 
     raise ValueError(f"{name} must be a whole number {allowed}, got {value!r}.")
 
 
+def check_choice(value: object, name: str, allowed: Sequence[str]) -> None:
+    """Raise unless `value` is one of the names."""
+    if not isinstance(value, str) or value not in allowed:
+        names = ", ".join(f'"{choice}"' for choice in allowed)
+        raise ValueError(f"{name} must be one of {names}, got {value!r}.")
+
+
 def check_share(value: Any, name: str) -> None:
     """Raise unless `value` lies strictly between 0 and 1."""
     if not 0 < value < 1:

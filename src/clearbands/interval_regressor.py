@@ -88,13 +88,6 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
         labels = None if together is None else check_labels(together, len(y))
         return Rows(X, y, labels, sample_weight=check_row_weight(sample_weight, len(y)))
 
-    def _make_encoder(self) -> Any:
-        if self.encoder is None:
-            return _AsItIs()
-        if isinstance(self.encoder, str):
-            return TableEncoder()
-        return clone(self.encoder)
-
     def _encode(self, rows: Rows) -> Rows:
         return replace(rows, X=encode(self.encoder_, rows.X))
 
@@ -142,9 +135,9 @@ class WidthRegressor(IntervalRegressor):
         return components.center, make_interval(components.center, widths)
 
 
-def was_fitted_elsewhere(part: Any, X_cal: Any) -> bool:
+def was_fitted_elsewhere(part: Any, *, has_set: bool) -> bool:
     """Whether the rows of `fit` calibrate models that may have seen them; a warning says so."""
-    if X_cal is not None or not getattr(part, "fitted_elsewhere", False):
+    if has_set or not getattr(part, "fitted_elsewhere", False):
         return False
     warn(
         f"The models of {type(part).__name__} were fitted elsewhere. If they saw rows of X, "
@@ -160,6 +153,22 @@ def learns_from_target(encoder: BaseEstimator | str | None) -> bool:
         return False
     steps = [encoder, *encoder.get_params(deep=True).values()]
     return any(get_tags(step).target_tags.required for step in steps if hasattr(step, "fit"))
+
+
+def make_encoder(encoder: BaseEstimator | str | None) -> Any:
+    """The encoder that the parameter stands for, not fitted."""
+    if encoder is None:
+        return _AsItIs()
+    return TableEncoder() if isinstance(encoder, str) else clone(encoder)
+
+
+def check_encoder_sees_no_target(encoder: BaseEstimator | str | None) -> None:
+    """Raise for an encoder that may not be fitted on rows that are judged later."""
+    if learns_from_target(encoder):
+        raise ValueError(
+            "The encoder learns from y, so rows would be judged by what saw their targets; "
+            'choose calibration="joint" or "conformal", or an encoder that takes X alone.'
+        )
 
 
 class _AsItIs(BaseEstimator):

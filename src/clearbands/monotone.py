@@ -35,6 +35,15 @@ def check_monotone(monotone: Monotone) -> None:
             )
 
 
+def check_groups_are_free(monotone: Monotone, groups: object) -> None:
+    """Raise if the column of groups has a direction."""
+    if isinstance(groups, str) and isinstance(monotone, Mapping) and monotone.get(groups):
+        raise ValueError(
+            f"groups={groups!r} have bounds of their own, so these cannot rise or fall with "
+            "that column: leave it out of monotone, or of groups."
+        )
+
+
 def directions(monotone: Monotone, names: Sequence[Any]) -> np.ndarray | None:
     """(columns,) int8 of columns with these names (numbers for arrays); None where all are free.
 

@@ -28,6 +28,10 @@ class Pair:
     shown: str = "nothing"
     still: Still | None = None  # columns that no width depends on
 
+    @property
+    def best(self) -> Pair:
+        return self
+
     def components(self, X: Any) -> Components:
         """Center and uncalibrated widths of new rows."""
         return self.around(X, self.say(X))
@@ -81,6 +85,10 @@ class Blend:
 
     pairs: Sequence[Pair]
     factors: np.ndarray  # (pairs, 2, k): of the aleatoric and of the epistemic widths
+
+    @property
+    def best(self) -> Pair:
+        return self.pairs[0]
 
     def components(self, X: Any) -> Components:
         said = {id(pair.epistemic): pair.say(X) for pair in self._distinct()}

@@ -81,6 +81,17 @@ class Recipe:
         """Whether nothing competes."""
         return self.epistemic is not None and self.aleatoric is not None
 
+    def fit(self, train: Rows, choosing: Rows | None, rng: np.random.RandomState) -> Made:
+        """Fit the parts: of which others will judge, or of which no row is seen by all.
+
+        `choosing` are rows apart that choose between parts; None where all rows train.
+        """
+        if choosing is None:
+            return self.on_all(train, rng)
+        if self.is_given:
+            return Made(self._pair(train, choosing, rng))
+        return self.on_all(train, rng)._replace(unseen=None)
+
     def on_all(self, train: Rows, rng: np.random.RandomState) -> Made:
         """Fit the parts so that every row is unseen by some; one that was given has no rival."""
         contest = Contest() if self.contest is None else self.contest
@@ -98,12 +109,6 @@ class Recipe:
         )
         unseen = Unseen(outcome.rows, outcome.unseen)
         return Made(outcome.parts, outcome.leaderboard, standings, unseen)
-
-    def apart(self, train: Rows, validation: Rows, rng: np.random.RandomState) -> Made:
-        """Fit the parts, of which other rows will judge."""
-        if self.is_given:
-            return Made(self._pair(train, validation, rng))
-        return self.on_all(train, rng)._replace(unseen=None)
 
     def _set_up(self, part: BaseEstimator, rng: np.random.RandomState) -> Any:
         return set_up(part, self.levels, self.n_jobs, rng)

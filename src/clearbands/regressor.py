@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,49 +13,37 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.aleatoric.base import AleatoricPart
-from clearbands.answers.answering import read_groups
 from clearbands.answers.updating import UpdatingRegressor
-from clearbands.bands import Components, make_interval
-from clearbands.calibration.additive import AdditiveCalibrator
+from clearbands.bands import Components
 from clearbands.calibration.calibrators import ClearCalibrator
-from clearbands.calibration.distribution import AnyLevel
-from clearbands.calibration.guarantee import Guarantee
-from clearbands.calibration.judged import Judged, fit_calibrator, for_groups, lambda_paths
-from clearbands.checks import check_count, check_scale, check_table, check_target, check_weights
+from clearbands.calibration.judged import (
+    keep_levels,
+    lambda_paths,
+    scale,
+)
+from clearbands.checks import check_table
 from clearbands.competition.centers import CenterStanding
 from clearbands.competition.contest import Contest
 from clearbands.competition.judging import Standing
 from clearbands.epistemic.base import EpistemicPart
-from clearbands.interval_regressor import learns_from_target, was_fitted_elsewhere
-from clearbands.monotone import Monotone, check_monotone, encoded_directions
-from clearbands.new_rows.extrapolation import Extrapolation, forgetting
-from clearbands.new_rows.familiarity import (
-    Familiarity,
-    as_of_new_rows,
-    epistemic_width,
-    ordinary_rows,
-    texts_of_rows,
-)
-from clearbands.pairs import Blend, Pair
+from clearbands.fitting.evidence import Evidence
+from clearbands.fitting.in_memory import InMemory
+from clearbands.fitting.learned import Learned
+from clearbands.fitting.on_files import OnFiles, check_for_files, check_nothing_for_files
+from clearbands.fitting.plan import GivenRows, Plan
+from clearbands.interval_regressor import check_encoder_sees_no_target
+from clearbands.model_files.states import with_one_pair
+from clearbands.monotone import Monotone, check_groups_are_free
+from clearbands.pairs import Pair
 from clearbands.progress import Listener, listening
-from clearbands.recipe import RESIDUALS, Made, Recipe, Unseen
-from clearbands.rows.copies import check_copies
-from clearbands.rows.shares import Shares, share_out
-from clearbands.rows.split import Rows, hold_out
-from clearbands.rows.time_order import check_time, places
-from clearbands.scaling.roles import Roles, read_roles
+from clearbands.rows.labels import Told, read_labels, read_order
+from clearbands.scaling.roles import read_roles
 from clearbands.scaling.source import is_table_on_disk
-from clearbands.targets.support import check_support
-from clearbands.targets.targets import Targets, TargetWarning, hint
-from clearbands.targets.transform import check_transform, fit_transform
 from clearbands.typed import Seed
-from clearbands.words.telling import warn
 
 if TYPE_CHECKING:
     from clearbands.report import Report
 
-CALIBRATIONS = ("cross", "joint", "conformal")
-SPLITS = ("random", "time")
 LEAST_EPISTEMIC = 0.1
 """Where parts compete: it raised the mean loss of twelve data sets by 0.04 %, and without it lambda
 was 0 in one fit of twelve; see `experiments/least_epistemic.py`."""
@@ -265,65 +253,27 @@ class ClearRegressor(UpdatingRegressor):
         "threads", "processes", "dask" or an engine of `clearbands.scaling.engines`. The result
         depends neither on the engine nor on who died meanwhile. See docs/scaling.md.
         """
-        levels = self._check_parameters()
-        for other in ("origin_", "rolling_"):  # of other rows: see `clearbands.origin`, `update`
-            if hasattr(self, other):
-                delattr(self, other)
-        self.calibration_ = self._choose_calibration(X_cal)
+        plan = Plan.of(self, self._check_parameters(), has_set=X_cal is not None)
         rng = check_random_state(self.random_state)
+        told = Told(together, time, groups, sample_weight, calibration_weight)
+        self._forget_rows()
+        rows: GivenRows
         if is_table_on_disk(X):
-            self._check_for_files(X_cal, y_cal, time, work)
-            roles = read_roles(
-                y,
-                sample_weight=sample_weight,
-                together=together,
-                calibration_weight=calibration_weight,
-                groups=groups,
-                calibration=self.calibration_,
-            )
-            with listening(progress):
-                return self._fit_on_files(X, roles, features, work, engine, levels, rng)
-        if not (features is work is engine is None):
-            raise ValueError(
-                "features, work and engine are for a table in parquet files or of Dask: X is in "
-                "memory already."
-            )
-        labels = self._read_labels(X, y, X_cal, y_cal, groups, calibration_weight)
-        together = self._check_order(time, together, X_cal, y)
-        all_rows, apart = self._read_rows(X, y, X_cal, y_cal, together, labels, sample_weight)
-        shares = self._share_out(all_rows, apart, rng)
-        self.transform_ = fit_transform(self.target_transform, shares.train.y)
-        self._to_model(shares.targets)
-        train, validation, calibration = map(self._rescaled, shares)
+            check_for_files(self, told, work, has_set=not (X_cal is y_cal is None))
+            roles = read_roles(y, told, plan.calibration)
+            door = partial(check_table, self, reset=True)
+            rows = OnFiles(X, roles, features, work, engine, door)
+        else:
+            check_nothing_for_files(features, work, engine)
+            rows = self._in_memory(X, y, X_cal, y_cal, told, plan)
         with listening(progress):
-            self.encoder_ = self._make_encoder().fit(train.X, train.y)
-            direction = encoded_directions(self.monotone, self.encoder_, train.X)
-            recipe = replace(self._recipe(levels), direction=direction)
-            texts = texts_of_rows(self.encoder_, train.X)
-            train = self._encode(train)
-            if validation is None:
-                has_copies = check_copies(train)
-                held_out, rows = self._fit_on_all(recipe, train, rng)
-                chooser = None
-                self.familiar_ = self._familiar_of_all(train, texts, held_out, rows)
-                beyond = self._extrapolation(recipe, train, held_out, train, rows)
-            else:
-                raw = validation if calibration is None else calibration
-                validation = self._encode(validation)
-                calibration = validation if calibration is None else self._encode(calibration)
-                others = [validation] if calibration is validation else [validation, calibration]
-                has_copies = check_copies(train, others, given=X_cal is not None)
-                held_out, chooser = self._fit_apart(recipe, train, validation, calibration, rng)
-                new_texts = texts_of_rows(self.encoder_, raw.X)
-                self.familiar_ = self._familiar_of_others(
-                    train, texts, held_out, calibration, new_texts
-                )
-                beyond = self._extrapolation(recipe, train, held_out, calibration)
-            self.beyond_ = self._with_categories(beyond, train, texts)
-            self._finish(recipe, held_out, chooser, rng)
-            self._hint(shares.targets, held_out)
-        self.n_train_ = len(train)
-        self.guarantee_ = self._guarantee(X_cal, held_out, has_copies, all_rows.together)
+            learned = rows.learn(plan, rng)  # parts, and what they say of rows they did not see
+            self._take_parts(learned)
+            self._calibrate(learned.evidence, plan, rng)
+            self._keep_for_answers(learned, told)
+        has_set, has_labels = X_cal is not None, together is not None
+        held = learned.guarantee(plan.calibration, has_set=has_set, has_labels=has_labels)
+        self.guarantee_ = held.value
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -331,6 +281,49 @@ class ClearRegressor(UpdatingRegressor):
         with self._door(X) as (_, encoded):
             targets = self._targets
             return targets.center(targets.inner.clip(self.parts_.predict(encoded)))
+
+    def _components(self, X: Any) -> Components:
+        components = self.parts_.components(X)
+        return components._replace(center=self._targets.inner.clip(components.center))
+
+    def _in_memory(
+        self, X: Any, y: ArrayLike, X_cal: Any, y_cal: ArrayLike | None, told: Told, plan: Plan
+    ) -> InMemory:
+        check_groups_are_free(self.monotone, told.groups)
+        labels = read_labels(told, *((X, y) if X_cal is None else (X_cal, y_cal)))
+        together, self.last_time_ = read_order(told, self.split, y)
+        rows, held_out = self._read_rows(X, y, X_cal, y_cal, together, labels, told.sample_weight)
+        if plan.calibration == "cross":
+            check_encoder_sees_no_target(self.encoder)
+        return InMemory(rows, held_out)
+
+    def _forget_rows(self) -> None:
+        """What an earlier fit, `update` or `clearbands.origin` kept of other rows."""
+        self.last_time_ = None
+        for other in ("origin_", "rolling_"):
+            if hasattr(self, other):
+                delattr(self, other)
+
+    def _take_parts(self, learned: Learned) -> None:
+        self.encoder_, self.transform_ = learned.encoder, learned.targets.transform
+        self.parts_, self.leaderboard_, self.centers_, _ = learned.made
+        self.n_train_ = learned.n_train
+
+    def _calibrate(self, evidence: Evidence, plan: Plan, rng: np.random.RandomState) -> None:
+        levels, chosen_on = plan.recipe.levels, evidence.chosen_on
+        self.calibration_, self.levels_ = plan.calibration, np.array(levels)
+        self.calibrator_ = evidence.calibrate(self.default_calibrator(), levels, self.n_jobs, rng)
+        self.lambda_paths_ = lambda_paths(self._pooled, chosen_on, levels, self.lambda_)
+        self.n_calibration_, self.n_validation_ = len(evidence.judged.y), len(chosen_on.y)
+
+    def _keep_for_answers(self, learned: Learned, told: Told) -> None:
+        """What other levels need, and what tells new rows that are unlike these."""
+        judged, is_split = learned.evidence.judged, self.calibration_ == "conformal"
+        self.any_level_ = keep_levels(self.calibrator_, judged, self.levels_, is_split=is_split)
+        self.familiar_, self.beyond_ = learned.familiarity(), learned.extrapolation()
+        names, groups = getattr(self, "feature_names_in_", ()), told.groups
+        self.group_column_ = groups if isinstance(groups, str) and groups in names else None
+        learned.hint(scale(self.calibrator_, judged.components, judged.groups))
 
     def default_calibrator(self) -> Any:
         """The calibrator that was given, or the one that stands for none."""
@@ -363,26 +356,6 @@ class ClearRegressor(UpdatingRegressor):
         )
 
     @property
-    def lambda_(self) -> np.ndarray:
-        """(k,): gamma2 / gamma1 at each level."""
-        return np.atleast_1d(self._pooled.lambda_)
-
-    @property
-    def gamma1_(self) -> np.ndarray:
-        """(k,): the factor of the aleatoric widths at each level."""
-        return np.atleast_1d(self._pooled.gamma1_)
-
-    @property
-    def gamma2_(self) -> np.ndarray:
-        """(k,): the factor of the epistemic widths at each level."""
-        return np.atleast_1d(self._pooled.gamma2_)
-
-    @property
-    def _pooled(self) -> Any:
-        """The calibrator of all rows, also where there are groups."""
-        return getattr(self.calibrator_, "pooled_", self.calibrator_)
-
-    @property
     def epistemic_(self) -> Any:
         """The fitted epistemic part, of the best pair where several are averaged."""
         return self._best_pair.epistemic
@@ -392,406 +365,10 @@ class ClearRegressor(UpdatingRegressor):
         """The fitted aleatoric part, of the best pair where several are averaged."""
         return self._best_pair.aleatoric
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(_of_today(state))
-
     @property
     def _best_pair(self) -> Pair:
         check_is_fitted(self, "parts_")
-        return self.parts_.pairs[0] if isinstance(self.parts_, Blend) else self.parts_
+        return self.parts_.best
 
-    def _check_parameters(self) -> list[float]:
-        levels = super()._check_parameters()
-        if self.calibration is not None and self.calibration not in CALIBRATIONS:
-            allowed = ", ".join(f'"{name}"' for name in CALIBRATIONS)
-            raise ValueError(f"calibration must be one of {allowed}, got {self.calibration!r}.")
-        check_support(self.support)
-        check_transform(self.target_transform)
-        if self.split not in SPLITS:
-            raise ValueError(f'split must be "random" or "time", got {self.split!r}.')
-        check_monotone(self.monotone)
-        check_count(self.gap, "gap", smallest=0)
-        if self.gap and self.split == "random":
-            raise ValueError(f'gap={self.gap} needs split="time": rows at random have no order.')
-        if self.residuals is not None and self.residuals not in RESIDUALS:
-            raise ValueError(f"residuals must be one of {RESIDUALS}, got {self.residuals!r}.")
-        return levels
-
-    def _choose_calibration(self, X_cal: Any) -> str:
-        if self.calibration is None:
-            return "cross" if X_cal is None else "joint"
-        if self.calibration == "cross" and X_cal is not None:
-            raise ValueError(
-                'calibration="cross" calibrates on the rows that train, so X_cal and y_cal have no '
-                'use: leave them out, or choose "joint" or "conformal".'
-            )
-        return self.calibration
-
-    def _check_encoder(self) -> None:
-        if learns_from_target(self.encoder):
-            raise ValueError(
-                "The encoder learns from y, so rows would be judged by what saw their targets; "
-                'choose calibration="joint" or "conformal", or an encoder that takes X alone.'
-            )
-
-    def _share_out(self, rows: Rows, held_out: Rows | None, rng: np.random.RandomState) -> Shares:
-        """Training rows, those that choose, and those kept for gamma1 alone ("conformal")."""
-        if self.calibration_ == "cross":
-            self._check_encoder()
-        return share_out(
-            rows, held_out, self.calibration_, size=self.calibration_size, gap=self._gap, rng=rng
-        )
-
-    @property
-    def _gap(self) -> int | None:
-        """Only where rows are in the order of time."""
-        return self.gap if self.split == "time" else None
-
-    def _check_order(
-        self, time: ArrayLike | None, together: ArrayLike | None, X_cal: Any, y: ArrayLike
-    ) -> Any:
-        """What keeps rows together: labels that were given, or their places in time."""
-        self.last_time_ = None
-        if self.split == "random":
-            if time is not None:
-                raise ValueError('time was given, but rows are split at random: set split="time".')
-            return together
-        if together is not None:
-            raise ValueError('together and split="time" cannot be had together: give one.')
-        n = len(check_target(y))
-        if time is None:
-            return places(n)
-        times = check_time(time, n)
-        self.last_time_ = times[-1]
-        return places(n, times)
-
-    def _recipe(self, levels: list[float]) -> Recipe:
-        return Recipe(
-            self.epistemic,
-            self.aleatoric,
-            self.residuals,
-            self.show_center,
-            self.contest,
-            levels,
-            self.n_jobs,
-            self._gap,
-        )
-
-    def _fit_on_all(
-        self, recipe: Recipe, train: Rows, rng: np.random.RandomState
-    ) -> tuple[Judged, np.ndarray]:
-        """Fit the parts on all rows; what those who did not see them say of which rows."""
-        return self._fitted_on_all(recipe.on_all(train, rng), train)
-
-    def _fitted_on_all(self, made: Made, train: Rows) -> tuple[Judged, np.ndarray]:
-        unseen = self._take(made)
-        assert unseen is not None
-        rows = train.take(unseen.rows)
-        return _judged(rows, self._within(unseen.components)), unseen.rows
-
-    def _fit_apart(
-        self,
-        recipe: Recipe,
-        train: Rows,
-        validation: Rows,
-        calibration: Rows,
-        rng: np.random.RandomState,
-    ) -> tuple[Judged, Judged | None]:
-        """Fit the parts; what they say of the rows that calibrate, and of others that choose."""
-        self._take(recipe.apart(train, validation, rng))
-        chooser = None if calibration is validation else self._judged(validation)
-        return self._judged(calibration), chooser
-
-    def _check_for_files(self, X_cal: Any, y_cal: Any, time: Any, work: Any) -> None:
-        """Raise for what a table in files cannot have."""
-        if self.split != "random" or time is not None:
-            raise ValueError(
-                "A table in files is split by hashes of its rows, not in the order of time: leave "
-                'split="random" and time out, or read the table into memory.'
-            )
-        if self.monotone is not None:
-            raise ValueError("A table in files knows no monotone columns: leave monotone out.")
-        if X_cal is not None or y_cal is not None:
-            raise ValueError(
-                "A table in files calibrates on rows of its own: leave X_cal and y_cal out; "
-                'calibration="conformal" holds rows out by itself.'
-            )
-        if self.encoder is None or self.residuals == "target":
-            raise ValueError(
-                "A table in files needs an encoder, and noise that is learned from residuals: "
-                'leave encoder="auto" and residuals as they are.'
-            )
-        self._check_encoder()
-        if work is not None and not isinstance(self.random_state, int | np.integer):
-            raise ValueError(
-                "A fit can only go on from a work folder if it draws the same numbers again: give "
-                f"random_state a whole number, got {self.random_state!r}."
-            )
-
-    def _fit_on_files(
-        self,
-        X: Any,
-        roles: Roles,
-        features: Sequence[str] | None,
-        work: Any,
-        engine: Any,
-        levels: list[float],
-        rng: np.random.RandomState,
-    ) -> ClearRegressor:
-        """Everything that follows from rows in memory is done as with a table in memory."""
-        # Imported late: numba takes a second to load, which `import clearbands` should not.
-        from clearbands.scaling.fit import fit_on_files
-
-        def fit_encoder(raw: Any) -> Any:
-            return self._make_encoder().fit(check_table(self, raw, reset=True))
-
-        def fit_targets(y: np.ndarray) -> Targets:
-            self.transform_ = fit_transform(self.target_transform, y)
-            return self._targets
-
-        recipe = self._recipe(levels)
-        found = fit_on_files(
-            recipe,
-            X,
-            roles,
-            fit_encoder,
-            fit_targets,
-            features=features,
-            held_out=0.0 if self.calibration_ == "cross" else self.calibration_size,
-            work=work,
-            engine=engine,
-            rng=rng,
-        )
-        self.encoder_ = found.encoder
-        self.group_column_ = roles.groups if roles.groups in self.feature_names_in_ else None
-        sample, texts = found.sample.encoded, texts_of_rows(self.encoder_, found.sample.raw.X)
-        if found.held_out is None:
-            has_copies = check_copies(sample)
-            held_out, rows = self._fitted_on_all(found.made, sample)
-            chooser = None
-            familiar = self._familiar_of_all(sample, texts, held_out, rows)
-            beyond = self._extrapolation(recipe, sample, held_out, sample, rows)
-        else:
-            self._take(found.made)
-            chooser, held_out, raw = self._judged_apart(self._rescaled(found.held_out), rng)
-            others, their_texts = self._encode(raw), texts_of_rows(self.encoder_, raw.X)
-            has_copies = check_copies(sample, [others])
-            familiar = self._familiar_of_others(sample, texts, held_out, others, their_texts)
-            beyond = self._extrapolation(recipe, sample, held_out, others)
-        low, high = found.ranges.low, found.ranges.high
-        self.familiar_ = familiar and familiar.widened(low, high, found.texts)
-        beyond = beyond and beyond.widened(low, high)
-        self.beyond_ = self._with_categories(beyond, sample, texts)
-        self._finish(recipe, held_out, chooser, rng)
-        self.n_train_ = found.n_rows
-        self.guarantee_ = self._guarantee(None, held_out, has_copies)
-        return self
-
-    def _judged_apart(
-        self, rows: Rows, rng: np.random.RandomState
-    ) -> tuple[Judged | None, Judged, Rows]:
-        """What chooses, what calibrates, and the rows of the latter before they are encoded."""
-        if self.calibration_ == "joint":
-            return None, self._judged(self._encode(rows)), rows
-        choosing, calibrating = hold_out(rows, 0.5, rng)
-        chooser = self._judged(self._encode(choosing))
-        return chooser, self._judged(self._encode(calibrating)), calibrating
-
-    def _finish(
-        self,
-        recipe: Recipe,
-        held_out: Judged,
-        chooser: Judged | None,
-        rng: np.random.RandomState,
-    ) -> None:
-        """Calibrate the parts, and keep what answers need."""
-        self.levels_ = np.array(recipe.levels)
-        self.calibrator_ = self._calibrate(recipe, held_out, chooser, rng)
-        self.any_level_ = self._keep(held_out)
-        chosen_on = held_out if chooser is None else chooser
-        self.lambda_paths_ = lambda_paths(self._pooled, chosen_on, recipe.levels, self.lambda_)
-        self.n_calibration_, self.n_validation_ = len(held_out.y), len(chosen_on.y)
-
-    def _take(self, made: Made) -> Unseen | None:
-        self.parts_, self.leaderboard_, self.centers_, unseen = made
-        return unseen
-
-    def _components(self, X: Any) -> Components:
-        return self._within(self.parts_.components(X))
-
-    def _judged(self, rows: Rows) -> Judged:
-        return _judged(rows, self._components(rows.X))
-
-    def _rescaled(self, rows: Any) -> Any:
-        if rows is None:
-            return None
-        y = self._targets.to_model(rows.y)
-        check_scale(y, "y")
-        return replace(rows, y=y)
-
-    def _hint(self, y: np.ndarray, held_out: Judged) -> None:
-        """Tell of bounds that leave the range of all targets, at the first level."""
-        center, *parts = self._scaled(held_out.components, held_out.groups)
-        bounds = make_interval(center, np.add(*parts)[:, :, 0])
-        said = hint(y, self._targets.points(bounds, center), self._targets)
-        if said is not None:
-            warn(said, TargetWarning)
-
-    def _within(self, components: Components) -> Components:
-        """With a center inside the support."""
-        return components._replace(center=self._targets.inner.clip(components.center))
-
-    def _read_labels(
-        self,
-        X: Any,
-        y: ArrayLike,
-        X_cal: Any,
-        y_cal: ArrayLike | None,
-        groups: ArrayLike | None,
-        weight: ArrayLike | None,
-    ) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Groups and weights of the rows that may calibrate."""
-        self.group_column_ = groups if isinstance(groups, str) else None
-        if groups is None and weight is None:
-            return None, None
-        if isinstance(self.monotone, Mapping) and self.monotone.get(self.group_column_):
-            raise ValueError(
-                f"groups={groups!r} have bounds of their own, so these cannot rise or fall with "
-                "that column: leave it out of monotone, or of groups."
-            )
-        if groups is not None and weight is not None:
-            raise ValueError("groups and calibration_weight cannot be had together: give one.")
-        rows, targets = (X, y) if X_cal is None else (X_cal, y_cal)
-        n = len(check_target(targets))
-        if weight is not None:
-            return None, check_weights(weight, "calibration_weight", n)
-        return read_groups(groups, rows, n), None
-
-    def _guarantee(
-        self,
-        X_cal: Any,
-        held_out: Judged,
-        has_copies: bool,
-        together: np.ndarray | None = None,
-    ) -> str:
-        if was_fitted_elsewhere(self.epistemic, X_cal):
-            return Guarantee.UNKNOWN.value
-        if has_copies:
-            return Guarantee.COPIES.value
-        if self.split == "time":
-            return Guarantee.TIME.value
-        if self.calibration_ == "conformal" and X_cal is None and together is not None:
-            return Guarantee.CROSS.value  # labels are exchangeable, their rows are not
-        if self.calibration_ == "conformal" and held_out.groups is not None:
-            return Guarantee.GROUPS.value
-        if self.calibration_ == "conformal" and held_out.calibration_weight is not None:
-            return Guarantee.WEIGHTED.value
-        return Guarantee.of(self.calibration_).value
-
-    def _calibrate(
-        self,
-        recipe: Recipe,
-        held_out: Judged,
-        chooser: Judged | None,
-        rng: np.random.RandomState,
-    ) -> Any:
-        """The fitted calibrator, of every group where there are groups."""
-        calibrator = self.default_calibrator()
-        if held_out.groups is not None:
-            calibrator = for_groups(calibrator)
-        return fit_calibrator(self._part(calibrator, recipe.levels, rng), held_out, chooser)
-
-    def _keep(self, held_out: Judged) -> AnyLevel | None:
-        """What other levels need of the calibration rows; None where no level is finite."""
-        center, *parts = self._scaled(held_out.components, held_out.groups)
-        distances = np.add(*parts)
-        if not np.isfinite(distances).all(axis=(0, 1)).any():
-            return None
-        apart = self.calibration_ == "conformal" or isinstance(self.calibrator_, AdditiveCalibrator)
-        weight, shift = held_out.weight, held_out.calibration_weight
-        if weight is not None and shift is not None:
-            weight = weight / shift[weight > 0].max()  # a new row counts 1
-        return AnyLevel.of(
-            self.levels_,
-            held_out.y,
-            center,
-            distances,
-            sample_weight=weight,
-            may_fall_short=not apart,
-        )
-
-    def _familiar_of_others(
-        self, train: Rows, texts: np.ndarray, judged: Judged, others: Rows, their_texts: np.ndarray
-    ) -> Familiarity | None:
-        """How ordinary rows look, from rows that did not train; None where parts see a table."""
-        if not isinstance(train.X, np.ndarray):
-            return None
-        widths = epistemic_width(judged.components)
-        return Familiarity.of(train.X, texts, widths, held_out=(others.X, their_texts))
-
-    def _familiar_of_all(
-        self, train: Rows, texts: np.ndarray, judged: Judged, rows: np.ndarray
-    ) -> Familiarity | None:
-        """The same where all rows train, of which `rows` were judged by what did not see them."""
-        if not isinstance(train.X, np.ndarray):
-            return None
-        some = ordinary_rows(len(rows))
-        unseen = epistemic_width(judged.components)[some]
-        seen = epistemic_width(self._components(train.X[rows[some]]))
-        return Familiarity.of(train.X, texts, as_of_new_rows(seen, unseen), rows=rows[some])
-
-    def _extrapolation(
-        self,
-        recipe: Recipe,
-        train: Rows,
-        judged: Judged,
-        among: Rows,
-        numbers: np.ndarray | None = None,
-    ) -> Extrapolation | None:
-        """What is unknown beyond the training rows; those judged have these numbers among others.
-
-        None for parts that were given and rows held out, as in the paper; in the order of time,
-        where rows that calibrate lie beyond what trained as new ones do; and where parts see a
-        table.
-        """
-        as_in_paper = recipe.is_given and self.calibration_ != "cross"
-        if as_in_paper or self.split == "time" or not isinstance(train.X, np.ndarray):
-            return None
-        some = ordinary_rows(len(judged.y))
-        X = among.X[some if numbers is None else numbers[some]]
-        weight = None if judged.sample_weight is None else judged.sample_weight[some]
-        center = judged.components.center[some]
-        return Extrapolation.of(train.X, train.sample_weight, X, center, weight, recipe.direction)
-
-    def _with_categories(
-        self, beyond: Extrapolation | None, train: Rows, texts: np.ndarray
-    ) -> Extrapolation | None:
-        """The same, knowing what the categories of the training rows are worth."""
-        if beyond is None or texts.shape[1] == 0:
-            return beyond
-        moved = forgetting(
-            self.parts_.predict, self.encoder_.forget, train.X, texts, train.sample_weight
-        )
-        return replace(beyond, forgetting=moved)
-
-
-def _of_today(state: dict[str, Any]) -> dict[str, Any]:
-    """What a fitted model had by other names when its two parts were not yet one."""
-    if "epistemic_" not in state:
-        return state
-    kept = {
-        k: v for k, v in state.items() if k not in ("epistemic_", "aleatoric_", "shows_center_")
-    }
-    shown = "center" if state["shows_center_"] else "nothing"
-    pair = Pair(state["epistemic_"], state["aleatoric_"], shown)
-    return {
-        **kept,
-        "parts_": pair,
-        "calibration_": state["calibration"],
-        "leaderboard_": (),
-        "centers_": (),
-    }
-
-
-def _judged(rows: Rows, components: Components) -> Judged:
-    return Judged(rows.y, components, rows.groups, rows.calibration_weight, rows.sample_weight)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(with_one_pair(state, Pair))

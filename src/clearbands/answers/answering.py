@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from copy import copy
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
@@ -15,13 +14,12 @@ from clearbands.answers.answers import Answers
 from clearbands.bands import Components
 from clearbands.calibration.distribution import SIDES, AnyLevel, Distribution
 from clearbands.calibration.groups import GroupCalibrator
+from clearbands.calibration.judged import scale
 from clearbands.calibration.rolling import Rolling
 from clearbands.checks import (
-    check_groups,
     check_levels,
     check_quantiles,
     is_dask,
-    is_frame,
     trusting,
 )
 from clearbands.interval_regressor import WidthRegressor
@@ -32,11 +30,11 @@ from clearbands.new_rows.familiarity import (
     epistemic_width,
     texts_of_rows,
 )
+from clearbands.rows.labels import read_groups
 from clearbands.scaling.partitions import predict_partitions
 from clearbands.tables.native import kind_of
-from clearbands.targets.support import check_inside, check_support
-from clearbands.targets.targets import Targets, check_whole
-from clearbands.targets.transform import refuse_outside
+from clearbands.targets.support import check_support
+from clearbands.targets.targets import Targets
 from clearbands.uncertainty import Uncertainty
 
 
@@ -196,10 +194,11 @@ class AnsweringRegressor(WidthRegressor):
         with self._door(X) as (table, encoded):
             components = self._components(encoded)
         labels = self._labels(X, groups, len(components.center))
+        calibrated = scale(self.calibrator_, components, labels, calibration_weight)
         rolling = self._rolling  # once: it may be updated in the meantime
         return Answers(
             self.levels_,
-            self._widened(self._scaled(components, labels, calibration_weight), encoded, table),
+            self._widened(calibrated, encoded, table),
             self._targets,
             kind_of(X),
             lambda: self._bands(rolling),
@@ -230,39 +229,39 @@ class AnsweringRegressor(WidthRegressor):
     def without_groups(self) -> Any:
         """The same model as if all groups had been calibrated together; at the levels of fit."""
         found = self.without_updates()
-        found.calibrator_ = getattr(self.calibrator_, "pooled_", self.calibrator_)
+        found.calibrator_ = self._pooled
         found.any_level_ = None
         return found
+
+    @property
+    def lambda_(self) -> np.ndarray:
+        """(k,): gamma2 / gamma1 at each level."""
+        return np.atleast_1d(self._pooled.lambda_)
+
+    @property
+    def gamma1_(self) -> np.ndarray:
+        """(k,): the factor of the aleatoric widths at each level."""
+        return np.atleast_1d(self._pooled.gamma1_)
+
+    @property
+    def gamma2_(self) -> np.ndarray:
+        """(k,): the factor of the epistemic widths at each level."""
+        return np.atleast_1d(self._pooled.gamma2_)
+
+    @property
+    def _pooled(self) -> Any:
+        """The calibrator of all rows, also where there are groups."""
+        return getattr(self.calibrator_, "pooled_", self.calibrator_)
 
     @property
     def has_groups_(self) -> bool:
         """Whether it was calibrated by group."""
         return isinstance(self.calibrator_, GroupCalibrator)
 
-    def _to_model(self, y: np.ndarray) -> np.ndarray:
-        """Targets on the scale of the model, or an error that names one that cannot be."""
-        targets = self._targets
-        check_inside(y, targets.support)
-        if targets.whole:
-            check_whole(y)
-        z = targets.to_model(y)
-        refuse_outside(self.target_transform, y, z)
-        return z
-
     @property
     def _targets(self) -> Targets:
         transform = getattr(self, "transform_", None)
         return Targets(check_support(self.support), transform, self.whole_numbers)
-
-    def _scaled(
-        self, components: Components, labels: np.ndarray | None, weight: ArrayLike | None = None
-    ) -> Components:
-        center, *widths = components
-        given = {"groups": labels, "weight": weight}
-        of_rows = {name: value for name, value in given.items() if value is not None}
-        if labels is not None and weight is not None:
-            raise ValueError("groups and calibration_weight cannot be had together: give one.")
-        return Components(center, *self.calibrator_.scale(*widths, **of_rows))
 
     def _widened(self, calibrated: Components, encoded: Any, table: Any) -> Components:
         """Farther out where rows lie beyond those that trained."""
@@ -307,21 +306,6 @@ class AnsweringRegressor(WidthRegressor):
                 "more rows."
             )
         return self.any_level_ if rolling is None else rolling.bands(self.any_level_)
-
-
-def read_groups(groups: ArrayLike | None, X: Any, n: int) -> np.ndarray:
-    """(n,): labels that were given, or those in the column of X that was named."""
-    if not isinstance(groups, str):
-        return check_groups(groups, n)
-    if not is_frame(X):
-        raise ValueError(
-            f"groups={groups!r} names a column, but X is an array: give a table, or the labels."
-        )
-    frame = nw.from_native(X, eager_only=True)
-    if groups not in frame.columns:
-        known = ", ".join(frame.columns)
-        raise ValueError(f"groups={groups!r} is no column of X, which has {known}.")
-    return check_groups(frame.get_column(groups).to_list(), n)
 
 
 def _named(levels: np.ndarray) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from clearbands.answers.answering import AnsweringRegressor
 from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.guarantee import Guarantee
+from clearbands.calibration.judged import scale
 from clearbands.calibration.rolling import Pace, RefitWarning, Rolling, four_errors
 from clearbands.levels import normal_distances
 from clearbands.rows.time_order import check_later, check_time, show_time
@@ -112,9 +113,9 @@ class UpdatingRegressor(AnsweringRegressor):
         with self._door(X) as (table, encoded):
             components = self._components(encoded)
             rows = self._check_rows(table, y, reset=False)
-        targets = self._to_model(rows.y)
+        targets = self._targets.check(rows.y)
         labels = self._labels(X, groups, len(rows))
-        center, *parts = self._widened(self._scaled(components, labels), encoded, table)
+        center, *parts = self._widened(scale(self.calibrator_, components, labels), encoded, table)
         positions = self._bands().positions_of(targets, center, np.add(*parts))
         is_known = getattr(self, "familiar_", None) is not None
         return Placed(positions, self._unfamiliar(table, encoded, components) if is_known else None)

@@ -26,6 +26,7 @@ from clearbands.epistemic.pcs import PCSEnsemble
 from clearbands.interval_regressor import (
     IntervalRegressor,
     WidthRegressor,
+    make_encoder,
     was_fitted_elsewhere,
 )
 from clearbands.rows.copies import check_copies
@@ -75,7 +76,7 @@ class SplitConformal(IntervalRegressor):
         train, held_out = self._read_rows(X, y, X_cal, y_cal, sample_weight=sample_weight)
         if held_out is None:
             train, held_out = hold_out(train, self.calibration_size, rng)
-        self.encoder_ = self._make_encoder().fit(train.X, train.y)
+        self.encoder_ = make_encoder(self.encoder).fit(train.X, train.y)
         train, held_out = self._encode(train), self._encode(held_out)
         has_copies = check_copies(train, [held_out], given=X_cal is not None)
         self.levels_ = np.array(levels)
@@ -86,7 +87,7 @@ class SplitConformal(IntervalRegressor):
         return self
 
     def _guarantee(self, X_cal: Any, has_copies: bool) -> Guarantee:
-        if was_fitted_elsewhere(getattr(self, "epistemic", None), X_cal):
+        if was_fitted_elsewhere(getattr(self, "epistemic", None), has_set=X_cal is not None):
             return Guarantee.UNKNOWN
         return Guarantee.COPIES if has_copies else Guarantee.CONFORMAL
 

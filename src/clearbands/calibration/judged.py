@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from clearbands.bands import Components
 from clearbands.calibration.additive import AdditiveCalibrator
 from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibrator
+from clearbands.calibration.distribution import AnyLevel
 from clearbands.calibration.groups import GroupCalibrator
+from clearbands.calibration.guarantee import Guarantee
 from clearbands.calibration.lambda_path import LambdaPath, lambda_path
+from clearbands.rows.split import Rows
+from clearbands.targets.support import Support
 
 
 class Judged(NamedTuple):
@@ -21,6 +26,19 @@ class Judged(NamedTuple):
     groups: np.ndarray | None = None
     calibration_weight: np.ndarray | None = None
     sample_weight: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, rows: Rows, components: Components, support: Support) -> Judged:
+        """With centers inside the support."""
+        inside = components._replace(center=support.clip(components.center))
+        return cls(rows.y, inside, rows.groups, rows.calibration_weight, rows.sample_weight)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What holds for the coverage, if other rows chose lambda."""
+        if self.groups is not None:
+            return Guarantee.GROUPS
+        return Guarantee.CONFORMAL if self.calibration_weight is None else Guarantee.WEIGHTED
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -57,6 +75,45 @@ def fit_calibrator(calibrator: Any, held_out: Judged, chooser: Judged | None) ->
     }
     given = {name: label for name, label in labels.items() if label is not None}
     return calibrator.fit(*held_out.arrays, validation=validation, **given)
+
+
+def scale(
+    calibrator: Any,
+    components: Components,
+    groups: np.ndarray | None = None,
+    weight: ArrayLike | None = None,
+) -> Components:
+    """The components with calibrated widths, of rows with these labels or weights."""
+    if groups is not None and weight is not None:
+        raise ValueError("groups and calibration_weight cannot be had together: give one.")
+    given = {"groups": groups, "weight": weight}
+    of_rows = {name: value for name, value in given.items() if value is not None}
+    center, *widths = components
+    return Components(center, *calibrator.scale(*widths, **of_rows))
+
+
+def keep_levels(
+    calibrator: Any, held_out: Judged, levels: np.ndarray, *, is_split: bool
+) -> AnyLevel | None:
+    """What other levels need of the calibration rows; None where no level is finite.
+
+    With `is_split` other rows chose lambda, and bounds of these are not capped.
+    """
+    center, *parts = scale(calibrator, held_out.components, held_out.groups)
+    distances = np.add(*parts)
+    if not np.isfinite(distances).all(axis=(0, 1)).any():
+        return None
+    weight, shift = held_out.weight, held_out.calibration_weight
+    if weight is not None and shift is not None:
+        weight = weight / shift[weight > 0].max()  # a new row counts 1
+    return AnyLevel.of(
+        levels,
+        held_out.y,
+        center,
+        distances,
+        sample_weight=weight,
+        may_fall_short=not (is_split or isinstance(calibrator, AdditiveCalibrator)),
+    )
 
 
 def lambda_paths(

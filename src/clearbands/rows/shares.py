@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from clearbands.rows.split import Rows, hold_out
 from clearbands.rows.time_order import hold_out_last, places
 
+Some = TypeVar("Some")
+Other = TypeVar("Other")
 
-class Shares(NamedTuple):
-    """Rows by what they are for."""
 
-    train: Rows
-    validation: Rows | None = None  # that choose; None where all rows train
-    calibration: Rows | None = None  # for gamma1 alone; None where the others do that too
+@dataclass(frozen=True)
+class Shares(Generic[Some]):
+    """Rows by what they are for, in whatever form.
 
-    @property
-    def targets(self) -> np.ndarray:
-        """Of all rows."""
-        return np.concatenate([share.y for share in self if share is not None])
+    None are held out where all rows train; one share where the same rows choose and calibrate; or
+    two, of which the first chooses, and the second is for gamma1 alone.
+    """
+
+    train: Some
+    held_out: tuple[Some, ...] = ()
+
+    def each(self, change: Callable[[Some], Other]) -> Shares[Other]:
+        return Shares(change(self.train), tuple(map(change, self.held_out)))
+
+
+def all_targets(shares: Shares[Rows]) -> np.ndarray:
+    return np.concatenate([share.y for share in (shares.train, *shares.held_out)])
 
 
 def share_out(
@@ -31,7 +42,7 @@ def share_out(
     size: float,
     gap: int | None,
     rng: np.random.RandomState,
-) -> Shares:
+) -> Shares[Rows]:
     """Rows that were given to train, and a calibration set if there is one, by what they are for.
 
     Without a set, "joint" and "conformal" hold out a share `size` of the rows, and "conformal" has
@@ -43,8 +54,8 @@ def share_out(
     if held_out is None:
         rows, held_out = _apart(rows, size, gap, rng)
     if calibration == "joint":
-        return Shares(rows, held_out)
-    return Shares(rows, *_apart(held_out, 0.5, None if gap is None else 0, rng))
+        return Shares(rows, (held_out,))
+    return Shares(rows, _apart(held_out, 0.5, None if gap is None else 0, rng))
 
 
 def _apart(

@@ -39,8 +39,9 @@ FEW_ROWS = 500  # where nothing competes, and parts are only made ready to be fi
 class FittedOnFiles(NamedTuple):
     """What a regressor keeps of the fit."""
 
-    made: Made  # `unseen` are rows of the sample
+    made: Made  # `unseen` are rows of the sample; none where others are held out
     encoder: Any
+    targets: Targets
     sample: Sample
     held_out: Rows | None  # as they stand in the table
     n_rows: int  # that train
@@ -81,9 +82,16 @@ def fit_on_files(
         n_texts = len(getattr(ready.encoder, "categorical_columns_", ()))
         texts = [ready.rows.texts(column) for column in range(n_texts)]
     of_sample = Unseen(np.arange(len(ready.sample.encoded)), unseen)
-    made = made._replace(parts=parts, unseen=of_sample)
-    encoder, sample, kept_apart = ready.encoder, ready.sample, ready.held_out
-    return FittedOnFiles(made, encoder, sample, kept_apart, ready.n_rows, ready.ranges, texts)
+    return FittedOnFiles(
+        made._replace(parts=parts, unseen=of_sample if ready.held_out is None else None),
+        ready.encoder,
+        ready.targets,
+        ready.sample,
+        ready.held_out,
+        ready.n_rows,
+        ready.ranges,
+        texts,
+    )
 
 
 @dataclass(frozen=True)

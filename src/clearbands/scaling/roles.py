@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearbands.checks import check_groups
+from clearbands.rows.labels import Told
 from clearbands.rows.split import Rows
 from clearbands.scaling.source import Piece
 from clearbands.tables.fingerprints import hash_rows
@@ -86,8 +87,14 @@ class Roles:
         return hash_rows(frame.select(self.together), np.zeros(frame.height))
 
 
-def read_roles(target: Any, *, calibration: str, **labels: Any) -> Roles:
+def read_roles(target: Any, told: Told, calibration: str) -> Roles:
     """The names that were given, or one sentence about what cannot be."""
+    labels: dict[str, Any] = {
+        "sample_weight": told.sample_weight,
+        "together": told.together,
+        "calibration_weight": told.calibration_weight,
+        "groups": told.groups,
+    }
     for what, name in {"y": target, **labels}.items():
         if not isinstance(name, str) and not (name is None and what != "y"):
             raise TypeError(

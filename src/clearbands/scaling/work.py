@@ -85,6 +85,7 @@ class TableWork:
     engine: Engine
     store: Store
     encoder: Any
+    targets: Targets
     sample: Sample
     held_out: Rows | None  # as they stand in the table: of the fit nothing has seen them
     rows: BinRows
@@ -148,7 +149,7 @@ def prepare(
     rows = BinRows(store, folder.rows_at_once)
     make_all(rows, engine, "second pass")
     sample = Sample(raw, encoded, keys, fine_columns(bins, encoded.X))
-    return TableWork(folder, engine, store, encoder, sample, held_out, rows, rows.ranges())
+    return TableWork(folder, engine, store, encoder, targets, sample, held_out, rows, rows.ranges())
 
 
 def _first_pass(

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clearbands.targets.support import ANYWHERE, Support
-from clearbands.targets.transform import ROUNDING, Transform
+from clearbands.targets.support import ANYWHERE, Support, check_inside
+from clearbands.targets.transform import ROUNDING, Transform, refuse_outside
 
 NEARLY = 1e-9  # relative: a bound so near a whole number is that number
 OFTEN = 0.05  # the share of rows whose bounds make a hint worth while
@@ -48,6 +48,15 @@ class Targets:
 
     def to_model(self, y: np.ndarray) -> np.ndarray:
         return y if self.transform is None else self.transform.forward(y)
+
+    def check(self, y: np.ndarray) -> np.ndarray:
+        """Targets on the scale of the model, or an error that names one that cannot be."""
+        check_inside(y, self.support)
+        if self.whole:
+            check_whole(y)
+        z = self.to_model(y)
+        refuse_outside(self.transform, y, z)
+        return z
 
     def center(self, z: np.ndarray) -> np.ndarray:
         """(n,): centers of the model as targets."""

@@ -117,18 +117,18 @@ def fit_transform(given: Any, y: np.ndarray) -> Transform | None:
     return transform
 
 
-def refuse_outside(given: Any, y: np.ndarray, z: np.ndarray) -> None:
+def refuse_outside(transform: Transform | None, y: np.ndarray, z: np.ndarray) -> None:
     """Raise for targets that the transform has no finite value for."""
     if np.isfinite(z).all():
         return
     row = int(np.argmin(np.isfinite(z)))
-    if isinstance(given, str):
+    if isinstance(transform, Named):
+        name = transform.name
         raise ValueError(
-            f'target_transform="{given}" needs targets {NEEDS[given]}, got {y[row]:g} in row {row}.'
+            f'target_transform="{name}" needs targets {NEEDS[name]}, got {y[row]:g} in row {row}.'
         )
-    raise ValueError(
-        f"target_transform {type(given).__name__} has no finite value for {y[row]:g} in row {row}."
-    )
+    name = type(getattr(transform, "transformer", transform)).__name__
+    raise ValueError(f"target_transform {name} has no finite value for {y[row]:g} in row {row}.")
 
 
 def _column(values: Any, shape: tuple[int, ...]) -> np.ndarray:

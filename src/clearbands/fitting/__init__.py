@@ -1,0 +1,1 @@
+"""From rows that were given to what a `ClearRegressor` calibrates and keeps."""
