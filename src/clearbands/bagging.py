@@ -19,7 +19,7 @@ from clearbands.progress import report
 from clearbands.rows.hashing import hashed_counts, hashed_folds, hashed_share
 from clearbands.rows.time_order import Stage
 from clearbands.rows.weighting import fit_weighted
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 MAX_SEED = np.iinfo(np.int32).max
 
@@ -27,7 +27,7 @@ MAX_SEED = np.iinfo(np.int32).max
 class Bag(Protocol):
     """Members fitted on the bootstraps of one training set."""
 
-    def predict_members(self, X: Any) -> np.ndarray:
+    def predict_members(self, X: np.ndarray) -> np.ndarray:
         """(n, q, b): for every row and every quantile (one for a plain regressor) the members."""
 
 
@@ -320,7 +320,7 @@ def _units(n_rows: int, together: np.ndarray | None) -> np.ndarray:
 
 def fit_bag(
     model: BaseEstimator,
-    X: Any,
+    X: TableLike,
     y: np.ndarray,
     draws: Draws,
     *,
@@ -340,7 +340,7 @@ def fit_bag(
 
 def fit_clones(
     model: BaseEstimator,
-    X: Any,
+    X: TableLike,
     y: np.ndarray,
     counts: np.ndarray,
     *,
@@ -355,7 +355,7 @@ def fit_clones(
 
 def fit_models(
     models: Iterable[Any],
-    X: Any,
+    X: TableLike,
     y: np.ndarray,
     counts: np.ndarray,
     *,
@@ -376,7 +376,7 @@ def fit_models(
 
 
 def _fit_on_rows(
-    model: BaseEstimator, X: Any, y: np.ndarray, drawn: np.ndarray, weight: np.ndarray | None
+    model: BaseEstimator, X: TableLike, y: np.ndarray, drawn: np.ndarray, weight: np.ndarray | None
 ) -> Any:
     rows = np.repeat(np.arange(len(drawn)), drawn)
     # `n_jobs` says how many members train at once; threads of their own would only compete.
@@ -391,7 +391,7 @@ class ListedBag:
 
     members: Sequence[Any]
 
-    def predict_members(self, X: Any) -> np.ndarray:
+    def predict_members(self, X: TableLike) -> np.ndarray:
         return np.stack([_predict_columns(member, X) for member in self.members], axis=-1)
 
 
@@ -401,11 +401,11 @@ class JoinedBag:
 
     bags: Sequence[Bag]
 
-    def predict_members(self, X: Any) -> np.ndarray:
+    def predict_members(self, X: np.ndarray) -> np.ndarray:
         return np.concatenate([bag.predict_members(X) for bag in self.bags], axis=-1)
 
 
-def predict_unseen(bag: Bag, X: Any, draws: Draws) -> np.ndarray:
+def predict_unseen(bag: Bag, X: np.ndarray, draws: Draws) -> np.ndarray:
     """(n, q, r): what the members predict for the training rows that they did not see.
 
     X are the rows of the fit in their order. A row that fewer than r members left out has NaN
@@ -426,7 +426,7 @@ def compact_unseen(members: np.ndarray, draws: Draws) -> np.ndarray:
     return np.where(kept, np.take_along_axis(members, order, axis=-1), np.nan)
 
 
-def _predict_columns(member: BaseEstimator, X: Any) -> np.ndarray:
+def _predict_columns(member: BaseEstimator, X: TableLike) -> np.ndarray:
     if hasattr(member, "predict_quantiles"):
         return member.predict_quantiles(X)
     if hasattr(member, "default_quantiles"):  # a forest of quantile-forest says several

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from narwhals.stable.v1.typing import IntoDataFrame
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_y, validate_data
 
 from clearbands.targets.classes import is_missing
+from clearbands.typed import TableLike
 
 DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
 
 
-def is_frame(X: Any) -> bool:
+def is_frame(X: object) -> TypeGuard[IntoDataFrame]:
     """Whether X is a table with named, typed columns (pandas, polars, ...), not an array."""
     return not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X)
 
 
-def is_lazy(X: Any) -> bool:
+def is_lazy(X: object) -> bool:
     """Whether X only tells how to get a table (a LazyFrame, a query), and has no rows yet."""
     if isinstance(X, np.ndarray) or is_frame(X):
         return False
@@ -41,7 +43,7 @@ class _Trusted(NamedTuple):
     as_matrix: bool  # of these floats, none is missing either
 
     @classmethod
-    def of(cls, X: Any) -> _Trusted:
+    def of(cls, X: object) -> _Trusted:
         if type(X) is not np.ndarray or X.ndim != 2 or X.dtype != np.float64:
             return cls(X, is_frame(X), False)
         is_finite = bool(np.isfinite(X).all())
@@ -53,7 +55,7 @@ _trusted: ContextVar[tuple[_Trusted, ...]] = ContextVar("trusted", default=())
 
 
 @contextmanager
-def trusting(X: Any) -> Iterator[None]:
+def trusting(X: object) -> Iterator[None]:
     """Inside, this very X was checked at the door, and no part checks it again.
 
     An encoder of the user's may have left NaN in it: then parts check it for themselves, and say
@@ -74,7 +76,7 @@ def _is_trusted(estimator: BaseEstimator, X: Any, *, as_matrix: bool) -> bool:
     return X.shape[1] == getattr(estimator, "n_features_in_", None)
 
 
-def is_dask(X: Any) -> bool:
+def is_dask(X: object) -> bool:
     """Whether X is a Dask DataFrame: rows in partitions, wherever they are."""
     return nw.dependencies.is_dask_dataframe(X)
 
@@ -197,7 +199,7 @@ def _unmasked(values: ArrayLike) -> Any:
     return np.ma.filled(values.astype(np.float64), np.nan)
 
 
-def _in_order_of_fit(estimator: BaseEstimator, X: Any) -> Any:
+def _in_order_of_fit(estimator: BaseEstimator, X: IntoDataFrame) -> Any:
     """The frame with its columns as `fit` saw them, or an error that names what differs."""
     names = getattr(estimator, "feature_names_in_", None)
     frame = nw.from_native(X, eager_only=True)
@@ -215,7 +217,7 @@ def _in_order_of_fit(estimator: BaseEstimator, X: Any) -> Any:
     return frame.select(*names).to_native()
 
 
-def check_target(y: ArrayLike | None, X: Any = None) -> np.ndarray:
+def check_target(y: ArrayLike | None, X: Sized | None = None) -> np.ndarray:
     """y as finite floats, one per row of X, or an error that says what is wrong with it."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
@@ -270,7 +272,9 @@ def check_share(value: Any, name: str) -> None:
         raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}.")
 
 
-def check_rows(estimator: BaseEstimator, X: Any, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def check_rows(
+    estimator: BaseEstimator, X: TableLike, y: ArrayLike
+) -> tuple[np.ndarray, np.ndarray]:
     """X and y as finite floats, for models that cannot be trained on a single row."""
     X = check_numeric(estimator, X, reset=True)
     y = check_target(y, X)

@@ -44,7 +44,7 @@ from clearbands.rows.weighting import check_row_weight
 from clearbands.tables.encoder import TableEncoder, encode
 from clearbands.tables.native import FrameKind, kind_of
 from clearbands.targets.classes import check_counts, check_labels, likeliest
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 from clearbands.words.telling import warn
 
 if TYPE_CHECKING:
@@ -161,10 +161,10 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         y: ArrayLike,
         *,
-        X_cal: Any = None,
+        X_cal: TableLike | None = None,
         y_cal: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         progress: Listener | None = None,
@@ -199,30 +199,30 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         self.guarantee_ = kept.value + ("" if self.members is None else GIVEN_MEMBERS)
         return self
 
-    def member_logits(self, X: Any) -> np.ndarray:
+    def member_logits(self, X: TableLike) -> np.ndarray:
         """(n, members, classes): centred log-probabilities, not calibrated."""
         check_is_fitted(self, "bags_")
         return self._logits(check_table(self, X, reset=False))
 
-    def answers(self, X: Any) -> ClassAnswers:
+    def answers(self, X: TableLike) -> ClassAnswers:
         """Probabilities, entropies and sets of the rows, whose members are asked only once."""
         check_is_fitted(self, "calibrator_")
         members = self.calibrator_.predict_members(self.member_logits(X))
         return ClassAnswers(members, self._threshold, kind_of(X))
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: TableLike) -> np.ndarray:
         """(n, classes): calibrated probabilities."""
         return self.answers(X).probabilities
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the most probable class."""
         return likeliest(self.predict_proba(X), self.classes_)
 
-    def predict_uncertainty(self, X: Any) -> ClassUncertainty:
+    def predict_uncertainty(self, X: TableLike) -> ClassUncertainty:
         """Total, aleatoric and epistemic entropy of every row, in bits."""
         return self.answers(X).entropies
 
-    def predict_set(self, X: Any, *, confidence_level: float | None = None) -> np.ndarray:
+    def predict_set(self, X: TableLike, *, confidence_level: float | None = None) -> np.ndarray:
         """(n, classes) booleans: the classes that belong to the set of each row.
 
         The most probable class always does. `confidence_level` may be any level, by default that
@@ -231,7 +231,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         level = self.confidence_level if confidence_level is None else confidence_level
         return self.answers(X).sets(level)
 
-    def unfamiliar(self, X: Any) -> np.ndarray:
+    def unfamiliar(self, X: TableLike) -> np.ndarray:
         """(n,) booleans: whether a row is unlike those the model has learned from.
 
         Three things make a row strange: members whose logits lie far apart, a value outside the
@@ -247,7 +247,12 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         return scores > self.familiar_.threshold
 
     def report(
-        self, X: Any, y: ArrayLike, *, target: str = "the target", groups: ArrayLike | None = None
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        *,
+        target: str = "the target",
+        groups: ArrayLike | None = None,
     ) -> Report:
         """One page about rows that the model has not seen: whether sets hold, why rows are unsure.
 
@@ -301,7 +306,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         if self.members is not None and self.model is not None:
             raise ValueError("model is to be trained, members are fitted: give one of them.")
 
-    def _choose_calibration(self, X_cal: Any, y_cal: ArrayLike | None) -> str:
+    def _choose_calibration(self, X_cal: TableLike | None, y_cal: ArrayLike | None) -> str:
         if (X_cal is None) != (y_cal is None):
             raise ValueError("X_cal and y_cal belong together: give both or neither.")
         apart = X_cal is not None or self.members is not None
@@ -321,7 +326,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_rows(
         self,
-        X: Any,
+        X: TableLike,
         y: ArrayLike | None,
         sample_weight: ArrayLike | None = None,
         *,
@@ -431,7 +436,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         widths = _disagreement(self._logits(held_out.X))
         return Familiarity.of(encoded, texts, widths, held_out=new)
 
-    def _logits(self, X: Any) -> np.ndarray:
+    def _logits(self, X: TableLike) -> np.ndarray:
         X = encode(self.encoder_, X)
         return np.concatenate([bag.predict_logits(X) for bag in self.bags_], axis=1)
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearbands.bagging import Folds, seed_missing
 from clearbands.checks import check_count, check_table, check_target
 from clearbands.rows.weighting import check_sample_weight, fit_weighted
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 N_FOLDS = 5
 
@@ -39,7 +39,11 @@ class FoldCopies(BaseEstimator):
         self.random_state = random_state
 
     def _fit_copies(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, together: np.ndarray | None
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        together: np.ndarray | None,
     ) -> None:
         """Rows of one label in `together`, where given, are left out together."""
         check_count(self.n_folds, "n_folds", smallest=2)
@@ -56,13 +60,13 @@ class FoldCopies(BaseEstimator):
             own = None if weight is None else weight[rows]
             self.parts_.append(fit_weighted(clone(part), _safe_indexing(X, rows), y[rows], own))
 
-    def _ask_all(self, ask: Callable[[Any, Any], np.ndarray], X: Any) -> np.ndarray:
+    def _ask_all(self, ask: Callable[[Any, Any], np.ndarray], X: TableLike) -> np.ndarray:
         """The mean of ask(copy, X) over the copies."""
         check_is_fitted(self, "parts_")
         X = check_table(self, X, reset=False)
         return np.mean([ask(part, X) for part in self.parts_], axis=0)
 
-    def _ask_unseen(self, ask: Callable[[Any, Any], np.ndarray], X: Any) -> np.ndarray:
+    def _ask_unseen(self, ask: Callable[[Any, Any], np.ndarray], X: TableLike) -> np.ndarray:
         """ask(copy, rows), of each training row by the copy that did not see it."""
         check_is_fitted(self, "parts_")
         X = check_table(self, X, reset=False)

@@ -28,6 +28,7 @@ from clearbands.checks import (
 from clearbands.rows.split import Rows
 from clearbands.rows.weighting import check_row_weight
 from clearbands.tables.encoder import TableEncoder, encode
+from clearbands.typed import TableLike
 from clearbands.words.telling import warn
 
 
@@ -40,7 +41,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
     n_jobs: int | None
 
     @abstractmethod
-    def predict_interval(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def predict_interval(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
         """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""
 
     def _check_parameters(self) -> list[float]:
@@ -54,9 +55,9 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
 
     def _read_rows(
         self,
-        X: Any,
+        X: TableLike,
         y: ArrayLike,
-        X_cal: Any,
+        X_cal: TableLike | None,
         y_cal: ArrayLike | None,
         together: ArrayLike | None = None,
         labels: tuple[np.ndarray | None, np.ndarray | None] = (None, None),
@@ -76,7 +77,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
 
     def _check_rows(
         self,
-        X: Any,
+        X: TableLike,
         y: ArrayLike | None,
         together: ArrayLike | None = None,
         *,
@@ -92,7 +93,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
         return replace(rows, X=encode(self.encoder_, rows.X))
 
     @contextmanager
-    def _door(self, X: Any) -> Iterator[tuple[Any, Any]]:
+    def _door(self, X: TableLike) -> Iterator[tuple[Any, Any]]:
         """X with its columns as in fit, and encoded: checked here, and nowhere below."""
         check_is_fitted(self, "calibrator_")
         X = check_table(self, X, reset=False)
@@ -101,7 +102,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
             with trusting(encoded):
                 yield X, encoded
 
-    def encode(self, X: Any) -> Any:
+    def encode(self, X: TableLike) -> Any:
         """X as the parts see it: numbers (n, columns), or X itself with encoder=None."""
         with self._door(X) as (_, encoded):
             return encoded
@@ -120,15 +121,15 @@ class WidthRegressor(IntervalRegressor):
     """Intervals that are a center and two calibrated widths on either side."""
 
     @abstractmethod
-    def _components(self, X: Any) -> Components:
+    def _components(self, X: TableLike) -> Components:
         """Center and uncalibrated widths of encoded rows."""
 
-    def components(self, X: Any) -> Components:
+    def components(self, X: TableLike) -> Components:
         """Center (n,) and the uncalibrated aleatoric and epistemic widths (n, 2, k)."""
         with self._door(X) as (_, encoded):
             return self._components(encoded)
 
-    def predict_interval(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def predict_interval(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
         """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""
         components = self.components(X)
         widths = np.add(*self.calibrator_.scale(components.aleatoric, components.epistemic))
@@ -174,8 +175,8 @@ def check_encoder_sees_no_target(encoder: BaseEstimator | str | None) -> None:
 class _AsItIs(BaseEstimator):
     """The encoder that leaves X to the parts."""
 
-    def fit(self, X: Any, y: ArrayLike | None = None) -> _AsItIs:
+    def fit(self, X: TableLike, y: ArrayLike | None = None) -> _AsItIs:
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: TableLike) -> Any:
         return X

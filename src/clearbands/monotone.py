@@ -12,6 +12,7 @@ import numpy as np
 from clearbands.quantiles import weighted_median
 from clearbands.tables.encoder import TableEncoder
 from clearbands.tables.kinds import KINDS
+from clearbands.typed import TableLike
 
 Monotone = Mapping[Any, int] | Sequence[int] | np.ndarray | None
 """1 for columns to rise with and -1 for columns to fall with: by name or number, or for each."""
@@ -79,7 +80,7 @@ def directions_of(model: Any) -> dict[str, int]:
     return {f"x{name}" if isinstance(name, int) else str(name): way for name, way in told if way}
 
 
-def encoded_directions(monotone: Monotone, encoder: Any, X: Any) -> np.ndarray | None:
+def encoded_directions(monotone: Monotone, encoder: Any, X: TableLike) -> np.ndarray | None:
     """The same for the columns that `encoder`, fitted on X, makes of those of X."""
     if monotone is None:
         return None

@@ -13,6 +13,7 @@ from clearbands.bands import Components
 from clearbands.checks import trusting
 from clearbands.epistemic.base import CenterAndWidths, CrossPart, EpistemicPart
 from clearbands.monotone import Still
+from clearbands.typed import TableLike
 
 SHOWN = ("nothing", "center", "center and spread")
 """What the aleatoric part may see besides X: noise often depends on what is predicted, and it is
@@ -32,31 +33,31 @@ class Pair:
     def best(self) -> Pair:
         return self
 
-    def components(self, X: Any) -> Components:
+    def components(self, X: TableLike) -> Components:
         """Center and uncalibrated widths of new rows."""
         return self.around(X, self.say(X))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the center."""
         return self.epistemic.predict(X)
 
-    def say(self, X: Any) -> CenterAndWidths:
+    def say(self, X: TableLike) -> CenterAndWidths:
         """What the epistemic part says of new rows."""
         return hold_still(self._ask, X, self.still)
 
-    def _ask(self, X: Any) -> CenterAndWidths:
+    def _ask(self, X: TableLike) -> CenterAndWidths:
         return self.epistemic.predict_with_widths(X)
 
-    def around(self, X: Any, said: CenterAndWidths) -> Components:
+    def around(self, X: TableLike, said: CenterAndWidths) -> Components:
         """The components, the epistemic part having spoken."""
         view = self.view(X, said)
         with trusting(view):
             widths = self.aleatoric.predict_widths(view)
         return Components(said.center, widths, said.widths)
 
-    def view(self, X: Any, said: CenterAndWidths) -> Any:
+    def view(self, X: TableLike, said: CenterAndWidths) -> Any:
         """X as the aleatoric part sees it."""
-        return show(X if self.still is None else self.still.of(X), said, self.shown)
+        return show(X if self.still is None else self.still.of(np.asarray(X)), said, self.shown)
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,10 @@ class CrossPair(Pair):
     epistemic: CrossPart
     aleatoric: ResampledPart
 
-    def _ask(self, X: Any) -> CenterAndWidths:
+    def _ask(self, X: TableLike) -> CenterAndWidths:
         return self.epistemic.predict_like_unseen(X)
 
-    def unseen(self, X: Any, said: CenterAndWidths) -> Components:
+    def unseen(self, X: TableLike, said: CenterAndWidths) -> Components:
         """The training rows, in their order, by members that did not see them."""
         widths = self.aleatoric.predict_unseen_widths(self.view(X, said))
         return Components(said.center, widths, said.widths)
@@ -90,11 +91,11 @@ class Blend:
     def best(self) -> Pair:
         return self.pairs[0]
 
-    def components(self, X: Any) -> Components:
+    def components(self, X: TableLike) -> Components:
         said = {id(pair.epistemic): pair.say(X) for pair in self._distinct()}
         return self.average([pair.around(X, said[id(pair.epistemic)]) for pair in self.pairs])
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the mean of the centers."""
         centers = {id(pair.epistemic): pair.epistemic.predict(X) for pair in self._distinct()}
         return np.mean([centers[id(pair.epistemic)] for pair in self.pairs], axis=0)
@@ -117,18 +118,18 @@ class Blend:
 
 
 def hold_still(
-    ask: Callable[[Any], CenterAndWidths], X: Any, still: Still | None
+    ask: Callable[[Any], CenterAndWidths], X: TableLike, still: Still | None
 ) -> CenterAndWidths:
     """What is said of rows, with the widths of the same rows held still in some columns."""
     said = ask(X)
-    return said if still is None else said._replace(widths=ask(still.of(X)).widths)
+    return said if still is None else said._replace(widths=ask(still.of(np.asarray(X))).widths)
 
 
-def show(X: Any, said: CenterAndWidths, shown: str) -> Any:
+def show(X: TableLike, said: CenterAndWidths, shown: str) -> Any:
     """X and what else is shown."""
     if shown == "nothing":
         return X
-    columns = [X, said.center]
+    columns = [np.asarray(X), said.center]
     if shown == "center and spread":
         columns.append(said.widths[:, :, 0].sum(axis=1))
     return np.column_stack(columns)

@@ -38,6 +38,7 @@ from clearbands.presets import match_quantile_model
 from clearbands.rows.split import Rows
 from clearbands.rows.time_order import stages
 from clearbands.rows.weighting import fit_weighted
+from clearbands.typed import TableLike
 
 RESIDUALS = ("in-sample", "out-of-bag", "target")
 GIVEN = "given"  # the name of a part in the leaderboard that had no rival
@@ -205,7 +206,7 @@ class Recipe:
             return ForwardFittedNoise(part, self.gap)
         return part if isinstance(part, ResampledPart) else CrossFittedNoise(part)
 
-    def _shown(self, X: Any) -> str:
+    def _shown(self, X: TableLike) -> str:
         """What competing aleatoric parts see besides X."""
         shall_show = self.aleatoric is None if self.show_center is None else self.show_center
         if self.direction is not None or (self.show_center is None and is_frame(X)):
@@ -242,7 +243,7 @@ class Recipe:
                 f"{type(epistemic).__name__} has none."
             )
 
-    def _check_can_show(self, X: Any) -> None:
+    def _check_can_show(self, X: TableLike) -> None:
         if self.show_center and is_frame(X):
             raise ValueError(
                 "show_center adds a column of numbers to X, but encoder=None leaves X a table: "
@@ -270,7 +271,9 @@ class Recipe:
             )
         return replace(train, X=X, y=train.y - unseen).take(left_out)
 
-    def _training_centers(self, X: Any, epistemic: EpistemicPart) -> tuple[np.ndarray, np.ndarray]:
+    def _training_centers(
+        self, X: TableLike, epistemic: EpistemicPart
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The center of all members, and of those that did not see the row."""
         needs_unseen = self._shows_center or self.residuals == "out-of-bag"
         if needs_unseen and isinstance(epistemic, OutOfBagEnsemble):

@@ -39,7 +39,7 @@ from clearbands.progress import Listener, listening
 from clearbands.rows.labels import Told, read_labels, read_order
 from clearbands.scaling.roles import read_roles
 from clearbands.scaling.source import is_table_on_disk
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 if TYPE_CHECKING:
     from clearbands.report import Report
@@ -208,10 +208,10 @@ class ClearRegressor(UpdatingRegressor):
 
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         y: ArrayLike,
         *,
-        X_cal: Any = None,
+        X_cal: TableLike | None = None,
         y_cal: ArrayLike | None = None,
         together: ArrayLike | None = None,
         time: ArrayLike | None = None,
@@ -276,18 +276,24 @@ class ClearRegressor(UpdatingRegressor):
         self.guarantee_ = held.value
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the center."""
         with self._door(X) as (_, encoded):
             targets = self._targets
             return targets.center(targets.inner.clip(self.parts_.predict(encoded)))
 
-    def _components(self, X: Any) -> Components:
+    def _components(self, X: TableLike) -> Components:
         components = self.parts_.components(X)
         return components._replace(center=self._targets.inner.clip(components.center))
 
     def _in_memory(
-        self, X: Any, y: ArrayLike, X_cal: Any, y_cal: ArrayLike | None, told: Told, plan: Plan
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        X_cal: TableLike | None,
+        y_cal: ArrayLike | None,
+        told: Told,
+        plan: Plan,
     ) -> InMemory:
         check_groups_are_free(self.monotone, told.groups)
         labels = read_labels(told, *((X, y) if X_cal is None else (X_cal, y_cal)))
@@ -334,7 +340,7 @@ class ClearRegressor(UpdatingRegressor):
 
     def report(
         self,
-        X: Any,
+        X: TableLike,
         y: ArrayLike,
         *,
         target: str = "the target",

@@ -5,6 +5,14 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
+from narwhals.stable.v1.typing import IntoDataFrame
+from numpy.typing import ArrayLike
 
 Seed: TypeAlias = int | np.random.RandomState | None
 """As scikit-learn's `random_state`."""
+
+Table: TypeAlias = np.ndarray | IntoDataFrame
+"""X as `clearbands.checks.check_table` gives it on: floats, or a table of pandas, polars, ..."""
+
+TableLike: TypeAlias = Table | ArrayLike
+"""X as users give it: an array, a table of pandas, polars or the like, or lists of rows."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
 from clearbands.bagging import Bag, Draws, Folds, JoinedBag, fit_bag
+from clearbands.typed import TableLike
 
 
 class AleatoricPart(BaseEstimator, ABC):
@@ -23,14 +23,14 @@ class AleatoricPart(BaseEstimator, ABC):
     confidence_level: float | Sequence[float]
 
     @abstractmethod
-    def fit(self, X: Any, residual: ArrayLike) -> AleatoricPart:
+    def fit(self, X: TableLike, residual: ArrayLike) -> AleatoricPart:
         """Learn how far targets scatter around the center.
 
         A part that also takes `sample_weight` (n,) can be used with rows that count differently.
         """
 
     @abstractmethod
-    def predict_widths(self, X: Any) -> np.ndarray:
+    def predict_widths(self, X: TableLike) -> np.ndarray:
         """(n, 2, k): distances below and above the center at each of the k levels."""
 
 
@@ -55,7 +55,7 @@ class ResampledPart(AleatoricPart):
     @abstractmethod
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         residual: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -63,7 +63,7 @@ class ResampledPart(AleatoricPart):
     ) -> ResampledPart: ...
 
     @abstractmethod
-    def predict_unseen_widths(self, X: Any) -> np.ndarray:
+    def predict_unseen_widths(self, X: TableLike) -> np.ndarray:
         """(n, 2, k): of the training rows, in their order, by members that did not see them.
 
         NaN where every member saw the row.

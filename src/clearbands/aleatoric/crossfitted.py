@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from clearbands.aleatoric.base import AleatoricPart, ResampledPart
 from clearbands.crossfitting import FoldCopies
+from clearbands.typed import TableLike
 
 
 class CrossFittedNoise(FoldCopies, ResampledPart):
@@ -30,7 +29,7 @@ class CrossFittedNoise(FoldCopies, ResampledPart):
 
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         residual: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -40,12 +39,12 @@ class CrossFittedNoise(FoldCopies, ResampledPart):
         self._fit_copies(X, residual, sample_weight, together)
         return self
 
-    def predict_widths(self, X: Any) -> np.ndarray:
+    def predict_widths(self, X: TableLike) -> np.ndarray:
         return self._ask_all(_widths, X)
 
-    def predict_unseen_widths(self, X: Any) -> np.ndarray:
+    def predict_unseen_widths(self, X: TableLike) -> np.ndarray:
         return self._ask_unseen(_widths, X)
 
 
-def _widths(part: AleatoricPart, X: Any) -> np.ndarray:
+def _widths(part: AleatoricPart, X: TableLike) -> np.ndarray:
     return part.predict_widths(X)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +19,7 @@ from clearbands.presets import residual_boosting
 from clearbands.quantiles import present_quantiles
 from clearbands.rows.chunks import predict_in_chunks
 from clearbands.rows.weighting import check_sample_weight, size_of
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 
 class FoldedBounds(ResampledPart):
@@ -71,7 +70,7 @@ class FoldedBounds(ResampledPart):
 
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         residual: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -109,7 +108,7 @@ class FoldedBounds(ResampledPart):
         )
         return self
 
-    def predict_widths(self, X: Any, origin: np.ndarray | None = None) -> np.ndarray:
+    def predict_widths(self, X: TableLike, origin: np.ndarray | None = None) -> np.ndarray:
         """(n, 2, k): distances from `origin` (n,), by default 0, to the bounds; at least 0."""
         check_is_fitted(self, "bag_")
         X = check_numeric(self, X, reset=False)
@@ -119,7 +118,7 @@ class FoldedBounds(ResampledPart):
         )
         return _around(origin, bounds)
 
-    def predict_unseen_widths(self, X: Any, origin: np.ndarray | None = None) -> np.ndarray:
+    def predict_unseen_widths(self, X: TableLike, origin: np.ndarray | None = None) -> np.ndarray:
         """The same for the training rows, by the members that did not see them."""
         X = check_numeric(self, X, reset=False)
         unseen = compact_unseen(self.bag_.predict_members(X), self.draws_)

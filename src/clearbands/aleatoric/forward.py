@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +14,7 @@ from clearbands.bagging import set_up
 from clearbands.checks import check_levels, check_table, check_target
 from clearbands.rows.time_order import places, say_forward, stages
 from clearbands.rows.weighting import check_sample_weight, fit_weighted
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 
 class ForwardFittedNoise(ResampledPart):
@@ -52,7 +51,7 @@ class ForwardFittedNoise(ResampledPart):
 
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         residual: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -70,15 +69,15 @@ class ForwardFittedNoise(ResampledPart):
         fit_weighted(self.part_, X, residual, weight)
         return self
 
-    def predict_widths(self, X: Any) -> np.ndarray:
+    def predict_widths(self, X: TableLike) -> np.ndarray:
         check_is_fitted(self, "part_")
         return self.part_.predict_widths(X)
 
-    def predict_unseen_widths(self, X: Any) -> np.ndarray:
+    def predict_unseen_widths(self, X: TableLike) -> np.ndarray:
         """Of the training rows, in their order; NaN in the first block."""
         check_is_fitted(self, "part_")
         return self.unseen_
 
 
-def _say(part: AleatoricPart, X: Any) -> np.ndarray:
+def _say(part: AleatoricPart, X: TableLike) -> np.ndarray:
     return part.predict_widths(X)

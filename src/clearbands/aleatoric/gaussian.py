@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +17,7 @@ from clearbands.networks.losses import normal_deviation, normal_likelihood
 from clearbands.networks.shape import Shape
 from clearbands.networks.training import Plan, hold_out_counts, train
 from clearbands.rows.weighting import check_sample_weight
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 
 class GaussianNetwork(AleatoricPart):
@@ -84,7 +83,7 @@ class GaussianNetwork(AleatoricPart):
         self.random_state = random_state
 
     def fit(
-        self, X: Any, residual: ArrayLike, sample_weight: ArrayLike | None = None
+        self, X: TableLike, residual: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> GaussianNetwork:
         """Learn from residuals, whose errors count as their `sample_weight` (n,) says."""
         check_count(self.n_members, "n_members")
@@ -118,7 +117,7 @@ class GaussianNetwork(AleatoricPart):
         )
         return self
 
-    def predict_deviation(self, X: Any) -> np.ndarray:
+    def predict_deviation(self, X: TableLike) -> np.ndarray:
         """(n,): the standard deviation of the noise."""
         check_is_fitted(self, "networks_")
         X = check_numeric(self, X, reset=False)
@@ -126,6 +125,6 @@ class GaussianNetwork(AleatoricPart):
         deviations = [normal_deviation(output[:, 1]) for output in outputs]
         return np.mean(deviations, axis=0) * self.networks_.target.deviation
 
-    def predict_widths(self, X: Any) -> np.ndarray:
+    def predict_widths(self, X: TableLike) -> np.ndarray:
         """(n, 2, k): distances below and above at each level."""
         return normal_widths(self.predict_deviation(X), check_levels(self.confidence_level))

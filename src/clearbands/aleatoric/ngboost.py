@@ -17,7 +17,7 @@ from clearbands.bands import curve_widths
 from clearbands.checks import check_levels, check_numeric, check_rows
 from clearbands.levels import curve_levels
 from clearbands.rows.weighting import check_sample_weight, fit_weighted
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 
 class NGBoostAleatoric(AleatoricPart):
@@ -57,7 +57,7 @@ class NGBoostAleatoric(AleatoricPart):
         self.random_state = random_state
 
     def fit(
-        self, X: Any, residual: ArrayLike, sample_weight: ArrayLike | None = None
+        self, X: TableLike, residual: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> NGBoostAleatoric:
         """Learn from residuals, which count as their `sample_weight` (n,) says."""
         check_levels(self.confidence_level)
@@ -68,7 +68,7 @@ class NGBoostAleatoric(AleatoricPart):
         self.model_ = fit_weighted(model, X, residual, weight)
         return self
 
-    def predict_widths(self, X: Any) -> np.ndarray:
+    def predict_widths(self, X: TableLike) -> np.ndarray:
         """(n, 2, k): distances below and above the median at each level."""
         check_is_fitted(self, "model_")
         law = self.model_.pred_dist(check_numeric(self, X, reset=False))

@@ -20,7 +20,7 @@ from clearbands.presets import residual_boosting
 from clearbands.quantiles import present_quantiles
 from clearbands.rows.chunks import predict_in_chunks
 from clearbands.rows.weighting import check_sample_weight, size_of
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 
 class ResidualQuantiles(ResampledPart):
@@ -80,7 +80,7 @@ class ResidualQuantiles(ResampledPart):
 
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         residual: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -126,13 +126,13 @@ class ResidualQuantiles(ResampledPart):
         )
         return self
 
-    def predict_widths(self, X: Any) -> np.ndarray:
+    def predict_widths(self, X: TableLike) -> np.ndarray:
         """(n, 2, k): distances below and above at each level."""
         check_is_fitted(self, "bag_")
         X = self._view(self._check_X(X, reset=False))
         return predict_in_chunks(self._widths, X, members=3 * self.n_bootstraps)
 
-    def _check_X(self, X: Any, *, reset: bool) -> Any:
+    def _check_X(self, X: TableLike, *, reset: bool) -> Any:
         check = check_numeric if self.preprocessing is None else check_table
         return check(self, X, reset=reset)
 
@@ -142,7 +142,7 @@ class ResidualQuantiles(ResampledPart):
             return X
         return check_array(self.preprocessing_.transform(X), dtype=np.float64, order="C")
 
-    def predict_unseen_widths(self, X: Any) -> np.ndarray:
+    def predict_unseen_widths(self, X: TableLike) -> np.ndarray:
         """The same for the training rows, by the members that did not see them."""
         check_is_fitted(self, "bag_")
         X = self._view(self._check_X(X, reset=False))

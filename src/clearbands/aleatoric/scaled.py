@@ -19,7 +19,7 @@ from clearbands.levels import tails
 from clearbands.quantiles import weighted_median, weighted_quantiles
 from clearbands.rows.chunks import predict_in_chunks
 from clearbands.rows.weighting import check_sample_weight
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 SMALLEST_SCALE = 0.05
 """Of the median absolute residual: a model of sizes may answer 0, or less."""
@@ -86,7 +86,7 @@ class ScaledResiduals(ResampledPart):
 
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         residual: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -149,7 +149,7 @@ class ScaledResiduals(ResampledPart):
         self.factors_ = np.maximum([-lower, upper], 0)
         return self
 
-    def predict_widths(self, X: Any) -> np.ndarray:
+    def predict_widths(self, X: TableLike) -> np.ndarray:
         check_is_fitted(self, "bag_")
         X = check_numeric(self, X, reset=False)
         scale = predict_in_chunks(
@@ -157,7 +157,7 @@ class ScaledResiduals(ResampledPart):
         )
         return scale[:, None, None] * self.factors_
 
-    def predict_unseen_widths(self, X: Any) -> np.ndarray:
+    def predict_unseen_widths(self, X: TableLike) -> np.ndarray:
         return self.unseen_scale_[:, None, None] * self.factors_
 
     def _scale(self, members: np.ndarray) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +15,7 @@ from clearbands.levels import curve_levels
 from clearbands.quantile_models.network import NetworkQuantiles
 from clearbands.rows.chunks import predict_in_chunks
 from clearbands.rows.weighting import check_sample_weight
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 
 class SimultaneousQuantiles(AleatoricPart):
@@ -90,7 +89,7 @@ class SimultaneousQuantiles(AleatoricPart):
         self.random_state = random_state
 
     def fit(
-        self, X: Any, residual: ArrayLike, sample_weight: ArrayLike | None = None
+        self, X: TableLike, residual: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> SimultaneousQuantiles:
         """Learn from residuals, whose errors count as their `sample_weight` (n,) says."""
         check_count(self.n_members, "n_members")
@@ -107,7 +106,7 @@ class SimultaneousQuantiles(AleatoricPart):
         self.networks_ = model.fit_bag(X, residual, once, weight=weight, stage="aleatoric")
         return self
 
-    def predict_quantiles(self, X: Any) -> np.ndarray:
+    def predict_quantiles(self, X: TableLike) -> np.ndarray:
         """(n, q): the quantiles at the levels `quantiles_`, never crossing."""
         check_is_fitted(self, "networks_")
         X = check_numeric(self, X, reset=False)
@@ -117,7 +116,7 @@ class SimultaneousQuantiles(AleatoricPart):
     def _quantiles(self, X: np.ndarray) -> np.ndarray:
         return np.sort(self.networks_.predict_members(X), axis=1).mean(axis=2)
 
-    def predict_widths(self, X: Any) -> np.ndarray:
+    def predict_widths(self, X: TableLike) -> np.ndarray:
         """(n, 2, k): distances below and above the median at each level."""
         curves, levels = self.predict_quantiles(X), check_levels(self.confidence_level)
         wanted = [self.quantiles_.index(quantile) for quantile in curve_levels(levels)]

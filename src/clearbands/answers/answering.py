@@ -35,6 +35,7 @@ from clearbands.scaling.partitions import predict_partitions
 from clearbands.tables.native import kind_of
 from clearbands.targets.support import check_support
 from clearbands.targets.targets import Targets
+from clearbands.typed import TableLike
 from clearbands.uncertainty import Uncertainty
 
 
@@ -56,7 +57,7 @@ class AnsweringRegressor(WidthRegressor):
 
     def predict_interval(
         self,
-        X: Any,
+        X: TableLike,
         *,
         groups: ArrayLike | None = None,
         confidence_level: float | Sequence[float] | None = None,
@@ -108,7 +109,7 @@ class AnsweringRegressor(WidthRegressor):
 
     def _predict_partitions(
         self,
-        X: Any,
+        X: TableLike,
         groups: ArrayLike | None,
         asked: tuple[float, ...] | None,
         side: str,
@@ -126,7 +127,7 @@ class AnsweringRegressor(WidthRegressor):
         )
 
     def predict_quantiles(
-        self, X: Any, levels: float | Sequence[float], *, groups: ArrayLike | None = None
+        self, X: TableLike, levels: float | Sequence[float], *, groups: ArrayLike | None = None
     ) -> np.ndarray:
         """(n, q): the values that the shares `levels` (q,), rising, of the targets do not exceed.
 
@@ -139,28 +140,34 @@ class AnsweringRegressor(WidthRegressor):
         return self.answers(X, groups=groups).quantiles(levels)
 
     def predict_probability(
-        self, X: Any, *, above: Any = None, below: Any = None, groups: ArrayLike | None = None
+        self, X: TableLike, *, above: Any = None, below: Any = None, groups: ArrayLike | None = None
     ) -> np.ndarray:
         """(n,): the chance that the target is above, or below, a value: a number or one per row."""
         return self.answers(X, groups=groups).probability(above=above, below=below)
 
-    def predict_distribution(self, X: Any, *, groups: ArrayLike | None = None) -> Distribution:
+    def predict_distribution(
+        self, X: TableLike, *, groups: ArrayLike | None = None
+    ) -> Distribution:
         """The distribution of the target of every row: `cdf`, `ppf`, `mean` and `sample`."""
         return self.answers(X, groups=groups).distribution()
 
     def predict_uncertainty(
-        self, X: Any, *, groups: ArrayLike | None = None, confidence_level: float | None = None
+        self,
+        X: TableLike,
+        *,
+        groups: ArrayLike | None = None,
+        confidence_level: float | None = None,
     ) -> Uncertainty:
         """The calibrated aleatoric and epistemic distances at one level, by default the first."""
         return self.answers(X, groups=groups).uncertainty(confidence_level)
 
     def predict_uncertainties(
-        self, X: Any, *, groups: ArrayLike | None = None
+        self, X: TableLike, *, groups: ArrayLike | None = None
     ) -> tuple[Uncertainty, ...]:
         """The same at every level of the fit, in the order of `levels_`, from one pass over X."""
         return self.answers(X, groups=groups).uncertainties()
 
-    def unfamiliar(self, X: Any) -> np.ndarray:
+    def unfamiliar(self, X: TableLike) -> np.ndarray:
         """(n,) booleans: whether a row is unlike those the model has learned from.
 
         Three things make a row strange: a large epistemic width, a value outside the range of its
@@ -174,7 +181,7 @@ class AnsweringRegressor(WidthRegressor):
 
     def answers(
         self,
-        X: Any,
+        X: TableLike,
         *,
         groups: ArrayLike | None = None,
         calibration_weight: ArrayLike | None = None,
@@ -274,7 +281,7 @@ class AnsweringRegressor(WidthRegressor):
                 unknown = familiar.unknown(texts_of_rows(self.encoder_, table))
         return beyond.widen(calibrated, encoded, self.levels_, unknown)
 
-    def _labels(self, X: Any, groups: ArrayLike | None, n: int) -> np.ndarray | None:
+    def _labels(self, X: TableLike, groups: ArrayLike | None, n: int) -> np.ndarray | None:
         """The labels of new rows; None where the model has no groups."""
         if not self.has_groups_:
             if groups is not None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from clearbands.answers.questions import Questions, name_of
 from clearbands.levels import exact
+from clearbands.typed import TableLike
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,7 +67,7 @@ class Predictions:
 
 def predict(
     model: ClearRegressor,
-    X: Any,
+    X: TableLike,
     questions: Questions | None = None,
     groups: ArrayLike | None = None,
 ) -> Predictions:

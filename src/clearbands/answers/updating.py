@@ -15,6 +15,7 @@ from clearbands.calibration.judged import scale
 from clearbands.calibration.rolling import Pace, RefitWarning, Rolling, four_errors
 from clearbands.levels import normal_distances
 from clearbands.rows.time_order import check_later, check_time, show_time
+from clearbands.typed import TableLike
 from clearbands.words.telling import warn
 
 SURPRISING = 0.8  # of the rows that should lie outside, so many fewer do
@@ -35,7 +36,7 @@ class UpdatingRegressor(AnsweringRegressor):
 
     def update(
         self,
-        X: Any,
+        X: TableLike,
         y: ArrayLike,
         *,
         time: ArrayLike | None = None,
@@ -108,7 +109,7 @@ class UpdatingRegressor(AnsweringRegressor):
                 CalibrationWarning,
             )
 
-    def placed(self, X: Any, y: Any, *, groups: Any = None) -> Placed:
+    def placed(self, X: TableLike, y: Any, *, groups: Any = None) -> Placed:
         """Where rows lie in the bands of the fit, whatever was updated since."""
         with self._door(X) as (table, encoded):
             components = self._components(encoded)

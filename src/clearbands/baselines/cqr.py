@@ -20,7 +20,7 @@ from clearbands.presets import match_quantile_model
 from clearbands.quantile_models.boosting import BoostedQuantiles
 from clearbands.rows.split import Rows
 from clearbands.rows.weighting import fit_weighted
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 
 class CQR(Additive):
@@ -77,11 +77,11 @@ class CQR(Additive):
             model.set_params(n_jobs=self.n_jobs)
         self.model_ = fit_weighted(model, train.X, train.y, train.sample_weight)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the median."""
         return self.components(X).center
 
-    def _components(self, X: Any) -> Components:
+    def _components(self, X: TableLike) -> Components:
         center, lower, upper = pick_curves(self.model_.predict_quantiles(X), self.levels_.tolist())
         aleatoric = distances(center, lower, upper)
         return Components(center, aleatoric, np.ones_like(aleatoric))
@@ -121,7 +121,7 @@ class _BaggedQuantiles(Additive, AroundPCS):
         self.aleatoric_ = match_quantile_model(aleatoric, self.epistemic_)
         fit_weighted(self.aleatoric_, train.X, self._target(train), train.sample_weight)
 
-    def _components(self, X: Any) -> Components:
+    def _components(self, X: TableLike) -> Components:
         aleatoric = self.aleatoric_.predict_widths(X)
         return Components(self.epistemic_.predict(X), aleatoric, np.ones_like(aleatoric))
 

@@ -32,7 +32,7 @@ from clearbands.interval_regressor import (
 from clearbands.rows.copies import check_copies
 from clearbands.rows.split import Rows, hold_out
 from clearbands.rows.weighting import fit_weighted
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 
 class SplitConformal(IntervalRegressor):
@@ -58,10 +58,10 @@ class SplitConformal(IntervalRegressor):
 
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         y: ArrayLike,
         *,
-        X_cal: Any = None,
+        X_cal: TableLike | None = None,
         y_cal: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> SplitConformal:
@@ -86,7 +86,7 @@ class SplitConformal(IntervalRegressor):
         self.n_train_, self.n_calibration_ = len(train), len(held_out)
         return self
 
-    def _guarantee(self, X_cal: Any, has_copies: bool) -> Guarantee:
+    def _guarantee(self, X_cal: TableLike | None, has_copies: bool) -> Guarantee:
         if was_fitted_elsewhere(getattr(self, "epistemic", None), has_set=X_cal is not None):
             return Guarantee.UNKNOWN
         return Guarantee.COPIES if has_copies else Guarantee.CONFORMAL
@@ -112,7 +112,7 @@ class AroundPCS(SplitConformal, WidthRegressor):
         )
         fit_weighted(self.epistemic_, train.X, train.y, train.sample_weight)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the center."""
         with self._door(X) as (_, encoded):
             return self.epistemic_.predict(encoded)
@@ -140,7 +140,7 @@ class _EpistemicOnly(AroundPCS):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _components(self, X: Any) -> Components:
+    def _components(self, X: TableLike) -> Components:
         center, epistemic = self.epistemic_.predict_with_widths(X)
         return Components(center, np.ones_like(epistemic), epistemic)
 

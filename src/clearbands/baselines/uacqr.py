@@ -23,7 +23,7 @@ from clearbands.quantile_models.forest import ForestQuantiles
 from clearbands.quantiles import sorted_quantiles
 from clearbands.rows.chunks import predict_in_chunks
 from clearbands.rows.split import Rows
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 
 def interquartile_range(members: np.ndarray) -> np.ndarray:
@@ -70,7 +70,7 @@ class _UACQR(SplitConformal):
             stage="quantiles",
         )
 
-    def _in_chunks(self, summarise: Any, X: Any) -> np.ndarray:
+    def _in_chunks(self, summarise: Any, X: TableLike) -> np.ndarray:
         """summarise(members (n, q, B)), some rows at a time."""
         return predict_in_chunks(
             lambda chunk: summarise(self.bag_.predict_members(chunk)),
@@ -139,11 +139,11 @@ class UACQRS(_UACQR, Additive):
             raise ValueError(f'spread must be "iqr" or "std", got {self.spread!r}.')
         return super()._check_parameters()
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the median of the estimates of the median."""
         return self.components(X).center
 
-    def _components(self, X: Any) -> Components:
+    def _components(self, X: TableLike) -> Components:
         levels = self.levels_.tolist()
 
         def summarise(members: np.ndarray) -> np.ndarray:
@@ -214,16 +214,16 @@ class UACQRP(_UACQR):
             held_out.y, lower, upper, sample_weight=held_out.sample_weight
         )
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the median of the estimates of the median."""
         return self._points_and_bounds(X)[:, 0]
 
-    def predict_interval(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def predict_interval(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
         """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""
         found = self._points_and_bounds(X)
         return found[:, 0], found[:, 1:].reshape(len(found), 2, -1)
 
-    def _points_and_bounds(self, X: Any) -> np.ndarray:
+    def _points_and_bounds(self, X: TableLike) -> np.ndarray:
         def summarise(members: np.ndarray) -> np.ndarray:
             middle, lower, upper = pick_curves(members, self.levels_.tolist())
             center = np.median(middle, axis=-1)

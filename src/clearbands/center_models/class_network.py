@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +18,7 @@ from clearbands.networks.stack import FittedNetworks, Standard
 from clearbands.networks.training import Plan, hold_out_counts, train
 from clearbands.progress import ignore, listening
 from clearbands.targets.classes import likeliest, positions, softmax
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
@@ -81,7 +80,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         self.device = device
         self.random_state = random_state
 
-    def fit(self, X: Any, y: ArrayLike) -> NetworkClassifier:
+    def fit(self, X: TableLike, y: ArrayLike) -> NetworkClassifier:
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=4)
         self.classes_, label = positions(y)
         with listening(ignore):
@@ -90,13 +89,13 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             )
         return self
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: TableLike) -> np.ndarray:
         """(n, classes)"""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return softmax(self.bag_.predict_logits(X)[:, 0])
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the most probable class."""
         return likeliest(self.predict_proba(X), self.classes_)
 

@@ -16,7 +16,7 @@ from clearbands.engine.grains import Grains
 from clearbands.progress import ignore, listening
 from clearbands.rows.weighting import check_sample_weight, drop_weightless
 from clearbands.targets.classes import likeliest, positions, softmax
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 if TYPE_CHECKING:
     from clearbands.engine.symmetric_classes import SymmetricClassBag
@@ -78,7 +78,7 @@ class SymmetricTreesClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None = None
+        self, X: TableLike, y: Any, sample_weight: ArrayLike | None = None
     ) -> SymmetricTreesClassifier:
         """A row counts as many times as its `sample_weight` (n,) says, by default once."""
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=2)
@@ -90,13 +90,13 @@ class SymmetricTreesClassifier(ClassifierMixin, BaseEstimator):
             self.bag_ = self.fit_class_bag(X, label, len(self.classes_), counts, weight=weight)
         return self
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: TableLike) -> np.ndarray:
         """(n, classes)"""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         return softmax(self.bag_.predict_logits(X)[:, 0])
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the most probable class."""
         return likeliest(self.predict_proba(X), self.classes_)
 

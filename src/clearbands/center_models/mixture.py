@@ -15,6 +15,7 @@ from clearbands.bagging import Draws, fit_bag, predict_unseen
 from clearbands.checks import check_numeric, check_rows
 from clearbands.progress import ignore, listening
 from clearbands.rows.weighting import check_sample_weight, drop_weightless
+from clearbands.typed import TableLike
 
 
 class Mixture(RegressorMixin, BaseEstimator):
@@ -40,7 +41,7 @@ class Mixture(RegressorMixin, BaseEstimator):
         self.models = models
         self.weights = weights
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Mixture:
+    def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Mixture:
         """A row counts as many times as its `sample_weight` (n,) says, by default once."""
         X, y = check_rows(self, X, y)
         X, y, weight = drop_weightless(X, y, check_sample_weight(sample_weight, len(y)))
@@ -48,7 +49,7 @@ class Mixture(RegressorMixin, BaseEstimator):
             self.bag_ = self.fit_bag(X, y, np.ones((1, len(y)), np.uint8), weight=weight)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """(n,)"""
         check_is_fitted(self)
         return self.bag_.predict_members(check_numeric(self, X, reset=False))[:, 0, 0]

@@ -17,6 +17,7 @@ from clearbands.progress import ignore, listening
 from clearbands.quantile_models.base import QuantileModel
 from clearbands.quantile_models.gam import ExpectileGAM
 from clearbands.rows.weighting import check_sample_weight, drop_weightless
+from clearbands.typed import TableLike
 
 
 class TreesOnSmooth(RegressorMixin, BaseEstimator):
@@ -45,7 +46,9 @@ class TreesOnSmooth(RegressorMixin, BaseEstimator):
         self.smooth = smooth
         self.trees = trees
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> TreesOnSmooth:
+    def fit(
+        self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> TreesOnSmooth:
         """A row counts as many times as its `sample_weight` (n,) says, by default once."""
         X, y = check_rows(self, X, y)
         X, y, weight = drop_weightless(X, y, check_sample_weight(sample_weight, len(y)))
@@ -53,7 +56,7 @@ class TreesOnSmooth(RegressorMixin, BaseEstimator):
             self.bag_ = self.fit_bag(X, y, np.ones((1, len(y)), np.uint8), weight=weight)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """(n,)"""
         check_is_fitted(self)
         return self.bag_.predict_members(check_numeric(self, X, reset=False))[:, 0, 0]

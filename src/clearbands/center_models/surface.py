@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +18,7 @@ from clearbands.center_models.kernels import KERNELS, Kernel, Name, distances_be
 from clearbands.checks import check_count, check_numeric, check_rows
 from clearbands.progress import ignore, listening, report
 from clearbands.rows.weighting import check_sample_weight, drop_weightless
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 ROWS_AT_ONCE = 2**12
 TURN_ROWS = 400
@@ -74,7 +73,9 @@ class KernelSurface(RegressorMixin, BaseEstimator):
         self.n_landmarks = n_landmarks
         self.random_state = random_state
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> KernelSurface:
+    def fit(
+        self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> KernelSurface:
         """A row counts as many times as its `sample_weight` (n,) says, by default once."""
         X, y = check_rows(self, X, y)
         X, y, weight = drop_weightless(X, y, check_sample_weight(sample_weight, len(y)))
@@ -82,7 +83,7 @@ class KernelSurface(RegressorMixin, BaseEstimator):
             self.bag_ = self.fit_bag(X, y, np.ones((1, len(y)), np.uint8), weight=weight)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """(n,)"""
         check_is_fitted(self)
         return self.bag_.predict_members(check_numeric(self, X, reset=False))[:, 0, 0]

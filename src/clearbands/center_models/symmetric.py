@@ -17,7 +17,7 @@ from clearbands.engine.grains import Grains
 from clearbands.monotone import Monotone, check_monotone, directions
 from clearbands.progress import ignore, listening
 from clearbands.rows.weighting import check_sample_weight, drop_weightless
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 if TYPE_CHECKING:
     from clearbands.engine.symmetric import SymmetricBag
@@ -91,7 +91,7 @@ class SymmetricTrees(RegressorMixin, BaseEstimator):
         self.monotone = monotone
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> SymmetricTrees:
+    def fit(self, X: TableLike, y: Any, sample_weight: ArrayLike | None = None) -> SymmetricTrees:
         """A row counts as many times as its `sample_weight` (n,) says, by default once."""
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2
@@ -102,7 +102,7 @@ class SymmetricTrees(RegressorMixin, BaseEstimator):
             self.bag_ = self.fit_bag(X, y, np.ones((1, len(y)), np.uint8), weight=weight)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """(n,)"""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from clearbands.bagging import Draws
+from clearbands.typed import TableLike
 
 FLOOR = 1e-6  # no member rules a class out: a forest of 100 trees cannot know
 
@@ -23,7 +24,7 @@ class ClassBag(Protocol):
     def members(self) -> Sequence[Any]:
         """One fitted classifier per member."""
 
-    def predict_logits(self, X: Any) -> np.ndarray:
+    def predict_logits(self, X: TableLike) -> np.ndarray:
         """(n, members, classes): centred, not calibrated."""
 
 
@@ -37,7 +38,7 @@ class ListedClassifiers:
     def __len__(self) -> int:
         return len(self.members)
 
-    def predict_logits(self, X: Any) -> np.ndarray:
+    def predict_logits(self, X: TableLike) -> np.ndarray:
         return np.stack([_logits(member, X, self.classes) for member in self.members], axis=1)
 
 
@@ -74,7 +75,7 @@ def classes_of(members: Sequence[Any]) -> np.ndarray:
     return classes
 
 
-def _logits(member: BaseEstimator, X: Any, classes: np.ndarray) -> np.ndarray:
+def _logits(member: BaseEstimator, X: TableLike, classes: np.ndarray) -> np.ndarray:
     said = np.asarray(member.predict_proba(X), float)
     name = type(member).__name__
     if said.ndim != 2 or said.shape[1] != len(member.classes_):

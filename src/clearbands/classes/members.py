@@ -20,6 +20,7 @@ from clearbands.center_models.class_trees import SymmetricTreesClassifier
 from clearbands.classes.logits import ClassBag, ListedClassifiers
 from clearbands.rows.chunks import some_rows
 from clearbands.rows.split import Rows
+from clearbands.typed import TableLike
 from clearbands.words.failures import Failures
 
 LENGTHS = (16, 32, 64, 128, 256)  # rounds of boosting that unseen rows choose between
@@ -45,7 +46,7 @@ class WholeBag:
     def __len__(self) -> int:
         return len(self.bag)
 
-    def predict_logits(self, X: Any) -> np.ndarray:
+    def predict_logits(self, X: TableLike) -> np.ndarray:
         return self.bag.predict_logits(_numbers(X))
 
     @property
@@ -185,7 +186,7 @@ def _fit(
     return ListedClassifiers(list(clones.members), np.arange(n_classes))
 
 
-def _numbers(X: Any) -> np.ndarray:
+def _numbers(X: TableLike) -> np.ndarray:
     return check_array(X, dtype=np.float64, order="C")
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from clearbands.answers.questions import name_of
 from clearbands.classes.uncertainty import ClassUncertainty
+from clearbands.typed import TableLike
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,7 +79,7 @@ class ClassPredictions:
 
 
 def predict_classes(
-    model: ClearClassifier, X: Any, levels: Sequence[float] = (), *, unfamiliar: bool = False
+    model: ClearClassifier, X: TableLike, levels: Sequence[float] = (), *, unfamiliar: bool = False
 ) -> ClassPredictions:
     """What the model says of X; the level of the sets is by default that of the fit."""
     answers = model.answers(X)

@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from clearbands.checks import check_count, check_one_level, check_share
 from clearbands.diagnostics.coverage import Cell, Range, inside, make_cell
 from clearbands.tables.encoder import TableEncoder, encode
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 ROWS_NEEDED = 100
 """Fewer rows teach a classifier, or a search for slabs, nothing."""
@@ -37,7 +37,7 @@ class Slab:
 def worst_slab(
     y: ArrayLike,
     intervals: ArrayLike,
-    X: Any,
+    X: TableLike,
     *,
     share: float = 0.2,
     n_directions: int = 500,
@@ -124,7 +124,7 @@ class ExcessRisk:
 def excess_risk(
     y: ArrayLike,
     intervals: ArrayLike,
-    X: Any,
+    X: TableLike,
     confidence_level: float,
     *,
     classifier: Any = None,
@@ -186,8 +186,8 @@ class TwoSampleTest:
 
 
 def exchangeability(
-    X_calibration: Any,
-    X_new: Any,
+    X_calibration: TableLike,
+    X_new: TableLike,
     *,
     classifier: Any = None,
     n_folds: int = 5,
@@ -258,7 +258,7 @@ def _default_classifier() -> Any:
     return RandomForestClassifier(50, min_samples_leaf=20, random_state=0)
 
 
-def _encode(X: Any, n: int) -> np.ndarray:
+def _encode(X: TableLike, n: int) -> np.ndarray:
     encoded = TableEncoder().fit_transform(X)
     if len(encoded) != n:
         raise ValueError(f"X has {len(encoded)} rows where {n} are needed, as many as y.")

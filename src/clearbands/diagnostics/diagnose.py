@@ -39,7 +39,7 @@ from clearbands.diagnostics.groups import (
 from clearbands.levels import find_level
 from clearbands.tables.columns import columns_of
 from clearbands.tables.native import kind_of
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 from clearbands.uncertainty import Uncertainty
 
 FEWEST_ROWS = 4
@@ -63,12 +63,12 @@ class Predicted(NamedTuple):
 
 def diagnose(
     model: Any,
-    X: Any,
+    X: TableLike,
     y: ArrayLike,
     *,
     groups: ArrayLike | None = None,
     confidence_level: float | None = None,
-    X_calibration: Any = None,
+    X_calibration: TableLike | None = None,
     classifier: Any = None,
     random_state: Seed = 0,
 ) -> Diagnosis:
@@ -128,13 +128,13 @@ def diagnose(
 
 def judge(
     model: Any,
-    X: Any,
+    X: TableLike,
     y: np.ndarray,
     predicted: Predicted,
     *,
     groups: ArrayLike | None = None,
     confidence_level: float | None = None,
-    X_calibration: Any = None,
+    X_calibration: TableLike | None = None,
     classifier: Any = None,
     random_state: Seed = 0,
 ) -> Diagnosis:
@@ -181,7 +181,7 @@ def judge(
 
 
 def _predict(
-    model: Any, X: Any, groups: ArrayLike | None, confidence_level: float | None
+    model: Any, X: TableLike, groups: ArrayLike | None, confidence_level: float | None
 ) -> Predicted:
     """In one pass over the rows, or an error that says what the model lacks."""
     if not hasattr(model, "predict_interval") or not hasattr(model, "levels_"):
@@ -222,7 +222,7 @@ def _lambdas(model: Any) -> Any:
     return (0.0, math.inf) if isinstance(lambdas, str) else lambdas
 
 
-def _by_feature(X: Any, y: np.ndarray, intervals: np.ndarray) -> tuple[Cell, ...]:
+def _by_feature(X: TableLike, y: np.ndarray, intervals: np.ndarray) -> tuple[Cell, ...]:
     cells: list[Cell] = []
     for column in columns_of(X):
         if column.is_text:
@@ -233,7 +233,7 @@ def _by_feature(X: Any, y: np.ndarray, intervals: np.ndarray) -> tuple[Cell, ...
     return tuple(cells)
 
 
-def _with_values(X: Any) -> Any:
+def _with_values(X: TableLike) -> Any:
     """The table without columns that are missing in every row: a model may know them, here
     there is nothing to learn from them."""
     kept = [not column.is_missing.all() for column in columns_of(X)]

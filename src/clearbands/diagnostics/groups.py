@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clearbands.checks import is_frame
+from clearbands.typed import TableLike
 
 
 def needed_groups(model: Any, groups: ArrayLike | None) -> Any:
@@ -17,7 +18,7 @@ def needed_groups(model: Any, groups: ArrayLike | None) -> Any:
     return groups if needs else None
 
 
-def compared_groups(model: Any, X: Any, groups: ArrayLike | None) -> Any:
+def compared_groups(model: Any, X: TableLike, groups: ArrayLike | None) -> Any:
     """The labels between which coverage is compared: those given, or those of the model."""
     column = model.group_column_ if has_groups(model) else None
     if groups is not None or column is None or not is_frame(X):
@@ -30,7 +31,7 @@ def has_groups(model: Any) -> bool:
     return bool(getattr(model, "has_groups_", False))
 
 
-def bounds_together(model: Any, X: Any, level: float) -> np.ndarray | None:
+def bounds_together(model: Any, X: TableLike, level: float) -> np.ndarray | None:
     """(n, 2): the bounds as if all groups had been calibrated together; None without groups."""
     if not has_groups(model):
         return None

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing, check_random_state
 
 from clearbands.checks import check_count, check_vector, is_frame
-from clearbands.typed import Seed
+from clearbands.typed import Seed, Table, TableLike
 from clearbands.uncertainty import Uncertainty
 
 MOST_PREDICTIONS = 20_000
@@ -32,7 +32,7 @@ class Importance:
 
 def feature_importance(
     model: Any,
-    X: Any,
+    X: TableLike,
     y: Any,
     *,
     confidence_level: float | None = None,
@@ -68,15 +68,16 @@ def feature_importance(
     y = check_vector(y, "y")
     check_count(n_repeats, "n_repeats")
     rng = check_random_state(random_state)
-    names = _names(X)
+    table: Table = X if is_frame(X) else np.asarray(X, float)
+    names = _names(table)
     affordable = MOST_PREDICTIONS // (n_repeats * len(names))
     n_rows = min(len(y), MOST_ROWS, max(affordable, FEWEST_ROWS))
     kept = np.sort(rng.choice(len(y), n_rows, replace=False))
-    X, y = _safe_indexing(X if is_frame(X) else np.asarray(X, float), kept), y[kept]
+    X, y = _safe_indexing(table, kept), y[kept]
 
     asked = {} if groups is None else {"groups": [groups[row] for row in kept]}
 
-    def measure(X: Any) -> Measured:
+    def measure(X: TableLike) -> Measured:
         parts = model.predict_uncertainty(X, confidence_level=confidence_level, **asked)
         return _measure(parts, y)
 
@@ -93,10 +94,10 @@ def feature_importance(
     return found
 
 
-def _names(X: Any) -> list[str]:
-    if is_frame(X):
-        return [str(name) for name in nw.from_native(X, eager_only=True).columns]
-    return [f"x{j}" for j in range(np.shape(X)[1])]
+def _names(X: Table) -> list[str]:
+    if isinstance(X, np.ndarray):
+        return [f"x{j}" for j in range(X.shape[1])]
+    return [str(name) for name in nw.from_native(X, eager_only=True).columns]
 
 
 class Measured(NamedTuple):
@@ -111,9 +112,9 @@ def _measure(parts: Uncertainty, y: np.ndarray) -> Measured:
     return Measured(np.abs(y - parts.center), np.where(np.isinf(widths), 0.0, widths))
 
 
-def _shuffle(X: Any, j: int, order: np.ndarray) -> Any:
+def _shuffle(X: Table, j: int, order: np.ndarray) -> Any:
     """X with the values of column j in another order."""
-    if not is_frame(X):
+    if isinstance(X, np.ndarray):
         X = X.copy()
         X[:, j] = X[order, j]
         return X

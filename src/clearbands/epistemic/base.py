@@ -18,6 +18,7 @@ from clearbands.checks import check_levels
 from clearbands.levels import normal_distances, tails
 from clearbands.quantiles import present_quantiles, sorted_quantiles
 from clearbands.rows.chunks import predict_in_chunks, row_chunks
+from clearbands.typed import TableLike
 
 SPREADS = ("quantiles", "gaussian")
 
@@ -43,14 +44,14 @@ class EpistemicPart(RegressorMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def fit(
-        self, X: Any, y: ArrayLike, *, validation: tuple[Any, Any] | None = None
+        self, X: TableLike, y: ArrayLike, *, validation: tuple[Any, Any] | None = None
     ) -> EpistemicPart: ...
 
     @abstractmethod
-    def predict_with_widths(self, X: Any) -> CenterAndWidths:
+    def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
         """The center, and how far the model could be off it for not knowing better."""
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the center."""
         return self.predict_with_widths(X).center
 
@@ -68,7 +69,7 @@ class CrossPart(EpistemicPart):
     @abstractmethod
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -77,11 +78,11 @@ class CrossPart(EpistemicPart):
     ) -> CrossPart: ...
 
     @abstractmethod
-    def predict_unseen(self, X: Any) -> CenterAndWidths:
+    def predict_unseen(self, X: TableLike) -> CenterAndWidths:
         """The training rows, in their order, by what did not see them; NaN where all did."""
 
     @abstractmethod
-    def predict_like_unseen(self, X: Any) -> CenterAndWidths:
+    def predict_like_unseen(self, X: TableLike) -> CenterAndWidths:
         """New rows by all, with widths of the same kind as those of `predict_unseen`."""
 
     def lighter(self) -> CrossPart:
@@ -95,16 +96,16 @@ class Ensemble(EpistemicPart):
     spread: str = "quantiles"
 
     @abstractmethod
-    def predict_members(self, X: Any) -> np.ndarray:
+    def predict_members(self, X: TableLike) -> np.ndarray:
         """(n, m): what each of the m members predicts."""
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the median of the members."""
         return predict_in_chunks(
             lambda chunk: sorted_quantiles(self.predict_members(chunk), [0.5])[:, 0], X
         )
 
-    def predict_with_widths(self, X: Any) -> CenterAndWidths:
+    def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
         """The widths reach from the median of the members to their alpha/2 and 1 - alpha/2 points.
 
         Where a part has `spread="gaussian"`: as many standard deviations of the members as the
@@ -112,7 +113,7 @@ class Ensemble(EpistemicPart):
         """
         return self._summary(X, groups=1)
 
-    def _summary(self, X: Any, groups: int) -> CenterAndWidths:
+    def _summary(self, X: TableLike, groups: int) -> CenterAndWidths:
         levels = check_levels(self.confidence_level)
 
         def summarise(chunk: Any) -> np.ndarray:
@@ -127,14 +128,14 @@ class OutOfBagEnsemble(Ensemble):
 
     draws_: Draws
 
-    def predict_out_of_bag(self, X: Any) -> np.ndarray:
+    def predict_out_of_bag(self, X: TableLike) -> np.ndarray:
         """(n,): the center of each training row over the members that did not see it.
 
         X are the rows given to `fit`, in their order. NaN where every member saw the row.
         """
         return self.predict_training(X)[1]
 
-    def predict_training(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def predict_training(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
         """The center of each training row over all members, and the out-of-bag one."""
         centers = []
         for rows in row_chunks(self._check_training_rows(X)):
@@ -144,7 +145,7 @@ class OutOfBagEnsemble(Ensemble):
         center, unseen_center = (np.concatenate(parts) for parts in zip(*centers, strict=True))
         return center, unseen_center
 
-    def _check_training_rows(self, X: Any) -> int:
+    def _check_training_rows(self, X: TableLike) -> int:
         check_is_fitted(self, "draws_")
         n = self.draws_.counts.shape[1]
         if _num_samples(X) != n:
@@ -163,7 +164,7 @@ class ResampledEnsemble(OutOfBagEnsemble, CrossPart):
     many members as a training row was unseen by, and averages them.
     """
 
-    def predict_unseen(self, X: Any) -> CenterAndWidths:
+    def predict_unseen(self, X: TableLike) -> CenterAndWidths:
         """The training rows, each by the members that did not see it; NaN where all did."""
         levels, found = check_levels(self.confidence_level), []
         for rows in row_chunks(self._check_training_rows(X)):
@@ -172,12 +173,12 @@ class ResampledEnsemble(OutOfBagEnsemble, CrossPart):
             found.append(flat(*center_and_widths(members, levels, self.spread, 1)))
         return unflat(np.concatenate(found))
 
-    def predict_like_unseen(self, X: Any) -> CenterAndWidths:
+    def predict_like_unseen(self, X: TableLike) -> CenterAndWidths:
         """New rows by all members, with widths of the same kind as those of `predict_unseen`."""
         n_groups = round(len(self.draws_) / max(self.draws_.unseen_per_row, 1))
         return self._summary(X, groups=max(1, n_groups))
 
-    def _predict_unseen_members(self, X: Any, draws: Draws) -> np.ndarray:
+    def _predict_unseen_members(self, X: TableLike, draws: Draws) -> np.ndarray:
         return compact_unseen(self.predict_members(X), draws)
 
 
@@ -236,6 +237,6 @@ def unflat(said: np.ndarray) -> CenterAndWidths:
     return CenterAndWidths(said[:, 0], said[:, 1:].reshape(len(said), 2, -1))
 
 
-def say_flat(part: EpistemicPart, X: Any) -> np.ndarray:
+def say_flat(part: EpistemicPart, X: TableLike) -> np.ndarray:
     """What the part says of rows, side by side."""
     return flat(*part.predict_with_widths(X))

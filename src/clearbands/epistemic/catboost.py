@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from clearbands.checks import check_count, check_table, check_target
 from clearbands.epistemic.base import Ensemble
 from clearbands.rows.weighting import check_sample_weight
+from clearbands.typed import TableLike
 
 
 class CatBoostVirtualEnsemble(Ensemble):
@@ -64,7 +65,7 @@ class CatBoostVirtualEnsemble(Ensemble):
 
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
@@ -85,7 +86,7 @@ class CatBoostVirtualEnsemble(Ensemble):
         check_sample_weight(sample_weight, len(X))
         return self
 
-    def predict_members(self, X: Any) -> np.ndarray:
+    def predict_members(self, X: TableLike) -> np.ndarray:
         members = self.model.virtual_ensembles_predict(
             check_table(self, X, reset=False),
             prediction_type="VirtEnsembles",

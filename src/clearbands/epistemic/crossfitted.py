@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearbands.crossfitting import FoldCopies
 from clearbands.epistemic.base import CenterAndWidths, CrossPart, EpistemicPart, say_flat, unflat
+from clearbands.typed import TableLike
 
 
 class CrossFitted(FoldCopies, CrossPart):
@@ -33,7 +34,7 @@ class CrossFitted(FoldCopies, CrossPart):
 
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -44,13 +45,13 @@ class CrossFitted(FoldCopies, CrossPart):
         self._fit_copies(X, y, sample_weight, together)
         return self
 
-    def predict_with_widths(self, X: Any) -> CenterAndWidths:
+    def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
         return unflat(self._ask_all(say_flat, X))
 
-    def predict_like_unseen(self, X: Any) -> CenterAndWidths:
+    def predict_like_unseen(self, X: TableLike) -> CenterAndWidths:
         return self.predict_with_widths(X)
 
-    def predict_unseen(self, X: Any) -> CenterAndWidths:
+    def predict_unseen(self, X: TableLike) -> CenterAndWidths:
         return unflat(self._ask_unseen(say_flat, X))
 
 
@@ -65,7 +66,7 @@ class FittedElsewhere(CrossPart):
 
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -76,14 +77,14 @@ class FittedElsewhere(CrossPart):
         self.part_ = part.fit(X, y)
         return self
 
-    def predict_with_widths(self, X: Any) -> CenterAndWidths:
+    def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
         check_is_fitted(self, "part_")
         return self.part_.predict_with_widths(X)
 
-    def predict_like_unseen(self, X: Any) -> CenterAndWidths:
+    def predict_like_unseen(self, X: TableLike) -> CenterAndWidths:
         return self.predict_with_widths(X)
 
-    def predict_unseen(self, X: Any) -> CenterAndWidths:
+    def predict_unseen(self, X: TableLike) -> CenterAndWidths:
         return self.predict_with_widths(X)
 
 

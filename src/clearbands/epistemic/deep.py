@@ -17,7 +17,7 @@ from clearbands.networks.losses import squared_error
 from clearbands.networks.shape import Shape
 from clearbands.networks.training import Plan, train
 from clearbands.rows.weighting import check_sample_weight
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 SPEEDS = (1.0, 0.7, 1.4, 0.5, 2.0)  # factors of the learning rate, taken in turns
 SCHEDULES = ("constant", "cosine", "exponential")
@@ -106,7 +106,7 @@ class DeepEnsemble(OutOfBagEnsemble):
 
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -147,6 +147,6 @@ class DeepEnsemble(OutOfBagEnsemble):
         )
         return self
 
-    def predict_members(self, X: Any) -> np.ndarray:
+    def predict_members(self, X: TableLike) -> np.ndarray:
         check_is_fitted(self, "networks_")
         return self.networks_.predict_members(check_numeric(self, X, reset=False))[:, 0]

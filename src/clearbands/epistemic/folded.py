@@ -17,7 +17,7 @@ from clearbands.checks import check_count, check_numeric, check_target
 from clearbands.epistemic.base import ResampledEnsemble, check_spread
 from clearbands.quantile_models.base import QuantileModel
 from clearbands.rows.weighting import check_sample_weight
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 
 class FoldedEnsemble(ResampledEnsemble):
@@ -78,7 +78,7 @@ class FoldedEnsemble(ResampledEnsemble):
 
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -121,9 +121,9 @@ class FoldedEnsemble(ResampledEnsemble):
             n_repeats = min(n_repeats, max(2, n_repeats // 3))  # one member has no spread
         return clone(self).set_params(n_repeats=n_repeats)
 
-    def predict_members(self, X: Any) -> np.ndarray:
+    def predict_members(self, X: TableLike) -> np.ndarray:
         check_is_fitted(self, "bag_")
         return self.bag_.predict_members(check_numeric(self, X, reset=False))[:, 0]
 
-    def _predict_unseen_members(self, X: Any, draws: Draws) -> np.ndarray:
+    def _predict_unseen_members(self, X: TableLike, draws: Draws) -> np.ndarray:
         return predict_unseen(self.bag_, check_numeric(self, X, reset=False), draws)[:, 0]

@@ -15,7 +15,7 @@ from clearbands.checks import check_levels, check_table, check_target
 from clearbands.epistemic.base import CenterAndWidths, CrossPart, EpistemicPart, say_flat, unflat
 from clearbands.rows.time_order import places, say_forward, stages
 from clearbands.rows.weighting import check_sample_weight, fit_weighted
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 
 class ForwardFitted(CrossPart):
@@ -70,7 +70,7 @@ class ForwardFitted(CrossPart):
 
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -89,18 +89,18 @@ class ForwardFitted(CrossPart):
         fit_weighted(self.part_, X, y, weight)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         check_is_fitted(self, "part_")
         return self.part_.predict(X)
 
-    def predict_with_widths(self, X: Any) -> CenterAndWidths:
+    def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
         check_is_fitted(self, "part_")
         return self.part_.predict_with_widths(X)
 
-    def predict_like_unseen(self, X: Any) -> CenterAndWidths:
+    def predict_like_unseen(self, X: TableLike) -> CenterAndWidths:
         return self.predict_with_widths(X)
 
-    def predict_unseen(self, X: Any) -> CenterAndWidths:
+    def predict_unseen(self, X: TableLike) -> CenterAndWidths:
         """The training rows, in their order; NaN in the first block."""
         check_is_fitted(self, "part_")
         n = len(self.unseen_)

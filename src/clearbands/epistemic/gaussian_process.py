@@ -19,7 +19,7 @@ from clearbands.levels import normal_distances
 from clearbands.networks.stack import Standard
 from clearbands.rows.chunks import predict_in_chunks
 from clearbands.rows.weighting import check_sample_weight, drop_weightless
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 
 class GaussianProcess(EpistemicPart):
@@ -72,7 +72,7 @@ class GaussianProcess(EpistemicPart):
 
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         y: Any,
         sample_weight: ArrayLike | None = None,
         *,
@@ -113,14 +113,14 @@ class GaussianProcess(EpistemicPart):
     def _noise_variance(self) -> float:
         return self.process_.kernel_.k2.noise_level
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the posterior mean."""
         check_is_fitted(self, "process_")
         X = check_numeric(self, X, reset=False)
         mean = predict_in_chunks(self.process_.predict, self.inputs_.apply(X), self._rows)
         return self.target_.undo(mean)
 
-    def predict_with_widths(self, X: Any) -> CenterAndWidths:
+    def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
         """The center (n,) and the epistemic widths (n, 2, k), the same below and above."""
         check_is_fitted(self, "process_")
         X = check_numeric(self, X, reset=False)

@@ -17,7 +17,7 @@ from clearbands.networks.losses import squared_error
 from clearbands.networks.shape import Shape
 from clearbands.networks.training import Plan, hold_out_counts, train
 from clearbands.rows.weighting import check_sample_weight
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 
 class MCDropout(Ensemble):
@@ -88,7 +88,7 @@ class MCDropout(Ensemble):
 
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -127,7 +127,7 @@ class MCDropout(Ensemble):
         )
         return self
 
-    def predict_members(self, X: Any) -> np.ndarray:
+    def predict_members(self, X: TableLike) -> np.ndarray:
         check_is_fitted(self, "networks_")
         networks = self.networks_
         rows = networks.inputs.apply(check_numeric(self, X, reset=False))

@@ -14,6 +14,7 @@ from clearbands.checks import check_predictions, check_table, check_target
 from clearbands.epistemic.base import Ensemble
 from clearbands.networks.modules import is_module, predict_module
 from clearbands.rows.weighting import check_sample_weight
+from clearbands.typed import TableLike
 
 
 class MemberEnsemble(Ensemble):
@@ -53,7 +54,7 @@ class MemberEnsemble(Ensemble):
 
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
@@ -70,7 +71,7 @@ class MemberEnsemble(Ensemble):
         check_sample_weight(sample_weight, len(X))
         return self
 
-    def predict_members(self, X: Any) -> np.ndarray:
+    def predict_members(self, X: TableLike) -> np.ndarray:
         X = check_table(self, X, reset=False)
         finite = not isinstance(X, np.ndarray) or not np.isnan(X).any()
         predictions = [
@@ -85,7 +86,7 @@ class MemberEnsemble(Ensemble):
         return tags
 
 
-def _predict(member: BaseEstimator, X: Any) -> np.ndarray:
+def _predict(member: BaseEstimator, X: TableLike) -> np.ndarray:
     if is_module(member):
         return predict_module(member, X)
     return np.asarray(member.predict(X) if hasattr(member, "predict") else member(X))

@@ -24,7 +24,7 @@ class NoiseByWeight(WhiteKernel):
         super().__init__(noise_level, noise_level_bounds)
         self.weight = weight
 
-    def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
+    def __call__(self, X: np.ndarray, Y: Any = None, eval_gradient: bool = False) -> Any:
         found = super().__call__(X, Y, eval_gradient)
         if self.weight is None or Y is not None or len(X) != len(self.weight):
             return found

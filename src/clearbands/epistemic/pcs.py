@@ -30,7 +30,7 @@ from clearbands.quantile_models.base import QuantileModel
 from clearbands.rows.chunks import some_rows
 from clearbands.rows.split import Rows, hold_out
 from clearbands.rows.weighting import check_sample_weight, fit_weighted, mean_of
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 from clearbands.words.failures import Failures
 
 NONE_LEFT = "Every model of the pool failed"
@@ -125,7 +125,7 @@ class PCSEnsemble(ResampledEnsemble):
 
     def fit(
         self,
-        X: Any,
+        X: TableLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -163,12 +163,12 @@ class PCSEnsemble(ResampledEnsemble):
         self.bags_ = self._fit_bags(candidates, train, failures)
         return self
 
-    def _check_X(self, X: Any, *, reset: bool) -> Any:
+    def _check_X(self, X: TableLike, *, reset: bool) -> Any:
         # Preprocessings may want frames, text and missing values; models want numbers.
         check = check_numeric if self.preprocessings is None else check_table
         return check(self, X, reset=reset)
 
-    def _check_rows(self, X: Any, y: ArrayLike, weight: ArrayLike | None) -> Rows:
+    def _check_rows(self, X: TableLike, y: ArrayLike, weight: ArrayLike | None) -> Rows:
         X = self._check_X(X, reset=False)
         y = check_target(y, X)
         return Rows(X, y, sample_weight=check_sample_weight(weight, len(y)))
@@ -271,7 +271,7 @@ class PCSEnsemble(ResampledEnsemble):
             raise ValueError("a member predicts NaN or infinity.")
         return bag
 
-    def predict_members(self, X: Any) -> np.ndarray:
+    def predict_members(self, X: TableLike) -> np.ndarray:
         check_is_fitted(self, "bags_")
         X = self._check_X(X, reset=False)
         return np.concatenate([bags.predict_members(X) for bags in self.bags_], axis=1)

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from clearbands.bagging import Bag
 from clearbands.rows.split import Rows
+from clearbands.typed import TableLike
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Version:
         fitted = replace(self, preprocessing=preprocessing)
         return fitted, replace(train, X=X, y=fitted._target(train.y))
 
-    def view(self, X: Any) -> Any:
+    def view(self, X: TableLike) -> Any:
         """New rows as the models see them."""
         return X if self.preprocessing is None else self.preprocessing.transform(X)
 
@@ -70,7 +71,7 @@ class VersionBags:
     version: Version
     bags: Sequence[Bag]
 
-    def predict_members(self, X: Any) -> np.ndarray:
+    def predict_members(self, X: TableLike) -> np.ndarray:
         """(n, members of all bags)"""
         view = self.version.view(X)
         members = np.concatenate([bag.predict_members(view)[:, 0] for bag in self.bags], axis=1)

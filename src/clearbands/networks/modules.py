@@ -9,6 +9,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 
 from clearbands.checks import is_frame
+from clearbands.typed import TableLike
 
 
 def is_module(model: Any) -> bool:
@@ -17,7 +18,7 @@ def is_module(model: Any) -> bool:
     return torch is not None and isinstance(model, torch.nn.Module)
 
 
-def predict_module(module: Any, X: Any) -> np.ndarray:
+def predict_module(module: Any, X: TableLike) -> np.ndarray:
     """(n,) or what else the module gives, for X as a tensor of its own type and place.
 
     It predicts as after `eval()`, and is left as it was.

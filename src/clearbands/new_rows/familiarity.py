@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from clearbands.bands import Components
 from clearbands.calibration.conformal import capped_rank, order_statistic
+from clearbands.typed import TableLike
 
 ORDINARY = 0.95  # the share of ordinary rows that are not flagged
 MARGIN = 0.05  # of a column's range: so far outside is as unusual as the widest 5 % of widths
@@ -124,10 +126,10 @@ def epistemic_width(components: Components) -> np.ndarray:
     return components.epistemic[:, :, 0].sum(axis=1)
 
 
-def texts_of_rows(encoder: Any, X: Any) -> np.ndarray:
+def texts_of_rows(encoder: Any, X: TableLike) -> np.ndarray:
     """(n, t): the text columns of rows that are not encoded yet."""
     if not hasattr(encoder, "text_block"):
-        return np.empty((len(X), 0), "U1")
+        return np.empty((_num_samples(X), 0), "U1")
     return encoder.text_block(X)
 
 

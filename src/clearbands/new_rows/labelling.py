@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from clearbands.checks import check_count
+from clearbands.typed import TableLike
 
 
-def rank_by_epistemic(model: Any, X: Any, n: int) -> np.ndarray:
+def rank_by_epistemic(model: Any, X: TableLike, n: int) -> np.ndarray:
     """(n,): the numbers of the rows of X whose targets would teach the model most, best first.
 
     The first is the row with the largest epistemic width. Each further one has the largest product

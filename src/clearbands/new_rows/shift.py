@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearbands.bagging import Folds, seed_missing
 from clearbands.checks import check_count, check_table
 from clearbands.tables.encoder import TableEncoder, encode
-from clearbands.typed import Seed
+from clearbands.typed import Seed, TableLike
 
 
 class ShiftWeights(BaseEstimator):
@@ -84,7 +84,7 @@ class ShiftWeights(BaseEstimator):
         self.encoder = encoder
         self.random_state = random_state
 
-    def fit(self, X: Any, X_new: Any) -> ShiftWeights:
+    def fit(self, X: TableLike, X_new: TableLike) -> ShiftWeights:
         """Compare old rows with new ones, of the same columns; neither needs targets."""
         self._check_parameters()
         X = check_table(self, X, reset=True)
@@ -113,7 +113,7 @@ class ShiftWeights(BaseEstimator):
         self._check_size(n)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the weights of other rows, in the unit of `weights_`, by all classifiers."""
         check_is_fitted(self, "weights_")
         X = check_table(self, X, reset=False)

@@ -15,6 +15,7 @@ from clearbands.bagging import Bag
 from clearbands.checks import check_quantiles
 from clearbands.progress import ignore, listening
 from clearbands.rows.weighting import check_sample_weight, drop_weightless
+from clearbands.typed import TableLike
 
 
 class TooLarge(ValueError):
@@ -43,7 +44,7 @@ class QuantileModel(RegressorMixin, BaseEstimator, ABC):
         to fitting on rows repeated `counts` times `weight` times.
         """
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: TableLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """A row counts as many times as its `sample_weight` (n,) says, by default once."""
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2
@@ -55,13 +56,13 @@ class QuantileModel(RegressorMixin, BaseEstimator, ABC):
             self.bag_ = self.fit_bag(X, y, np.ones((1, len(y)), np.uint8), weight=weight)
         return self
 
-    def predict_quantiles(self, X: Any) -> np.ndarray:
+    def predict_quantiles(self, X: TableLike) -> np.ndarray:
         """(n, q): the conditional quantiles in the order of `quantiles`, never crossing."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         return np.sort(self.bag_.predict_members(X)[:, :, 0], axis=1)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the quantile nearest to the median."""
         return self.predict_quantiles(X)[:, nearest_to_median(self.quantiles)]
 

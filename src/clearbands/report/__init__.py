@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from clearbands.optional import require
 from clearbands.report import accuracy, answer, coverage, figures, models, rows, seen, widths
 from clearbands.report.facts import Facts, gather
+from clearbands.typed import TableLike
 from clearbands.words import glossary, numbers
 from clearbands.writing import written_whole
 
@@ -44,7 +45,7 @@ class Report:
 
 def make_report(
     model: ClearRegressor,
-    X: Any,
+    X: TableLike,
     y: Any,
     *,
     target: str = "the target",

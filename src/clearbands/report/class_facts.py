@@ -7,12 +7,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from clearbands.classes.metrics import bins_of, evaluate_classes
 from clearbands.classes.uncertainty import ClassUncertainty
 from clearbands.diagnostics.coverage import Cell, Range, chance_range, make_cell
 from clearbands.diagnostics.diagnose import FEWEST_ROWS
 from clearbands.tables.columns import Column, columns_of
+from clearbands.typed import TableLike
 
 if TYPE_CHECKING:
     from clearbands.classifier import ClearClassifier
@@ -138,12 +140,12 @@ class ClassFacts:
 
 
 def gather_classes(
-    model: ClearClassifier, X: Any, y: Any, *, target: str, groups: Any = None
+    model: ClearClassifier, X: TableLike, y: Any, *, target: str, groups: Any = None
 ) -> ClassFacts:
     """Predict the rows and compare them with their classes."""
     from clearbands.targets.classes import check_labels
 
-    labels = check_labels(y, len(X))
+    labels = check_labels(y, _num_samples(X))
     if len(labels) < FEWEST_ROWS:
         raise ValueError(
             f"A report needs at least {FEWEST_ROWS} rows, got {len(labels)}: give more."

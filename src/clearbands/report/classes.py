@@ -14,6 +14,7 @@ from clearbands.calibration.guarantee import Guarantee
 from clearbands.report import Report, seen, template, versions
 from clearbands.report.class_facts import ClassFacts, gather_classes
 from clearbands.report.coverage import Tile, Track, Whisker, whisker
+from clearbands.typed import TableLike
 from clearbands.words import glossary, numbers
 from clearbands.words.glossary import ALEATORIC, EPISTEMIC
 from clearbands.words.numbers import count, level, number, percent
@@ -38,7 +39,7 @@ CONTENTS = {
 
 def make_class_report(
     model: ClearClassifier,
-    X: Any,
+    X: TableLike,
     y: Any,
     *,
     target: str = "the target",

@@ -20,6 +20,7 @@ from clearbands.diagnostics.groups import bounds_together, needed_groups
 from clearbands.diagnostics.importance import Importance, feature_importance
 from clearbands.levels import find_level, same_level
 from clearbands.tables.columns import Column, columns_of
+from clearbands.typed import TableLike
 from clearbands.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class Facts:
 
 def gather(
     model: ClearRegressor,
-    X: Any,
+    X: TableLike,
     y: Any,
     *,
     groups: Any = None,

@@ -10,6 +10,7 @@ import numpy as np
 
 from clearbands.calibration.rolling import Rolling
 from clearbands.levels import find_level, normal_distances
+from clearbands.typed import TableLike
 
 if TYPE_CHECKING:
     from clearbands.regressor import ClearRegressor
@@ -47,7 +48,7 @@ class Watched:
 
 def watch(
     model: ClearRegressor,
-    X: Any,
+    X: TableLike,
     y: np.ndarray,
     *,
     times: np.ndarray | None = None,

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from clearbands.typed import TableLike
+
 ROWS_TO_TRY = 1_000
 PREDICTIONS_AT_ONCE = 2**22  # floats held while the members of a chunk of rows are summed up
 
 
-def predict_in_chunks(predict: Any, X: Any, members: int = 128) -> np.ndarray:
+def predict_in_chunks(
+    predict: Callable[[Any], np.ndarray], X: TableLike, members: int = 128
+) -> np.ndarray:
     """predict(X), some thousand rows at a time: what it holds in between stays bounded."""
     chunks = row_chunks(_num_samples(X), members)
     if len(chunks) == 1:
@@ -26,7 +31,7 @@ def row_chunks(n: int, members: int = 128) -> list[np.ndarray]:
     return [np.arange(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def some_rows(X: Any) -> Any:
+def some_rows(X: TableLike) -> Any:
     """Rows from all over X, enough to see whether a model can predict at all."""
     n = _num_samples(X)
     return X if n <= ROWS_TO_TRY else _safe_indexing(X, np.arange(0, n, n // ROWS_TO_TRY))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from clearbands.checks import check_groups, check_target, check_weights, is_frame
 from clearbands.rows.time_order import check_time, places
+from clearbands.typed import TableLike
 
 
 class Told(NamedTuple):
@@ -36,7 +37,7 @@ class Order(NamedTuple):
     last_time: Any = None  # of the last row, where times were given
 
 
-def read_labels(told: Told, X: Any, y: ArrayLike | None) -> Labels:
+def read_labels(told: Told, X: TableLike, y: ArrayLike | None) -> Labels:
     """Of the rows that may calibrate."""
     groups, weight = told.groups, told.calibration_weight
     if groups is None and weight is None:
@@ -49,7 +50,7 @@ def read_labels(told: Told, X: Any, y: ArrayLike | None) -> Labels:
     return Labels(read_groups(groups, X, n))
 
 
-def read_groups(groups: ArrayLike | None, X: Any, n: int) -> np.ndarray:
+def read_groups(groups: ArrayLike | None, X: TableLike, n: int) -> np.ndarray:
     """(n,): labels that were given, or those in the column of X that was named."""
     if not isinstance(groups, str):
         return check_groups(groups, n)

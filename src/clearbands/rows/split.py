@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing
 class Rows:
     """Some rows of a table and their targets."""
 
-    X: Any
+    X: Any  # a table, or once it is encoded an array
     y: np.ndarray
     together: np.ndarray | None = None  # labels of rows that no fold may part
     groups: np.ndarray | None = None  # labels of groups in each of which the level shall hold

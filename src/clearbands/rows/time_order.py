@@ -19,6 +19,7 @@ from sklearn.utils import _safe_indexing
 
 from clearbands.rows.split import Rows
 from clearbands.rows.weighting import fit_weighted
+from clearbands.typed import TableLike
 from clearbands.words.telling import warn
 
 FIRST_SHARE = 0.25
@@ -208,7 +209,7 @@ def hold_out_last(rows: Rows, share: float, place: np.ndarray, gap: int) -> tupl
 
 def say_forward(
     part: Any,
-    X: Any,
+    X: TableLike,
     y: np.ndarray,
     of_blocks: list[Stage],
     say: Callable[[Any, Any], np.ndarray],

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from clearbands.checks import check_weights
+from clearbands.typed import TableLike
 
 MOST_ROWS = 1e15  # that weights can stand for: beyond, floats do not count single rows any more
 
@@ -46,7 +47,7 @@ def drop_weightless(
 
 
 def fit_weighted(
-    model: BaseEstimator, X: Any, y: np.ndarray, weight: np.ndarray | None, **others: Any
+    model: BaseEstimator, X: TableLike, y: np.ndarray, weight: np.ndarray | None, **others: Any
 ) -> Any:
     """Fit a model, with weights where there are any.
 

@@ -68,7 +68,7 @@ def read_piece(piece: Piece, columns: Sequence[str]) -> pl.DataFrame:
     return frame
 
 
-def is_table_on_disk(X: Any) -> bool:
+def is_table_on_disk(X: object) -> bool:
     """Whether X names files, or is a Dask DataFrame: rows that are not in memory."""
     if isinstance(X, str | os.PathLike) or is_dask(X):
         return True

@@ -11,6 +11,7 @@ import numpy as np
 
 from clearbands.checks import is_frame
 from clearbands.tables.kinds import kind_of, numbers_of, texts_of, value_of
+from clearbands.typed import TableLike
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Column:
         return f"{value:.0f}" if is_whole else f"{value:.5g}"  # years and ids stay what they are
 
 
-def columns_of(X: Any) -> Iterator[Column]:
+def columns_of(X: TableLike) -> Iterator[Column]:
     """Every column of a frame; those of an array are called x0, x1, ..."""
     if not is_frame(X):
         for j, values in enumerate(np.asarray(X, float).T):

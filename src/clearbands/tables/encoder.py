@@ -25,6 +25,7 @@ from clearbands.tables.kinds import (
     texts_of,
 )
 from clearbands.tables.spelling import WHOLE
+from clearbands.typed import Table, TableLike
 from clearbands.words.telling import warn
 
 NEVER_SEEN = "\0"  # a text that no table has
@@ -77,7 +78,7 @@ give it the type it had in fit.
         self.numeric = numeric
         self.categorical = categorical
 
-    def fit(self, X: Any, y: Any = None) -> TableEncoder:
+    def fit(self, X: TableLike, y: Any = None) -> TableEncoder:
         X = check_table(self, X, reset=True)
         self.kinds_, self.has_names_ = _kinds(X), is_frame(X)
         self.numeric_columns_ = [n for n, kind in self.kinds_.items() if KINDS[kind].read]
@@ -92,7 +93,7 @@ give it the type it had in fit.
             self.categorical_.fit(categorical)
         return self
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: TableLike) -> np.ndarray:
         """(n, columns) floats: the numeric columns first, then the categories."""
         check_is_fitted(self)
         numeric, categorical = self._blocks(check_table(self, X, reset=False))
@@ -104,7 +105,7 @@ give it the type it had in fit.
                 blocks.append(self.categorical_.transform(categorical))
         return np.ascontiguousarray(np.hstack(blocks), dtype=np.float64)
 
-    def text_block(self, X: Any) -> np.ndarray:
+    def text_block(self, X: TableLike) -> np.ndarray:
         """(n, text columns): the categories as they stand in X, "" where they are missing."""
         check_is_fitted(self)
         _, categorical = self._blocks(check_table(self, X, reset=False))
@@ -138,17 +139,18 @@ give it the type it had in fit.
                 names.extend(transformer.get_feature_names_out(given))
         return np.asarray(names, dtype=object)
 
-    def _blocks(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _blocks(self, X: Table) -> tuple[np.ndarray, np.ndarray]:
         """The numeric columns as floats, the others as text in which None is missing."""
-        if not is_frame(X):
+        if isinstance(X, np.ndarray):
             return self._blocks_of_array(X)
-        columns = self._columns(nw.from_native(X, eager_only=True))
+        frame = nw.from_native(X, eager_only=True)
+        columns = self._columns(frame)
         for name, column in columns.items():
             check_kind(column, name, self.kinds_[name])
-        numeric = np.empty((len(X), len(self.numeric_columns_)))
+        numeric = np.empty((len(frame), len(self.numeric_columns_)))
         for j, name in enumerate(self.numeric_columns_):
             numeric[:, j] = numbers_of(columns[name], name)
-        categorical = np.empty((len(X), len(self.categorical_columns_)), object)
+        categorical = np.empty((len(frame), len(self.categorical_columns_)), object)
         for j, name in enumerate(self.categorical_columns_):
             categorical[:, j] = texts_of(columns[name])
             _check_spelling(categorical[:, j], self._known_texts(j), name)
@@ -188,7 +190,7 @@ give it the type it had in fit.
         return tags
 
 
-def encode(encoder: Any, X: Any) -> Any:
+def encode(encoder: Any, X: TableLike) -> Any:
     """What a fitted encoder makes of X, whatever scikit-learn is set to give."""
     with config_context(transform_output="default"):
         return encoder.transform(X)
@@ -214,9 +216,11 @@ def _plain(transformer: Any) -> Any:
     return copy.set_output(transform="default") if hasattr(copy, "set_output") else copy
 
 
-def _kinds(X: Any) -> dict[Name, str]:
+def _kinds(X: Table) -> dict[Name, str]:
     """The kind of every column; of one without any value "any", with a warning."""
-    if is_frame(X):
+    kinds: dict[Name, str]
+    blank: set[Name]
+    if not isinstance(X, np.ndarray):
         frame = nw.from_native(X, eager_only=True)
         columns = {name: frame.get_column(name) for name in frame.columns}
         blank = {name for name, column in columns.items() if is_blank(column)}

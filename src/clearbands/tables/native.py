@@ -10,6 +10,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 
 from clearbands.checks import is_frame
+from clearbands.typed import TableLike
 
 PREFERRED = ("pandas", "polars", "pyarrow")  # for rows that came as an array
 
@@ -21,7 +22,7 @@ class FrameKind(NamedTuple):
     index: Any = None
 
 
-def kind_of(X: Any) -> FrameKind:
+def kind_of(X: TableLike) -> FrameKind:
     """What `make_frame` needs to make a table like X."""
     if not is_frame(X):
         return FrameKind()
