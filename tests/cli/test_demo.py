@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clearbands.cli.diabetes import Demo
+from clearbands.words.numbers import percent
 from tests.report.houses import houses, small_clear
 
 
@@ -31,6 +32,9 @@ def test_every_row_is_predicted_once(tmp_path):
     summary = demo.summary()
     page = demo.report().html
     assert model.rows == 60
-    share = f"{100 * demo.predicted[0].total_epistemic_share:.0f}"
-    assert summary["epistemic share"].startswith(f"{share}% of the mean width")
-    assert f"{share}\N{NO-BREAK SPACE}% ignorance" in page
+    share = percent(demo.predicted[0].total_epistemic_share)
+    assert summary["epistemic share"].startswith(f"{share} of the mean width")
+    assert f"{share} ignorance" in page
+    coverage, width = (summary[name].split(" ")[0] for name in ("coverage", "typical width"))
+    assert f'<p class="big">{coverage}</p>' in page  # to the last digit
+    assert f'<p class="big">{width}</p>' in page

@@ -58,7 +58,7 @@ def test_given_axes_are_drawn_on(parts):
 
 def test_the_title_counts_what_the_marks_show(parts):
     ax = band_by_rank(parts, [20, 99, 30])
-    assert title(ax) == "90 % intervals hold 2 of 3 true values: 67 %, by chance 33 to 100 %"
+    assert title(ax) == "90 % intervals hold 2 of 3 true values: 66.7 %, by chance 33.3 to 100.0 %"
     inside, outside = ax.collections
     assert inside.get_offsets().tolist() == [[2, 20], [3, 30]]
     assert outside.get_offsets().tolist() == [[1, 99]]
@@ -177,8 +177,8 @@ def test_without_matplotlib_the_extra_is_named(parts, monkeypatch):
 def test_the_range_of_chance_grows_with_few_calibration_rows(parts):
     many = Uncertainty(np.zeros(100), np.ones((100, 2)), np.ones((100, 2)), 0.9)
     sure = title(band_by_rank(many, np.zeros(100)))
-    assert sure.endswith("100 %, by chance 84 to 95 %")
-    assert title(band_by_rank(many, np.zeros(100), n_calibration=80)).endswith("80 to 97 %")
+    assert sure.endswith("100.0 %, by chance 84.0 to 95.0 %")
+    assert title(band_by_rank(many, np.zeros(100), n_calibration=80)).endswith("80.0 to 97.0 %")
 
 
 def test_pictures_show_themselves_in_a_notebook(parts):

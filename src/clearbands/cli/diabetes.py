@@ -17,8 +17,10 @@ from clearbands.plots import band_by_rank
 from clearbands.progress import Listener
 from clearbands.regressor import ClearRegressor
 from clearbands.report import Report, make_report
+from clearbands.report.facts import typical_width
 from clearbands.uncertainty import Uncertainty
 from clearbands.words.glossary import ALEATORIC, EPISTEMIC
+from clearbands.words.numbers import level, number, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,12 +76,13 @@ class Demo:
         low, high = chance_range(len(self.y), parts.confidence_level, model.n_calibration_)
         aleatoric = int(np.sum(parts.dominant == ALEATORIC.name))
         return {
-            "coverage": f"{inside.mean():.0%} of {len(self.y)} unseen rows "
-            f"(target {parts.confidence_level:.0%}, by chance {low:.0%} to {high:.0%})",
-            "typical width": f"{np.median(parts.widths.sum(axis=1)):.0f} "
-            f"(the true values range from {self.y.min():.0f} to {self.y.max():.0f})",
-            "epistemic share": f"{parts.total_epistemic_share:.0%} of the mean width, "
-            f"{share.min():.0%} to {share.max():.0%} of a row's",
+            "coverage": f"{percent(float(inside.mean()), 1)} of {len(self.y)} unseen rows "
+            f"(promised: {level(parts.confidence_level)}, by chance {percent(low, 1)} to "
+            f"{percent(high, 1)})",
+            "typical width": f"{number(typical_width(parts))} (the true values range from "
+            f"{number(self.y.min())} to {number(self.y.max())})",
+            "epistemic share": f"{percent(parts.total_epistemic_share)} of the mean width, "
+            f"{percent(share.min())} to {percent(share.max())} of a row's",
             "dominant part": f"{ALEATORIC.name} ({ALEATORIC.plain}) in {aleatoric} rows, "
             f"{EPISTEMIC.name} ({EPISTEMIC.plain}) in {len(self.y) - aleatoric}",
             "lambda, gamma1": f"{model.lambda_[0]:.3g}, {model.gamma1_[0]:.3g}",

@@ -46,7 +46,7 @@ def band_by_rank(
     >>> one = np.ones((3, 2))
     >>> ax = plots.band_by_rank(Uncertainty(np.arange(3.0), one, one / 2, 0.9), [0.5, 9.0, 2.0])
     >>> ax.get_title(loc="left")
-    '90 % intervals hold 2 of 3 true values: 67 %, by chance 33 to 100 %'
+    '90 % intervals hold 2 of 3 true values: 66.7 %, by chance 33.3 to 100.0 %'
     >>> ax.figure.savefig("bands.png")  # doctest: +SKIP
     """
     y = check_vector(y, "y", len(parts.center))
@@ -68,8 +68,8 @@ def band_by_rank(
     chance = chance_range(len(y), parts.confidence_level, n_calibration)
     title = (
         f"{percent(parts.confidence_level)} intervals hold {inside.sum()} of {len(y)} true values: "
-        f"{100 * inside.mean():.0f} %, by chance {100 * chance.low:.0f} to "
-        f"{100 * chance.high:.0f} %"
+        f"{100 * inside.mean():.1f} %, by chance {100 * chance.low:.1f} to "
+        f"{100 * chance.high:.1f} %"
     )
     dress(ax, title, "Rows, ordered by prediction", "Target")
     ax.set_xticks([])  # ranks mean nothing by themselves
