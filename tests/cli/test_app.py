@@ -27,7 +27,9 @@ from clearbands import cli, metrics, variants
 from clearbands.cli.app import app
 from clearbands.cli.fit import Preset
 from clearbands.tables.reading import read_table
+from clearbands.words.numbers import number
 from tests.deep import TINY, need_torch
+from tests.report.test_report import Page
 
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "clearbands")
 FEATURES = ["x", "age", "colour"]
@@ -223,7 +225,12 @@ def test_evaluate_gives_the_metrics_to_people_and_machines(folder, model):
     assert "test.csv, 60 rows" in table
     for name, value in said["levels"][1].items():
         assert name.replace("confidence_level", "level") in table
-        assert f"{value:.4g}" in table
+        assert (f"{value:g}" if name == "confidence_level" else number(value)) in table
+    page = Page(clearbands.load(model).report(test.select(FEATURES), test["price"]).html).text
+    said = " ".join(table.split())
+    shown = re.findall(r"At 90 %: (\d+ of 60) .*? inside, (.*?) \(by .*? is (\S+) wide", said)
+    for words in shown[0]:
+        assert words in page  # to the last digit
 
 
 def test_report_writes_a_page_that_tells_how_to_repeat_it(folder, model, tmp_path):

@@ -27,6 +27,8 @@ def inspected(tmp_path):
         ("row", range(100, 100 + ROWS), "looks like an id"),
         ("house_id", range(0, 7 * ROWS, 7), "looks like an id"),
         ("houseId", range(0, 7 * ROWS, 7), "looks like an id"),
+        ("order", [i for i in range(2 * ROWS) if i % 5 < 3][:ROWS], "looks like an id"),  # a split
+        ("PID", range(0, 7 * ROWS, 7), "looks like an id"),
         ("ticket", [f"T{i}" for i in range(ROWS)], "looks like an id"),
         ("country", ["CH"] * ROWS, "the same value in every row"),
         ("constant", [3] * ROWS, "the same value in every row"),
@@ -56,6 +58,21 @@ def test_what_looks_wrong_is_told_with_what_to_do(inspected, name, values, said)
 def test_what_looks_right_is_not_told(inspected, name, values):
     _, columns = inspected(**{name: values, "other": [1, 2] * (ROWS // 2)})
     assert columns[name].remark == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "advice"),
+    [
+        ("House Id", range(0, 7 * ROWS, 7), "--id 'House Id' carries it along"),
+        ("lot area", ["?", *range(1, ROWS)], "--columns-as 'lot area=text'"),
+        ("zip code", ["01067", "8001"] * (ROWS // 2), "--columns-as 'zip code=number'"),
+        ("the land", ["CH"] * ROWS, "--drop 'the land'"),
+    ],
+)
+def test_advice_can_be_typed_as_it_stands(inspected, name, values, advice):
+    reading, columns = inspected(**{name: values, "x": np.linspace(0, 1, ROWS)})
+    (words,) = warnings_about(reading, tuple(columns.values()), [name])
+    assert advice in words
 
 
 def test_columns_in_a_few_words(inspected):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from clearbands.progress import Listener
+from clearbands.words import numbers
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -238,7 +239,7 @@ def show_updates(model: Any, title: str) -> None:
 
 
 def _number(name: str, value: float) -> str:
-    return f"{value:g}" if name == "confidence_level" else f"{value:.4g}"
+    return f"{value:g}" if name == "confidence_level" else numbers.number(value)
 
 
 def _table(**options: Any) -> Table:

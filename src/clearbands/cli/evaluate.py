@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,11 +16,18 @@ from clearbands.cli.models import (
     features_in,
     groups_in,
     load_any,
+    origin_of,
     read_for,
     target_of,
 )
 from clearbands.cli.options import Data, Decimal, Encoding, KnownTarget, Model, Separator, asked_of
 from clearbands.tables.choosing import take_target
+from clearbands.words import numbers
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from clearbands.uncertainty import Uncertainty
 
 
 def evaluate(
@@ -56,12 +63,13 @@ def evaluate(
     seen = count_seen(fitted, X, y)
 
     from clearbands import metrics
+    from clearbands.origin import are_many
 
-    center, intervals = fitted.predict_interval(X, groups=groups_in(fitted, reading))
+    parts = fitted.predict_uncertainties(X, groups=groups_in(fitted, reading))
     scores = [
-        {"confidence_level": float(level)}
-        | metrics.evaluate(y, center, intervals[:, :, j], float(level))
-        for j, level in enumerate(fitted.levels_)
+        {"confidence_level": each.confidence_level}
+        | metrics.evaluate(y, each.center, each.interval, each.confidence_level)
+        for each in parts
     ]
     if as_json:
         finite = [{k: v if math.isfinite(v) else None for k, v in row.items()} for row in scores]
@@ -69,3 +77,25 @@ def evaluate(
         console.say(json.dumps(answer, indent=2))
     else:
         console.show_scores(scores, f"{console.title_of(data)}, {len(y)} rows")
+        origin = origin_of(fitted)
+        for each in parts:
+            told = None if are_many(seen, len(y)) else fitted.n_calibration_
+            console.say(_in_words(each, y, told, "" if origin is None else origin.unit))
+
+
+def _in_words(parts: Uncertainty, y: np.ndarray, n_calibration: int | None, unit: str) -> str:
+    """Coverage and width at one level as the report tells them; chance where rows are new."""
+    from clearbands.bands import covered
+    from clearbands.diagnostics.coverage import chance_range
+    from clearbands.report.facts import typical_width
+
+    inside, asked = covered(y, parts.interval), parts.confidence_level
+    chance = ""
+    if n_calibration is not None:
+        low, high = chance_range(len(y), asked, n_calibration)
+        chance = f" (by chance {numbers.percent(low, 1)} to {numbers.percent(high, 1)})"
+    return (
+        f"At {numbers.level(asked)}: {inside.sum():,} of {len(y):,} true values inside, "
+        f"{numbers.percent(float(inside.mean()), 1)}{chance}; a typical interval is "
+        f"{numbers.with_unit(typical_width(parts), unit)} wide."
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v1 as nw
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 FEWEST = 20  # rows below which every column looks like an id
 NAMED_LIKE_AN_ID = re.compile(
     r"(^|[\s_.-])([Ii][Dd]s?|[UuGg][Uu][Ii][Dd]|[Kk]ey|[Nn]r|[Nn]o)$"
-    r"|[a-z]I[Dd]$"  # houseId
+    r"|[a-z]I[Dd]$|^[A-Z]ID$"  # houseId, PID
 )
 
 
@@ -76,7 +77,8 @@ def _suspicion(column: Column, series: pl.Series, n_distinct: int, n_missing: in
         return "another text in every row: looks like an id"
     if not series.dtype.is_integer():
         return ""
-    counts = bool(series.max() - series.min() == n - 1)  # type: ignore[operator]
+    # Whole numbers that are all there, or a part of those that a split of the table left.
+    counts = bool(series.max() - series.min() < 2 * n)  # type: ignore[operator]
     is_id = counts or NAMED_LIKE_AN_ID.search(column.name)
     return "another whole number in every row: looks like an id" if is_id else ""
 
@@ -92,9 +94,13 @@ def warnings_about(
         if by_name[name].is_blank or not remark:
             continue
         mended = name in reading.mended or name in reading.codes
-        advice = f"--columns-as {name}=text reads it as text" if mended else f"--drop {name}"
+        advice = f"--drop {quote(name)}"
+        if "looks like an id" in remark:
+            advice += f" leaves it out, --id {quote(name)} carries it along unlearned"
+        if mended:
+            advice = f"--columns-as {quote(f'{name}=text')} reads it as text"
         if name in reading.codes:
-            advice = f"--columns-as {name}=number reads it as numbers"
+            advice = f"--columns-as {quote(f'{name}=number')} reads it as numbers"
         said.append(f"Column {name!r}: {remark} ({advice}).")
     return said
 
