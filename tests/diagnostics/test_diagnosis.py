@@ -1,6 +1,7 @@
 """Rows with a known coverage: y is uniform on (0, 1), the interval [0, p(x)] covers p(x) of it."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from clearbands.calibration.conformal import rank
 from clearbands.diagnostics.conditional import least_covered_range
 from clearbands.diagnostics.coverage import equal_count_bins
 from clearbands.diagnostics.diagnosis import holm
+from clearbands.words.numbers import percent
 from tests.toys import linear_clear, noisy_line
 
 TREE = DecisionTreeClassifier(max_leaf_nodes=8, min_samples_leaf=20, random_state=0)  # quick
@@ -519,6 +521,12 @@ def test_lower_bounds_below_zero_are_named_where_no_true_value_is():
     found = diagnose(Scaled(), X, np.abs(y))
     assert found.n_below_zero == n_below == 60
     assert "60 lower bounds are" in found.findings[-1]
+    one = diagnose(Scaled(), X, np.where(np.arange(60) < 1, 0.0, 9.0))
+    assert (
+        replace(one, n_below_zero=1)
+        .findings[-1]
+        .startswith("None of the 60 true values is negative, but one lower bound is: ")
+    )
     assert diagnose(Scaled(), X, y).n_below_zero == 0
 
 
@@ -539,7 +547,11 @@ def test_notes_say_what_is_no_fault():
     found = diagnose(model, *Scaled.draw(30, 0))
     assert found.worst_slab is None
     beta, edge, few = found.notes
-    assert beta.startswith("With 60 calibration rows, coverage between 0.8")
+    low, high, shown = (percent(share, 1) for share in (*found.chance, found.coverage.coverage))
+    assert beta == (  # the range of chance that the report and the picture name
+        f"With 60 calibration rows and 30 new ones, coverage between {low} and {high} is to be "
+        f"expected in 19 of 20 cases; these rows show {shown}."
+    )
     assert edge.startswith("lambda is 0: the intervals are noise alone")
     assert "do not widen where rows are rare" in edge
     assert few == "worst_slab and excess_risk need at least 100 rows; there are 30."

@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 
 import clearbands
 from clearbands.cli.app import app as command
+from clearbands.origin import record_origin
 from clearbands.web.explore import create_page, make_scene, views
 from clearbands.web.explore.scene import MAX_ROWS
 from tests.browsers import open_browser
@@ -394,6 +395,32 @@ def crowded(browser):
         page.goto(f"http://127.0.0.1:{port}")
         page.wait_for_selector("#bands svg")
         yield page
+        page.close()
+
+
+def test_the_page_tells_target_directions_and_the_numbers_of_the_report(browser):
+    frame, model = houses(60, seed=1), copy(small_model())
+    y = frame["price"].to_numpy()
+    model.origin_ = record_origin(frame.select(COLUMNS), y, target="price", unit="kCHF")
+    model.monotone = {"x": 1}
+    report = model.report(frame.select(COLUMNS), y, unit="kCHF").html
+    coverage, width = (
+        text.replace("\N{NO-BREAK SPACE}", " ")
+        for text in re.findall(r'<p class="big">(.*?)</p>', report)[:2]
+    )
+    with serving(create_page(make_scene({"a": model}, frame, y))) as port:
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{port}")
+        page.select_option("#column", "x")
+        page.wait_for_selector("svg[aria-label='Band along x']")
+        page.wait_for_function("document.querySelector('#reading').innerText.includes('told')")
+        assert page.inner_text("#about").startswith("Intervals for price. 60 rows")
+        assert page.locator("#bands svg text", has_text="price (kCHF)").count() == 1
+        assert "The model was told that it rises with x." in page.inner_text("#reading")
+        summary = page.inner_text("#summary")
+        assert f"{coverage} of 60" in summary
+        assert width in summary
+        assert "kCHF" in width
         page.close()
 
 

@@ -15,7 +15,7 @@ from clearbands.diagnostics.dependence import Correlation, Dependence
 from clearbands.tables.native import FrameKind, make_frame
 from clearbands.words.display import Shown
 from clearbands.words.glossary import ALEATORIC, EPISTEMIC
-from clearbands.words.numbers import number
+from clearbands.words.numbers import number, percent
 
 MOST_SENTENCES = 10
 MOST_SHOWN = 24
@@ -119,10 +119,12 @@ class Diagnosis:
                 f"AUC of {self.exchangeability.auc:.2f}, so the coverage is not guaranteed."
             )
         if self.n_below_zero:
+            many = f"{self.n_below_zero:,} lower bounds are"
+            bounds = "one lower bound is" if self.n_below_zero == 1 else many
             said.append(
-                f"None of the {self.coverage.n:,} true values is negative, but "
-                f"{self.n_below_zero:,} lower bounds are: if the target cannot be negative, say so "
-                "with support=(0, inf)."
+                f"None of the {self.coverage.n:,} true values is negative, but {bounds}: if the "
+                "target cannot be negative, say so with support=(0, inf), or --support 0: of the "
+                "command."
             )
         return said
 
@@ -131,11 +133,11 @@ class Diagnosis:
         """What to know when reading the numbers; nothing here is a fault."""
         said = []
         if self.expected is not None:
-            low, high = self.expected
+            low, high = (percent(share, 1) for share in self.chance)
             said.append(
-                f"With {self.n_calibration} calibration rows, coverage between {low:.3f} and "
-                f"{high:.3f} is to be expected in 19 of 20 cases; these rows show "
-                f"{self.coverage.coverage:.3f}."
+                f"With {self.n_calibration:,} calibration rows and {self.coverage.n:,} new ones, "
+                f"coverage between {low} and {high} is to be expected in 19 of 20 cases; these "
+                f"rows show {percent(self.coverage.coverage, 1)}."
             )
         if self.lambda_ is not None and self.lambda_edge:
             said.append(lambda_words(self.lambda_, self.lambda_edge))

@@ -33,6 +33,7 @@ def overview(scene: Scene) -> dict[str, Any]:
         }
         for candidate in scene.candidates
     ]
+    origin = getattr(scene.candidates[0].model, "origin_", None)
     return {
         "models": models,
         "levels": list(scene.levels),
@@ -44,6 +45,8 @@ def overview(scene: Scene) -> dict[str, Any]:
         "n_rows": scene.n_rows,
         "truth": None if scene.truth is None else list(scene.truth),
         "n_seen": scene.n_seen,
+        "target": getattr(origin, "target", ""),
+        "unit": getattr(origin, "unit", ""),
     }
 
 

@@ -2,16 +2,16 @@
 
 import { svg } from "./dom.js";
 import { drawHeights, drawPlaces, frame, roomForHeights, scale } from "./axes.js";
-import { isChoice, show } from "./values.js";
+import { isChoice, show, showLower } from "./values.js";
 
-const MARGIN = { top: 14, right: 14, bottom: 40 };
+const MARGIN = { top: 24, right: 14, bottom: 40 }; // above it, what is predicted
 const LETTER = 7; // pixels, about
 const SLANTED = 20; // pixels from one slanted label to the next
 const LONGEST = 10; // letters of a slanted label
 
 // `places` are where `bands` was computed; `here` is the band of the row itself, at `place`. With a
 // `fan`, its levels are drawn within each other instead of the two parts; `above` is a line across.
-export function drawBand({ control, places, bands, fan, above, here, place, heights, width, height, choose }) {
+export function drawBand({ control, places, bands, fan, above, here, place, heights, width, height, choose, label }) {
   const picture = frame(width, height, `Band along ${control.name}`);
   const left = roomForHeights(heights);
   const right = width - MARGIN.right;
@@ -19,6 +19,7 @@ export function drawBand({ control, places, bands, fan, above, here, place, heig
   const bottom = height - MARGIN.bottom - (isSlanted ? 24 : 0);
   const y = scale(heights, [bottom, MARGIN.top]);
   drawHeights(picture, y, heights, left, right);
+  if (label) picture.append(svg("text", { class: "label", x: 4, y: 12 }, label));
   const plot = clipped(picture, left, right, bottom);
   const layers = fan?.length > 0
     ? fan.map(({ lower, upper }, i) => [`fan-${i}`, lower, upper])
@@ -85,7 +86,7 @@ function drawChoices({ picture, plot, places, bands, layers, place, y, left, rig
   const isLabelled = isSlanted ? thinned(places.indexOf(place), step) : () => true;
   places.forEach((choice, i) => {
     const middle = left + (i + 0.5) * step;
-    const bounds = bands.lower[i] == null ? "" : `, between ${show(bands.lower[i])} and ${show(bands.upper[i])}`;
+    const bounds = bands.lower[i] == null ? "" : `, between ${showLower(bands.lower[i])} and ${show(bands.upper[i])}`;
     const tip = `${choice}: ${show(bands.center[i])}${bounds}`;
     const name = choice === place ? "choice" : "choice faded";
     const group = svg("g", { class: name, "data-tip": tip });

@@ -5,7 +5,7 @@ import { spread, withoutOutliers } from "./axes.js";
 import { drawBand } from "./bands.js";
 import { makeControls } from "./controls.js";
 import { drawScatter, fillList, fillSummary } from "./rows.js";
-import { chanceName, isChoice, levelName, percent, placeOf, show, valueAt } from "./values.js";
+import { chanceName, isChoice, levelName, percent, placeOf, show, showLower, valueAt, withUnit } from "./values.js";
 import "./tips.js";
 import { makeUpload } from "./upload.js";
 import { explain } from "./why.js";
@@ -108,17 +108,18 @@ function drawBands() {
       width,
       height: Math.min(430, Math.max(250, width * 0.7)),
       choose: choosePlace,
+      label: scene.unit ? `${scene.target} (${scene.unit})` : scene.target,
     }));
   });
   $("reading").replaceChildren(...state.answer.models.map((model, m) => {
     const here = model.here[state.j];
     const name = several ? `${scene.models[m].name}: ` : "";
-    const words = `, between ${show(here.lower[0])} and ${show(here.upper[0])} at ${levelName(scene.levels[state.j])}; `
+    const words = `, between ${showLower(here.lower[0])} and ${show(here.upper[0])} at ${levelName(scene.levels[state.j])}; `
       + `${percent(1 - here.epistemic_share[0])} noise, ${percent(here.epistemic_share[0])} ignorance.`;
     const chance = model.chance == null ? "" : ` The chance to exceed ${show(state.answer.above)} is ${chanceName(model.chance)}.`;
     const way = scene.models[m].directions[state.answer.column];
     const told = way ? ` The model was told that it ${way > 0 ? "rises" : "falls"} with ${state.answer.column}.` : "";
-    return html("p", {}, name, html("strong", {}, show(here.center[0])), words, chance, told);
+    return html("p", {}, name, html("strong", {}, withUnit(here.center[0], scene.unit)), words, chance, told);
   }));
 }
 
@@ -137,7 +138,7 @@ function drawRows() {
   const size = roomIn($("scatter"));
   $("scatter").replaceChildren(drawScatter({ bands, numbers: scene.numbers, chosen: state.chosen, size, choose: chooseRow }));
   fillList({ bands, numbers: scene.numbers, truth: scene.truth, order: $("order").value, chosen: state.chosen, choose: chooseRow });
-  fillSummary({ models: scene.models, level: scene.levels[state.j], j: state.j, truth: scene.truth });
+  fillSummary({ models: scene.models, level: scene.levels[state.j], j: state.j, truth: scene.truth, unit: scene.unit });
   drawWhy();
 }
 
@@ -152,6 +153,7 @@ function drawWhy() {
     changes: model.levels[state.j],
     controls: scene.controls,
     truth: scene.truth,
+    unit: scene.unit,
   }));
 }
 
@@ -184,7 +186,8 @@ function start() {
   const counted = scene.rows.length.toLocaleString("en-GB");
   const all = scene.n_rows.toLocaleString("en-GB");
   const rows = scene.rows.length === scene.n_rows ? `${all} rows` : `${counted} of ${all} rows, evenly taken`;
-  $("about").textContent = `${rows}, ${scene.controls.length} columns. Nothing leaves this machine.`;
+  const about = scene.target ? `Intervals for ${scene.target}. ` : "";
+  $("about").textContent = `${about}${rows}, ${scene.controls.length} columns. Nothing leaves this machine.`;
   scene.levels.forEach((level, j) => {
     const input = html("input", { type: "radio", name: "level", value: j, checked: j === 0 });
     input.addEventListener("change", () => {

@@ -2,7 +2,7 @@
 
 import { $, html, svg } from "./dom.js";
 import { drawHeights, frame, roomForHeights, scale, spread, ticks } from "./axes.js";
-import { levelName, percent, show } from "./values.js";
+import { levelName, percent, show, showLower, withUnit } from "./values.js";
 
 const MARGIN = { top: 26, right: 14, bottom: 46 };
 const LISTED = 200;
@@ -83,7 +83,7 @@ export function fillList({ bands, numbers, truth, order, chosen, choose }) {
     const cells = [
       html("td", {}, html("button", { type: "button", "aria-label": `Row ${numbers[i]}` }, String(numbers[i]))),
       html("td", {}, show(bands.center[i])),
-      html("td", { class: "bounds" }, `${show(bands.lower[i])} to ${show(bands.upper[i])}`),
+      html("td", { class: "bounds" }, `${showLower(bands.lower[i])} to ${show(bands.upper[i])}`),
       ...(truth ? [truthCell(truth[i], bands, i)] : []),
       html("td", {}, stack(bands.aleatoric[i], bands.epistemic[i], widest)),
     ];
@@ -111,22 +111,21 @@ function stack(aleatoric, epistemic, widest) {
   return bar;
 }
 
-export function fillSummary({ models, level, j, truth }) {
+export function fillSummary({ models, level, j, truth, unit }) {
   const names = ["Model", "Typical width", "Ignorance in the mean width", ...(truth ? ["Hold the truth"] : []), "Promised"];
   const body = html("tbody");
   for (const model of models) {
     const bands = model.bands[j];
     const inside = truth ? truth.filter((value, i) => isInside(value, bands, i)).length : 0;
     const typical = median(bands.center.map((_, i) => width(bands, i)));
-    body.append(
-      html("tr", {},
-        html("td", {}, model.name),
-        html("td", {}, show(Number.isFinite(typical) ? typical : null)),
-        html("td", {}, percent(bands.total_epistemic_share)),
-        ...(truth ? [html("td", {}, `${percent(inside / truth.length)} of ${truth.length}`)] : []),
-        html("td", {}, `${levelName(level)}, ${model.guarantee}`),
-      ),
-    );
+    const cells = [
+      model.name,
+      withUnit(Number.isFinite(typical) ? typical : null, unit),
+      percent(bands.total_epistemic_share),
+      ...(truth ? [`${percent(inside / truth.length, 1)} of ${truth.length}`] : []),
+      `${levelName(level)}, ${model.guarantee}`,
+    ];
+    body.append(html("tr", {}, ...cells.map((text, c) => html("td", { "data-name": names[c] }, text))));
   }
   $("summary").replaceChildren(headOf(names), body);
 }

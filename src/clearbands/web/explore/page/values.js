@@ -5,8 +5,17 @@ const numbers = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 4 });
 export const isChoice = (control) => control.kind === "text" || control.kind === "boolean";
 export const isMoment = (control) => ["date", "datetime", "time"].includes(control.kind);
 
-export const show = (number) => (number == null ? "∞" : numbers.format(number));
-export const percent = (share) => `${Math.round(100 * share)} %`;
+// As on the report: what differs by the error of floating point alone is rounded alike.
+export const show = (number) => (number == null ? "∞" : numbers.format(Number(number.toPrecision(12))).replace("-", "−"));
+export const showLower = (number) => (number == null ? "−∞" : show(number));
+export const withUnit = (number, unit) => (unit && number != null ? `${show(number)} ${unit}` : show(number));
+// A share that is not whole never rounds to 0 % or 100 %.
+export function percent(share, digits = 0) {
+  const isWhole = (d) => [0, 100].includes(Number((100 * share).toFixed(d)));
+  let d = digits;
+  while (d < 3 && share > 0 && share < 1 && isWhole(d)) d += 1;
+  return `${(100 * share).toFixed(d)} %`;
+}
 // A chance that is not certain never looks so.
 export const chanceName = (share) => (share > 0 && share < 0.001 ? "below 0.1 %" : share < 1 && share > 0.999 ? "above 99.9 %" : `${+(100 * share).toFixed(1)} %`);
 export const levelName = (level) => `${+(100 * level).toFixed(4)} %`;

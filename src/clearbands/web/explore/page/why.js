@@ -1,17 +1,17 @@
 // Why the interval of one row is wide, in words and column by column.
 
 import { html } from "./dom.js";
-import { levelName, percent, show, showValue } from "./values.js";
+import { levelName, percent, show, showLower, showValue, withUnit } from "./values.js";
 import { narrower } from "./rows.js";
 
 const NAMED = 6;
 
-export function explain({ number, i, bands, level, changes, controls, truth }) {
+export function explain({ number, i, bands, level, changes, controls, truth, unit }) {
   const [lower, upper, center] = [bands.lower[i], bands.upper[i], bands.center[i]];
   const known = truth ? ` The true value is ${show(truth[i])}.` : "";
   const parts = [
     html("h3", {}, `Row ${number}`),
-    html("p", {}, `${show(center)}, between ${show(lower)} and ${show(upper)} at ${levelName(level)}.${known}`),
+    html("p", {}, `${show(center)}, between ${showLower(lower)} and ${show(upper)} at ${levelName(level)}.${known}`),
   ];
   if (lower == null || upper == null) {
     parts.push(html("p", {}, "The interval is infinite: too few rows calibrated this level."));
@@ -20,7 +20,7 @@ export function explain({ number, i, bands, level, changes, controls, truth }) {
   const width = bands.aleatoric[i] + bands.epistemic[i];
   const share = bands.epistemic_share[i];
   parts.push(
-    html("p", {}, `It is ${show(width)} wide, wider than ${percent(narrower(bands, i))} of the rows here.`),
+    html("p", {}, `It is ${withUnit(width, unit)} wide, wider than ${percent(narrower(bands, i))} of the rows here.`),
     html("p", {}, verdict(share)),
   );
   const size = (change) => Math.abs(change.aleatoric + change.epistemic);
