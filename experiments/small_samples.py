@@ -23,7 +23,7 @@ from experiments import pages
 
 LEVEL = 0.9
 CALIBRATION_ROWS = (19, 39, 99, 399)
-TRAINING_ROWS = (20, 60, 100, 200, 1000)
+TRAINING_ROWS = (20, 60, 200, 1000)
 NEW_ROWS = 1000
 CALIBRATIONS = ("cross", "joint", "conformal")
 

@@ -122,7 +122,8 @@ class Recipe:
             part = self._directed(self.epistemic)
             return (), {GIVEN: self._set_up(self._crossed(part), rng)}, {}
         judges = draw_rows(train, contest.judging_rows, rng)
-        draws = self._judging_draws(judges, contest.folds, rng)
+        n_folds = contest.judging_folds_for(train.X.shape[1])
+        draws = self._judging_draws(judges, n_folds, rng)
         models = {
             name: seed_missing(model, rng)
             for name, model in self._candidates(contest, *train.X.shape).items()

@@ -176,6 +176,9 @@ def test_where_all_fail_or_nothing_else_competes_it_is_an_error():
     given = FoldedEnsemble(Tires(), 3, 1)
     with pytest.raises(RuntimeError, match="the device is gone"):
         ClearRegressor(given, contest=TwoByTwo(), random_state=0).fit(X, y)
+    given = ScaledResiduals(Tires())
+    with pytest.raises(RuntimeError, match="the device is gone"):  # once, whatever the centers
+        ClearRegressor(aleatoric=given, contest=TwoByTwo(), random_state=0).fit(X, y)
 
 
 def test_rows_that_are_said_to_belong_together_are_never_parted():
@@ -241,4 +244,5 @@ def test_many_columns_get_fewer_members_and_few_columns_what_they_had():
     narrow, wide = (1_000, 512), (1_000, 513)
     assert (contest.repeats_for(*narrow), contest.n_centers_for(*narrow)) == (6, 3)
     assert (contest.repeats_for(*wide), contest.n_centers_for(*wide)) == (3, 1)
+    assert (contest.judging_folds_for(512), contest.judging_folds_for(513)) == (10, 5)
     assert (contest.repeats_for(60_000, 20), contest.n_centers_for(60_000, 20)) == (2, 1)

@@ -103,6 +103,33 @@ def test_columns_without_any_value_are_left_out_with_a_warning(frame, blank):
     assert encoder.transform(late).tolist() == [[1, 1, 0]]
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        [f"{i / 7}" for i in range(60)],  # read as text
+        [i / 7 for i in range(58)] + ["?", "n/a"],  # objects of pandas, among them text
+        [*range(58), "?", None],
+    ],
+)
+def test_numbers_that_are_text_are_told_of(column):
+    with pytest.warns(UserWarning, match="Column 'size' holds text, though nearly all of it are"):
+        encoder = TableEncoder().fit(pd.DataFrame({"size": pd.Series(column, dtype=object)}))
+    assert encoder.kinds_["size"] == "text"
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [f"{8000 + i}" for i in range(60)],  # postal codes
+        ["1.5", "2.5", "4.0"] * 20,
+        [f"{i}.5" for i in range(30)] + ["none"] * 30,
+        [dt.date(2020, 1, 1 + i % 28) for i in range(60)],
+    ],
+)
+def test_text_that_may_be_text_is_not(column):
+    TableEncoder().fit(pd.DataFrame({"size": pd.Series(column, dtype=object)}))
+
+
 def test_columns_without_any_value_in_arrays_too():
     X = np.array([[1.0, np.nan, 3.0], [2.0, np.nan, 4.0]])
     with pytest.warns(UserWarning, match="Column 1 has no value"):

@@ -148,15 +148,17 @@ class _Pairing:
     ) -> list[Contestant]:
         """A center with these noises; what fails is left out, unless it has no rival."""
         contestants: list[Contestant] = []
-        several = len(self.centers) > 1
-        with self.failures.leaving_out(f"The center {name!r}", several):
+        center = None
+        with self.failures.leaving_out(f"The center {name!r}", len(self.centers) > 1):
             center = self._fit_center(part, rows)
-            used = rows.take(center.kept)
-            for noise in around:
-                called = f"The noise {noise!r} around {name!r}"
-                with self.failures.leaving_out(called, several or len(self.noises) > 1):
-                    contestants.append(self._judge_pair(used, (name, noise), center))
-                report("pairs", min(n_done + len(contestants), n_pairs), n_pairs)
+        if center is None:
+            return contestants
+        used = rows.take(center.kept)
+        for noise in around:
+            called = f"The noise {noise!r} around {name!r}"
+            with self.failures.leaving_out(called, len(self.noises) > 1):
+                contestants.append(self._judge_pair(used, (name, noise), center))
+            report("pairs", min(n_done + len(contestants), n_pairs), n_pairs)
         return contestants
 
     def _fit_center(self, part: CrossPart, rows: Rows) -> _Fitted:

@@ -24,8 +24,8 @@ class Contest:
     `mixed` centers joins. The `n_centers` best get `folds` x `repeats` members, and for the noise
     to learn from one more for every two of `nested_folds` (0: none). From `many_rows` on they get
     half of that, from `most_rows` on a third, and only the best gets them. With more than
-    `many_columns`, only the best gets half of them. Of more than
-    `few_rows` rows, pairs are judged with a third of their members, and those that are chosen
+    `many_columns`, half of the folds judge, and only the best gets half of the members. Of more
+    than `few_rows` rows, pairs are judged with a third of their members, and those that are chosen
     fitted again, around at most `fitted_again` centers; of more than `judging_rows`, so many
     choose. Averaged are at most `averaged` pairs that lie within `errors` standard errors of the
     best. With `networks`, a small deep ensemble competes beside the best centers; training it
@@ -65,6 +65,10 @@ class Contest:
     def parts(self) -> Mapping[str, EpistemicPart]:
         """Centers that come with members of their own, and are not judged before."""
         return {"networks": small_networks()} if self.networks else {}
+
+    def judging_folds_for(self, n_columns: int) -> int:
+        """How many members judge a center: many columns cost more."""
+        return self.folds if n_columns <= self.many_columns else max(2, self.folds // 2)
 
     def repeats_for(self, n_rows: int, n_columns: int) -> int:
         """How often folds are repeated: many rows need fewer members, many columns cost more."""

@@ -21,6 +21,7 @@ from clearbands.tables.kinds import (
     check_kind,
     is_blank,
     kind_of,
+    number_in_text,
     numbers_of,
     texts_of,
 )
@@ -225,6 +226,13 @@ def _kinds(X: Table) -> dict[Name, str]:
         columns = {name: frame.get_column(name) for name in frame.columns}
         blank = {name for name, column in columns.items() if is_blank(column)}
         kinds = {n: "any" if n in blank else kind_of(c, n) for n, c in columns.items()}
+        for name, kind in kinds.items():
+            if kind == "text" and (number := number_in_text(columns[name])) is not None:
+                warn(
+                    f"Column {name!r} holds text, though nearly all of it are numbers such as "
+                    f"{number!r}: each counts as a category of its own. If they are numbers, turn "
+                    'them into such first, as `pandas.to_numeric(column, errors="coerce")` does.'
+                )
     else:
         blank = set(np.flatnonzero(np.isnan(X).all(axis=0)).tolist())
         kinds = {j: "any" if j in blank else "number" for j in range(X.shape[1])}

@@ -231,6 +231,28 @@ def _looks_like_a_number(value: Any) -> bool:
     return True
 
 
+MANY_NUMBERS = 20  # different ones: fewer may well be categories
+MOSTLY = 0.9
+
+
+def number_in_text(column: Series) -> str | None:
+    """A value of a text column that seems to hold numbers, with which it says so; else None.
+
+    Nearly all values are numbers, many different ones, and these have fractions or are no text
+    at all but stand beside some. Whole numbers that are text may be names, such as postal codes.
+
+    >>> import narwhals.stable.v1 as nw, polars as pl
+    >>> number_in_text(nw.from_native(pl.Series([f"{i}.5" for i in range(30)]), series_only=True))
+    '0.5'
+    """
+    values = [value for value in _values(column) if value is not None]
+    numbers = [value for value in values if _looks_like_a_number(value)]
+    if len(numbers) < MOSTLY * len(values) or len(set(map(str, numbers))) <= MANY_NUMBERS:
+        return None
+    telling = [v for v in numbers if not isinstance(v, str) or not float(v).is_integer()]
+    return str(telling[0]) if 2 * len(telling) > len(numbers) else None
+
+
 def numbers_of(column: Series, name: Name) -> np.ndarray:
     """(n,) floats in which NaN is missing; dates and times are seconds."""
     kind = kind_of(column, name)
