@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -22,6 +22,8 @@ from clearbands.rows.weighting import fit_weighted
 from clearbands.typed import Seed, TableLike
 
 MAX_SEED = np.iinfo(np.int32).max
+
+Part = TypeVar("Part", bound=BaseEstimator)
 
 
 class Bag(Protocol):
@@ -354,7 +356,7 @@ def fit_clones(
 
 
 def fit_models(
-    models: Iterable[Any],
+    models: Iterable[BaseEstimator],
     X: TableLike,
     y: np.ndarray,
     counts: np.ndarray,
@@ -389,7 +391,7 @@ def _fit_on_rows(
 class ListedBag:
     """A list of fitted models, one for each bootstrap."""
 
-    members: Sequence[Any]
+    members: Sequence[BaseEstimator]
 
     def predict_members(self, X: TableLike) -> np.ndarray:
         return np.stack([_predict_columns(member, X) for member in self.members], axis=-1)
@@ -434,7 +436,7 @@ def _predict_columns(member: BaseEstimator, X: TableLike) -> np.ndarray:
     return check_predictions(member.predict(X), _num_samples(X), type(member).__name__)[:, None]
 
 
-def seed_missing(model: BaseEstimator, rng: np.random.RandomState) -> Any:
+def seed_missing(model: Part, rng: np.random.RandomState) -> Part:
     """Give every `random_state` of `model` that was left open a seed; the others stay."""
     open_seeds = [
         name
@@ -445,8 +447,8 @@ def seed_missing(model: BaseEstimator, rng: np.random.RandomState) -> Any:
 
 
 def set_up(
-    part: BaseEstimator, levels: Sequence[float], n_jobs: int | None, rng: np.random.RandomState
-) -> Any:
+    part: Part, levels: Sequence[float], n_jobs: int | None, rng: np.random.RandomState
+) -> Part:
     """A clone of the part at these levels; what it leaves open of jobs and seeds is filled in."""
     part = clone(part).set_params(confidence_level=list(levels))
     if part.get_params(deep=False).get("n_jobs", 0) is None:

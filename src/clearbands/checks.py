@@ -342,7 +342,7 @@ def check_weights(values: ArrayLike, name: str, n: int) -> np.ndarray:
     return weights
 
 
-def check_threshold(value: Any, name: str, n: int) -> np.ndarray:
+def check_threshold(value: ArrayLike, name: str, n: int) -> np.ndarray:
     """(n,): a finite number for every row, of one for all or one for each."""
     values = _as_floats(value, name)
     return check_vector(np.full(n, float(values)) if values.ndim == 0 else values, name, n)
@@ -467,7 +467,7 @@ def _label(value: Any) -> str:
     return str(int(value)) if is_whole else str(value)
 
 
-def check_quantiles(quantiles: Sequence[float]) -> np.ndarray:
+def check_quantiles(quantiles: Sequence[float] | np.ndarray) -> np.ndarray:
     """The quantile levels as an array, or an error that says what is wrong with them."""
     levels = np.asarray(quantiles, float)
     if levels.ndim != 1 or len(levels) == 0:
@@ -482,7 +482,7 @@ def check_quantiles(quantiles: Sequence[float]) -> np.ndarray:
     return levels
 
 
-def check_tails(tails: Any) -> tuple[float, float]:
+def check_tails(tails: object) -> tuple[float, float]:
     """The shares of targets below and above an interval, or an error that says what is wrong."""
     given = tuple(tails) if np.iterable(tails) and not isinstance(tails, str) else ()
     if len(given) == 2 and all(isinstance(share, Real) for share in given):
@@ -497,7 +497,7 @@ def check_tails(tails: Any) -> tuple[float, float]:
     )
 
 
-def check_labels(labels: Any, n: int) -> np.ndarray:
+def check_labels(labels: ArrayLike, n: int) -> np.ndarray:
     """(n,) whole numbers, one for each label, or an error that says what is wrong."""
     values = np.asarray(labels)
     if values.shape != (n,):

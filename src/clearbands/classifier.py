@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -119,7 +119,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
 
     bags_: list[ClassBag]
     familiar_: Familiarity | None
-    models_: dict[str, Any]
+    models_: dict[str, BaseEstimator]
     leaderboard_: dict[str, float]
 
     def __init__(
@@ -128,7 +128,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         n_folds: int = 5,
         n_repeats: int = 3,
         *,
-        members: Sequence[Any] | None = None,
+        members: Sequence[BaseEstimator] | None = None,
         confidence_level: float = 0.9,
         calibration: str | None = None,
         calibration_size: float = 0.25,
@@ -265,7 +265,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         return make_class_report(self, X, y, target=target, groups=groups)
 
     @property
-    def members_(self) -> list[Any]:
+    def members_(self) -> list[BaseEstimator]:
         """The fitted members, model by model."""
         return [member for bag in self.bags_ for member in bag.members]
 
@@ -360,7 +360,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
             )
         return position
 
-    def _given_members(self) -> Sequence[Any]:
+    def _given_members(self) -> Sequence[BaseEstimator]:
         if not self.members:
             raise ValueError("members is empty: give at least one fitted classifier.")
         return self.members
@@ -440,7 +440,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         X = encode(self.encoder_, X)
         return np.concatenate([bag.predict_logits(X) for bag in self.bags_], axis=1)
 
-    def _pool(self) -> Mapping[str, Any]:
+    def _pool(self) -> Mapping[str, BaseEstimator]:
         if self.model is None:
             return class_pool()
         if isinstance(self.model, Mapping):
@@ -458,7 +458,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
                 )
         return pool
 
-    def _make_encoder(self) -> Any:
+    def _make_encoder(self) -> BaseEstimator:
         is_auto = isinstance(self.encoder, str)
         if self.encoder is None or (is_auto and self.members is not None):
             return FunctionTransformer()

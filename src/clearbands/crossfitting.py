@@ -23,7 +23,7 @@ class FoldCopies(BaseEstimator):
     """What wrappers of parts without members of their own share: the copies, and whom to ask."""
 
     draws_: Folds
-    parts_: list[Any]
+    parts_: list[BaseEstimator]
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.bagging import set_up
+from clearbands.bagging import Part, set_up
 from clearbands.bands import Components, make_interval
 from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.checks import (
@@ -28,7 +28,7 @@ from clearbands.checks import (
 from clearbands.rows.split import Rows
 from clearbands.rows.weighting import check_row_weight
 from clearbands.tables.encoder import TableEncoder, encode
-from clearbands.typed import TableLike
+from clearbands.typed import Table, TableLike
 from clearbands.words.telling import warn
 
 
@@ -102,12 +102,12 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
             with trusting(encoded):
                 yield X, encoded
 
-    def encode(self, X: TableLike) -> Any:
+    def encode(self, X: TableLike) -> Table:
         """X as the parts see it: numbers (n, columns), or X itself with encoder=None."""
         with self._door(X) as (_, encoded):
             return encoded
 
-    def _part(self, part: BaseEstimator, levels: list[float], rng: np.random.RandomState) -> Any:
+    def _part(self, part: Part, levels: list[float], rng: np.random.RandomState) -> Part:
         """A clone of the part at our levels; what it leaves open of seed and jobs is ours."""
         return set_up(part, levels, self.n_jobs, rng)
 
@@ -136,7 +136,7 @@ class WidthRegressor(IntervalRegressor):
         return components.center, make_interval(components.center, widths)
 
 
-def was_fitted_elsewhere(part: Any, *, has_set: bool) -> bool:
+def was_fitted_elsewhere(part: BaseEstimator | None, *, has_set: bool) -> bool:
     """Whether the rows of `fit` calibrate models that may have seen them; a warning says so."""
     if has_set or not getattr(part, "fitted_elsewhere", False):
         return False
@@ -156,7 +156,7 @@ def learns_from_target(encoder: BaseEstimator | str | None) -> bool:
     return any(get_tags(step).target_tags.required for step in steps if hasattr(step, "fit"))
 
 
-def make_encoder(encoder: BaseEstimator | str | None) -> Any:
+def make_encoder(encoder: BaseEstimator | str | None) -> BaseEstimator:
     """The encoder that the parameter stands for, not fitted."""
     if encoder is None:
         return _AsItIs()
@@ -178,5 +178,5 @@ class _AsItIs(BaseEstimator):
     def fit(self, X: TableLike, y: ArrayLike | None = None) -> _AsItIs:
         return self
 
-    def transform(self, X: TableLike) -> Any:
+    def transform(self, X: TableLike) -> TableLike:
         return X

@@ -6,7 +6,7 @@ in which a row counts as many times as its `sample_weight` (n,) says.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -123,7 +123,11 @@ def interval_score(
 
 
 def crps(
-    y: ArrayLike, quantiles: Any, levels: Any, *, sample_weight: ArrayLike | None = None
+    y: ArrayLike,
+    quantiles: ArrayLike,
+    levels: Sequence[float] | np.ndarray,
+    *,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Continuous ranked probability score of predicted quantiles. Smaller is better; unit of y.
 
@@ -140,7 +144,7 @@ def crps(
     return _mean(2 * loss @ np.diff(edges), sample_weight)
 
 
-def pit(y: ArrayLike, quantiles: Any, levels: Any) -> np.ndarray:
+def pit(y: ArrayLike, quantiles: ArrayLike, levels: Sequence[float] | np.ndarray) -> np.ndarray:
     """(n,): probability integral transform, the level at which each target lies.
 
     Uniform between 0 and 1 where the predicted distributions are right. Interpolated between the
@@ -188,7 +192,7 @@ def _mean(values: np.ndarray, sample_weight: ArrayLike | None) -> float:
 
 
 def _check_quantiles(
-    y: ArrayLike, quantiles: Any, levels: Any
+    y: ArrayLike, quantiles: ArrayLike, levels: Sequence[float] | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     y, levels = check_vector(y, "y"), check_quantiles(levels)
     quantiles = np.asarray(quantiles, float)

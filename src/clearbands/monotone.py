@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from clearbands.quantiles import weighted_median
 from clearbands.tables.encoder import TableEncoder
@@ -80,7 +81,9 @@ def directions_of(model: Any) -> dict[str, int]:
     return {f"x{name}" if isinstance(name, int) else str(name): way for name, way in told if way}
 
 
-def encoded_directions(monotone: Monotone, encoder: Any, X: TableLike) -> np.ndarray | None:
+def encoded_directions(
+    monotone: Monotone, encoder: BaseEstimator, X: TableLike
+) -> np.ndarray | None:
     """The same for the columns that `encoder`, fitted on X, makes of those of X."""
     if monotone is None:
         return None

@@ -55,7 +55,7 @@ class Pair:
             widths = self.aleatoric.predict_widths(view)
         return Components(said.center, widths, said.widths)
 
-    def view(self, X: TableLike, said: CenterAndWidths) -> Any:
+    def view(self, X: TableLike, said: CenterAndWidths) -> TableLike:
         """X as the aleatoric part sees it."""
         return show(X if self.still is None else self.still.of(np.asarray(X)), said, self.shown)
 
@@ -118,7 +118,7 @@ class Blend:
 
 
 def hold_still(
-    ask: Callable[[Any], CenterAndWidths], X: TableLike, still: Still | None
+    ask: Callable[[TableLike], CenterAndWidths], X: TableLike, still: Still | None
 ) -> CenterAndWidths:
     """What is said of rows, with the widths of the same rows held still in some columns."""
     said = ask(X)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 from clearbands.aleatoric.base import AleatoricPart, ResampledPart
 from clearbands.aleatoric.crossfitted import CrossFittedNoise
 from clearbands.aleatoric.forward import ForwardFittedNoise
-from clearbands.bagging import Chain, Draws, Folds, seed_missing, set_up
+from clearbands.bagging import Chain, Draws, Folds, Part, seed_missing, set_up
 from clearbands.bands import Components
 from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.checks import is_frame
@@ -111,7 +111,7 @@ class Recipe:
         unseen = Unseen(outcome.rows, outcome.unseen)
         return Made(outcome.parts, outcome.leaderboard, standings, unseen)
 
-    def _set_up(self, part: BaseEstimator, rng: np.random.RandomState) -> Any:
+    def _set_up(self, part: Part, rng: np.random.RandomState) -> Part:
         return set_up(part, self.levels, self.n_jobs, rng)
 
     def _centers(
@@ -145,7 +145,9 @@ class Recipe:
         reserves = with_members(standings[n_chosen:], copy.deepcopy(rng))
         return standings, chosen | others, reserves
 
-    def _candidates(self, contest: Contest, n_rows: int, n_columns: int) -> Mapping[str, Any]:
+    def _candidates(
+        self, contest: Contest, n_rows: int, n_columns: int
+    ) -> Mapping[str, BaseEstimator]:
         """The centers that compete: those that keep to the directions, where there are any."""
         pool = contest.centers(n_rows, n_columns)
         if self.direction is None:
@@ -157,7 +159,7 @@ class Recipe:
             if isinstance(model, SymmetricTrees)
         }
 
-    def _directed(self, part: EpistemicPart) -> Any:
+    def _directed(self, part: EpistemicPart) -> EpistemicPart:
         """A given part that keeps to the directions, or a refusal."""
         if self.direction is None:
             return part

@@ -169,7 +169,7 @@ class ClearRegressor(UpdatingRegressor):
         self,
         epistemic: EpistemicPart | None = None,
         aleatoric: AleatoricPart | None = None,
-        calibrator: Any = None,
+        calibrator: BaseEstimator | None = None,
         *,
         confidence_level: float | Sequence[float] = 0.9,
         calibration: str | None = None,
@@ -331,7 +331,7 @@ class ClearRegressor(UpdatingRegressor):
         self.group_column_ = groups if isinstance(groups, str) and groups in names else None
         learned.hint(scale(self.calibrator_, judged.components, judged.groups))
 
-    def default_calibrator(self) -> Any:
+    def default_calibrator(self) -> BaseEstimator:
         """The calibrator that was given, or the one that stands for none."""
         if self.calibrator is not None:
             return self.calibrator
@@ -362,12 +362,12 @@ class ClearRegressor(UpdatingRegressor):
         )
 
     @property
-    def epistemic_(self) -> Any:
+    def epistemic_(self) -> EpistemicPart:
         """The fitted epistemic part, of the best pair where several are averaged."""
         return self._best_pair.epistemic
 
     @property
-    def aleatoric_(self) -> Any:
+    def aleatoric_(self) -> AleatoricPart:
         """The fitted aleatoric part, of the best pair where several are averaged."""
         return self._best_pair.aleatoric
 

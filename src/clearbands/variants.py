@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from clearbands.aleatoric.residual import ResidualQuantiles
 from clearbands.aleatoric.scaled import ScaledResiduals
 from clearbands.calibration.calibrators import ClearCalibrator
@@ -116,7 +118,9 @@ def variant_deep(**parameters: Any) -> ClearRegressor:
     )
 
 
-def _paper(epistemic: PCSEnsemble, model: Any, parameters: dict[str, Any]) -> ClearRegressor:
+def _paper(
+    epistemic: PCSEnsemble, model: BaseEstimator, parameters: dict[str, Any]
+) -> ClearRegressor:
     return ClearRegressor(
         **{
             "epistemic": epistemic.set_params(n_bootstraps=BOOTSTRAPS),

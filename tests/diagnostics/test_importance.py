@@ -71,3 +71,33 @@ def test_a_perfect_center_and_no_width_are_no_division_by_zero():
 
     X = np.arange(8.0).reshape(4, 2)
     assert [i.center for i in feature_importance(Perfect(), X, np.zeros(4))] == [0, 0]
+
+
+class Listening(Known):
+    """Notes of whom it was asked at first, and by which labels."""
+
+    asked = None
+
+    def predict_uncertainty(self, X, confidence_level=None, groups=None):
+        if self.asked is None:
+            self.asked = X["number"].tolist(), groups
+        return super().predict_uncertainty(X, confidence_level)
+
+
+def test_labels_go_with_their_rows_whatever_their_index(rows, monkeypatch):
+    monkeypatch.setattr(importance, "MOST_ROWS", 20)
+    X, y = rows
+    frame = pd.DataFrame(X[:, :2]).assign(number=np.arange(200.0))
+    labels = pd.Series(np.arange(200.0), index=np.arange(200)[::-1])  # as after a shuffle
+    model = Listening()
+    feature_importance(model, frame, y, groups=labels)
+    numbers, groups = model.asked
+    assert len(numbers) == 20
+    assert list(groups) == numbers
+
+
+def test_a_column_of_groups_is_named(rows):
+    X, y = rows
+    model = Listening()
+    feature_importance(model, pd.DataFrame(X[:, :2]).assign(number=y), y, groups="number")
+    assert model.asked[1] == "number"

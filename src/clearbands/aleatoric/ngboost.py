@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -76,7 +75,7 @@ class NGBoostAleatoric(AleatoricPart):
         return curve_widths(np.stack([law.ppf(q) for q in curve_levels(levels)], axis=1), levels)
 
 
-def _default_ngboost() -> Any:
+def _default_ngboost() -> BaseEstimator:
     try:
         from ngboost import NGBRegressor
     except ImportError as error:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.answers.answers import Answers
@@ -226,14 +227,14 @@ class AnsweringRegressor(WidthRegressor):
             raise ValueError(NO_FAMILIARITY)
         return familiar
 
-    def without_updates(self) -> Any:
+    def without_updates(self) -> Self:
         """The same model as it was after the fit."""
         found = copy(self)
         if hasattr(found, "rolling_"):
             del found.rolling_
         return found
 
-    def without_groups(self) -> Any:
+    def without_groups(self) -> Self:
         """The same model as if all groups had been calibrated together; at the levels of fit."""
         found = self.without_updates()
         found.calibrator_ = self._pooled
@@ -256,7 +257,7 @@ class AnsweringRegressor(WidthRegressor):
         return np.atleast_1d(self._pooled.gamma2_)
 
     @property
-    def _pooled(self) -> Any:
+    def _pooled(self) -> BaseEstimator:
         """The calibrator of all rows, also where there are groups."""
         return getattr(self.calibrator_, "pooled_", self.calibrator_)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -202,7 +201,9 @@ class ResidualCQR(_BaggedQuantiles):
         return train.y - self.epistemic_.predict(train.X)
 
 
-def quantile_model(given: Any, quantiles: Sequence[float], rng: np.random.RandomState) -> Any:
+def quantile_model(
+    given: BaseEstimator | None, quantiles: Sequence[float], rng: np.random.RandomState
+) -> BaseEstimator:
     """A seeded clone of the model, or of the default, at these quantile levels."""
     model = seed_missing(clone(BoostedQuantiles() if given is None else given), rng)
     if "quantiles" not in model.get_params():

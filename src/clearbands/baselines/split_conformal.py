@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from math import inf
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,7 +52,7 @@ class SplitConformal(IntervalRegressor):
         """Fit on encoded training rows what the subclass needs."""
 
     @abstractmethod
-    def _calibrate(self, held_out: Rows, levels: list[float]) -> Any:
+    def _calibrate(self, held_out: Rows, levels: list[float]) -> BaseEstimator:
         """The fitted calibrator."""
 
     def fit(
@@ -104,7 +103,7 @@ class Additive(SplitConformal, WidthRegressor):
 class AroundPCS(SplitConformal, WidthRegressor):
     """Baselines around the center of an epistemic part."""
 
-    epistemic: Any
+    epistemic: EpistemicPart | None
 
     def _fit_parts(self, train: Rows, levels: list[float], rng: np.random.RandomState) -> None:
         self.epistemic_ = self._part(
@@ -144,7 +143,7 @@ class _EpistemicOnly(AroundPCS):
         center, epistemic = self.epistemic_.predict_with_widths(X)
         return Components(center, np.ones_like(epistemic), epistemic)
 
-    def _calibrate(self, held_out: Rows, levels: list[float]) -> Any:
+    def _calibrate(self, held_out: Rows, levels: list[float]) -> BaseEstimator:
         rows = (held_out.y, *self._components(held_out.X))
         # These rows chose nothing; saying so makes too few of them give infinite bounds.
         weight = held_out.sample_weight

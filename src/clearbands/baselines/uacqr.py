@@ -207,7 +207,7 @@ class UACQRP(_UACQR):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _calibrate(self, held_out: Rows, levels: list[float]) -> Any:
+    def _calibrate(self, held_out: Rows, levels: list[float]) -> BaseEstimator:
         members = self._in_chunks(lambda members: members, held_out.X)
         _, lower, upper = pick_curves(members, levels)
         return MemberRankCalibrator(levels).fit(

@@ -87,5 +87,5 @@ class AdditiveCalibrator(_Calibrator):
         return super().predict_interval(center, aleatoric, widths, weight=weight)
 
 
-def _or_ones(widths: Any, like: Any) -> Any:
+def _or_ones(widths: ArrayLike | None, like: ArrayLike) -> ArrayLike:
     return np.ones((len(np.asarray(like)), 2)) if widths is None else widths

@@ -84,7 +84,7 @@ class _Calibrator(BaseEstimator, ABC):
         aleatoric: ArrayLike,
         epistemic: ArrayLike,
         *,
-        validation: tuple[Any, Any, Any, Any] | None = None,
+        validation: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike] | None = None,
         sample_weight: ArrayLike | None = None,
         calibration_weight: ArrayLike | None = None,
         validation_weight: ArrayLike | None = None,
@@ -180,26 +180,26 @@ class _Calibrator(BaseEstimator, ABC):
         ]
 
     @property
-    def lambda_(self) -> Any:
+    def lambda_(self) -> float | np.ndarray:
         """gamma2 / gamma1: a number, or one per level when several levels were asked for."""
         return self._per_level("factors_", 0)
 
     @property
-    def gamma1_(self) -> Any:
+    def gamma1_(self) -> float | np.ndarray:
         """The factor of the aleatoric widths."""
         return self._per_level("factors_", 1)
 
     @property
-    def gamma2_(self) -> Any:
+    def gamma2_(self) -> float | np.ndarray:
         """The factor of the epistemic widths."""
         return self._per_level("factors_", 2)
 
     @property
-    def loss_(self) -> Any:
+    def loss_(self) -> float | np.ndarray:
         """The quantile loss of the calibrated intervals on the rows that chose lambda."""
         return self._per_level("losses_", ...)
 
-    def _per_level(self, name: str, column: Any) -> Any:
+    def _per_level(self, name: str, column: Any) -> float | np.ndarray:
         check_is_fitted(self, name)
         values = np.atleast_2d(getattr(self, name).T)[column].reshape(-1)
         return float(values[0]) if isinstance(self.confidence_level, Real) else values.copy()

@@ -78,7 +78,7 @@ class GroupCalibrator(BaseEstimator):
 
     def __init__(
         self,
-        calibrator: Any = None,
+        calibrator: BaseEstimator | None = None,
         *,
         confidence_level: float | Sequence[float] = 0.9,
         smallest: int | None = None,

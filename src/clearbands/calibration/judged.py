@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from clearbands.bands import Components
 from clearbands.calibration.additive import AdditiveCalibrator
@@ -52,7 +53,7 @@ class Judged(NamedTuple):
         return np.prod(weights, axis=0) if weights else None
 
 
-def for_groups(calibrator: Any) -> GroupCalibrator:
+def for_groups(calibrator: BaseEstimator) -> GroupCalibrator:
     """The calibrator, of every group."""
     if isinstance(calibrator, GroupCalibrator):
         return calibrator
@@ -64,7 +65,9 @@ def for_groups(calibrator: Any) -> GroupCalibrator:
     return GroupCalibrator(calibrator)
 
 
-def fit_calibrator(calibrator: Any, held_out: Judged, chooser: Judged | None) -> Any:
+def fit_calibrator(
+    calibrator: BaseEstimator, held_out: Judged, chooser: Judged | None
+) -> BaseEstimator:
     """gamma1 from the rows held out, lambda from the same or from those of `chooser`."""
     validation = None if chooser is None else chooser.arrays
     labels = {
@@ -78,7 +81,7 @@ def fit_calibrator(calibrator: Any, held_out: Judged, chooser: Judged | None) ->
 
 
 def scale(
-    calibrator: Any,
+    calibrator: BaseEstimator,
     components: Components,
     groups: np.ndarray | None = None,
     weight: ArrayLike | None = None,
@@ -93,7 +96,7 @@ def scale(
 
 
 def keep_levels(
-    calibrator: Any, held_out: Judged, levels: np.ndarray, *, is_split: bool
+    calibrator: BaseEstimator, held_out: Judged, levels: np.ndarray, *, is_split: bool
 ) -> AnyLevel | None:
     """What other levels need of the calibration rows; None where no level is finite.
 
@@ -117,7 +120,7 @@ def keep_levels(
 
 
 def lambda_paths(
-    calibrator: Any, rows: Judged, levels: list[float], lambdas: np.ndarray
+    calibrator: BaseEstimator, rows: Judged, levels: list[float], lambdas: np.ndarray
 ) -> tuple[LambdaPath, ...]:
     """The loss over lambda at each level; none for a calibrator that has no lambda."""
     if isinstance(calibrator, AdditiveCalibrator):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -87,7 +86,7 @@ class MemberRankCalibrator(BaseEstimator):
         return self
 
     @property
-    def order_(self) -> Any:
+    def order_(self) -> float | np.ndarray:
         check_is_fitted(self, "orders_")
         return int(self.orders_[0]) if isinstance(self.confidence_level, Real) else self.orders_
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
@@ -127,7 +127,7 @@ def excess_risk(
     X: TableLike,
     confidence_level: float,
     *,
-    classifier: Any = None,
+    classifier: BaseEstimator | None = None,
     n_folds: int = 5,
     confidence: float = 0.95,
     random_state: Seed = 0,
@@ -189,7 +189,7 @@ def exchangeability(
     X_calibration: TableLike,
     X_new: TableLike,
     *,
-    classifier: Any = None,
+    classifier: BaseEstimator | None = None,
     n_folds: int = 5,
     confidence: float = 0.95,
     random_state: Seed = 0,
@@ -237,7 +237,9 @@ def _places(values: np.ndarray, others: np.ndarray) -> np.ndarray:
     return (below + not_above) / (2 * len(others))
 
 
-def _cross_fit(classifier: Any, X: np.ndarray, labels: np.ndarray, folds: Any) -> np.ndarray:
+def _cross_fit(
+    classifier: BaseEstimator, X: np.ndarray, labels: np.ndarray, folds: Any
+) -> np.ndarray:
     """(n,): for each row the probability of True from a classifier that did not see its fold."""
     guess = np.empty(len(labels))
     for learn, judge in folds.split(X, labels):
@@ -252,7 +254,7 @@ def _cross_fit(classifier: Any, X: np.ndarray, labels: np.ndarray, folds: Any) -
     return guess
 
 
-def _default_classifier() -> Any:
+def _default_classifier() -> BaseEstimator:
     from sklearn.ensemble import RandomForestClassifier
 
     return RandomForestClassifier(50, min_samples_leaf=20, random_state=0)

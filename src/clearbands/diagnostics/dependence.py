@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn.utils import check_random_state
 
@@ -37,7 +37,7 @@ class Dependence:
 
 
 def width_error_correlation(
-    y: Any, center: Any, intervals: Any, *, confidence: float = 0.95
+    y: ArrayLike, center: ArrayLike, intervals: ArrayLike, *, confidence: float = 0.95
 ) -> Correlation:
     """Spearman's rank correlation of the width and |y - center|. Larger is better.
 
@@ -68,7 +68,12 @@ def width_error_correlation(
 
 
 def hsic(
-    y: Any, intervals: Any, *, max_rows: int = 2000, n_shuffles: int = 199, random_state: Seed = 0
+    y: ArrayLike,
+    intervals: ArrayLike,
+    *,
+    max_rows: int = 2000,
+    n_shuffles: int = 199,
+    random_state: Seed = 0,
 ) -> Dependence:
     """Hilbert-Schmidt independence criterion of width and coverage. Best is 0.
 
@@ -86,15 +91,15 @@ def hsic(
     >>> hsic(y, intervals).p_value  # wide intervals cover, narrow ones do not
     0.005
     """
-    y, intervals = check_intervals(y, intervals)
-    _check_at_least(len(y), 2, "hsic")
+    targets, bounds = check_intervals(y, intervals)
+    _check_at_least(len(targets), 2, "hsic")
     check_count(max_rows, "max_rows", 2)
     check_count(n_shuffles, "n_shuffles")
     rng = check_random_state(random_state)
-    if len(y) > max_rows:
-        kept = rng.choice(len(y), max_rows, replace=False)
-        y, intervals = y[kept], intervals[kept]
-    hit, widths = covered(y, intervals), _finite(intervals[:, 1] - intervals[:, 0])
+    if len(targets) > max_rows:
+        kept = rng.choice(len(targets), max_rows, replace=False)
+        targets, bounds = targets[kept], bounds[kept]
+    hit, widths = covered(targets, bounds), _finite(bounds[:, 1] - bounds[:, 0])
     if np.all(widths == widths[0]) or np.all(hit == hit[0]):
         return Dependence(0.0, 1.0)
     widths = (widths - widths.mean()) / widths.std()

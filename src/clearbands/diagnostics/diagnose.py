@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
 from clearbands.checks import MISSING, check_groups, check_vector, is_frame
@@ -69,7 +70,7 @@ def diagnose(
     groups: ArrayLike | None = None,
     confidence_level: float | None = None,
     X_calibration: TableLike | None = None,
-    classifier: Any = None,
+    classifier: BaseEstimator | None = None,
     random_state: Seed = 0,
 ) -> Diagnosis:
     """Check on new rows whether the intervals of a fitted model hold what they promise.
@@ -135,7 +136,7 @@ def judge(
     groups: ArrayLike | None = None,
     confidence_level: float | None = None,
     X_calibration: TableLike | None = None,
-    classifier: Any = None,
+    classifier: BaseEstimator | None = None,
     random_state: Seed = 0,
 ) -> Diagnosis:
     """`diagnose` from predictions that are there already; the model is not asked for any."""
@@ -148,7 +149,7 @@ def judge(
     by_group, before = _by_group(y, groups, intervals), _by_group(y, groups, together)
     has_enough = len(y) >= ROWS_NEEDED
     table = _with_values(X)
-    tools = {"classifier": classifier, "random_state": random_state}
+    tools: dict[str, Any] = {"classifier": classifier, "random_state": random_state}
     n_calibration = getattr(model, "n_calibration_", None)
     lambda_ = _lambda(model, j)
     found = Diagnosis(

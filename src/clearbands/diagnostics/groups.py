@@ -12,13 +12,13 @@ from clearbands.checks import is_frame
 from clearbands.typed import TableLike
 
 
-def needed_groups(model: Any, groups: ArrayLike | None) -> Any:
+def needed_groups(model: Any, groups: ArrayLike | None) -> ArrayLike | None:
     """Of the labels given, those without which a model cannot predict; else None."""
     needs = has_groups(model) and model.group_column_ is None
     return groups if needs else None
 
 
-def compared_groups(model: Any, X: TableLike, groups: ArrayLike | None) -> Any:
+def compared_groups(model: Any, X: TableLike, groups: ArrayLike | None) -> ArrayLike | None:
     """The labels between which coverage is compared: those given, or those of the model."""
     column = model.group_column_ if has_groups(model) else None
     if groups is not None or column is None or not is_frame(X):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import _safe_indexing, check_random_state
 
 from clearbands.checks import check_count, check_vector, is_frame
@@ -33,10 +34,10 @@ class Importance:
 def feature_importance(
     model: Any,
     X: TableLike,
-    y: Any,
+    y: ArrayLike,
     *,
     confidence_level: float | None = None,
-    groups: Any = None,
+    groups: ArrayLike | None = None,
     n_repeats: int = 2,
     random_state: Seed = 0,
     predicted: Uncertainty | None = None,
@@ -65,23 +66,25 @@ def feature_importance(
     >>> first.center > 1, first.width, second.center, second.width > 0.3, first.n_rows
     (True, 0.0, 0.0, True, 80)
     """
-    y = check_vector(y, "y")
+    target = check_vector(y, "y")
     check_count(n_repeats, "n_repeats")
     rng = check_random_state(random_state)
     table: Table = X if is_frame(X) else np.asarray(X, float)
     names = _names(table)
     affordable = MOST_PREDICTIONS // (n_repeats * len(names))
-    n_rows = min(len(y), MOST_ROWS, max(affordable, FEWEST_ROWS))
-    kept = np.sort(rng.choice(len(y), n_rows, replace=False))
-    X, y = _safe_indexing(table, kept), y[kept]
+    n_rows = min(len(target), MOST_ROWS, max(affordable, FEWEST_ROWS))
+    kept = np.sort(rng.choice(len(target), n_rows, replace=False))
+    X, target = _safe_indexing(table, kept), target[kept]
 
-    asked = {} if groups is None else {"groups": [groups[row] for row in kept]}
+    asked: dict[str, ArrayLike] = {}
+    if groups is not None:  # a column's name stays, labels go with their rows
+        asked["groups"] = groups if isinstance(groups, str) else np.array(groups, object)[kept]
 
     def measure(X: TableLike) -> Measured:
         parts = model.predict_uncertainty(X, confidence_level=confidence_level, **asked)
-        return _measure(parts, y)
+        return _measure(parts, target)
 
-    whole = measure(X) if predicted is None else _measure(predicted.take(kept), y)
+    whole = measure(X) if predicted is None else _measure(predicted.take(kept), target)
     found = []
     for j, name in enumerate(names):
         shuffled = [measure(_shuffle(X, j, rng.permutation(n_rows))) for _ in range(n_repeats)]

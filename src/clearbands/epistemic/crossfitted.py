@@ -88,7 +88,7 @@ class FittedElsewhere(CrossPart):
         return self.predict_with_widths(X)
 
 
-def as_cross_part(part: BaseEstimator) -> Any:
+def as_cross_part(part: BaseEstimator) -> CrossPart:
     """The part itself if it can judge rows as unseen, else wrapped so that it can."""
     if isinstance(part, CrossPart):
         return part

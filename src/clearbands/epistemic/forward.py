@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -111,6 +112,6 @@ class ForwardFitted(CrossPart):
         return unflat(self.unseen_)
 
     @property
-    def winner_(self) -> Any:
+    def winner_(self) -> BaseEstimator:
         """The model that won the center, of parts that have one."""
         return self.part_.winner_

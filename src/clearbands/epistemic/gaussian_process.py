@@ -73,7 +73,7 @@ class GaussianProcess(EpistemicPart):
     def fit(
         self,
         X: TableLike,
-        y: Any,
+        y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
         validation: tuple[Any, Any] | None = None,
@@ -89,14 +89,15 @@ class GaussianProcess(EpistemicPart):
 
         check_count(self.max_rows, "max_rows")
         X = check_numeric(self, X, reset=True)
-        y = check_target(y, X)
-        X, y, weight = drop_weightless(X, y, check_sample_weight(sample_weight, len(y)))
+        target = check_target(y, X)
+        weight = check_sample_weight(sample_weight, len(target))
+        X, target, weight = drop_weightless(X, target, weight)
         rng = check_random_state(self.random_state)
-        if len(y) > self.max_rows:
-            rows = rng.choice(len(y), self.max_rows, replace=False)
-            X, y = X[rows], y[rows]
+        if len(target) > self.max_rows:
+            rows = rng.choice(len(target), self.max_rows, replace=False)
+            X, target = X[rows], target[rows]
             weight = None if weight is None else weight[rows]
-        self.inputs_, self.target_ = Standard.of(X), Standard.of(y)
+        self.inputs_, self.target_ = Standard.of(X), Standard.of(target)
         signal = self.kernel
         if signal is None:
             scales = np.full(X.shape[1], float(np.sqrt(X.shape[1])))
@@ -105,7 +106,7 @@ class GaussianProcess(EpistemicPart):
         self.process_ = GaussianProcessRegressor(
             clone(signal) + noise, alpha=1e-8, random_state=rng.randint(2**31 - 1)
         )
-        _fit_quietly(self.process_, self.inputs_.apply(X), self.target_.apply(y))
+        _fit_quietly(self.process_, self.inputs_.apply(X), self.target_.apply(target))
         self.noise_ = float(np.sqrt(self._noise_variance) * self.target_.deviation)
         return self
 

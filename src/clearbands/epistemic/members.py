@@ -40,7 +40,7 @@ class MemberEnsemble(Ensemble):
     fitted_elsewhere = True
 
     def __init__(
-        self, members: Sequence[Any], *, confidence_level: float | Sequence[float] = 0.9
+        self, members: Sequence[BaseEstimator], *, confidence_level: float | Sequence[float] = 0.9
     ) -> None:
         self.members = members
         self.confidence_level = confidence_level

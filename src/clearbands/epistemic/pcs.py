@@ -100,8 +100,8 @@ class PCSEnsemble(ResampledEnsemble):
 
     def __init__(
         self,
-        models: Mapping[str, Any] | Sequence[Any] | None = None,
-        preprocessings: Mapping[str, Any] | Sequence[Any] | None = None,
+        models: Mapping[str, BaseEstimator] | Sequence[BaseEstimator] | None = None,
+        preprocessings: Mapping[str, BaseEstimator] | Sequence[BaseEstimator] | None = None,
         top_k: int | float = 1,
         n_bootstraps: int = 100,
         *,
@@ -344,7 +344,9 @@ def _prepare(model: BaseEstimator, rng: np.random.RandomState) -> Any:
     return model.set_params(quantiles=(0.5,)) if isinstance(model, QuantileModel) else model
 
 
-def _named(parts: Mapping[str, Any] | Sequence[Any], what: str) -> dict[str, Any]:
+def _named(
+    parts: Mapping[str, BaseEstimator] | Sequence[BaseEstimator], what: str
+) -> dict[str, Any]:
     """Names as given in a dict, else made of the classes' names."""
     if len(parts) == 0:
         raise ValueError(f"{what} is empty; give at least one, or None for the default.")

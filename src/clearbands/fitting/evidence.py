@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -34,7 +34,7 @@ class Encoded(NamedTuple):
     texts: np.ndarray  # (n, text columns)
 
     @classmethod
-    def by(cls, encoder: Any, rows: Rows) -> Encoded:
+    def by(cls, encoder: BaseEstimator, rows: Rows) -> Encoded:
         return cls(replace(rows, X=encode(encoder, rows.X)), texts_of_rows(encoder, rows.X))
 
 
@@ -57,7 +57,7 @@ class Evidence(ABC):
         levels: list[float],
         n_jobs: int | None,
         rng: np.random.RandomState,
-    ) -> Any:
+    ) -> BaseEstimator:
         """The calibrator, fitted; for every group where there are groups."""
         if self.judged.groups is not None:
             calibrator = for_groups(calibrator)

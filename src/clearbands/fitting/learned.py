@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from clearbands.bands import Components, make_interval
 from clearbands.calibration.guarantee import Guarantee
@@ -31,7 +32,7 @@ class Span(NamedTuple):
 class Learned:
     """Parts, and what is known of the rows they were fitted on."""
 
-    encoder: Any
+    encoder: BaseEstimator
     targets: Targets
     recipe: Recipe
     made: Made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -56,7 +56,7 @@ class Plan:
     recipe: Recipe  # of the parts
     calibration: str  # "cross", "joint" or "conformal"
     calibration_size: float
-    encoder: Any  # not fitted yet
+    encoder: BaseEstimator  # not fitted yet
     target_transform: BaseEstimator | str | None
     support: Support
     whole_numbers: bool

@@ -33,7 +33,7 @@ def complete(model: Any) -> Any:
     return model
 
 
-def _add_defaults(part: Any) -> None:
+def _add_defaults(part: object) -> None:
     if not isinstance(part, BaseEstimator) or type(part).__module__.split(".")[0] != OWN:
         return
     for name, parameter in inspect.signature(type(part)).parameters.items():

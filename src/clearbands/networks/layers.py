@@ -75,7 +75,7 @@ def _over_units(g: Any, normal: Any, _mean: Any, inverse: Any, scale: Any) -> tu
 
 
 def forward(
-    shape: Shape, blocks: list[Any], X: torch.Tensor, kept: list[Any] | None
+    shape: Shape, blocks: list[torch.Tensor], X: torch.Tensor, kept: list[torch.Tensor] | None
 ) -> tuple[Any, list[tuple[Any, Any]]]:
     """Outputs (m, outputs, rows) for X (m, rows, inputs), and mean and variance per layer."""
     depth = len(shape.hidden)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import torch
 
 Loss = Callable[[Any, Any], Any]
 """Called with torch tensors; returns (m, rows)."""
@@ -13,14 +16,14 @@ Loss = Callable[[Any, Any], Any]
 SMALLEST_DEVIATION = 1e-3  # of a target whose standard deviation is 1
 
 
-def squared_error(output: Any, target: Any) -> Any:
+def squared_error(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     return (output[:, 0] - target) ** 2
 
 
 def pinball(levels: Sequence[float], crossing_penalty: float) -> Loss:
     """Mean pinball loss over the levels, and what quantiles out of order are out by."""
 
-    def loss(output: Any, target: Any) -> Any:
+    def loss(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
         level = output.new_tensor(levels)[None, :, None]
         above = target[:, None] - output
         value = (level * above - above.clamp(max=0)).mean(1)
@@ -32,7 +35,7 @@ def pinball(levels: Sequence[float], crossing_penalty: float) -> Loss:
     return loss
 
 
-def normal_likelihood(output: Any, target: Any) -> Any:
+def normal_likelihood(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     """Negative log likelihood of a normal law, of which the outputs are mean and raw deviation."""
     from torch.nn.functional import softplus
 
@@ -40,7 +43,7 @@ def normal_likelihood(output: Any, target: Any) -> Any:
     return 0.5 * ((target - output[:, 0]) / deviation) ** 2 + deviation.log()
 
 
-def cross_entropy(output: Any, target: Any) -> Any:
+def cross_entropy(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     """Negative log likelihood of classes: outputs are logits, targets the numbers of classes."""
     return -output.log_softmax(1).gather(1, target.long()[:, None])[:, 0]
 

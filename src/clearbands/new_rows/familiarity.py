@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples
 
 from clearbands.bands import Components
@@ -126,7 +126,7 @@ def epistemic_width(components: Components) -> np.ndarray:
     return components.epistemic[:, :, 0].sum(axis=1)
 
 
-def texts_of_rows(encoder: Any, X: TableLike) -> np.ndarray:
+def texts_of_rows(encoder: BaseEstimator, X: TableLike) -> np.ndarray:
     """(n, t): the text columns of rows that are not encoded yet."""
     if not hasattr(encoder, "text_block"):
         return np.empty((_num_samples(X), 0), "U1")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -69,12 +67,12 @@ class ShiftWeights(BaseEstimator):
 
     def __init__(
         self,
-        classifier: Any = None,
+        classifier: BaseEstimator | None = None,
         *,
         most: float = 20.0,
         smallest: int = 30,
         n_folds: int = 5,
-        encoder: Any = None,
+        encoder: BaseEstimator | None = None,
         random_state: Seed = None,
     ) -> None:
         self.classifier = classifier
@@ -164,7 +162,7 @@ def _fold_of(n: int, n_folds: int, rng: np.random.RandomState) -> np.ndarray:
     return np.argmax(Folds.draw(n, n_folds, 1, rng).unseen, axis=0)
 
 
-def _chance_of_new(classifier: Any, X: np.ndarray) -> np.ndarray:
+def _chance_of_new(classifier: BaseEstimator, X: np.ndarray) -> np.ndarray:
     return np.asarray(classifier.predict_proba(X), float)[:, 1]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from clearbands.bands import covered, make_interval
 from clearbands.checks import check_vector
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def band_by_rank(
-    parts: Uncertainty, y: Any, *, n_calibration: int | None = None, ax: Axes | None = None
+    parts: Uncertainty, y: ArrayLike, *, n_calibration: int | None = None, ax: Axes | None = None
 ) -> Axes:
     """The rows ordered by center, each a bar from bound to bound, with the true values on top.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from clearbands.checks import (
     check_count,
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 def coverage_and_width(
     distance: Any,
-    y: Any,
-    intervals: Any,
+    y: ArrayLike,
+    intervals: ArrayLike,
     confidence_level: float,
     *,
     n_bins: int = 10,
@@ -73,7 +74,11 @@ def coverage_and_width(
 
 
 def calibration_curve(
-    y: Any, intervals: Any, confidence_levels: Any, *, ax: Axes | None = None
+    y: ArrayLike,
+    intervals: ArrayLike,
+    confidence_levels: Sequence[float],
+    *,
+    ax: Axes | None = None,
 ) -> Axes:
     """Realised against nominal coverage. `intervals` is (n, 2, k), with k levels.
 
@@ -110,7 +115,7 @@ def calibration_curve(
     return ax
 
 
-def _by_name(intervals: Any) -> dict[str, Any]:
+def _by_name(intervals: ArrayLike) -> dict[str, Any]:
     return dict(intervals) if isinstance(intervals, Mapping) else {"Intervals": intervals}
 
 

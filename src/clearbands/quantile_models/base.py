@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,16 +44,16 @@ class QuantileModel(RegressorMixin, BaseEstimator, ABC):
         to fitting on rows repeated `counts` times `weight` times.
         """
 
-    def fit(self, X: TableLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """A row counts as many times as its `sample_weight` (n,) says, by default once."""
-        X, y = validate_data(
+        X, target = validate_data(
             self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2
         )
         check_quantiles(self.quantiles)
-        weight = check_sample_weight(sample_weight, len(y))
-        X, y, weight = drop_weightless(X, np.asarray(y, np.float64), weight)
+        weight = check_sample_weight(sample_weight, len(target))
+        X, target, weight = drop_weightless(X, np.asarray(target, np.float64), weight)
         with listening(ignore):
-            self.bag_ = self.fit_bag(X, y, np.ones((1, len(y)), np.uint8), weight=weight)
+            self.bag_ = self.fit_bag(X, target, np.ones((1, len(target)), np.uint8), weight=weight)
         return self
 
     def predict_quantiles(self, X: TableLike) -> np.ndarray:

@@ -170,6 +170,6 @@ class StockBoosting(BaseEstimator):
         return np.column_stack([model.predict(X) for model in self.models_]).astype(np.float64)
 
 
-def _check_real(name: str, value: Any) -> None:
+def _check_real(name: str, value: object) -> None:
     if not (isinstance(value, Real) and 0 <= float(value) < np.inf):
         raise ValueError(f"{name} must be a finite number and not negative, got {value!r}.")

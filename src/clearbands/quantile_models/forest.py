@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from clearbands.bagging import Bag, fit_models, member_seeds
 from clearbands.checks import check_count, check_quantiles
@@ -114,7 +114,7 @@ class ForestQuantiles(QuantileModel):
             check_count(getattr(self, name), name)
         check_count(self.max_bins, "max_bins", smallest=2, largest=MAX_BINS)
 
-    def _stock_forest(self, seed: int) -> Any:
+    def _stock_forest(self, seed: int) -> BaseEstimator:
         what = 'ForestQuantiles(backend="quantile-forest")'
         stock = require("quantile_forest", what=what, extra="forest")
         return stock.RandomForestQuantileRegressor(

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import ArrayLike
+
 from clearbands.optional import require
 from clearbands.report import accuracy, answer, coverage, figures, models, rows, seen, widths
 from clearbands.report.facts import Facts, gather
@@ -46,11 +48,11 @@ class Report:
 def make_report(
     model: ClearRegressor,
     X: TableLike,
-    y: Any,
+    y: ArrayLike,
     *,
     target: str = "the target",
     unit: str = "",
-    groups: Any = None,
+    groups: ArrayLike | None = None,
     confidence_level: float | None = None,
     origin: Mapping[str, str] | None = None,
     answers: Answers | None = None,

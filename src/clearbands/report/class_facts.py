@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import _num_samples
 
 from clearbands.classes.metrics import bins_of, evaluate_classes
@@ -140,7 +141,12 @@ class ClassFacts:
 
 
 def gather_classes(
-    model: ClearClassifier, X: TableLike, y: Any, *, target: str, groups: Any = None
+    model: ClearClassifier,
+    X: TableLike,
+    y: ArrayLike,
+    *,
+    target: str,
+    groups: ArrayLike | None = None,
 ) -> ClassFacts:
     """Predict the rows and compare them with their classes."""
     from clearbands.targets.classes import check_labels

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.report import Report, seen, template, versions
@@ -40,10 +41,10 @@ CONTENTS = {
 def make_class_report(
     model: ClearClassifier,
     X: TableLike,
-    y: Any,
+    y: ArrayLike,
     *,
     target: str = "the target",
-    groups: Any = None,
+    groups: ArrayLike | None = None,
     origin: Mapping[str, str] | None = None,
     n_seen: int = 0,
 ) -> Report:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from clearbands.answers.questions import fan_levels
 from clearbands.bands import covered
@@ -113,9 +114,9 @@ class Facts:
 def gather(
     model: ClearRegressor,
     X: TableLike,
-    y: Any,
+    y: ArrayLike,
     *,
-    groups: Any = None,
+    groups: ArrayLike | None = None,
     confidence_level: float | None = None,
     target: str = "the target",
     unit: str = "",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from clearbands.calibration.rolling import Rolling
 from clearbands.levels import find_level, normal_distances
@@ -52,7 +53,7 @@ def watch(
     y: np.ndarray,
     *,
     times: np.ndarray | None = None,
-    groups: Any = None,
+    groups: ArrayLike | None = None,
     confidence_level: float | None = None,
     stretch: int | None = None,
 ) -> Watched:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing
 
 from clearbands.rows.split import Rows
@@ -208,7 +208,7 @@ def hold_out_last(rows: Rows, share: float, place: np.ndarray, gap: int) -> tupl
 
 
 def say_forward(
-    part: Any,
+    part: BaseEstimator,
     X: TableLike,
     y: np.ndarray,
     of_blocks: list[Stage],

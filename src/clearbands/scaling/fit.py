@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import joblib
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from clearbands.bagging import MAX_SEED
 from clearbands.center_models.symmetric import SymmetricTrees
@@ -40,7 +41,7 @@ class FittedOnFiles(NamedTuple):
     """What a regressor keeps of the fit."""
 
     made: Made  # `unseen` are rows of the sample; none where others are held out
-    encoder: Any
+    encoder: BaseEstimator
     targets: Targets
     sample: Sample
     held_out: Rows | None  # as they stand in the table
@@ -109,7 +110,7 @@ class FileContest(Contest):
         rules = {rule.name: getattr(contest, rule.name) for rule in fields(Contest)}
         return cls(**{**rules, "mixed": 1}, of=contest, n_rows=n_rows)
 
-    def centers(self, n_rows: int, n_columns: int) -> Mapping[str, Any]:
+    def centers(self, n_rows: int, n_columns: int) -> Mapping[str, BaseEstimator]:
         all_of_them = self.of.centers(n_rows, n_columns)
         found = {n: model for n, model in all_of_them.items() if isinstance(model, SymmetricTrees)}
         if not found:
@@ -119,7 +120,7 @@ class FileContest(Contest):
             )
         return found
 
-    def parts(self) -> Mapping[str, Any]:
+    def parts(self) -> Mapping[str, BaseEstimator]:
         return {}
 
     def repeats_for(self, n_rows: int, n_columns: int) -> int:

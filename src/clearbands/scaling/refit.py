@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from clearbands.aleatoric.base import ResampledPart
@@ -91,7 +91,7 @@ def refit_center(chosen: Any, work: TableWork, levels: Sequence[float]) -> Cente
     return Center(part, said, say)
 
 
-def _streams(part: Any) -> bool:
+def _streams(part: BaseEstimator) -> bool:
     """Whether all rows can train it, piece by piece; others learn from the sample."""
     return isinstance(part, ScaledResiduals) and isinstance(part.model, SymmetricTrees | None)
 
@@ -173,7 +173,7 @@ def _unseen_members(
     return bag.predict_left_out(fine, draws.left_out(keys))
 
 
-def _without_jobs(part: Any) -> dict[str, Any]:
+def _without_jobs(part: BaseEstimator) -> dict[str, Any]:
     """Its parameters but for those that change no result."""
     given = part.get_params(deep=True)
     return {name: value for name, value in given.items() if not name.endswith("n_jobs")}

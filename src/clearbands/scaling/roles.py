@@ -116,7 +116,7 @@ def numbers(column: pl.Series) -> np.ndarray:
     return column.cast(float).to_numpy()
 
 
-def _numbers_of(frame: pl.DataFrame, name: str | None) -> Any:
+def _numbers_of(frame: pl.DataFrame, name: str | None) -> np.ndarray | None:
     return None if name is None else numbers(frame[name])
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import joblib
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from clearbands.bagging import HashedFolds
 from clearbands.engine.binning import Bins
@@ -84,7 +85,7 @@ class TableWork:
     folder: WorkFolder
     engine: Engine
     store: Store
-    encoder: Any
+    encoder: BaseEstimator
     targets: Targets
     sample: Sample
     held_out: Rows | None  # as they stand in the table: of the fit nothing has seen them
@@ -96,7 +97,7 @@ class TableWork:
         """That train."""
         return int(self.ranges.weighed.n)
 
-    def draws(self, seed: int, part: Any) -> HashedFolds:
+    def draws(self, seed: int, part: BaseEstimator) -> HashedFolds:
         """Who sees which rows, of a part with folds."""
         share = min(1.0, self.folder.member_rows / (self.n_rows * (1 - 1 / part.n_folds)))
         by_place = self.rows.columns.by_place

@@ -8,6 +8,7 @@ from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import Tags
@@ -79,7 +80,7 @@ give it the type it had in fit.
         self.numeric = numeric
         self.categorical = categorical
 
-    def fit(self, X: TableLike, y: Any = None) -> TableEncoder:
+    def fit(self, X: TableLike, y: ArrayLike | None = None) -> TableEncoder:
         X = check_table(self, X, reset=True)
         self.kinds_, self.has_names_ = _kinds(X), is_frame(X)
         self.numeric_columns_ = [n for n, kind in self.kinds_.items() if KINDS[kind].read]
@@ -127,10 +128,10 @@ give it the type it had in fit.
             block = self.categorical_.transform(categorical)
         return np.hstack([encoded[:, : encoded.shape[1] - block.shape[1]], block])
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
         """The names of the columns that `transform` returns."""
         check_is_fitted(self)
-        names: list[Any] = []
+        names: list[str] = []
         for transformer, columns in (
             (self.numeric_, self.numeric_columns_),
             (self.categorical_, self.categorical_columns_),
@@ -191,19 +192,19 @@ give it the type it had in fit.
         return tags
 
 
-def encode(encoder: Any, X: TableLike) -> Any:
+def encode(encoder: BaseEstimator, X: TableLike) -> Any:
     """What a fitted encoder makes of X, whatever scikit-learn is set to give."""
     with config_context(transform_output="default"):
         return encoder.transform(X)
 
 
-def _imputer() -> Any:
+def _imputer() -> BaseEstimator:
     from sklearn.impute import SimpleImputer
 
     return SimpleImputer(strategy="median", add_indicator=True)
 
 
-def _one_hot() -> Any:
+def _one_hot() -> BaseEstimator:
     from sklearn.preprocessing import OneHotEncoder
 
     return OneHotEncoder(
@@ -211,7 +212,7 @@ def _one_hot() -> Any:
     )
 
 
-def _plain(transformer: Any) -> Any:
+def _plain(transformer: BaseEstimator) -> BaseEstimator:
     """A copy that gives arrays, whatever scikit-learn is set to give."""
     copy = clone(transformer)
     return copy.set_output(transform="default") if hasattr(copy, "set_output") else copy

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from clearbands.tables.kinds import value_of
 from clearbands.tables.reading import Fitted
@@ -96,7 +97,7 @@ def _feature(name: str, kind: str, median: float | None, categories: tuple[str, 
     return Feature(name, kind, typical=value_of(kind, median))
 
 
-def _medians(encoder: Any) -> dict[Any, float]:
+def _medians(encoder: BaseEstimator) -> dict[Any, float]:
     """Of the training rows, where the imputer kept them."""
     medians = getattr(getattr(encoder, "numeric_", None), "statistics_", None)
     if medians is None:
@@ -104,7 +105,7 @@ def _medians(encoder: Any) -> dict[Any, float]:
     return dict(zip(encoder.numeric_columns_, np.asarray(medians, float).tolist(), strict=True))
 
 
-def _categories(encoder: Any) -> dict[Any, tuple[str, ...]]:
+def _categories(encoder: BaseEstimator) -> dict[Any, tuple[str, ...]]:
     """Those with a column of their own: the missing one and the pooled rare ones are left out."""
     one_hot = getattr(encoder, "categorical_", None)
     known = getattr(one_hot, "categories_", None)

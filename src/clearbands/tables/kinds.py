@@ -313,7 +313,7 @@ def _floats(column: Series) -> np.ndarray:
     return column.cast(nw.Float64).to_numpy().astype(np.float64)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)

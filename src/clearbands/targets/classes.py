@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
@@ -18,7 +16,7 @@ def positions(y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     return classes, label
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Whether a value is None, NaN or pandas' NA."""
     if value is None:
         return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class Support(NamedTuple):
 ANYWHERE = Support()
 
 
-def check_support(support: Any) -> Support:
+def check_support(support: object) -> Support:
     """The two ends as numbers; None stands for no end."""
     if support is None:
         return ANYWHERE

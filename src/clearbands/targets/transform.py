@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 COMES_BACK = 1e-6  # how far from y the way there and back may end, in units of the range of y
 ROUNDING = 1e-13  # relative: what the way there and back may lose, so that bounds go outwards
@@ -58,7 +58,7 @@ class Named:
 class Fitted:
     """A transformer of scikit-learn, fitted on training targets."""
 
-    transformer: Any
+    transformer: BaseEstimator
     middle: float  # of the training targets: what has no value below it is minus infinity
 
     def forward(self, y: np.ndarray) -> np.ndarray:
@@ -75,7 +75,7 @@ class Fitted:
         return y
 
 
-def check_transform(given: Any) -> None:
+def check_transform(given: BaseEstimator | str | None) -> None:
     """Raise unless it is None, a name, or a transformer that knows the way back."""
     if given is None or (isinstance(given, str) and given in NAMED):
         return
@@ -92,7 +92,7 @@ def check_transform(given: Any) -> None:
         )
 
 
-def fit_transform(given: Any, y: np.ndarray) -> Transform | None:
+def fit_transform(given: BaseEstimator | str | None, y: np.ndarray) -> Transform | None:
     """The transform of training targets (n,), which must rise and know its way back."""
     if given is None:
         return None
