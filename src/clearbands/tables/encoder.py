@@ -224,7 +224,7 @@ def _kinds(X: Table) -> dict[Name, str]:
     blank: set[Name]
     if not isinstance(X, np.ndarray):
         frame = nw.from_native(X, eager_only=True)
-        columns = {name: frame.get_column(name) for name in frame.columns}
+        columns: dict[Name, Series] = {n: frame.get_column(n) for n in frame.columns}
         blank = {name for name, column in columns.items() if is_blank(column)}
         kinds = {n: "any" if n in blank else kind_of(c, n) for n, c in columns.items()}
         for name, kind in kinds.items():
