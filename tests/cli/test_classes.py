@@ -135,7 +135,7 @@ def test_one_class_and_a_class_with_one_row_are_refused(tmp_path):
     rows = flowers(60)
     rows.with_columns(kind=pl.lit("ash")).write_csv(tmp_path / "one.csv")
     fit = ("--target", "kind", "--out", tmp_path / "no.clear")
-    assert_fails(run("fit", tmp_path / "one.csv", *fit), "y holds one class only, ash")
+    assert_fails(run("fit", tmp_path / "one.csv", *fit), "is 'ash' in every row: there is")
     lonely = pl.concat([rows, rows[:1].with_columns(kind=pl.lit("yew"))])
     lonely.write_csv(tmp_path / "lonely.csv")
     assert_fails(run("fit", tmp_path / "lonely.csv", *fit), "The class yew has one row only")

@@ -192,7 +192,9 @@ def _show_class_fit(model: ClearClassifier, name: str) -> None:
 def show_written(model: Any, data: Path, out: Path, seconds: float) -> None:
     """What came of a fit, and where it is now."""
     show_fit(model, title_of(data))
-    say(f"Wrote {out} ({out.stat().st_size / 1e6:.1f} MB) after {seconds:.1f} s.")
+    size = out.stat().st_size
+    shown = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
+    say(f"Wrote {out} ({shown}) after {seconds:.1f} s.")
 
 
 def _who_saw_what(model: Any) -> str:

@@ -141,7 +141,7 @@ def fit(
         reading = in_order(reading, time)
     rows = fitting.choose_rows(reading, names, features=features, drop=drop, as_classes=classes)
     settings = settings.directed(rises, falls, rows.X.columns)
-    settings.check_for(rows)
+    settings.check_for(rows, target)
     learned, kept = (rows, None) if report is None else settings.keep_rows(rows)
     unasked = reading.frame.columns if features else drop  # whose absence needs no words
     fitting.tell(reading, names, rows.X.columns, rows.y, unasked=unasked)

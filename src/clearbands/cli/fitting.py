@@ -88,13 +88,19 @@ class Settings:
                 found[name] = way
         return replace(self, monotone=found or None)
 
-    def check_for(self, rows: Rows) -> None:
+    def check_for(self, rows: Rows, target: str) -> None:
         """Raise where classes are too few, or something was asked for that only numbers have."""
         if not is_classes(rows.y):
             return
         from clearbands.targets.classes import check_counts
 
-        check_counts(*np.unique(rows.y, return_counts=True))
+        classes, counts = np.unique(rows.y, return_counts=True)
+        if len(classes) == 1:
+            raise ValueError(
+                f"The target {target!r} is {str(classes[0])!r} in every row: there is nothing to "
+                "learn."
+            )
+        check_counts(classes, counts)
         asked = {
             "--preset": self.preset != "default",
             "--support": self.support is not None,
