@@ -26,7 +26,8 @@ def test_clear_around_a_fitted_booster(loss):
     assert np.ptp(members, axis=1).max() > 0
     assert np.corrcoef(members.mean(axis=1), y)[0, 1] > 0.9
     aleatoric = ResidualQuantiles(LinearQuantiles(), n_bootstraps=2)
-    model = ClearRegressor(ensemble, aleatoric, random_state=0).fit(X[200:], y[200:])
+    model = ClearRegressor(ensemble, aleatoric, random_state=0)
+    model.fit(X[200:300], y[200:300], X_cal=X[300:], y_cal=y[300:])
     np.testing.assert_array_equal(model.predict(X), np.median(members, axis=1))
 
 

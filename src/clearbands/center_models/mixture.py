@@ -7,18 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import clone
 
 from clearbands.bagging import Draws, fit_bag, predict_unseen
-from clearbands.checks import check_numeric, check_rows
-from clearbands.progress import ignore, listening
-from clearbands.rows.weighting import check_sample_weight, drop_weightless
-from clearbands.typed import TableLike
+from clearbands.center_models.base import CenterModel
 
 
-class Mixture(RegressorMixin, BaseEstimator):
+class Mixture(CenterModel):
     """A weighted mean of models: where they err in different directions, it errs less.
 
     Parameters
@@ -40,19 +35,6 @@ class Mixture(RegressorMixin, BaseEstimator):
     def __init__(self, models: Sequence[Any], weights: Sequence[float]) -> None:
         self.models = models
         self.weights = weights
-
-    def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Mixture:
-        """A row counts as many times as its `sample_weight` (n,) says, by default once."""
-        X, y = check_rows(self, X, y)
-        X, y, weight = drop_weightless(X, y, check_sample_weight(sample_weight, len(y)))
-        with listening(ignore):
-            self.bag_ = self.fit_bag(X, y, np.ones((1, len(y)), np.uint8), weight=weight)
-        return self
-
-    def predict(self, X: TableLike) -> np.ndarray:
-        """(n,)"""
-        check_is_fitted(self)
-        return self.bag_.predict_members(check_numeric(self, X, reset=False))[:, 0, 0]
 
     def fit_bag(
         self,

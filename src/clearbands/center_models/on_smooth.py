@@ -5,22 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import clone
 
+from clearbands.center_models.base import CenterModel
 from clearbands.center_models.mixture import MixedBag
 from clearbands.center_models.surface import SurfaceBag
 from clearbands.center_models.symmetric import SymmetricTrees
-from clearbands.checks import check_numeric, check_rows
-from clearbands.progress import ignore, listening
 from clearbands.quantile_models.base import QuantileModel
 from clearbands.quantile_models.gam import ExpectileGAM
-from clearbands.rows.weighting import check_sample_weight, drop_weightless
-from clearbands.typed import TableLike
 
 
-class TreesOnSmooth(RegressorMixin, BaseEstimator):
+class TreesOnSmooth(CenterModel):
     """A smooth model, and symmetric trees on its residuals.
 
     Trees need many steps for what is a line; what is smooth cannot jump. Every member of a bag has
@@ -45,21 +40,6 @@ class TreesOnSmooth(RegressorMixin, BaseEstimator):
     def __init__(self, smooth: Any = None, trees: SymmetricTrees | None = None) -> None:
         self.smooth = smooth
         self.trees = trees
-
-    def fit(
-        self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> TreesOnSmooth:
-        """A row counts as many times as its `sample_weight` (n,) says, by default once."""
-        X, y = check_rows(self, X, y)
-        X, y, weight = drop_weightless(X, y, check_sample_weight(sample_weight, len(y)))
-        with listening(ignore):
-            self.bag_ = self.fit_bag(X, y, np.ones((1, len(y)), np.uint8), weight=weight)
-        return self
-
-    def predict(self, X: TableLike) -> np.ndarray:
-        """(n,)"""
-        check_is_fitted(self)
-        return self.bag_.predict_members(check_numeric(self, X, reset=False))[:, 0, 0]
 
     def fit_bag(
         self,

@@ -6,19 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve, eigh
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bagging import Draws, compact_unseen
+from clearbands.center_models.base import CenterModel
 from clearbands.center_models.coordinates import Coordinates, learn_turn
 from clearbands.center_models.kernels import KERNELS, Kernel, Name, distances_between
-from clearbands.checks import check_count, check_numeric, check_rows
-from clearbands.progress import ignore, listening, report
-from clearbands.rows.weighting import check_sample_weight, drop_weightless
-from clearbands.typed import Seed, TableLike
+from clearbands.checks import check_count
+from clearbands.progress import report
+from clearbands.typed import Seed
 
 ROWS_AT_ONCE = 2**12
 TURN_ROWS = 400
@@ -28,7 +25,7 @@ SMALLEST = 1e-10  # directions of the landmarks that hold less of the largest ar
 MOST_LEVERAGE = 0.99
 
 
-class KernelSurface(RegressorMixin, BaseEstimator):
+class KernelSurface(CenterModel):
     """Kernel ridge regression around landmarks, with a distance that is learned.
 
     The distance is turned and stretched along the directions in which y changes, as seen by up to
@@ -72,21 +69,6 @@ class KernelSurface(RegressorMixin, BaseEstimator):
         self.by_rank = by_rank
         self.n_landmarks = n_landmarks
         self.random_state = random_state
-
-    def fit(
-        self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> KernelSurface:
-        """A row counts as many times as its `sample_weight` (n,) says, by default once."""
-        X, y = check_rows(self, X, y)
-        X, y, weight = drop_weightless(X, y, check_sample_weight(sample_weight, len(y)))
-        with listening(ignore):
-            self.bag_ = self.fit_bag(X, y, np.ones((1, len(y)), np.uint8), weight=weight)
-        return self
-
-    def predict(self, X: TableLike) -> np.ndarray:
-        """(n,)"""
-        check_is_fitted(self)
-        return self.bag_.predict_members(check_numeric(self, X, reset=False))[:, 0, 0]
 
     def fit_bag(
         self,

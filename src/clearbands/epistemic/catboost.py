@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from clearbands.checks import check_count, check_table, check_target
-from clearbands.epistemic.base import Ensemble
-from clearbands.rows.weighting import check_sample_weight
+from clearbands.checks import check_count, check_table
+from clearbands.epistemic.members import GivenMembers
 from clearbands.typed import TableLike
 
 
-class CatBoostVirtualEnsemble(Ensemble):
+class CatBoostVirtualEnsemble(GivenMembers):
     """A fitted CatBoostRegressor, whose members are its first trees, more of them each time.
 
     Train it with `posterior_sampling=True` (and, for noise as well, the loss
@@ -41,8 +38,6 @@ class CatBoostVirtualEnsemble(Ensemble):
     (4, 5)
     """
 
-    fitted_elsewhere = True
-
     def __init__(
         self,
         model: BaseEstimator,
@@ -54,24 +49,7 @@ class CatBoostVirtualEnsemble(Ensemble):
         self.n_members = n_members
         self.confidence_level = confidence_level
 
-    def __sklearn_clone__(self) -> CatBoostVirtualEnsemble:
-        # The booster is the data of this estimator: a clone without it would be empty.
-        return CatBoostVirtualEnsemble(
-            self.model, self.n_members, confidence_level=self.confidence_level
-        )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def fit(
-        self,
-        X: TableLike,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        validation: tuple[Any, Any] | None = None,
-    ) -> CatBoostVirtualEnsemble:
-        """Remember the columns of X; nothing here trains the booster."""
+    def _check_members(self) -> None:
         check_count(self.n_members, "n_members", smallest=2)
         if not hasattr(self.model, "virtual_ensembles_predict"):
             raise TypeError(
@@ -80,11 +58,6 @@ class CatBoostVirtualEnsemble(Ensemble):
             )
         if not self.model.is_fitted():
             raise ValueError("The CatBoost model is not fitted: fit it before it is given here.")
-        X = check_table(self, X, reset=True)
-        if y is not None:
-            check_target(y, X)
-        check_sample_weight(sample_weight, len(X))
-        return self
 
     def predict_members(self, X: TableLike) -> np.ndarray:
         members = self.model.virtual_ensembles_predict(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +18,40 @@ from clearbands.rows.weighting import check_sample_weight
 from clearbands.typed import TableLike
 
 
-class MemberEnsemble(Ensemble):
+class GivenMembers(Ensemble):
+    """An ensemble of what was fitted elsewhere: `fit` only remembers the columns of X."""
+
+    fitted_elsewhere = True
+
+    @abstractmethod
+    def _check_members(self) -> None:
+        """Raise for what cannot be asked."""
+
+    def __sklearn_clone__(self) -> Self:
+        # The members are the data of this estimator: a clone without them would be empty.
+        return type(self)(**self.get_params(deep=False))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        validation: tuple[Any, Any] | None = None,
+    ) -> Self:
+        """Remember the columns of X; nothing here trains the members."""
+        self._check_members()
+        X = check_table(self, X, reset=True)
+        if y is not None:
+            check_target(y, X)
+        check_sample_weight(sample_weight, len(X))
+        return self
+
+
+class MemberEnsemble(GivenMembers):
     """An ensemble of models that are already fitted: nothing here trains them again.
 
     Parameters
@@ -37,39 +71,17 @@ class MemberEnsemble(Ensemble):
     array([1.])
     """
 
-    fitted_elsewhere = True
-
     def __init__(
         self, members: Sequence[BaseEstimator], *, confidence_level: float | Sequence[float] = 0.9
     ) -> None:
         self.members = members
         self.confidence_level = confidence_level
 
-    def __sklearn_clone__(self) -> MemberEnsemble:
-        # The members are the data of this estimator: a clone without them would be empty.
-        return MemberEnsemble(self.members, confidence_level=self.confidence_level)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def fit(
-        self,
-        X: TableLike,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        validation: tuple[Any, Any] | None = None,
-    ) -> MemberEnsemble:
-        """Remember the columns of X; nothing here trains the members."""
+    def _check_members(self) -> None:
         if len(self.members) < 2:
             raise ValueError(
                 f"An ensemble needs at least 2 members to differ, got {len(self.members)}."
             )
-        X = check_table(self, X, reset=True)
-        if y is not None:
-            check_target(y, X)
-        check_sample_weight(sample_weight, len(X))
-        return self
 
     def predict_members(self, X: TableLike) -> np.ndarray:
         X = check_table(self, X, reset=False)
