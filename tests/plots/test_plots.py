@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from clearbands import ClearCalibrator, lambda_path, plots
 from clearbands.plots import band_along, band_by_rank
 from clearbands.uncertainty import Uncertainty
+from clearbands.words.numbers import change
 from tests.toys import calibration_set
 
 
@@ -119,7 +120,7 @@ def test_the_lambda_path_marks_the_chosen_and_the_fixed_ratios():
     ratio, gamma, chosen = names(ax)
     assert points(ax, chosen).tolist() == [[path.chosen.share, path.chosen.loss]]
     assert points(ax, gamma).tolist() == [[path.gamma_one.share, path.gamma_one.loss]]
-    assert ratio == f"λ = 1 ({path.ratio_one.loss / path.chosen.loss - 1:+.1%})"
+    assert ratio == f"λ = 1 ({change(path.ratio_one.loss / path.chosen.loss - 1)})"
     labels = dict(zip((t.get_text() for t in ax.get_xticklabels()), ax.get_xticks(), strict=True))
     assert (labels["0"], labels["∞"]) == (0, 1)
     assert labels["1"] == pytest.approx(path.ratio_one.share, abs=1e-3)

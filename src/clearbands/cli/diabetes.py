@@ -77,8 +77,8 @@ class Demo:
         aleatoric = int(np.sum(parts.dominant == ALEATORIC.name))
         return {
             "coverage": f"{percent(float(inside.mean()), 1)} of {len(self.y)} unseen rows "
-            f"(promised: {level(parts.confidence_level)}, by chance {percent(low, 1)} to "
-            f"{percent(high, 1)})",
+            f"({level(parts.confidence_level)} promised)",
+            "by chance alone": f"{percent(low, 1)} to {percent(high, 1)} of so many rows",
             "typical width": f"{number(typical_width(parts))} (the true values range from "
             f"{number(self.y.min())} to {number(self.y.max())})",
             "epistemic share": f"{percent(parts.total_epistemic_share)} of the mean width, "

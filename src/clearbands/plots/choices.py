@@ -20,6 +20,7 @@ from clearbands.plots.style import (
     new_axes,
     percent,
 )
+from clearbands.words.numbers import change
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,11 +55,9 @@ def lambda_path(path: LambdaPath, *, ax: Axes | None = None) -> Axes:
         fixed.append(("γ₁ = 1", path.gamma_one, "^", EPISTEMIC))
     for label, point, marker, colour in fixed:
         if math.isfinite(point.loss):
-            change = point.loss / path.chosen.loss - 1 if path.chosen.loss else 0.0
-            ax.plot(
-                point.share, point.loss, marker, color=colour, label=f"{label} ({change:+.1%})",
-                **look,
-            )  # fmt: skip
+            off = change(point.loss / path.chosen.loss - 1 if path.chosen.loss else 0.0)
+            words = f"{label} ({off})"
+            ax.plot(point.share, point.loss, marker, color=colour, label=words, **look)
     chosen = path.chosen
     ax.plot(chosen.share, chosen.loss, "o", color=INK, label=f"λ = {chosen.lambda_:.3g}", **look)
     title = f"The chosen λ makes {percent(round(chosen.share, 2))} of the mean width epistemic"

@@ -11,7 +11,7 @@ from clearbands.calibration.lambda_path import LambdaPath, PathPoint
 from clearbands.report.facts import Facts
 from clearbands.report.plot import SIZE, Mark, Plot, Scale, Spot, Tick, bar, dot, line
 from clearbands.words.glossary import ALEATORIC, EPISTEMIC
-from clearbands.words.numbers import level, number, percent
+from clearbands.words.numbers import change, level, number, percent
 
 MOST_BARS = 240
 MOST_DOTS = 800
@@ -199,8 +199,7 @@ def _point_words(kind: str, point: PathPoint, path: LambdaPath) -> str:
     name = "λ = 1" if kind == "ratio-one" else f"γ₁ = 1 (λ = {number(point.lambda_)})"
     if not 0 < path.chosen.loss < math.inf:
         return f"Fixed: {name}, loss {number(point.loss)}"
-    change = 100 * (point.loss / path.chosen.loss - 1)
-    return f"Fixed: {name}, loss {change:+.1f} %"
+    return f"Fixed: {name}, loss {change(point.loss / path.chosen.loss - 1)}"
 
 
 def _spot(facts: Facts, row: int, x: float, y: float, scale: Scale | None) -> Spot:

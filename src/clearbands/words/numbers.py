@@ -57,6 +57,18 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{100 * share:.{digits}f}{GAP}%"
 
 
+def change(share: float) -> str:
+    """By how much something is more or less; no change has no minus.
+
+    Examples
+    --------
+    >>> [change(share).replace(GAP, " ") for share in (0.04, -0.008, -0.0001)]
+    ['+4.0 %', '−0.8 %', '+0.0 %']
+    """
+    rounded = round(100 * share, 1) + 0.0
+    return f"{rounded:+.1f}{GAP}%".replace("-", "−")
+
+
 def level(confidence_level: float) -> str:
     """90 %, 99.5 %."""
     return f"{100 * confidence_level:.6g}{GAP}%"
