@@ -30,6 +30,7 @@ from experiments import (
     simulations,
     small_samples,
     standing,
+    updates,
 )
 
 CHECKED = ("quantileloss", "nciw", "picp")
@@ -54,6 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
     beyond.add_commands(commands)
     classes.add_commands(commands)
     series.add_commands(commands)
+    updates.add_commands(commands)
     distributions.add_commands(commands)
     shifted.add_commands(commands)
     labelling.add_commands(commands)

@@ -1,13 +1,15 @@
-"""Ways to probabilities and sets of classes, on the same rows and from the same models.
+"""Ways to probabilities and sets of classes, on the same rows.
 
 What calibrates after training has 60 % of the rows to train and 20 % to calibrate; what calibrates
-on folds trains on both. Sets are adaptive, with the same score, but for MAPIE's.
+on folds, or not at all, trains on both. Sets are adaptive, with the same score, but for MAPIE's.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,9 +19,12 @@ from sklearn.calibration import CalibratedClassifierCV
 from clearbands import ClearClassifier, JointClassCalibrator, TableEncoder
 from clearbands.calibration.class_sets import mass_ahead
 from clearbands.calibration.conformal import order_statistic, rank
+from clearbands.classes.members import class_pool
 from clearbands.targets.classes import softmax
 
 LEVEL = 0.9
+SAME_MEMBERS = {name: class_pool(0)[name] for name in ("logistic", "trees")}
+"""The models whose members are calibrated in one way and another."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +56,8 @@ def encode(X: Any, y: np.ndarray, rows: tuple[np.ndarray, ...]) -> Table:
     return Table(encoder.transform(X.iloc[order]), position[order], n_train, n_known, len(classes))
 
 
-def answers(table: Table, seed: int) -> dict[str, Answer]:
-    """By method."""
+def of_same_members(table: Table, seed: int) -> dict[str, Answer]:
+    """What is made of the same members, or of the best of their models."""
     train, known, test = (
         slice(0, table.n_train),
         slice(0, table.n_known),
@@ -60,7 +65,7 @@ def answers(table: Table, seed: int) -> dict[str, Answer]:
     )
     held_out = slice(table.n_train, table.n_known)
     X, y = table.X, table.y
-    fitted = ClearClassifier(random_state=seed, encoder=None)
+    fitted = ClearClassifier(SAME_MEMBERS, random_state=seed, encoder=None)
     fitted.fit(X[train], y[train], X_cal=X[held_out], y_cal=y[held_out])
     logits = {name: fitted.member_logits(X[rows]) for name, rows in (("c", held_out), ("t", test))}
     found = {
@@ -71,12 +76,72 @@ def answers(table: Table, seed: int) -> dict[str, Answer]:
     for name, method in (("Platt", "sigmoid"), ("isotonic", "isotonic")):
         model = CalibratedClassifierCV(clone(best), method=method, cv=5).fit(X[known], y[known])
         found[name] = Answer(model.predict_proba(X[test]))
-    found |= mapie_sets(best, X, y, train, held_out, test)
-    cross = ClearClassifier(random_state=seed, encoder=None).fit(X[known], y[known])
-    found["ClearClassifier"] = Answer(
-        cross.predict_proba(X[test]), cross.predict_set(X[test]), cross.c1_, cross.c2_
+    return found | mapie_sets(best, X, y, train, held_out, test)
+
+
+def clear(table: Table, seed: int) -> dict[str, Answer]:
+    """The default, as a user has it."""
+    known, test = slice(0, table.n_known), slice(table.n_known, None)
+    model = ClearClassifier(random_state=seed, encoder=None).fit(table.X[known], table.y[known])
+    X = table.X[test]
+    return {
+        "ClearClassifier": Answer(
+            model.predict_proba(X), model.predict_set(X), model.c1_, model.c2_
+        )
+    }
+
+
+def lightgbm(seed: int) -> Any:
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(n_jobs=1, verbosity=-1, random_state=seed)
+
+
+def hist_gradient_boosting(seed: int) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(random_state=seed)
+
+
+def catboost(seed: int) -> Any:
+    from catboost import CatBoostClassifier
+
+    return CatBoostClassifier(
+        thread_count=1, verbose=False, allow_writing_files=False, random_seed=seed
     )
-    return found
+
+
+PEERS: dict[str, Callable[[int], Any]] = {
+    "LightGBM": lightgbm,
+    "HistGradientBoosting": hist_gradient_boosting,
+    "CatBoost": catboost,
+}
+"""Classifiers that users have, as they are by default."""
+
+
+def of_peer(name: str, table: Table, seed: int) -> dict[str, Answer]:
+    """Plain, and calibrated on five folds."""
+    known, test = slice(0, table.n_known), slice(table.n_known, None)
+    X, y, model = table.X[known], table.y[known], PEERS[name](seed)
+    ways = {
+        name: model,
+        f"{name}, temperature": CalibratedClassifierCV(model, method="temperature", cv=5),
+        f"{name}, isotonic": CalibratedClassifierCV(model, method="isotonic", cv=5),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # names of columns, by LightGBM
+        return {
+            way: Answer(clone(asked).fit(X, y).predict_proba(table.X[test]))
+            for way, asked in ways.items()
+        }
+
+
+METHODS: dict[str, Callable[[Table, int], dict[str, Answer]]] = {
+    "plain ensemble": of_same_members,
+    "ClearClassifier": clear,
+    **{name: partial(of_peer, name) for name in PEERS},
+}
+"""By the first name of what they give."""
 
 
 def mapie_sets(best: Any, X: Any, y: Any, train: slice, held_out: slice, test: slice) -> dict:

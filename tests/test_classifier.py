@@ -86,7 +86,7 @@ def test_the_default_answers_everything():
     X, y = blobs()
     X_new, y_new = blobs(seed=1)
     model = ClearClassifier(n_folds=3, n_repeats=2, random_state=0).fit(X, y)
-    assert set(model.leaderboard_) == {"logistic", "trees"}
+    assert set(model.leaderboard_) == {"logistic", "trees", "kernel"}
     assert list(model.leaderboard_.values()) == sorted(model.leaderboard_.values())
     probabilities = model.predict_proba(X_new)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)

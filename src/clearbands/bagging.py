@@ -110,7 +110,14 @@ class BlockBootstraps(Draws):
         >>> draws.counts.sum(axis=1).tolist()
         [8, 8]
         """
-        length = min(n_rows, ceil(n_rows ** (1 / 3)) if length is None else length)
+        if length is None:
+            length = ceil(n_rows ** (1 / 3))
+        elif length > max(1, n_rows // 2):
+            raise ValueError(
+                f"block_length is {length}, and {n_rows} rows train: stretches of more than half "
+                "of them make members that are nearly the same. "
+                f"Choose at most {max(1, n_rows // 2)}."
+            )
         n_blocks = ceil(n_rows / length)
         counts = np.empty((n_bootstraps, n_rows), np.uint8)
         for bootstrap in counts:

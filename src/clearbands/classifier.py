@@ -64,7 +64,8 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
     ----------
     model : classifier with `predict_proba`, or a list or dict of such, optional
         Of several, the one that makes unseen rows most likely is kept, and others that make them
-        more likely beside it. By default a logistic regression and boosted trees.
+        more likely beside it. By default a logistic regression, the same on a kernel (up to 20,000
+        rows), and boosted trees.
     n_folds, n_repeats : int
         A model that is kept has n_folds x n_repeats members; each leaves out one fold.
     members : list of fitted classifiers, optional
@@ -416,7 +417,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         self.encoder_ = self._make_encoder().fit(rows.X, rows.y)
         rows = replace(rows, X=encode(self.encoder_, rows.X))
         draws = stratified_folds(rows.y, self.n_folds, self.n_repeats, rng)
-        models = {name: seed_missing(clone(m), rng) for name, m in self._pool().items()}
+        models = {name: seed_missing(clone(m), rng) for name, m in self._pool(len(rows)).items()}
         trained = train(models, rows, len(self.classes_), draws, self.n_repeats, n_jobs=self.n_jobs)
         self.bags_, self.models_ = trained.bags, trained.models
         self.leaderboard_, self.n_train_ = trained.losses, len(rows)
@@ -440,9 +441,9 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         X = encode(self.encoder_, X)
         return np.concatenate([bag.predict_logits(X) for bag in self.bags_], axis=1)
 
-    def _pool(self) -> Mapping[str, BaseEstimator]:
+    def _pool(self, n_rows: int) -> Mapping[str, BaseEstimator]:
         if self.model is None:
-            return class_pool()
+            return class_pool(n_rows)
         if isinstance(self.model, Mapping):
             pool = dict(self.model)
         else:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from clearbands.classes.metrics import calibration_error
-from experiments import class_data, class_networks, classes
+from experiments import class_data, class_methods, class_networks, classes
 from experiments.class_methods import Answer, Table
 
 
@@ -61,14 +61,17 @@ def test_rows_train_calibrate_or_test():
 def test_a_run_is_resumed_and_has_every_method(tmp_path):
     pytest.importorskip("mapie")
     path = tmp_path / "classes.csv"
-    classes.run_missing(["wine"], [777], path)
+    asked = ["plain ensemble", "ClearClassifier", "HistGradientBoosting"]
+    classes.run_missing(["wine"], [777], asked, path)
     written = path.read_bytes()
-    classes.run_missing(["wine"], [777], path)  # all rows are there
+    classes.run_missing(["wine"], [777], asked, path)  # all rows are there
     assert path.read_bytes() == written
     rows = pd.read_csv(path).set_index("method")
     assert {"plain ensemble", "c1 and c2", "Platt", "MAPIE, APS", "ClearClassifier"} <= set(
         rows.index
     )
+    assert "HistGradientBoosting, temperature" in rows.index
+    assert tuple(class_methods.METHODS) == classes.METHODS
     assert rows.loc["ClearClassifier", "coverage"] > 0.8
     lines = classes.table(rows.reset_index()).splitlines()
     assert lines[0].startswith("| method | NLL wine |")

@@ -193,7 +193,7 @@ class AnyLevel:
         kept = self.columns
         aleatoric, epistemic = aleatoric[:, :, kept], epistemic[:, :, kept]
         bounds = self._around(np.zeros(len(aleatoric)), aleatoric + epistemic, level)
-        reach, ends = np.abs(bounds), np.abs(self._ends(level))
+        reach, ends = np.abs(bounds), np.abs(self.ends(level))
         noise, ignorance = self._mixed(aleatoric, ends), self._mixed(epistemic, ends)
         total = noise + ignorance
         share = np.divide(ignorance, total, out=np.zeros_like(total), where=total > 0)
@@ -244,7 +244,7 @@ class AnyLevel:
         above = np.min(at[self.levels > level], initial=math.inf)
         return float(np.clip(self._order(np.abs(self.positions), level), below, above))
 
-    def _ends(self, level: float) -> tuple[float, float]:
+    def ends(self, level: float) -> tuple[float, float]:
         """Where the band of a level ends: z below and above."""
         z = self._z(level)
         return -z, z
@@ -444,14 +444,14 @@ class Distribution:
         rng = check_random_state(random_state)
         shares = rng.uniform(size=(len(self.median), n))
         z = self._z_below(shares)
-        drawn = [self._points_of_rows(column) for column in np.moveaxis(z, 1, 0)]
+        drawn = [self.points_of_rows(column) for column in np.moveaxis(z, 1, 0)]
         return self.targets.points(np.stack(drawn, axis=1), self._center)
 
     @property
     def _center(self) -> np.ndarray:
         return self.median if self.center is None else self.center
 
-    def _points_of_rows(self, z: np.ndarray) -> np.ndarray:
+    def points_of_rows(self, z: np.ndarray) -> np.ndarray:
         """(n,): for every row the end of its own band."""
         at = np.concatenate([[0.0], normal_distances(self.bands.levels)])
         side, rows = (z > 0).astype(int), np.arange(len(z))

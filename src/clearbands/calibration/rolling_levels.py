@@ -106,7 +106,7 @@ class RollingLevels(AnyLevel):
         around = self._from_median(center, distances[:, :, self.columns])
         return SignedDistribution(self, around, knots, shares)
 
-    def _ends(self, level: float) -> tuple[float, float]:
+    def ends(self, level: float) -> tuple[float, float]:
         below, above = tails(level)
         return self._lower(below, level), self._upper(above, level)
 
@@ -122,7 +122,7 @@ class RollingLevels(AnyLevel):
 
     def _bounds(self, center: np.ndarray, distances: np.ndarray, level: float) -> np.ndarray:
         around = self._from_median(center, distances)
-        lower, upper = self._ends(level)
+        lower, upper = self.ends(level)
         return np.stack(
             [self._outwards(around, lower, -1), self._outwards(around, upper, 1)], axis=1
         )

@@ -17,12 +17,14 @@ from sklearn.utils.validation import check_array
 from clearbands.bagging import Folds, fit_clones
 from clearbands.calibration.class_calibrator import JointClassCalibrator
 from clearbands.center_models.class_trees import SymmetricTreesClassifier
+from clearbands.center_models.landmarks import Landmarks
 from clearbands.classes.logits import ClassBag, ListedClassifiers
 from clearbands.rows.chunks import some_rows
 from clearbands.rows.split import Rows
 from clearbands.typed import TableLike
 from clearbands.words.failures import Failures
 
+MOST_ROWS_OF_KERNELS = 20_000  # 300 columns each: beyond, they cost more than all the rest
 LENGTHS = (16, 32, 64, 128, 256)  # rounds of boosting that unseen rows choose between
 
 
@@ -195,12 +197,16 @@ def _loss(y: np.ndarray, logits: np.ndarray, weight: np.ndarray | None) -> float
     return JointClassCalibrator(prior_rows=1).fit(y, logits, sample_weight=weight).loss_
 
 
-def class_pool() -> dict[str, Any]:
-    """The classifiers that compete by default: a smooth one, and trees with a logistic loss."""
-    return {
+def class_pool(n_rows: int) -> dict[str, Any]:
+    """The classifiers that compete by default, for so many rows."""
+    pool = {
         "logistic": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
         "trees": SymmetricTreesClassifier(),
     }
+    if n_rows <= MOST_ROWS_OF_KERNELS:
+        by_kernel = LogisticRegression(C=10.0, max_iter=1000)
+        pool["kernel"] = make_pipeline(StandardScaler(), Landmarks(), by_kernel)
+    return pool
 
 
 def stratified_folds(

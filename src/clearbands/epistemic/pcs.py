@@ -65,8 +65,8 @@ class PCSEnsemble(ResampledEnsemble):
         Whether rows are drawn one by one, or in stretches of neighbours: for rows in the order of
         time, which resemble their neighbours.
     block_length : int, optional
-        How many rows a stretch has, such as those of a week; by default the third root of their
-        number.
+        How many rows a stretch has, such as those of a week, at most half of all; by default the
+        third root of their number.
     confidence_level : float or list of float
         Where among the members the widths end.
     validation_size : float
