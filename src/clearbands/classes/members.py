@@ -197,9 +197,9 @@ def _loss(y: np.ndarray, logits: np.ndarray, weight: np.ndarray | None) -> float
     return JointClassCalibrator(prior_rows=1).fit(y, logits, sample_weight=weight).loss_
 
 
-def class_pool(n_rows: int) -> dict[str, Any]:
+def class_pool(n_rows: int) -> dict[str, BaseEstimator]:
     """The classifiers that compete by default, for so many rows."""
-    pool = {
+    pool: dict[str, BaseEstimator] = {
         "logistic": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
         "trees": SymmetricTreesClassifier(),
     }
