@@ -394,6 +394,14 @@ def _fit_on_rows(
         return fit_weighted(model, _safe_indexing(X, rows), y[rows], own)
 
 
+def repeated(model: BaseEstimator, times: float) -> Any:
+    """The model with so many times as many trees if it is a mean of trees, else as it is.
+
+    Where several members judge a row, each of them needs only its share of them.
+    """
+    return model.repeated(times) if hasattr(model, "repeated") else model
+
+
 @dataclass(frozen=True)
 class ListedBag:
     """A list of fitted models, one for each bootstrap."""

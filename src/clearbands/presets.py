@@ -10,6 +10,7 @@ from typing import Any
 from sklearn.base import BaseEstimator, clone
 
 from clearbands.center_models.on_smooth import TreesOnSmooth
+from clearbands.center_models.random_trees import RandomTrees
 from clearbands.center_models.surface import KernelSurface
 from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.optional import require
@@ -53,6 +54,9 @@ SURFACE_COLUMNS = 100
 SURFACE_ROWS = 2_000, 30_000
 """Fewer do not tell a good distance from a lucky one; with more, surfaces cost more than trees."""
 
+RANDOM_TREES = {1: 20_000, 5: 50_000}
+"""Rows in a leaf, and the most training rows: models of more would take hundreds of megabytes."""
+
 
 def center_pool(n_rows: int, n_columns: int) -> dict[str, Any]:
     """The centers that compete by default for so many training rows."""
@@ -63,6 +67,10 @@ def center_pool(n_rows: int, n_columns: int) -> dict[str, Any]:
     if n_columns <= GAM_COLUMNS:
         pool["GAM"] = TreesOnSmooth(ExpectileGAM(), SymmetricTrees())
         pool["GAM, depth 4"] = TreesOnSmooth(ExpectileGAM(), SymmetricTrees(max_depth=4))
+    for leaf, most in RANDOM_TREES.items():
+        if n_rows <= most:
+            name = "random trees" if leaf == 1 else f"random trees, leaves of {leaf}"
+            pool[name] = RandomTrees(40, min_samples_leaf=leaf)
     fewest, most = SURFACE_ROWS
     if fewest <= n_rows <= most:
         pool |= surface_pool(n_columns)

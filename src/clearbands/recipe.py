@@ -14,7 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 from clearbands.aleatoric.base import AleatoricPart, ResampledPart
 from clearbands.aleatoric.crossfitted import CrossFittedNoise
 from clearbands.aleatoric.forward import ForwardFittedNoise
-from clearbands.bagging import Chain, Draws, Folds, Part, seed_missing, set_up
+from clearbands.bagging import Chain, Draws, Folds, Part, repeated, seed_missing, set_up
 from clearbands.bands import Components
 from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.checks import is_frame
@@ -122,8 +122,8 @@ class Recipe:
             part = self._directed(self.epistemic)
             return (), {GIVEN: self._set_up(self._crossed(part), rng)}, {}
         judges = draw_rows(train, contest.judging_rows, rng)
-        n_folds = contest.judging_folds_for(train.X.shape[1])
-        draws = self._judging_draws(judges, n_folds, rng)
+        size = len(train), train.X.shape[1]
+        draws = self._judging_draws(judges, contest.judging_folds_for(*size), rng)
         models = {
             name: seed_missing(model, rng)
             for name, model in self._candidates(contest, *train.X.shape).items()
@@ -131,12 +131,15 @@ class Recipe:
         judged = judge_centers(models, judges, draws, self.levels, n_jobs=self.n_jobs)
         mixture = mix(judged, judged_rows(judges, draws), self.levels, contest.mixed)
         standings = rank_centers(judged if mixture is None else [*judged, mixture])
-        size = len(train), train.X.shape[1]
-        repeats, n_chosen = contest.repeats_for(*size), contest.n_centers_for(*size)
+        n_folds, repeats = contest.folds_for(*size), contest.repeats_for(*size)
+        n_chosen = contest.n_centers_for(*size)
 
         def with_members(some: Sequence[CenterStanding], rng: np.random.RandomState) -> Any:
-            folded = {s.name: FoldedEnsemble(s.model, contest.folds, repeats) for s in some}
-            return {name: self._set_up(self._crossed(part), rng) for name, part in folded.items()}
+            models = {s.name: repeated(s.model, 1 / repeats) for s in some}
+            return {
+                name: self._set_up(self._crossed(FoldedEnsemble(model, n_folds, repeats)), rng)
+                for name, model in models.items()
+            }
 
         chosen = with_members(standings[:n_chosen], rng)
         parts = contest.parts() if self.direction is None else {}

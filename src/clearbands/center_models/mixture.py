@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from clearbands.bagging import Draws, fit_bag, predict_unseen
+from clearbands.bagging import Draws, fit_bag, predict_unseen, repeated
 from clearbands.center_models.base import CenterModel
 
 
@@ -35,6 +35,10 @@ class Mixture(CenterModel):
     def __init__(self, models: Sequence[Any], weights: Sequence[float]) -> None:
         self.models = models
         self.weights = weights
+
+    def repeated(self, times: float) -> Mixture:
+        """Of models with so many times as many trees, where these are averaged."""
+        return clone(self).set_params(models=[repeated(model, times) for model in self.models])
 
     def fit_bag(
         self,

@@ -19,13 +19,14 @@ from clearbands.presets import center_pool, noise_forest, shallow_boosting, surf
 class Contest:
     """The rules of a competition; docs/defaults.md has the measurements behind the numbers.
 
-    Centers are judged with `folds` members each; with `surfaces`, smooth functions of all columns
+    Centers are judged with `folds` members each, of fewer than `small_rows` rows with twice as many,
+    whose members then miss half as many of them; with `surfaces`, smooth functions of all columns
     at once are among them however many rows there are, also of their ranks; and a mean of at most
-    `mixed` centers joins. The `n_centers` best get `folds` x `repeats` members, and for the noise
-    to learn from one more for every two of `nested_folds` (0: none). From `many_rows` on they get
-    half of that, from `most_rows` on a third, and only the best gets them. With more than
-    `many_columns`, half of the folds judge, and only the best gets half of the members. Of more
-    than `few_rows` rows, pairs are judged with a third of their members, and those that are chosen
+    `mixed` centers joins. The `n_centers` best get folds x `repeats` members, and for the noise
+    to learn from one more for every two of `nested_folds` (0: none). From `many_rows` on two get
+    half of that, from `most_rows` on only the best a third. With more than `many_columns`, half of
+    the folds judge, and only the best gets half of the members. Of more than `few_rows` rows, pairs
+    are judged with a third of their members, and those that are chosen
     fitted again, around at most `fitted_again` centers; of more than `judging_rows`, so many
     choose. Averaged are at most `averaged` pairs that lie within `errors` standard errors of the
     best. With `networks`, a small deep ensemble competes beside the best centers; training it
@@ -39,6 +40,7 @@ class Contest:
     ['boosting', 'constant', 'forest', 'scale', 'scale by logarithm']
     """
 
+    small_rows: int = 2_000
     few_rows: int = 5_000
     judging_rows: int = 10_000
     many_rows: int = 10_000
@@ -66,9 +68,15 @@ class Contest:
         """Centers that come with members of their own, and are not judged before."""
         return {"networks": small_networks()} if self.networks else {}
 
-    def judging_folds_for(self, n_columns: int) -> int:
+    def folds_for(self, n_rows: int, n_columns: int) -> int:
+        """Into how many parts rows are divided: of few rows each member should see nearly all."""
+        is_small = n_rows < self.small_rows and n_columns <= self.many_columns
+        return 2 * self.folds if is_small else self.folds
+
+    def judging_folds_for(self, n_rows: int, n_columns: int) -> int:
         """How many members judge a center: many columns cost more."""
-        return self.folds if n_columns <= self.many_columns else max(2, self.folds // 2)
+        is_wide = n_columns > self.many_columns
+        return max(2, self.folds // 2) if is_wide else self.folds_for(n_rows, n_columns)
 
     def repeats_for(self, n_rows: int, n_columns: int) -> int:
         """How often folds are repeated: many rows need fewer members, many columns cost more."""
@@ -85,8 +93,9 @@ class Contest:
 
     def n_centers_for(self, n_rows: int, n_columns: int) -> int:
         """How many centers get all their members."""
-        is_large = n_rows >= self.most_rows or n_columns > self.many_columns
-        return 1 if is_large else self.n_centers
+        if n_rows >= self.most_rows or n_columns > self.many_columns:
+            return 1
+        return min(2, self.n_centers) if n_rows >= self.many_rows else self.n_centers
 
     def noises(self) -> Mapping[str, NoiseCandidate]:
         """The aleatoric parts that compete around each of the best centers."""

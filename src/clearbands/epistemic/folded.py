@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.bagging import Draws, Folds, fit_bag, predict_unseen, seed_missing
+from clearbands.bagging import Draws, Folds, fit_bag, predict_unseen, repeated, seed_missing
 from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.checks import check_count, check_numeric, check_target
 from clearbands.epistemic.base import ResampledEnsemble, check_spread
@@ -119,7 +119,8 @@ class FoldedEnsemble(ResampledEnsemble):
         n_repeats = self.n_repeats
         if self.spread == "gaussian":
             n_repeats = min(n_repeats, max(2, n_repeats // 3))  # one member has no spread
-        return clone(self).set_params(n_repeats=n_repeats)
+        model = None if self.model is None else repeated(self.model, self.n_repeats / n_repeats)
+        return clone(self).set_params(n_repeats=n_repeats, model=model)
 
     def predict_members(self, X: TableLike) -> np.ndarray:
         check_is_fitted(self, "bag_")
