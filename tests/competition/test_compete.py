@@ -17,11 +17,19 @@ from clearbands import (
 from clearbands.aleatoric.scaled import ScaledResiduals
 from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.guarantee import Guarantee
+from clearbands.center_models.random_trees import RandomTrees
 from clearbands.competition.contest import Contest
 from clearbands.competition.judging import NoiseCandidate
 from clearbands.epistemic.folded import FoldedEnsemble
 from tests.report.houses import TwoByTwo
 from tests.toys import noisy_line
+
+
+class RandomTreesAlone(Contest):
+    """A center without a rival."""
+
+    def centers(self, n_rows, n_columns):
+        return {"random trees": RandomTrees(8)}
 
 
 def folded_lines(**parameters):
@@ -244,5 +252,24 @@ def test_many_columns_get_fewer_members_and_few_columns_what_they_had():
     narrow, wide = (1_000, 512), (1_000, 513)
     assert (contest.repeats_for(*narrow), contest.n_centers_for(*narrow)) == (6, 3)
     assert (contest.repeats_for(*wide), contest.n_centers_for(*wide)) == (3, 1)
-    assert (contest.judging_folds_for(512), contest.judging_folds_for(513)) == (10, 5)
+    assert (contest.judging_folds_for(5_000, 512), contest.judging_folds_for(5_000, 513)) == (10, 5)
     assert (contest.repeats_for(60_000, 20), contest.n_centers_for(60_000, 20)) == (2, 1)
+    assert contest.n_centers_for(20_000, 20) == 2
+
+
+def test_of_few_rows_members_miss_fewer():
+    contest = Contest(folds=5)
+    assert [contest.folds_for(n, 8) for n in (1_999, 2_000)] == [10, 5]
+    assert contest.folds_for(1_999, 513) == 5  # columns cost more than rows gain
+    assert contest.judging_folds_for(1_999, 8) == 10
+
+
+def test_where_many_members_judge_a_row_each_has_its_share_of_the_random_trees():
+    def trees_of(part):
+        return part.model.n_trees
+
+    X, y = noisy_line(60)
+    model = ClearRegressor(contest=RandomTreesAlone(folds=3, repeats=2), random_state=0).fit(X, y)
+    assert trees_of(model.epistemic_) == 4  # of 8, where two members judge each row
+    whole = FoldedEnsemble(RandomTrees(4), n_folds=3, n_repeats=6)
+    assert (trees_of(whole.lighter()), whole.lighter().n_repeats) == (12, 2)

@@ -19,9 +19,10 @@ from clearbands.presets import center_pool, noise_forest, shallow_boosting, surf
 class Contest:
     """The rules of a competition; docs/defaults.md has the measurements behind the numbers.
 
-    Centers are judged with `folds` members each, of fewer than `small_rows` rows with twice as many,
-    whose members then miss half as many of them; with `surfaces`, smooth functions of all columns
-    at once are among them however many rows there are, also of their ranks; and a mean of at most
+    Centers are judged with `folds` members each, each of which misses one fold; of fewer than
+    `small_rows` rows with twice as many, that each miss half as many rows. With `surfaces`, smooth
+    functions of all columns at once are among them however many rows there are, also of their
+    ranks; and a mean of at most
     `mixed` centers joins. The `n_centers` best get folds x `repeats` members, and for the noise
     to learn from one more for every two of `nested_folds` (0: none). From `many_rows` on two get
     half of that, from `most_rows` on only the best a third. With more than `many_columns`, half of
