@@ -150,7 +150,7 @@ class TiringNoise(TwoByTwo):
 def test_where_a_center_fails_later_the_next_best_takes_its_place(fits, rules, left):
     X, y = noisy_line(60)
     Tires.fits_left = fits
-    contest = {"folds": 3, "repeats": 2, "errors": 0.0, **rules}
+    contest = {"folds": 3, "repeats": 2, "errors": 0.0, "small_rows": 0, **rules}
     with pytest.warns(UserWarning, match="The center 'tires' is left out: RuntimeError: the dev"):
         model = ClearRegressor(contest=Tiring(**contest), random_state=0).fit(X, y)
     assert {standing.center for standing in model.leaderboard_} == left
@@ -180,7 +180,7 @@ def test_where_all_fail_or_nothing_else_competes_it_is_an_error():
     Tires.fits_left = 6
     said = r"No center could be fitted with noise around it \(The center 'one', The center 'two':"
     with pytest.warns(UserWarning, match="left out"), pytest.raises(ValueError, match=said):
-        ClearRegressor(contest=Alone(folds=3, repeats=1), random_state=0).fit(X, y)
+        ClearRegressor(contest=Alone(folds=3, repeats=1, small_rows=0), random_state=0).fit(X, y)
     given = FoldedEnsemble(Tires(), 3, 1)
     with pytest.raises(RuntimeError, match="the device is gone"):
         ClearRegressor(given, contest=TwoByTwo(), random_state=0).fit(X, y)
