@@ -122,10 +122,17 @@ def fit_random_trees_bag(
 
     run_threads(grow, len(counts), n_jobs=n_jobs, stage=stage)
     origin, unit, feature, threshold, child, value, roots = map(list, zip(*grown, strict=True))
-    node_starts, leaf_starts = (np.cumsum([0, *map(len, parts)]) for parts in (child, value))
-    joined = map(np.concatenate, (feature, threshold, child, value))
     return RandomTreesBag(
-        bins, np.array(origin), np.array(unit), *joined, np.stack(roots), node_starts, leaf_starts
+        bins,
+        np.array(origin),
+        np.array(unit),
+        np.concatenate(feature),
+        np.concatenate(threshold),
+        np.concatenate(child),
+        np.concatenate(value),
+        np.stack(roots),
+        node_starts=np.cumsum([0, *map(len, child)]),
+        leaf_starts=np.cumsum([0, *map(len, value)]),
     )
 
 
