@@ -30,6 +30,7 @@ from clearbands import (
     thorough,
     variant_a,
 )
+from clearbands.center_models.random_trees import RandomTrees
 from clearbands.presets import FOREST_ROWS, residual_boosting
 from experiments import datasets, protocol
 from experiments.protocol import LEVEL
@@ -62,6 +63,14 @@ class WithoutSurfaces(Contest):
         return {name: model for name, model in pool.items() if name != "surface"}
 
 
+class WithoutRandomTrees(Contest):
+    """Searched cuts alone."""
+
+    def centers(self, n_rows: int, n_columns: int) -> dict[str, Any]:
+        pool = super().centers(n_rows, n_columns)
+        return {n: model for n, model in pool.items() if not isinstance(model, RandomTrees)}
+
+
 def contest(**rules: Any) -> Callable[[int], ClearRegressor]:
     return lambda n_rows: ClearRegressor(contest=Contest(**rules))
 
@@ -80,6 +89,8 @@ SETTINGS: Mapping[str, Callable[[int], ClearRegressor]] = {
     "two centers": contest(n_centers=2),
     "half the members": contest(repeats=3),
     "without surfaces": lambda n_rows: ClearRegressor(contest=WithoutSurfaces()),
+    "without random trees": lambda n_rows: ClearRegressor(contest=WithoutRandomTrees()),
+    "ten folds of few rows": contest(small_rows=0),
     "surfaces, mixtures, nested residuals": contest(surfaces=True, mixed=3, nested_folds=7),
     "averaged within 2 errors": contest(errors=2.0),
 }

@@ -31,6 +31,7 @@ from .center_models.class_network import NetworkClassifier as NetworkClassifier
 from .center_models.class_trees import SymmetricTreesClassifier as SymmetricTreesClassifier
 from .center_models.mixture import Mixture as Mixture
 from .center_models.on_smooth import TreesOnSmooth as TreesOnSmooth
+from .center_models.random_trees import RandomTrees as RandomTrees
 from .center_models.surface import KernelSurface as KernelSurface
 from .center_models.symmetric import SymmetricTrees as SymmetricTrees
 from .classes.uncertainty import ClassUncertainty as ClassUncertainty
