@@ -4,6 +4,7 @@
     python -m benchmarks.scaling fit big.parquet --work big.work --limit-gb 4 --save big.clear
     python -m benchmarks.scaling predict big.clear big.parquet bands.parquet --limit-gb 4
     python -m benchmarks.scaling fit million.parquet --how memory
+    python -m benchmarks.scaling members
 
 Each run is appended to `benchmarks/results/scaling.csv`, with the load of the machine when it
 started: CPU seconds can be compared between runs, wall-clock seconds only on a calm machine.
@@ -66,6 +67,8 @@ def main(arguments: list[str] | None = None) -> int:
     stages.add_argument("table", type=Path)
     stages.add_argument("--trees", type=int, default=100)
     stages.set_defaults(command=time_stages)
+    members = commands.add_parser("members", help="coverage by how many members speak of a row")
+    members.set_defaults(command=cover_by_members)
     args = parser.parse_args(arguments)
     return args.command(args)
 
@@ -212,6 +215,27 @@ def time_stages(args: argparse.Namespace) -> int:
         count = counts.get(name, 1)
         print(f"| {name} | {count} | {taken:.1f} | {taken / count:.2f} |")
     return 0
+
+
+def cover_by_members(args: argparse.Namespace) -> int:
+    """Intervals of one model around the center of all members, and around that of two."""
+    (X, y), (X_new, y_new) = (_arrays(TEST_ROWS, seed) for seed in (0, 1))
+    model = make_model(100, 10, 2, 1).fit(X, y)
+    point, intervals = model.predict_interval(X_new)
+    members = model.epistemic_.predict_members(X_new)
+    centers = {"20": point, "2": members[:, [0, 10]].mean(axis=1)}
+    print("| members | coverage at 90 % | RMSE of the center |\n| ---: | ---: | ---: |")
+    for name, center in centers.items():
+        low, high = (intervals[:, :, 0] + (center - point)[:, None]).T
+        inside, error = (low <= y_new) & (y_new <= high), y_new - center
+        print(f"| {name} | {inside.mean():.3f} | {np.sqrt(np.mean(error**2)):.4f} |")
+    return 0
+
+
+def _arrays(size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    columns = make_rows(size, np.random.default_rng([seed, 0]))
+    y = columns.pop("y")
+    return np.column_stack([*columns.values()]).astype(float), y
 
 
 def workers(args: argparse.Namespace) -> Any:
