@@ -18,7 +18,8 @@ from experiments.class_data import SETS
 from experiments.protocol import SEEDS
 
 RESULTS = Path(__file__).parent / "results" / "classes.csv"
-METHODS = ("plain ensemble", "ClearClassifier", "LightGBM", "HistGradientBoosting", "CatBoost")
+PEERS = ("LightGBM", "HistGradientBoosting", "CatBoost")
+METHODS = ("plain ensemble", "ClearClassifier", *PEERS)
 METRICS = ("nll", "brier", "ece", "set_size", "coverage")
 FIELDS = ("dataset", "seed", "method", *METRICS, "c1", "c2")
 
@@ -44,7 +45,11 @@ def run_command(args: argparse.Namespace) -> int:
     if not args.table:
         run_missing(args.datasets, args.seeds, args.methods, args.results)
     rows = pd.read_csv(args.results)
-    print(f"{table(rows)}\n\n{pairs(rows)}")
+    is_peer = rows["method"].str.startswith(PEERS)
+    of_members = rows[~is_peer]
+    tables = [table(of_members), pairs(of_members)]
+    tables += [table(beside(rows, peer)) for peer in PEERS if is_peer.any()]
+    print("\n\n".join(tables))
     return 0
 
 
@@ -98,14 +103,15 @@ def append(path: Path, rows: list[dict], fields: tuple[str, ...] = FIELDS) -> No
 
 
 def table(rows: pd.DataFrame) -> str:
-    """Means over seeds: the likelihood set by set, the rest over all sets."""
+    """Means over seeds, whose number is told: the likelihood set by set, the rest over all sets."""
     methods = list(dict.fromkeys(rows["method"]))
     losses = rows.pivot_table(index="method", columns="dataset", values="nll", dropna=False)
     names = [name for name in SETS if name in losses.columns]
     means = rows.groupby(["method", "dataset"])[list(METRICS)].mean().groupby("method").mean()
+    seeds = rows.groupby("dataset")["seed"].nunique()
+    shown = [f"NLL {name} ({seeds[name]})" for name in names]
     lines = [
-        f"| method | {' | '.join(f'NLL {name}' for name in names)} "
-        "| Brier | ECE | set size | coverage |",
+        f"| method | {' | '.join(shown)} | Brier | ECE | set size | coverage |",
         f"|---|{'---:|' * (len(names) + 4)}",
     ]
     for method in methods:
@@ -114,6 +120,14 @@ def table(rows: pd.DataFrame) -> str:
         shown = ["" if np.isnan(value) else f"{value:.3f}" for value in cells]
         lines.append(f"| {method} | {' | '.join(shown)} |")
     return "\n".join(lines)
+
+
+def beside(rows: pd.DataFrame, peer: str) -> pd.DataFrame:
+    """`ClearClassifier` and another library's classifier, where both have rows."""
+    ours = rows["method"] == "ClearClassifier"
+    chosen = rows[ours | rows["method"].str.startswith(peer)]
+    cases = chosen.groupby(["dataset", "seed"])["method"].transform("nunique")
+    return chosen[cases == chosen["method"].nunique()]
 
 
 def pairs(rows: pd.DataFrame) -> str:

@@ -74,8 +74,21 @@ def test_a_run_is_resumed_and_has_every_method(tmp_path):
     assert tuple(class_methods.METHODS) == classes.METHODS
     assert rows.loc["ClearClassifier", "coverage"] > 0.8
     lines = classes.table(rows.reset_index()).splitlines()
-    assert lines[0].startswith("| method | NLL wine |")
+    assert lines[0].startswith("| method | NLL wine (1) |")
     assert len(lines) == 2 + len(rows)
+
+
+def test_other_libraries_are_compared_where_both_have_rows():
+    rows = pd.DataFrame(
+        [
+            ("wine", 777, "ClearClassifier"),
+            ("wine", 777, "CatBoost"),
+            ("wine", 777, "Platt"),
+            ("wine", 778, "ClearClassifier"),
+        ],
+        columns=["dataset", "seed", "method"],
+    )
+    assert classes.beside(rows, "CatBoost").index.tolist() == [0, 1]
 
 
 def test_pairs_and_changes_by_hand():
