@@ -13,6 +13,7 @@ import polars as pl
 from playwright.sync_api import Page, sync_playwright
 
 from clearbands.cli import diabetes
+from clearbands.origin import record_origin
 from clearbands.web.explore import create_page, make_scene
 from tests.browsers import CHROMIUM, OPTIONS
 from tests.served import serving
@@ -24,6 +25,7 @@ COLOURS = 96  # of the picture: enough for flat pages, and small
 
 def main() -> None:
     demo = diabetes.run()
+    demo.model.origin_ = record_origin(demo.X[:0], demo.y[:0], target=diabetes.TARGET)
     rows = demo.X.with_columns(pl.Series(diabetes.TARGET, demo.y))
     scene = make_scene({"diabetes.clear": demo.model}, rows, demo.y)
     with tempfile.TemporaryDirectory() as folder, serving(create_page(scene)) as port:

@@ -19,6 +19,7 @@ import pytest
 from clearbands import (
     AdditiveCalibrator,
     CalibrationWarning,
+    ClearCalibrator,
     ClearRegressor,
     FixedRatioCalibrator,
     LinearQuantiles,
@@ -324,6 +325,16 @@ def test_the_path_of_lambda_is_drawn_with_its_three_points(model, html):
     for kind in ("chosen", "ratio-one", "gamma-one"):
         assert html.count(f'<path class="{kind}"') == 2  # in the legend and in the plot
     assert f"Chosen: λ = {number(path.chosen.lambda_)}" in Page(html).text
+
+
+@pytest.mark.parametrize("least", [0.0, 0.6])
+def test_a_weight_that_is_not_the_one_of_least_loss_says_why(least):
+    fitted = small_clear(ClearCalibrator(least_epistemic=least)).fit(*houses(120))
+    path = fitted.lambda_paths_[0]
+    assert (path.chosen.loss > 1.001 * np.nanmin(path.losses)) == bool(least)
+    text = Page(fitted.report(*houses(60, seed=1)).html).text
+    assert ("leave ignorance at least 60 % of the mean width" in text) == bool(least)
+    assert ("the least quantile loss on them wins. " in text) != bool(least)
 
 
 def test_hostile_names_and_values_stay_text():

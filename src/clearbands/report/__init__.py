@@ -112,6 +112,7 @@ def _page(facts: Facts, origin: dict[str, str]) -> dict[str, Any]:
         "rows_shuffled": widths.rows_shuffled(facts),
         "losses": figures.losses(facts),
         "who_chose_lambda": answer.who_chose_lambda(facts),
+        "how_lambda_won": answer.how_lambda_won(facts),
         "findings": facts.diagnosis.say_findings(("“", "”")),
         "coverage": list(coverage.whiskers(facts).items()),
         "boards": models.boards(facts),

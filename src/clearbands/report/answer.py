@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from clearbands.calibration.conformal import rows_needed
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.diagnostics.coverage import FALSE_ALARMS
@@ -96,6 +98,19 @@ def who_chose_lambda(facts: Facts) -> str:
     if model.calibration_ == "conformal":
         return count(model.n_validation_, "held-out row")
     return f"The {count(model.n_calibration_, 'calibration row')}"
+
+
+def how_lambda_won(facts: Facts) -> str:
+    """By its loss alone, or the least weight that leaves ignorance its part."""
+    least = getattr(facts.model.calibrator_, "least_epistemic", 0.0)
+    path = facts.path
+    if not least or path is None or not path.chosen.loss > (1 + 1e-9) * np.nanmin(path.losses):
+        return "the least quantile loss on them wins."
+    return (
+        f"the least quantile loss on them wins among those that leave {EPISTEMIC.plain} at least "
+        f"{percent(least)} of the mean width. With less, intervals would hardly grow where there "
+        "are no data."
+    )
 
 
 def rows_of_the_fit(facts: Facts) -> str:
