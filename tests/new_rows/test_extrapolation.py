@@ -44,6 +44,13 @@ def test_a_column_that_the_center_does_not_follow_hardly_counts():
     assert found.steepness[1] < 0.3
 
 
+def test_a_slope_among_most_rows_does_not_hold_across_a_long_tail():
+    X = np.append(np.linspace(0, 1, 100), [500.0, 1000.0])[:, None]
+    found = of(X, np.minimum(X[:, 0], 1))  # 1 per unit among most, and 1 per range in all
+    assert found.steepness == pytest.approx([1.0])
+    np.testing.assert_allclose(found.deviations(np.array([[2500.0]])), [[1.0, 1.0]])
+
+
 def test_columns_of_one_or_two_values():
     X = np.column_stack([np.ones(60), np.arange(60) == 7, np.linspace(0, 1, 60)])
     found = of(X, 5.0 * X[:, 1])

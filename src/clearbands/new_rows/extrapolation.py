@@ -24,9 +24,10 @@ class Extrapolation:
 
     Beyond its data a tree says what it said at their end, and so do its like: that they agree there
     means nothing. Therefore the center is given a deviation that grows with the distance from a
-    column's range, as steeply as the center changes towards an end of that column; of several
-    columns the largest counts. Training rows lie outside the others, too: as far out as the
-    farthest of them nothing is added, so that hardly an ordinary row is touched.
+    column's range, as steeply as the center changes towards an end of that column, but by no more
+    per range than it changes among all rows; of several columns the largest counts. Training rows
+    lie outside the others, too: as far out as the farthest of them nothing is added, so that hardly
+    an ordinary row is touched.
 
     A target that rises with a column is not smaller beyond its largest values than at them: there
     only the upper bound moves, and below the smallest values only the lower one.
@@ -59,7 +60,9 @@ class Extrapolation:
         slopes = np.array([_steepness(half, center, weight) for half in judged.T / 2])
         margin = max((_margin(half, train_weight) for half in train.T / 2), default=0.0)
         with np.errstate(over="ignore"):
-            steepness = np.minimum(slopes * _half_span(low, high), LARGEST)
+            # Of a few values far from all others the range is wide, and no slope holds across it.
+            whole = 2 * _half_span(center.min(), center.max())
+            steepness = np.minimum(slopes * _half_span(low, high), min(whole, LARGEST))
         return cls(low, high, steepness, margin, direction)
 
     def widened(self, low: np.ndarray, high: np.ndarray) -> Extrapolation:
