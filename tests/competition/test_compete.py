@@ -86,6 +86,19 @@ def test_the_default_is_saved_and_loaded(tmp_path):
     assert again.leaderboard_ == model.leaderboard_
 
 
+@pytest.mark.slow
+def test_an_average_of_pairs_knows_that_it_may_be_wrong():
+    """61 rows of mostly noise, for which no pair has a use for its epistemic part."""
+    rng = np.random.default_rng(11)
+    X = rng.uniform(size=(61, 5))
+    smooth = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3]
+    y = smooth + 5 * rng.normal(size=61)
+    model = ClearRegressor(random_state=11).fit(X, y)
+    parts = model.predict_uncertainty(X)
+    assert model.lambda_[0] > 0
+    assert parts.epistemic.mean() > 0.05 * parts.aleatoric.mean()
+
+
 def test_without_nested_folds_noise_has_folds_of_its_own():
     X, y = noisy_line(60)
     rules = {"folds": 3, "repeats": 1}

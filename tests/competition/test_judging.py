@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -58,6 +60,16 @@ def test_one_pair_alone_keeps_its_own_units():
     _, unseen = blend([contestant("one", np.ones(3)), contestant("two", np.ones(3))])
     np.testing.assert_array_equal(unseen.aleatoric, 2)
     np.testing.assert_array_equal(unseen.epistemic, 3)
+
+
+def test_what_no_pair_has_a_use_for_is_not_lost():
+    """All would drop the epistemic part: the mean of them could not say how little it knows."""
+    two = [replace(contestant(name, np.ones(3)), factors=np.array([[2.0], [0.0]])) for name in "ab"]
+    mean, unseen = blend(two)
+    np.testing.assert_array_equal(mean.factors, 2)
+    np.testing.assert_array_equal(unseen.epistemic, 2)
+    _, unseen = blend([two[0], contestant("c", np.ones(3))])  # one of them has
+    np.testing.assert_array_equal(unseen.epistemic, 1.5)
 
 
 def test_rows_that_every_member_saw_do_not_judge():

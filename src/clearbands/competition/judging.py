@@ -201,6 +201,9 @@ def _behind(contestant: Contestant, best: Contestant) -> tuple[float, float]:
 def blend(kept: Sequence[Contestant]) -> tuple[Blend, Components]:
     """The mean of the pairs, and what it makes of the unseen rows."""
     factors = np.stack([contestant.factors for contestant in kept])
+    # What no pair has a use for is not lost: far from the data it may be all there is.
+    unused = (factors[:, 1] == 0).all(axis=0)
+    factors[:, 1, unused] = factors[:, 0, unused]
     if len(kept) == 1:
         factors = np.ones_like(factors)  # lambda and gammas then mean what they do in the paper
     mean = Blend([contestant.pair for contestant in kept], factors)

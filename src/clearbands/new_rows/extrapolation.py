@@ -61,7 +61,7 @@ class Extrapolation:
         margin = max((_margin(half, train_weight) for half in train.T / 2), default=0.0)
         with np.errstate(over="ignore"):
             # Of a few values far from all others the range is wide, and no slope holds across it.
-            whole = 2 * _half_span(center.min(), center.max())
+            whole = 2 * float(center.max() / 2 - center.min() / 2)
             steepness = np.minimum(slopes * _half_span(low, high), min(whole, LARGEST))
         return cls(low, high, steepness, margin, direction)
 
