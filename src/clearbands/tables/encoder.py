@@ -227,8 +227,8 @@ def _kinds(X: Table) -> dict[Name, str]:
         columns: dict[Name, Series] = {n: frame.get_column(n) for n in frame.columns}
         blank = {name for name, column in columns.items() if is_blank(column)}
         kinds = {n: "any" if n in blank else kind_of(c, n) for n, c in columns.items()}
-        for name, kind in kinds.items():
-            if kind == "text" and (number := number_in_text(columns[name])) is not None:
+        for name, column in columns.items():
+            if kinds[name] == "text" and (number := number_in_text(column)) is not None:
                 warn(
                     f"Column {name!r} holds text, though nearly all of it are numbers such as "
                     f"{number!r}: each counts as a category of its own. If they are numbers, turn "
