@@ -242,6 +242,12 @@ def test_a_file_saved_before_rows_targets_and_classes_had_rooms_answers_the_same
     rows = pd.DataFrame(expected["rows"])
     prices, kinds = models["prices"], models["kinds"]
     nearly = {"rtol": 1e-13, "atol": 0}
+    # Its updates had one share for both sides, and go on with one for each.
+    assert prices.rolling_.n_rows == 30
+    np.testing.assert_array_equal(prices.rolling_.alphas, [[0.05, 0.05]])
+    point, intervals = prices.predict_interval(rows)
+    assert ((intervals[:, 0, 0] < point) & (point < intervals[:, 1, 0])).all()
+    del prices.rolling_
     np.testing.assert_allclose(prices.predict_interval(rows)[1], expected["intervals"], **nearly)
     assert prices.unfamiliar(rows).tolist() == expected["unfamiliar"]
     if not hasattr(LogisticRegression(), "multi_class"):  # older than what it was saved with
