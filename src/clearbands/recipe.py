@@ -123,7 +123,8 @@ class Recipe:
             return (), {GIVEN: self._set_up(self._crossed(part), rng)}, {}
         judges = draw_rows(train, contest.judging_rows, rng)
         size = len(train), train.X.shape[1]
-        draws = self._judging_draws(judges, contest.judging_folds_for(*size), rng)
+        n_units = None if train.together is None else len(np.unique(train.together))
+        draws = self._judging_draws(judges, contest.judging_folds_for(*size, n_units), rng)
         models = {
             name: seed_missing(model, rng)
             for name, model in self._candidates(contest, *train.X.shape).items()
@@ -131,7 +132,7 @@ class Recipe:
         judged = judge_centers(models, judges, draws, self.levels, n_jobs=self.n_jobs)
         mixture = mix(judged, judged_rows(judges, draws), self.levels, contest.mixed)
         standings = rank_centers(judged if mixture is None else [*judged, mixture])
-        n_folds, repeats = contest.folds_for(*size), contest.repeats_for(*size)
+        n_folds, repeats = contest.folds_for(*size, n_units), contest.repeats_for(*size)
         n_chosen = contest.n_centers_for(*size)
 
         def with_members(some: Sequence[CenterStanding], rng: np.random.RandomState) -> Any:

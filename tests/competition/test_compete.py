@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_friedman1
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.preprocessing import TargetEncoder
 
@@ -272,9 +273,20 @@ def test_many_columns_get_fewer_members_and_few_columns_what_they_had():
 
 def test_of_few_rows_members_miss_fewer():
     contest = Contest(folds=5)
-    assert [contest.folds_for(n, 8) for n in (1_999, 2_000)] == [10, 5]
+    assert [contest.folds_for(n, 8) for n in (49, 50, 1_999, 2_000)] == [5, 10, 10, 5]
+    assert [contest.folds_for(n, 8) for n in (2, 3, 8)] == [2, 2, 4]  # two rows or more in each
+    assert contest.folds_for(1_000, 8, n_units=6) == 3
     assert contest.folds_for(1_999, 513) == 5  # columns cost more than rows gain
     assert contest.judging_folds_for(1_999, 8) == 10
+
+
+@pytest.mark.filterwarnings("ignore::clearbands.CalibrationWarning")
+@pytest.mark.parametrize("n", [3, 4, 19])
+def test_few_rows_do_not_make_enormous_widths(n):
+    """Members that miss the same single row agree but for rounding, of which no width is made."""
+    X, y = make_friedman1(n, n_features=5, noise=1.0, random_state=0)
+    _, intervals = ClearRegressor(random_state=0).fit(X, y).predict_interval(X)
+    assert np.diff(intervals[:, :, 0]).max() < 20 * np.ptp(y)
 
 
 def test_where_many_members_judge_a_row_each_has_its_share_of_the_random_trees():

@@ -14,6 +14,8 @@ from clearbands.competition.judging import NoiseCandidate
 from clearbands.epistemic.base import EpistemicPart
 from clearbands.presets import center_pool, noise_forest, shallow_boosting, surface_pool
 
+UNITS_PER_FOLD = 5  # at least, where there are more folds than usual
+
 
 @dataclass(frozen=True)
 class Contest:
@@ -69,15 +71,23 @@ class Contest:
         """Centers that come with members of their own, and are not judged before."""
         return {"networks": small_networks()} if self.networks else {}
 
-    def folds_for(self, n_rows: int, n_columns: int) -> int:
-        """Into how many parts rows are divided: of few rows each member should see nearly all."""
-        is_small = n_rows < self.small_rows and n_columns <= self.many_columns
-        return 2 * self.folds if is_small else self.folds
+    def folds_for(self, n_rows: int, n_columns: int, n_units: int | None = None) -> int:
+        """Into how many parts rows are divided: of few rows each member should see nearly all.
 
-    def judging_folds_for(self, n_rows: int, n_columns: int) -> int:
+        Units are rows, or labels that keep some together. Where a fold is one of them, the members
+        of all repeats that miss it saw the same rows, and agree but for rounding: a fold has two.
+        """
+        units = n_rows if n_units is None else n_units
+        is_small = n_rows < self.small_rows and n_columns <= self.many_columns
+        folds = (
+            2 * self.folds if is_small and units >= UNITS_PER_FOLD * 2 * self.folds else self.folds
+        )
+        return min(folds, max(2, units // 2))
+
+    def judging_folds_for(self, n_rows: int, n_columns: int, n_units: int | None = None) -> int:
         """How many members judge a center: many columns cost more."""
-        is_wide = n_columns > self.many_columns
-        return max(2, self.folds // 2) if is_wide else self.folds_for(n_rows, n_columns)
+        folds = self.folds_for(n_rows, n_columns, n_units)
+        return folds if n_columns <= self.many_columns else max(2, folds // 2)
 
     def repeats_for(self, n_rows: int, n_columns: int) -> int:
         """How often folds are repeated: many rows need fewer members, many columns cost more."""

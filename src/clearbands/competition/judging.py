@@ -194,7 +194,8 @@ def leaderboard(
 def _behind(contestant: Contestant, best: Contestant) -> tuple[float, float]:
     difference, weight = contestant.row_losses - best.row_losses, contestant.weight
     mean = mean_of(difference, weight)
-    deviation = np.sqrt(mean_of((difference - mean) ** 2, weight))
+    with np.errstate(invalid="ignore"):  # of infinite bounds, which no row brings near to others
+        deviation = np.sqrt(mean_of((difference - mean) ** 2, weight))
     return mean, float(deviation / np.sqrt(size_of(weight, len(difference))))
 
 

@@ -209,15 +209,22 @@ def _reach(members: np.ndarray, levels: Sequence[float]) -> np.ndarray:
 
 
 def _deviation(members: np.ndarray) -> np.ndarray:
-    """(n,): of those that are not NaN, around their mean; 0 for a single one."""
+    """(n,): of those that are not NaN, around their mean; 0 for a single one.
+
+    It is 0 where all agree, too, whatever rounding makes of their mean: a factor of 1e15 would make
+    a width of what is left.
+    """
     is_missing = np.isnan(members)
     if members.shape[1] > 1 and not is_missing.any():
-        return members.std(axis=1, ddof=1)
+        agree = (members == members[:, :1]).all(axis=1)
+        return np.where(agree, 0.0, members.std(axis=1, ddof=1))
     n_present = np.count_nonzero(~is_missing, axis=1)
     mean = np.nansum(members, axis=1) / np.maximum(n_present, 1)
     squares = np.nansum((members - mean[:, None]) ** 2, axis=1)
     deviation = np.sqrt(squares / np.maximum(n_present - 1, 1))
-    return np.where(n_present > 0, deviation, np.nan)
+    smallest = np.where(is_missing, np.inf, members).min(axis=1)
+    largest = np.where(is_missing, -np.inf, members).max(axis=1)
+    return np.where(n_present > 0, np.where(smallest == largest, 0.0, deviation), np.nan)
 
 
 def _median_of_present(members: np.ndarray) -> np.ndarray:
