@@ -269,10 +269,10 @@ def _walk_forest(binned, nodes, roots, kept, places, member):
             for row in range(first, min(first + ROWS_PER_WALK, len(binned))):
                 a, b, c, d = roots[tree], roots[second], roots[third], roots[fourth]
                 while (child[a] > 0) | (child[b] > 0) | (child[c] > 0) | (child[d] > 0):
-                    a = _next_node(binned, row, feature, threshold, child, a)
-                    b = _next_node(binned, row, feature, threshold, child, b)
-                    c = _next_node(binned, row, feature, threshold, child, c)
-                    d = _next_node(binned, row, feature, threshold, child, d)
+                    a = next_node(binned, row, feature, threshold, child, a)
+                    b = next_node(binned, row, feature, threshold, child, b)
+                    c = next_node(binned, row, feature, threshold, child, c)
+                    d = next_node(binned, row, feature, threshold, child, d)
                 _copy_kept(kept, child[a], places, row, member, tree)
                 _copy_kept(kept, child[b], places, row, member, second)
                 _copy_kept(kept, child[c], places, row, member, third)
@@ -280,7 +280,7 @@ def _walk_forest(binned, nodes, roots, kept, places, member):
 
 
 @inlined
-def _next_node(binned, row, feature, threshold, child, node):
+def next_node(binned, row, feature, threshold, child, node):
     """A leaf stays where it is."""
     if child[node] <= 0:
         return node

@@ -20,7 +20,7 @@ import numpy as np
 from clearbands.engine.binning import Bins
 from clearbands.engine.bits import random_below
 from clearbands.engine.compiled import called, inlined, kernel
-from clearbands.engine.forest import pack_targets
+from clearbands.engine.forest import next_node, pack_targets
 from clearbands.engine.grains import EVEN, Grains
 from clearbands.engine.screening import Screen
 from clearbands.engine.symmetric import check_counts, check_width
@@ -342,20 +342,12 @@ def _walk(binned, feature, threshold, child, value, roots, predicted):
             for row in range(first, stop):
                 a, b, c, d = roots[tree], roots[second], roots[third], roots[fourth]
                 while (child[a] > 0) | (child[b] > 0) | (child[c] > 0) | (child[d] > 0):
-                    a = _next_node(binned, row, feature, threshold, child, a)
-                    b = _next_node(binned, row, feature, threshold, child, b)
-                    c = _next_node(binned, row, feature, threshold, child, c)
-                    d = _next_node(binned, row, feature, threshold, child, d)
+                    a = next_node(binned, row, feature, threshold, child, a)
+                    b = next_node(binned, row, feature, threshold, child, b)
+                    c = next_node(binned, row, feature, threshold, child, c)
+                    d = next_node(binned, row, feature, threshold, child, d)
                 total = np.float64(value[-1 - child[a]])
                 total += value[-1 - child[b]] if n > 1 else np.float32(0)
                 total += value[-1 - child[c]] if n > 2 else np.float32(0)
                 total += value[-1 - child[d]] if n > 3 else np.float32(0)
                 predicted[row] += total / len(roots)
-
-
-@inlined
-def _next_node(binned, row, feature, threshold, child, node):
-    """A leaf stays where it is."""
-    if child[node] <= 0:
-        return node
-    return child[node] + np.int32(binned[row, feature[node]] > threshold[node])
