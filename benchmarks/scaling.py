@@ -30,6 +30,12 @@ COLUMNS = (
     *("started", "what", "how", "rows", "columns", "members", "trees", "engine", "workers"),
     *("limit_gb", "cpu_seconds", "wall_seconds", "peak_mb", "picp", "width", "load"),
 )
+CALM = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.memory.monitor-interval": "2s",
+    "distributed.admin.system-monitor.interval": "5s",
+}
+"""What Dask watches of itself takes from workers that have as many cores as there are tasks."""
 N_COLUMNS = 20
 ROWS_AT_ONCE = 250_000
 TEST_ROWS = 100_000
@@ -247,11 +253,13 @@ def workers(args: argparse.Namespace) -> Any:
         if args.engine != "dask":
             yield args.engine
             return
+        import dask
         from distributed import Client, LocalCluster
 
         from clearbands.scaling.engines import DaskCluster
 
         with (
+            dask.config.set(CALM),
             LocalCluster(
                 n_workers=args.workers,
                 threads_per_worker=1,

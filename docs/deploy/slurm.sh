@@ -13,6 +13,11 @@ shared="$PWD"
 port=$((8000 + SLURM_JOB_ID % 1000))
 address="tcp://$(hostname):$port"
 
+# What Dask watches of itself takes from workers whose tasks occupy all of their cores.
+export DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED=False
+export DASK_DISTRIBUTED__WORKER__MEMORY__MONITOR_INTERVAL=2s
+export DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL=5s
+
 dask scheduler --port "$port" --no-dashboard &
 scheduler=$!
 srun dask worker "$address" --nthreads "$SLURM_CPUS_PER_TASK" --memory-limit 4GB --no-dashboard &

@@ -5,8 +5,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from clearbands import ClearCalibrator, fast
-from clearbands.words.telling import warn
+from clearbands import CalibrationWarning, ClearCalibrator, ClearRegressor, fast
+from clearbands.words.telling import unsaid, warn
 
 
 def noticed(call):
@@ -26,6 +26,24 @@ def test_own_lines_are_passed_over():
     assert str(told.message) == "Look here."
     assert told.filename == __file__
     assert "# this line" in shown(told)
+
+
+def test_what_is_kept_back_is_of_the_kind_that_was_named_and_said_again_afterwards():
+    def said():
+        with unsaid(FutureWarning):
+            warn("Kept back.", FutureWarning)
+            warn("Said.", UserWarning)
+        warn("Said again.", FutureWarning)
+
+    assert [str(told.message) for told in noticed(said)] == ["Said.", "Said again."]
+
+
+def test_few_rows_are_told_of_once_not_for_every_pair_that_competes():
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    told = noticed(lambda: ClearRegressor(random_state=0).fit(X, X[:, 0]))
+    about_rows = [each for each in told if each.category is CalibrationWarning]
+    assert len(about_rows) == 1, [str(each.message) for each in about_rows]
+    assert "6 calibration rows are too few for level 0.9" in str(about_rows[0].message)
 
 
 @pytest.mark.slow

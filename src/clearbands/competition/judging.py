@@ -21,7 +21,7 @@ from clearbands.pairs import Blend, CrossPair, show
 from clearbands.presets import match_quantile_model
 from clearbands.rows.split import Rows
 from clearbands.rows.weighting import fit_weighted, mean_of, size_of
-from clearbands.words.telling import warn
+from clearbands.words.telling import unsaid, warn
 
 
 class NoiseCandidate(NamedTuple):
@@ -105,8 +105,9 @@ def assess(
     judges = unseen_rows(unseen.aleatoric[:, 0, 0], pair.epistemic.judges_all)
     y, unseen = y[judges], unseen.take(judges)
     weight = None if weight is None else weight[judges]
-    calibrator = ClearCalibrator(list(levels)).fit(y, *unseen, sample_weight=weight)
-    losses = row_losses(y, unseen, calibrator, levels)
+    with unsaid(CalibrationWarning):  # whoever is chosen is calibrated once more
+        calibrator = ClearCalibrator(list(levels)).fit(y, *unseen, sample_weight=weight)
+        losses = row_losses(y, unseen, calibrator, levels)
     factors = np.stack([calibrator.gamma1_, calibrator.gamma2_])
     return Contestant(*names, pair, y, unseen, factors, losses, judges, weight)
 

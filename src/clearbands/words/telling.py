@@ -4,8 +4,23 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 OWN = __name__.partition(".")[0]
+
+_unsaid: ContextVar[tuple[type[Warning], ...]] = ContextVar("unsaid", default=())
+
+
+@contextmanager
+def unsaid(category: type[Warning]) -> Iterator[None]:
+    """Keep warnings of a kind back, of this thread alone, where what matters is said later."""
+    token = _unsaid.set((*_unsaid.get(), category))
+    try:
+        yield
+    finally:
+        _unsaid.reset(token)
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
@@ -13,6 +28,8 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
     Python shows that line, and tells each such line once.
     """
+    if issubclass(category, _unsaid.get()):
+        return
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and _is_own(frame.f_globals.get("__name__", "")):
         frame, level = frame.f_back, level + 1
