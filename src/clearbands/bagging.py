@@ -402,6 +402,11 @@ def repeated(model: BaseEstimator, times: float) -> Any:
     return model.repeated(times) if hasattr(model, "repeated") else model
 
 
+def finer(model: BaseEstimator, n_columns: int) -> Any:
+    """The model for those who need it once: with more steps or landmarks where it has such."""
+    return model.finer(n_columns) if hasattr(model, "finer") else model
+
+
 @dataclass(frozen=True)
 class ListedBag:
     """A list of fitted models, one for each bootstrap."""

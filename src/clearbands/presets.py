@@ -54,12 +54,18 @@ SURFACE_COLUMNS = 100
 SURFACE_ROWS = 2_000, 30_000
 """Fewer do not tell a good distance from a lucky one; with more, surfaces cost more than trees."""
 
+LANDMARKS = 1_000
+"""Of a surface: its cost grows with their square."""
+
 RANDOM_TREES = {1: 20_000, 5: 50_000}
 """Rows in a leaf, and the most training rows: models of more would take hundreds of megabytes."""
 
 
-def center_pool(n_rows: int, n_columns: int) -> dict[str, Any]:
-    """The centers that compete by default for so many training rows."""
+def center_pool(n_rows: int, n_columns: int, *, again: bool = False) -> dict[str, Any]:
+    """The centers that compete by default for so many training rows.
+
+    `again` says that those that win are fitted again, and finer: then they compete coarse.
+    """
     pool: dict[str, Any] = {f"trees of depth {d}": SymmetricTrees(max_depth=d) for d in (4, 6)}
     # Where small leaves win, they shall not be held back.
     pool["trees of depth 8"] = SymmetricTrees(max_depth=8, l2=1.0)
@@ -73,18 +79,20 @@ def center_pool(n_rows: int, n_columns: int) -> dict[str, Any]:
             pool[name] = RandomTrees(40, min_samples_leaf=leaf)
     fewest, most = SURFACE_ROWS
     if fewest <= n_rows <= most:
-        pool |= surface_pool(n_columns)
+        pool |= surface_pool(n_columns, again=again)
     return pool
 
 
-def surface_pool(n_columns: int, *, by_rank: bool = False) -> dict[str, Any]:
+def surface_pool(n_columns: int, *, by_rank: bool = False, again: bool = False) -> dict[str, Any]:
     """A smooth function of all columns, or of their ranks, and trees on what it leaves over."""
     if n_columns > SURFACE_COLUMNS:
         return {}
+    n_landmarks = LANDMARKS // 2 if again else LANDMARKS
     if by_rank:
-        ranked = KernelSurface("matern", by_rank=True)
+        ranked = KernelSurface("matern", by_rank=True, n_landmarks=n_landmarks)
         return {"surface of ranks": TreesOnSmooth(ranked, SymmetricTrees())}
-    return {"surface": TreesOnSmooth(KernelSurface(), SymmetricTrees())}
+    surface = KernelSurface(n_landmarks=n_landmarks)
+    return {"surface": TreesOnSmooth(surface, SymmetricTrees())}
 
 
 def shallow_boosting() -> BoostedQuantiles:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 from clearbands.aleatoric.base import AleatoricPart, ResampledPart
 from clearbands.aleatoric.crossfitted import CrossFittedNoise
 from clearbands.aleatoric.forward import ForwardFittedNoise
-from clearbands.bagging import Chain, Draws, Folds, Part, repeated, seed_missing, set_up
+from clearbands.bagging import Chain, Draws, Folds, Part, finer, repeated, seed_missing, set_up
 from clearbands.bands import Components
 from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.checks import is_frame
@@ -97,9 +97,10 @@ class Recipe:
         """Fit the parts so that every row is unseen by some; one that was given has no rival."""
         contest = Contest() if self.contest is None else self.contest
         standings, centers, reserves = self._centers(train, contest, rng)
+        competing = {**centers, **reserves}
         outcome = compete(
             train,
-            {**centers, **reserves},
+            competing,
             self._noises(contest, rng),
             levels=self.levels,
             shown=self._shown(train.X),
@@ -107,6 +108,7 @@ class Recipe:
             rng=rng,
             still=self._still(train),
             n_centers=len(centers),
+            for_good=None if self.epistemic is not None else _finer(competing, train.X.shape[1]),
         )
         unseen = Unseen(outcome.rows, outcome.unseen)
         return Made(outcome.parts, outcome.leaderboard, standings, unseen)
@@ -287,3 +289,13 @@ class Recipe:
             return epistemic.predict_training(X)
         center = epistemic.predict(X)
         return center, center
+
+
+def _finer(parts: Mapping[str, CrossPart], n_columns: int) -> Mapping[str, CrossPart]:
+    """The same for a fit on all rows, where they are judged on some: it is made once."""
+    return {
+        name: clone(part).set_params(model=finer(part.model, n_columns))
+        if isinstance(part, FoldedEnsemble)
+        else part
+        for name, part in parts.items()
+    }

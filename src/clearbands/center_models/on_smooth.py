@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from clearbands.bagging import finer
 from clearbands.center_models.base import CenterModel
 from clearbands.center_models.mixture import MixedBag
 from clearbands.center_models.surface import SurfaceBag
@@ -69,6 +70,11 @@ class TreesOnSmooth(CenterModel):
     def shortened(self, n_trees: int, n_rows: float) -> TreesOnSmooth:
         """The same with the first trees alone, which had been fitted on so many rows."""
         return clone(self).set_params(trees=self._trees().shortened(n_trees, n_rows))
+
+    def finer(self, n_columns: int) -> TreesOnSmooth:
+        """Unfitted, each of the two as fine as it can be."""
+        smooth, trees = finer(self.smooth_model(), n_columns), self._trees().finer(n_columns)
+        return clone(self).set_params(smooth=smooth, trees=trees)
 
     def _trees(self) -> SymmetricTrees:
         return SymmetricTrees() if self.trees is None else self.trees

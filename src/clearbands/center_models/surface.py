@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from clearbands.bagging import Draws, compact_unseen
@@ -96,6 +97,10 @@ class KernelSurface(CenterModel):
             surfaces.append(_fit_surface(basis, X, t, own, counts))
             report(stage, len(counts) * done // 2, len(counts))
         return SurfaceBag(surfaces, half, origin, unit)
+
+    def finer(self, n_columns: int) -> KernelSurface:
+        """Unfitted, around twice as many landmarks."""
+        return clone(self).set_params(n_landmarks=2 * self.n_landmarks)
 
     def _bases(
         self, X: np.ndarray, t: np.ndarray, weight: np.ndarray

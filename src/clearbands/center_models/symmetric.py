@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 LOSSES = ("squared", "absolute")
 MAX_DEPTH = 10
 MAX_L2 = 1e6
+MANY_COLUMNS = 40  # of which trees can do without half
+RATE_BY_TREES = 0.61  # the power by which steps are smaller where there are more of them
 
 
 class SymmetricTrees(RegressorMixin, BaseEstimator):
@@ -50,11 +52,14 @@ class SymmetricTrees(RegressorMixin, BaseEstimator):
     max_bins : int
         Columns with more distinct values than this, at most 256, are split between bins that hold
         about equal shares of the rows. Where they end is drawn, for every member of a bag anew.
+    column_share : float
+        Of the columns, drawn for every tree anew, that its questions may be about: a smaller share
+        makes trees cheaper, and less alike.
     monotone : dict or sequence, optional
         Columns that the prediction rises (1) or falls (-1) with, other things being equal: by name
         or number as in {0: 1}, or one of -1, 0, 1 per column. It then holds for any two rows.
     random_state : int, RandomState or None
-        Where bins end; nothing else is drawn.
+        Where bins end, and which columns trees ask about.
 
     Examples
     --------
@@ -79,6 +84,7 @@ class SymmetricTrees(RegressorMixin, BaseEstimator):
         learning_rate: float | str = "auto",
         l2: float = 3.0,
         max_bins: int = 128,
+        column_share: float = 1.0,
         monotone: Monotone = None,
         random_state: Seed = None,
     ) -> None:
@@ -88,6 +94,7 @@ class SymmetricTrees(RegressorMixin, BaseEstimator):
         self.learning_rate = learning_rate
         self.l2 = l2
         self.max_bins = max_bins
+        self.column_share = column_share
         self.monotone = monotone
         self.random_state = random_state
 
@@ -139,6 +146,7 @@ class SymmetricTrees(RegressorMixin, BaseEstimator):
             learning_rates=self._learning_rates(grains.drawn(counts)),
             l2=self.l2,
             max_bins=self.max_bins,
+            column_share=self.column_share,
             seeds=member_seeds(self.random_state, len(counts)),
             n_jobs=n_jobs,
             stage=stage,
@@ -150,6 +158,18 @@ class SymmetricTrees(RegressorMixin, BaseEstimator):
         rate = self._learning_rates(np.array([n_rows]))[0]
         return clone(self).set_params(n_trees=n_trees, learning_rate=float(rate))
 
+    def finer(self, n_columns: int) -> SymmetricTrees:
+        """Unfitted, with twice the trees and smaller steps, as "auto" would have them.
+
+        Of many columns every tree then asks about half, and is as cheap as two of the others.
+        """
+        rate, share = self.learning_rate, self.column_share
+        return clone(self).set_params(
+            n_trees=2 * self.n_trees,
+            learning_rate=rate if isinstance(rate, str) else float(rate) * 0.5**RATE_BY_TREES,
+            column_share=share / 2 if n_columns >= MANY_COLUMNS else share,
+        )
+
     def _learning_rates(self, n_rows: np.ndarray) -> np.ndarray:
         return learning_rates(self.learning_rate, n_rows, self.n_trees)
 
@@ -159,6 +179,9 @@ class SymmetricTrees(RegressorMixin, BaseEstimator):
             raise ValueError(f"loss must be {allowed}, got {self.loss!r}.")
         check_trees(self, self.n_trees)
         check_monotone(self.monotone)
+        share = self.column_share
+        if not (isinstance(share, Real) and 0 < float(share) <= 1):
+            raise ValueError(f"column_share must be above 0 and at most 1, got {share!r}.")
         if not (isinstance(self.l2, Real) and 0 <= float(self.l2) <= MAX_L2):
             raise ValueError(f"l2 must be a number from 0 to {MAX_L2:g}, got {self.l2!r}.")
 
@@ -182,5 +205,5 @@ def learning_rates(rate: float | str, n_rows: np.ndarray, n_trees: int) -> np.nd
 
 def automatic_rate(n_rows: np.ndarray, n_trees: int) -> np.ndarray:
     """Twice the learning rate that CatBoost takes for as many rows and trees, at most 0.5."""
-    catboost = np.exp(0.157 * np.log(n_rows) - 4.062) * (1000 / n_trees) ** 0.61
+    catboost = np.exp(0.157 * np.log(n_rows) - 4.062) * (1000 / n_trees) ** RATE_BY_TREES
     return np.minimum(0.5, 2 * catboost)

@@ -24,16 +24,15 @@ class Contest:
     Centers are judged with `folds` members each, each of which misses one fold; of fewer than
     `small_rows` rows with twice as many, that each miss half as many rows. With `surfaces`, smooth
     functions of all columns at once are among them however many rows there are, also of their
-    ranks; and a mean of at most
-    `mixed` centers joins. The `n_centers` best get folds x `repeats` members, and for the noise
-    to learn from one more for every two of `nested_folds` (0: none). From `many_rows` on two get
-    half of that, from `most_rows` on only the best a third. With more than `many_columns`, half of
-    the folds judge, and only the best gets half of the members. Of more than `few_rows` rows, pairs
-    are judged with a third of their members, and those that are chosen
-    fitted again, around at most `fitted_again` centers; of more than `judging_rows`, so many
-    choose. Averaged are at most `averaged` pairs that lie within `errors` standard errors of the
-    best. With `networks`, a small deep ensemble competes beside the best centers; training it
-    needs torch.
+    ranks; and a mean of at most `mixed` centers joins. The `n_centers` best get folds x `repeats`
+    members, and for the noise to learn from one more for every two of `nested_folds` (0: none).
+    From `many_rows` on two get half of that, from `most_rows` on only the best a third. With more
+    than `many_columns`, half of the folds judge, and only the best gets half of the members. Of
+    more than `few_rows` rows, pairs are judged with a third of their members, and those that are
+    chosen fitted again, around at most `fitted_again` centers, which get twice the trees or
+    landmarks then; of more than `judging_rows`, so many choose. Averaged are at most `averaged`
+    pairs that lie within `errors` standard errors of the best. With `networks`, a small deep
+    ensemble competes beside the best centers; training it needs torch.
 
     Examples
     --------
@@ -62,9 +61,11 @@ class Contest:
 
     def centers(self, n_rows: int, n_columns: int) -> Mapping[str, Any]:
         """The models that compete for the center."""
-        pool = center_pool(n_rows, n_columns)
+        again = n_rows > self.few_rows
+        pool = center_pool(n_rows, n_columns, again=again)
         if self.surfaces:
-            pool |= surface_pool(n_columns) | surface_pool(n_columns, by_rank=True)
+            for by_rank in (False, True):
+                pool |= surface_pool(n_columns, by_rank=by_rank, again=again)
         return pool
 
     def parts(self) -> Mapping[str, EpistemicPart]:

@@ -139,6 +139,7 @@ def fit_symmetric_bag(
     learning_rates: np.ndarray,
     l2: float,
     max_bins: int,
+    column_share: float,
     seeds: np.ndarray,
     n_jobs: int | None,
     stage: str,
@@ -146,11 +147,11 @@ def fit_symmetric_bag(
 ) -> SymmetricBag:
     """Boost on every part of the rows, a row of `counts` (b, n) of any integer type.
 
-    A count is how often a row is taken, or any other whole weight; `grains` say what it weighs
-    each time. Learning rates and seeds, which place the cuts, are (b,). y is (n,), or (b, n) where
-    members learn targets of their own. Columns of X enter by the order of their values alone.
-    `direction` (d,) says which of them members must rise (1) or fall (-1) with, for any two rows
-    that differ in such columns alone.
+    A count is how often a row is taken, or any other whole weight; `grains` say what it weighs each
+    time. Learning rates and seeds, which place the cuts, are (b,). y is (n,), or (b, n) where
+    members learn targets of their own. Every tree asks about a share of the columns. Columns of X
+    enter by the order of their values alone. `direction` (d,) says which of them members must rise
+    (1) or fall (-1) with, for any two rows that differ in such columns alone.
     """
     check_width(X)
     check_counts(counts, grains)
@@ -170,7 +171,7 @@ def fit_symmetric_bag(
         columns = Columns.draw(
             fine if seen is None else fine[seen], drawn, weight, max_bins, int(seeds[member])
         )
-        columns = columns.directed(
+        columns = columns.shared_out(column_share).directed(
             direction if direction is None or seen is None else direction[seen]
         )
         rule = Rule(n_trees, max_depth, float(learning_rates[member]), l2, absolute)

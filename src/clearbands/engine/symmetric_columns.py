@@ -16,7 +16,7 @@ import numpy as np
 
 from clearbands.engine.binning import Bins
 from clearbands.engine.bits import random_below, random_unit
-from clearbands.engine.compiled import ZERO, inlined, kernel
+from clearbands.engine.compiled import ZERO, called, inlined, kernel
 
 FINE_BINS = 2**12
 ROWS_PER_PART = 2**13  # that are copied at once where they have to be
@@ -32,6 +32,8 @@ class Columns(NamedTuple):
     last_fine: (
         np.ndarray
     )  # (d, max_bins) int16: the last fine bin in a bin, ALWAYS_LEFT of the last
+    per_tree: int  # how many of those used a tree may ask about, an even number
+    state: np.ndarray  # (1,) uint64: which ones these are
     direction: np.ndarray | None = None
     """(d + 1,) int8: 1 where predictions must rise with a column, -1 where they must fall, else 0;
     None where all are free, which kernels are compiled for on their own."""
@@ -41,6 +43,12 @@ class Columns(NamedTuple):
         if direction is None or not direction.any():
             return self
         return self._replace(direction=np.append(direction, 0).astype(np.int8))
+
+    def shared_out(self, share: float) -> Columns:
+        """Of which every tree asks about a share, two at least."""
+        return self._replace(
+            per_tree=2 * max(min(1, len(self.used)), round(share * len(self.used) / 2))
+        )
 
     @classmethod
     def draw(
@@ -65,7 +73,8 @@ class Columns(NamedTuple):
         n_bins = np.ones(n_columns + 1, np.int64)
         last_fine = np.full((n_columns, max_bins), ALWAYS_LEFT, np.int16)
         coarse_of = np.empty((n_columns, FINE_BINS), np.uint8)
-        _cut_columns(draws, np.array([seed], np.uint64), coarse_of, n_bins, last_fine)
+        state = np.array([seed], np.uint64)
+        _cut_columns(draws, state, coarse_of, n_bins, last_fine)
         binned = np.zeros((n_columns + 1, n_rows), np.uint8)
         start = 0
         for part in parts():
@@ -74,7 +83,7 @@ class Columns(NamedTuple):
         used = np.flatnonzero(n_bins > 1)
         if len(used) % 2 == 1:
             used = np.append(used, n_columns)
-        return cls(binned, n_bins, used, last_fine)
+        return cls(binned, n_bins, used, last_fine, len(used), state)
 
 
 class Drawn(NamedTuple):
@@ -141,6 +150,16 @@ def _fill_columns(fine, drawn, coarse_of, start, binned):
         own = coarse_of[column]
         for i in range(len(drawn)):
             binned[column, start + i] = own[fine[column, drawn[i]]]
+
+
+@called
+def draw_columns(used, per_tree, state):
+    """Those that the next tree may ask about come first."""
+    if per_tree == len(used):
+        return
+    for k in range(per_tree):
+        other = k + random_below(state, len(used) - k)
+        used[k], used[other] = used[other], used[k]
 
 
 @inlined

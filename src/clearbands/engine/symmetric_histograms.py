@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearbands.engine.compiled import ZERO, called, inlined
+from clearbands.engine.compiled import ONE, ZERO, called, inlined
 from clearbands.engine.symmetric_columns import Columns
 
 MOST_CELLS = 2**23  # 64 MB
@@ -28,7 +28,7 @@ class Histograms(NamedTuple):
 
     are_kept: bool
     cells: np.ndarray  # int64: of a column a row of bins for every leaf that is to be split
-    starts: np.ndarray  # (d + 1,) int64: where the cells of a column start
+    starts: np.ndarray  # (d + 1,) int64: where the cells of a column start that are kept
     score: np.ndarray  # (max_bins,) float32
     total: np.ndarray  # (2^depth,) int64: the pair of a leaf
     left: np.ndarray  # (2^depth,) int64: what the best question of a level leaves on the left
@@ -40,14 +40,10 @@ class Histograms(NamedTuple):
         sizes = columns.n_bins * (n_leaves // 2)
         ends = np.cumsum(sizes)
         are_kept = bool(ends[-1] <= MOST_CELLS)
-        starts = ends - sizes
-        if not are_kept:
-            starts[columns.used[0::2]] = 0
-            starts[columns.used[1::2]] = sizes.max()
         return cls(
             are_kept,
             np.empty(ends[-1] if are_kept else 2 * sizes.max(), np.int64),
-            starts,
+            ends - sizes,
             np.empty(columns.last_fine.shape[1], np.float32),
             np.empty(n_leaves, np.int64),
             np.empty(n_leaves, np.int64),
@@ -65,9 +61,10 @@ def best_question(columns, rows, histograms, level, bits, l2):
         n_known = n_open >> 1
         n_listed = _list_rows(rows.leaf, histograms.is_lighter, n_known, rows.keys)
     best_score, best_column, best_cut = np.float32(-1), ZERO, ZERO
-    for k in range(0, len(columns.used), 2):
+    for k in range(0, columns.per_tree, 2):
         first, second = columns.used[k], columns.used[k + 1]
-        one, other = _cells_of(first, columns, histograms), _cells_of(second, columns, histograms)
+        one = _cells_of(first, ZERO, columns, histograms)
+        other = _cells_of(second, ONE, columns, histograms)
         sizes = columns.n_bins[first], columns.n_bins[second]
         bins = columns.binned[first], columns.binned[second]
         _clear(one, sizes[0] * n_known, sizes[0] * n_open)
@@ -94,9 +91,11 @@ def best_question(columns, rows, histograms, level, bits, l2):
 
 
 @inlined
-def _cells_of(column, columns, histograms):
-    start = histograms.starts[column]
-    return histograms.cells[start : start + columns.n_bins[column] * len(histograms.total) // 2]
+def _cells_of(column, side, columns, histograms):
+    """The column's own or, where they are not kept, those of the first or the second of two."""
+    cells = histograms.cells
+    start = histograms.starts[column] if histograms.are_kept else side * (len(cells) // 2)
+    return cells[start : start + columns.n_bins[column] * len(histograms.total) // 2]
 
 
 @called

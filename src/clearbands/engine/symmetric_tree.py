@@ -20,6 +20,7 @@ import numpy as np
 
 from clearbands.engine.compiled import ZERO, called, inlined, kernel
 from clearbands.engine.selection import weighted_quantile
+from clearbands.engine.symmetric_columns import draw_columns
 from clearbands.engine.symmetric_histograms import NEVER_ZERO, best_question
 from clearbands.engine.symmetric_order import keep_order
 
@@ -143,6 +144,7 @@ def grow_tree(columns, rule, rows, histograms, bits, feature, threshold):
     for i in range(len(rows.leaf)):
         rows.leaf[i] = 0
     histograms.total[0] = sum_of(rows.pairs)
+    draw_columns(columns.used, columns.per_tree, columns.state)
     for level in range(rule.max_depth):
         column, cut = best_question(columns, rows, histograms, level, bits, rule.l2)
         feature[level], threshold[level] = column, columns.last_fine[column, cut]

@@ -138,7 +138,9 @@ class GrowMembers(Stage):
         seed = member_seeds(model.random_state, self.count)[number]
         columns = Columns.gather(parts, n_columns, model.max_bins, int(seed))
         ways = directions(model.monotone, range(self.learned.bins.n_columns))
-        columns = columns.directed(ways if ways is None or kept is None else ways[kept])
+        columns = columns.shared_out(model.column_share).directed(
+            ways if ways is None or kept is None else ways[kept]
+        )
         n_rows = np.array([weight.sum() / self.per_one])
         rate, l2 = float(model._learning_rates(n_rows)[0]), float(model.l2) * self.per_one
         rule = Rule(model.n_trees, model.max_depth, rate, l2, model.loss == "absolute")
