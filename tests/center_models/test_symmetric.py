@@ -40,6 +40,8 @@ def noisy_waves(n, seed):
         ("max_bins", 1, "a whole number from 2 to 256"),
         ("learning_rate", 0.0, "above 0 and at most 1"),
         ("learning_rate", "fast", "above 0 and at most 1"),
+        ("column_share", 0, "above 0 and at most 1"),
+        ("column_share", "half", "above 0 and at most 1"),
         ("l2", -1, "a number from 0 to 1e"),
         ("l2", float("nan"), "a number from 0 to 1e"),
     ],
@@ -111,6 +113,15 @@ def test_the_automatic_rate_rises_with_rows_and_falls_with_trees():
     assert rates[-1] == 0.5
     assert rates[1] == pytest.approx(0.178, abs=0.001)
     assert automatic_rate(np.array(1000), 800) < rates[1]
+
+
+def test_a_finer_model_has_twice_the_trees_and_the_steps_that_go_with_them():
+    by_hand = SymmetricTrees(n_trees=100, learning_rate=float(automatic_rate(np.array(500), 100)))
+    finer, auto = by_hand.finer(8), SymmetricTrees(n_trees=100).finer(8)
+    assert (finer.n_trees, auto.n_trees, auto.learning_rate) == (200, 200, "auto")
+    assert finer.learning_rate == pytest.approx(automatic_rate(np.array(500), 200))
+    assert (finer.column_share, by_hand.finer(40).column_share) == (1.0, 0.5)
+    assert by_hand.n_trees == 100
 
 
 def test_the_automatic_rate_goes_by_the_rows_of_a_member():

@@ -19,6 +19,7 @@ from clearbands.aleatoric.scaled import ScaledResiduals
 from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.center_models.random_trees import RandomTrees
+from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.competition.contest import Contest
 from clearbands.competition.judging import NoiseCandidate
 from clearbands.epistemic.folded import FoldedEnsemble
@@ -287,6 +288,37 @@ def test_few_rows_do_not_make_enormous_widths(n):
     X, y = make_friedman1(n, n_features=5, noise=1.0, random_state=0)
     _, intervals = ClearRegressor(random_state=0).fit(X, y).predict_interval(X)
     assert np.diff(intervals[:, :, 0]).max() < 20 * np.ptp(y)
+
+
+class TreesAlone(Contest):
+    """A center without a rival, and noise that costs nothing."""
+
+    def centers(self, n_rows, n_columns):
+        return {"trees": SymmetricTrees(n_trees=400, max_depth=2)}
+
+    def noises(self):
+        return {"constant": super().noises()["constant"]}
+
+
+def test_what_won_on_some_rows_is_fitted_finer_on_all():
+    def trees_of(n, **given):
+        X, y = make_friedman1(n, n_features=5, random_state=0)
+        contest = TreesAlone(folds=2, repeats=2, few_rows=80, small_rows=0)
+        model = ClearRegressor(**given, contest=contest, random_state=0).fit(X, y)
+        return model.epistemic_.bag_.feature.shape[1]
+
+    assert (trees_of(80), trees_of(90)) == (400, 800)
+    own = FoldedEnsemble(SymmetricTrees(n_trees=8, max_depth=2), 2, 2)
+    assert trees_of(90, epistemic=own) == 8  # those of a part that was given are the user's
+
+
+def test_a_surface_that_is_fitted_again_competes_with_fewer_landmarks():
+    def landmarks(n_rows):
+        return Contest().centers(n_rows, 8)["surface"].smooth.n_landmarks
+
+    assert (landmarks(5_000), landmarks(5_001)) == (1_000, 500)
+    surface = Contest().centers(5_001, 8)["surface"].finer(8)
+    assert (surface.smooth.n_landmarks, surface.trees.n_trees) == (1_000, 800)
 
 
 def test_where_many_members_judge_a_row_each_has_its_share_of_the_random_trees():

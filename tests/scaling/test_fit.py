@@ -142,6 +142,14 @@ def test_trees_that_must_rise_do(tmp_path):
     assert np.ptp(model.predict(falling.select("size"))) == 0  # what falls is not learned
 
 
+def test_trees_ask_about_a_share_of_the_columns_in_files_too(tmp_path):
+    trees = SymmetricTrees(n_trees=20, max_depth=6, column_share=0.1)
+    model = small_model(epistemic=FoldedEnsemble(trees, 3, 2)).fit(write(tmp_path), "price")
+    asked = model.epistemic_.bag_.feature.reshape(-1, 6)
+    assert max(len(set(tree)) for tree in asked) == 2
+    assert len(set(asked.ravel())) > 2
+
+
 def test_named_features_are_learned_from_alone(tmp_path):
     model = small_model().fit(write(tmp_path), "price", features=["size", "town"])
     assert model.feature_names_in_.tolist() == ["size", "town"]
