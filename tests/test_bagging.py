@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -25,6 +27,15 @@ def test_bootstraps_draw_as_many_rows_as_there_are():
     assert (bootstraps.counts.sum(axis=1) == 1000).all()
     left_out = (bootstraps.counts == 0).mean()
     assert left_out == pytest.approx(np.exp(-1), abs=0.01)
+
+
+def test_rows_are_counted_once_and_what_was_counted_is_not_saved():
+    bootstraps = Bootstraps.draw(1000, 20, np.random.RandomState(0))
+    expected = (bootstraps.counts == 0).sum(axis=0).mean()
+    assert bootstraps.unseen_per_row == expected
+    bootstraps.counts[:] = 1
+    assert bootstraps.unseen_per_row == expected
+    assert vars(pickle.loads(pickle.dumps(bootstraps))).keys() == {"counts"}
 
 
 def test_members_are_fitted_on_the_rows_drawn():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from math import ceil
 from typing import Any, Protocol, TypeVar
 
@@ -47,10 +48,14 @@ class Draws:
         """(b, n) booleans: which rows each member may judge, not having seen them."""
         return self.counts == 0
 
-    @property
+    @cached_property
     def unseen_per_row(self) -> float:
-        """How many members did not see a row, on average."""
+        """How many members did not see a row, on average; counted once, as every answer asks."""
         return float(self.unseen.sum(axis=0).mean())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was counted: a model is the same file before and after its first answer."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 @dataclass(frozen=True)
