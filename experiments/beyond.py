@@ -17,8 +17,9 @@ import numpy as np
 
 from clearbands import ClearCalibrator, ClearRegressor, metrics
 from clearbands.bands import Components
+from clearbands.regressor import EPISTEMIC_SHARES
 from experiments import pages
-from experiments.least_epistemic import SETS, Recorder, calibrated, split_rows
+from experiments.least_epistemic import SETS, Recorder, Shares, calibrated, split_rows
 from experiments.simulate import paper_cells
 from experiments.simulation_data import LEVEL, NOISES, World, on_sphere
 from experiments.simulation_fit import Cell, generators
@@ -29,11 +30,11 @@ POINTS = 200  # of a sphere
 
 class Rule(NamedTuple):
     name: str
-    share: float
+    shares: Shares
     grows: bool
 
     def intervals(self, model: ClearRegressor, X: np.ndarray) -> np.ndarray:
-        calibrator = calibrated(self.share, model.calibrator_.rows_)
+        calibrator = calibrated(model.calibrator_.rows_, self.shares)
         center, *widths = model.components(X)
         found = Components(center, *calibrator.scale(*widths))
         if self.grows:
@@ -43,9 +44,9 @@ class Rule(NamedTuple):
 
 
 RULES = (
-    Rule("neither", 0.0, False),
-    Rule("a tenth is epistemic", 0.1, False),
-    Rule("and it grows beyond the rows", 0.1, True),
+    Rule("neither", {}, False),
+    Rule("a share is epistemic", EPISTEMIC_SHARES, False),
+    Rule("and it grows beyond the rows", EPISTEMIC_SHARES, True),
 )
 
 

@@ -1,22 +1,31 @@
-"""What a least epistemic share costs and gives: `python -m experiments.least_epistemic`.
+"""What a least and a usual epistemic share cost: `python -m experiments.least_epistemic`.
 
-Models are fitted once; each share then calibrates and scores the same rows: their mean quantile
-loss against that of share 0. What a share gives far from the data, `experiments beyond` shows.
+Models are fitted once; each way then calibrates and scores the same rows: their mean quantile
+loss against that without a share. What a share gives far from the data, `experiments beyond` shows.
 """
 
 from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from clearbands import ClearCalibrator, ClearRegressor, metrics, variant_b
+from clearbands.regressor import EPISTEMIC_SHARES
 from experiments import datasets
 from experiments.simulation_data import LEVEL
 
-SHARES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3)
+Shares = Mapping[str, float]
+WAYS: Mapping[str, Shares] = {
+    "none": {},
+    "least 0.02": {"least_epistemic": 0.02},
+    "least 0.05": {"least_epistemic": 0.05},
+    "least 0.1": {"least_epistemic": 0.1},
+    "least 0.02, usual 0.1": EPISTEMIC_SHARES,
+    "least 0.02, usual 0.2": {"least_epistemic": 0.02, "usual_epistemic": 0.2},
+}
 SETS = (
     "airfoil",
     "ca_housing",
@@ -60,23 +69,23 @@ def fitted_rows(model: str, n_rows: int, seed: int) -> Iterator[tuple[Arrays, Ar
         yield regressor.calibrator_.rows_, (y, *regressor.components(X))
 
 
-def calibrated(share: float, rows: Arrays) -> ClearCalibrator:
-    return ClearCalibrator([LEVEL], least_epistemic=share).fit(*rows)
+def calibrated(rows: Arrays, shares: Shares) -> ClearCalibrator:
+    return ClearCalibrator([LEVEL], **shares).fit(*rows)
 
 
 def on_data(model: str, n_rows: int, seeds: range) -> None:
     losses, zeros = [], []
     for seed in seeds:
         for rows, (y, *components) in fitted_rows(model, n_rows, seed):
-            fits = [calibrated(share, rows) for share in SHARES]
+            fits = [calibrated(rows, shares) for shares in WAYS.values()]
             losses.append(
                 [metrics.quantile_loss(y, f.predict_interval(*components), LEVEL) for f in fits]
             )
             zeros.append(fits[0].lambda_[0] == 0)
     change = 100 * (np.array(losses) / np.array(losses)[:, :1] - 1)
     print(f"{model}: {len(zeros)} fits, lambda 0 in {np.mean(zeros):.0%}")
-    for share, column in zip(SHARES, change.T, strict=True):
-        print(f"least share {share:.2f}: loss {column.mean():+.3f} %, worst {column.max():+.2f} %")
+    for way, column in zip(WAYS, change.T, strict=True):
+        print(f"{way}: loss {column.mean():+.3f} %, worst {column.max():+.2f} %")
 
 
 def main() -> None:

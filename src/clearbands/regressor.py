@@ -44,9 +44,9 @@ from clearbands.typed import Seed, TableLike
 if TYPE_CHECKING:
     from clearbands.report import Report
 
-LEAST_EPISTEMIC = 0.1
-"""Where parts compete: it raised the mean loss of twelve data sets by 0.04 %, and without it lambda
-was 0 in one fit of twelve; see `experiments/least_epistemic.py`."""
+EPISTEMIC_SHARES = {"least_epistemic": 0.02, "usual_epistemic": 0.1}
+"""Where parts compete: what they cost, and how often lambda would be 0 without them, is in
+docs/reliability.md, by `experiments/beyond.py`."""
 
 
 class ClearRegressor(UpdatingRegressor):
@@ -61,8 +61,9 @@ class ClearRegressor(UpdatingRegressor):
         Gives the aleatoric widths; see `clearbands.aleatoric.base.AleatoricPart` for the contract.
         By default several models compete.
     calibrator : optional
-        `ClearCalibrator` by default, or one of its siblings. Where parts compete, at least a tenth
-        of the mean width is epistemic by default.
+        `ClearCalibrator` by default, or one of its siblings. Where parts compete, a tenth of the
+        mean width is epistemic by default if the rows cannot tell the loss from the smallest, and
+        in any case a fiftieth.
     confidence_level : float or list of float
         Intervals of several levels are nested.
     calibration : "cross", "joint" or "conformal", optional
@@ -336,7 +337,7 @@ class ClearRegressor(UpdatingRegressor):
         if self.calibrator is not None:
             return self.calibrator
         is_given = self.epistemic is not None and self.aleatoric is not None
-        return ClearCalibrator(least_epistemic=0.0 if is_given else LEAST_EPISTEMIC)
+        return ClearCalibrator() if is_given else ClearCalibrator(**EPISTEMIC_SHARES)
 
     def report(
         self,

@@ -16,7 +16,7 @@ from clearbands.epistemic.folded import FoldedEnsemble
 from clearbands.epistemic.pcs import PCSEnsemble
 from clearbands.presets import boosted_quantiles, mean_pool, quantile_pool
 from clearbands.quantile_models.forest import ForestQuantiles
-from clearbands.regressor import LEAST_EPISTEMIC, ClearRegressor
+from clearbands.regressor import EPISTEMIC_SHARES, ClearRegressor
 
 BOOTSTRAPS = 100
 
@@ -38,7 +38,7 @@ def fast(**parameters: Any) -> ClearRegressor:
         **{
             "epistemic": FoldedEnsemble(SymmetricTrees(n_trees=200), 5, 2),
             "aleatoric": ScaledResiduals(n_repeats=1),
-            "calibrator": ClearCalibrator(least_epistemic=LEAST_EPISTEMIC),
+            "calibrator": ClearCalibrator(**EPISTEMIC_SHARES),
             "show_center": True,
             **parameters,
         }

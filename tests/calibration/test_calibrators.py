@@ -341,6 +341,40 @@ def test_a_least_epistemic_share_is_kept_and_else_nothing_changes():
         ClearCalibrator(0.9, least_epistemic=1.0).fit(*data)
 
 
+def test_the_usual_share_is_reached_only_where_the_rows_cannot_tell_the_difference():
+    rng = np.random.default_rng(0)
+
+    def share(n, widths):
+        y, ones = rng.normal(size=n), np.ones((n, 2))
+        widths = widths(n)
+        rows = (y, np.zeros(n), ones, np.column_stack([widths, widths]))
+        calibrator = ClearCalibrator(0.9, least_epistemic=0.02, usual_epistemic=0.1).fit(*rows)
+        assert n_covered(calibrator, *rows) >= rank(n, 0.9)
+        return epistemic_share(calibrator, *rows[2:])
+
+    def even(n):
+        return np.exp(rng.normal(size=n) / 10)
+
+    def wild(n):
+        return np.exp(3 * rng.normal(size=n))
+
+    assert share(300, even) >= 0.1 - 1e-12  # hardly a difference
+    assert share(3000, wild) == pytest.approx(0.02)
+    with pytest.raises(ValueError, match="usual_epistemic must be a share"):
+        ClearCalibrator(0.9, usual_epistemic=-0.1).fit(*calibration_set())
+
+
+def test_the_usual_share_counts_whole_weights_as_repeated_rows():
+    y, center, aleatoric, epistemic = calibration_set(60)
+    times = np.random.default_rng(0).integers(1, 4, size=60)
+    shares = {"least_epistemic": 0.3, "usual_epistemic": 0.8}
+    weighted = ClearCalibrator(0.8, **shares).fit(
+        y, center, aleatoric, epistemic, sample_weight=times
+    )
+    repeated = (np.repeat(array, times, axis=0) for array in (y, center, aleatoric, epistemic))
+    assert weighted.lambda_ == pytest.approx(ClearCalibrator(0.8, **shares).fit(*repeated).lambda_)
+
+
 def test_validation_rows_that_calibrate_are_told_of():
     rows = calibration_set(50)
     with pytest.warns(CalibrationWarning, match="validation rows are the calibration rows"):

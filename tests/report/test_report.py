@@ -327,6 +327,13 @@ def test_the_path_of_lambda_is_drawn_with_its_three_points(model, html):
     assert f"Chosen: λ = {number(path.chosen.lambda_)}" in Page(html).text
 
 
+def test_a_weight_that_was_raised_as_far_as_rows_allow_says_so():
+    calibrator = ClearCalibrator(least_epistemic=0.6, usual_epistemic=0.7)
+    text = Page(small_clear(calibrator).fit(*houses(120)).report(*houses(60, seed=1)).html).text
+    assert "at least 60 % of the mean width and, as long as these rows cannot tell" in text
+    assert "up to 70 %. With less, intervals would hardly grow" in text
+
+
 @pytest.mark.parametrize("least", [0.0, 0.6])
 def test_a_weight_that_is_not_the_one_of_least_loss_says_why(least):
     fitted = small_clear(ClearCalibrator(least_epistemic=least)).fit(*houses(120))

@@ -37,6 +37,8 @@ from clearbands.checks import (
 from clearbands.levels import alpha
 from clearbands.words.telling import warn
 
+RAISES = 5  # shares that are tried, from the usual one down to the least
+
 
 class Factors(NamedTuple):
     """What calibration at one level finds."""
@@ -269,11 +271,13 @@ class ClearCalibrator(_Calibrator):
     confidence_level : float or list of float
     lambdas : "exact" or array
         "exact" finds the minimum over all of [0, inf]; an array searches that grid.
-    least_epistemic : float
-        The share of the mean width that is epistemic at the least, if the widths allow; 0 leaves
-        lambda where the loss is smallest, as in the paper. Calibration rows are like the training
-        rows, so they often cannot tell a lambda of 0 from a small one, but with 0 no interval
-        grows however far a row is from all data.
+    least_epistemic, usual_epistemic : float
+        Shares of the mean width: what is epistemic at the least, if the widths allow, and up to
+        where lambda is raised as long as the rows cannot tell the loss from the smallest: it lies
+        within one standard error, of the differences from row to row. With 0 and 0 lambda stays
+        where the loss is smallest, as in the paper. Calibration rows are like the training rows, so
+        they often cannot tell a lambda of 0 from a small one, but with 0 no interval grows however
+        far a row is from all data.
 
     Attributes
     ----------
@@ -302,16 +306,18 @@ class ClearCalibrator(_Calibrator):
         *,
         lambdas: Any = "exact",
         least_epistemic: float = 0.0,
+        usual_epistemic: float = 0.0,
     ) -> None:
         self.confidence_level = confidence_level
         self.lambdas = lambdas
         self.least_epistemic = least_epistemic
+        self.usual_epistemic = usual_epistemic
 
     def _check_parameters(self) -> None:
-        if not 0 <= self.least_epistemic < 1:
-            raise ValueError(
-                f"least_epistemic must be a share from 0 to below 1, got {self.least_epistemic!r}."
-            )
+        for name in ("least_epistemic", "usual_epistemic"):
+            share = getattr(self, name)
+            if not 0 <= share < 1:
+                raise ValueError(f"{name} must be a share from 0 to below 1, got {share!r}.")
         if isinstance(self.lambdas, str):
             if self.lambdas != "exact":
                 raise ValueError(f'lambdas must be "exact" or an array, got {self.lambdas!r}.')
@@ -335,7 +341,20 @@ class ClearCalibrator(_Calibrator):
             lambda_ = search_exactly(chooser, k, alpha(level))
         else:
             lambda_ = search_grid(chooser, k, alpha(level), np.asarray(self.lambdas, float))
-        return _ray_of_ratio(rows, max(lambda_, chooser.lambda_of_share(self.least_epistemic)))
+        return _ray_of_ratio(rows, self._raised(chooser, lambda_, k, alpha(level)))
+
+    def _raised(self, rows: CalibrationRows, best: float, k: float, alpha: float) -> float:
+        """The best lambda, raised to the share that the rows allow for."""
+        least = max(best, rows.lambda_of_share(self.least_epistemic))
+        for share in np.linspace(
+            self.usual_epistemic, self.least_epistemic, RAISES, endpoint=False
+        ):
+            lambda_ = rows.lambda_of_share(share)
+            if lambda_ <= least:
+                break
+            if not rows.tell_apart(lambda_, best, k, alpha):
+                return lambda_
+        return least
 
 
 class FixedRatioCalibrator(_Calibrator):

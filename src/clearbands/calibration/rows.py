@@ -15,6 +15,7 @@ from clearbands.calibration.conformal import (
     signed_scores,
     weighted_rank,
 )
+from clearbands.rows.weighting import mean_of
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,22 @@ class CalibrationRows:
         spread = gamma1 * self.total_aleatoric + gamma2 * self.total_epistemic
         missed = _total(np.maximum(excess, 0), self.weight)
         return float(alpha / 2 * spread + missed) / (2 * self.size)
+
+    def tell_apart(self, lambda_: float, best: float, k: float, alpha: float) -> bool:
+        """Whether the loss lies more than a standard error above that of the best lambda.
+
+        The error is that of differences from row to row, in which both sides are as wide as the
+        one where y lies.
+        """
+        factors = self.factors(lambda_, k), self.factors(best, k)
+        if not np.isfinite(factors).all():
+            return False
+        loss, least = (self.quantile_loss(*each, alpha) for each in factors)
+        widths = [g1 * self.aleatoric + g2 * self.epistemic for g1, g2 in factors]
+        losses = [alpha * width + np.maximum(self.distance - width, 0) for width in widths]
+        difference = (losses[0] - losses[1]) / 2
+        variance = mean_of((difference - mean_of(difference, self.weight)) ** 2, self.weight)
+        return loss - least > math.sqrt(variance / self.size)
 
     def lambda_of_share(self, share: float) -> float:
         """The lambda that makes `share` of the mean width epistemic; 0 where one part is 0."""

@@ -102,14 +102,21 @@ def who_chose_lambda(facts: Facts) -> str:
 
 def how_lambda_won(facts: Facts) -> str:
     """By its loss alone, or the least weight that leaves ignorance its part."""
-    least = getattr(facts.model.calibrator_, "least_epistemic", 0.0)
-    path = facts.path
-    if not least or path is None or not path.chosen.loss > (1 + 1e-9) * np.nanmin(path.losses):
+    calibrator, path = facts.model.calibrator_, facts.path
+    least = getattr(calibrator, "least_epistemic", 0.0)
+    usual = getattr(calibrator, "usual_epistemic", 0.0)
+    is_raised = path is not None and path.chosen.loss > (1 + 1e-9) * np.nanmin(path.losses)
+    if not is_raised or not max(least, usual):
         return "the least quantile loss on them wins."
+    told_apart = (
+        f" and, as long as these rows cannot tell the difference, up to {percent(usual)}"
+        if usual > least
+        else ""
+    )
     return (
         f"the least quantile loss on them wins among those that leave {EPISTEMIC.plain} at least "
-        f"{percent(least)} of the mean width. With less, intervals would hardly grow where there "
-        "are no data."
+        f"{percent(least)} of the mean width{told_apart}. With less, intervals would hardly grow "
+        "where there are no data."
     )
 
 
