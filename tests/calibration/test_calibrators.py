@@ -364,6 +364,17 @@ def test_the_usual_share_is_reached_only_where_the_rows_cannot_tell_the_differen
         ClearCalibrator(0.9, usual_epistemic=-0.1).fit(*calibration_set())
 
 
+@pytest.mark.parametrize("unit", [1e-150, 1e-9, 1e150])
+def test_the_usual_share_does_not_depend_on_the_unit(unit):
+    rows = calibration_set(80)
+    shares = {"least_epistemic": 0.05, "usual_epistemic": 0.9}
+    plain, scaled = (
+        ClearCalibrator(0.8, **shares).fit(*(factor * array for array in rows))
+        for factor in (1.0, unit)
+    )
+    assert scaled.lambda_ == pytest.approx(plain.lambda_)
+
+
 def test_the_usual_share_counts_whole_weights_as_repeated_rows():
     y, center, aleatoric, epistemic = calibration_set(60)
     times = np.random.default_rng(0).integers(1, 4, size=60)

@@ -93,9 +93,10 @@ class CalibrationRows:
         loss, least = (self.quantile_loss(*each, alpha) for each in factors)
         widths = [g1 * self.aleatoric + g2 * self.epistemic for g1, g2 in factors]
         losses = [alpha * width + np.maximum(self.distance - width, 0) for width in widths]
-        difference = (losses[0] - losses[1]) / 2
+        unit = least or 1.0  # squares of very small or large losses would be 0 or infinite
+        difference = (losses[0] - losses[1]) / (2 * unit)
         variance = mean_of((difference - mean_of(difference, self.weight)) ** 2, self.weight)
-        return loss - least > math.sqrt(variance / self.size)
+        return (loss - least) / unit > math.sqrt(variance / self.size)
 
     def lambda_of_share(self, share: float) -> float:
         """The lambda that makes `share` of the mean width epistemic; 0 where one part is 0."""
