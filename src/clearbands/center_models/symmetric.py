@@ -6,18 +6,15 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import BaseEstimator, clone
 
 from clearbands.bagging import member_seeds
+from clearbands.center_models.base import CenterModel
 from clearbands.checks import check_count
 from clearbands.engine.binning import MAX_BINS
 from clearbands.engine.grains import Grains
 from clearbands.monotone import Monotone, check_monotone, directions
-from clearbands.progress import ignore, listening
-from clearbands.rows.weighting import check_sample_weight, drop_weightless
-from clearbands.typed import Seed, TableLike
+from clearbands.typed import Seed
 
 if TYPE_CHECKING:
     from clearbands.engine.symmetric import SymmetricBag
@@ -29,7 +26,7 @@ MANY_COLUMNS = 40  # of which trees can do without half
 RATE_BY_TREES = 0.61  # the power by which steps are smaller where there are more of them
 
 
-class SymmetricTrees(RegressorMixin, BaseEstimator):
+class SymmetricTrees(CenterModel):
     """Boosted trees whose nodes of one level all ask the same question.
 
     Columns enter by the order of their values alone, so a rising transformation of one changes
@@ -97,23 +94,6 @@ class SymmetricTrees(RegressorMixin, BaseEstimator):
         self.column_share = column_share
         self.monotone = monotone
         self.random_state = random_state
-
-    def fit(self, X: TableLike, y: Any, sample_weight: ArrayLike | None = None) -> SymmetricTrees:
-        """A row counts as many times as its `sample_weight` (n,) says, by default once."""
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2
-        )
-        weight = check_sample_weight(sample_weight, len(y))
-        X, y, weight = drop_weightless(X, np.asarray(y, np.float64), weight)
-        with listening(ignore):
-            self.bag_ = self.fit_bag(X, y, np.ones((1, len(y)), np.uint8), weight=weight)
-        return self
-
-    def predict(self, X: TableLike) -> np.ndarray:
-        """(n,)"""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        return self.bag_.predict_members(X)[:, 0, 0]
 
     def fit_bag(
         self,
