@@ -430,16 +430,11 @@ def test_predict_before_fit():
             getattr(linear_clear(), method)(X)
 
 
-COPIES = "its rows are copies of four, which calibration refuses to be judged by"
-
-
 @parametrize_with_checks(
     [linear_clear(), linear_clear(confidence_level=0.5, encoder=None)],
     expected_failed_checks=lambda _: {
         **OTHER_DRAWS,
         "check_dataframe_column_names_consistency": "reordered columns are put right by name",
-        "check_sample_weights_shape": COPIES,
-        "check_sample_weights_not_overwritten": COPIES,
     },
 )
 def test_estimator_checks(estimator, check):
