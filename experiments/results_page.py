@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from experiments import causes, compare, pages, protocol, results, summary, table
+from experiments import causes, compare, pages, protocol, results, standing, summary, table
 
 PACKED = results.BENCHMARK.with_suffix(".parquet")
 PAGE = Path(__file__).parent / "RESULTS.md"
@@ -218,6 +218,14 @@ def the_causes(found: Found) -> Iterator[str]:
     yield from list(compare.the_causes(found.differences, found.known))[1:]
 
 
+def default_by_set(found: Found) -> Iterator[str]:
+    yield standing.as_markdown(standing.standing(found.rows[found.rows["setting"] == "standard"]))
+
+
+def default_by_peer(found: Found) -> Iterator[str]:
+    yield standing.against_each(found.rows[found.rows["setting"] == "standard"])
+
+
 BLOCKS: dict[str, Callable[[Found], Iterator[str]]] = {
     "headline": headline,
     "seeds": seeds,
@@ -231,6 +239,8 @@ BLOCKS: dict[str, Callable[[Found], Iterator[str]]] = {
     "runtime": runtime,
     "networks": differences_of("deep"),
     "networks_gain": networks_gain,
+    "standing": default_by_set,
+    "peers": default_by_peer,
 }
 
 

@@ -1,6 +1,6 @@
 """Where the plain default stands: against the paper's variant (a), and against every peer.
 
-`python -m experiments standing` prints the tables of RESULTS from the packed rows.
+`python -m experiments standing` prints two tables of RESULTS from the packed rows, `summary` writes them.
 """
 
 from __future__ import annotations
