@@ -120,7 +120,7 @@ def test_a_finer_model_has_twice_the_trees_and_the_steps_that_go_with_them():
     finer, auto = by_hand.finer(8), SymmetricTrees(n_trees=100).finer(8)
     assert (finer.n_trees, auto.n_trees, auto.learning_rate) == (200, 200, "auto")
     assert finer.learning_rate == pytest.approx(automatic_rate(np.array(500), 200))
-    assert (finer.column_share, by_hand.finer(40).column_share) == (1.0, 0.5)
+    assert (finer.column_share, by_hand.finer(64).column_share) == (1.0, 0.5)
     assert by_hand.n_trees == 100
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LOSSES = ("squared", "absolute")
 MAX_DEPTH = 10
 MAX_L2 = 1e6
-MANY_COLUMNS = 40  # of which trees can do without half
+MANY_COLUMNS = 64  # of which trees can do without half
 RATE_BY_TREES = 0.61  # the power by which steps are smaller where there are more of them
 
 
