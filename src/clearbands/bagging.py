@@ -48,6 +48,10 @@ class Draws:
         """(b, n) booleans: which rows each member may judge, not having seen them."""
         return self.counts == 0
 
+    def first(self, n_members: int) -> Draws:
+        """Of the first members alone, who may leave rows without a judge."""
+        return Draws(self.counts[:n_members])
+
     @cached_property
     def unseen_per_row(self) -> float:
         """How many members did not see a row, on average; counted once, as every answer asks."""

@@ -126,7 +126,10 @@ class Recipe:
         judges = draw_rows(train, contest.judging_rows, rng)
         size = len(train), train.X.shape[1]
         n_units = None if train.together is None else len(np.unique(train.together))
-        draws = self._judging_draws(judges, contest.judging_folds_for(*size, n_units), rng)
+        n_judging = contest.judging_folds_for(*size, n_units)
+        draws = self._judging_draws(judges, n_judging, rng)
+        if self.gap is None:
+            draws = draws.first(contest.judging_members_for(len(train), n_judging))
         models = {
             name: seed_missing(model, rng)
             for name, model in self._candidates(contest, *train.X.shape).items()

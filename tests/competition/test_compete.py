@@ -272,6 +272,21 @@ def test_many_columns_get_fewer_members_and_few_columns_what_they_had():
     assert contest.n_centers_for(20_000, 20) == 2
 
 
+def test_a_part_of_many_rows_judges_the_centers():
+    def judged(**rules):
+        X, y = make_friedman1(90, n_features=5, random_state=0)
+        contest = TreesAlone(folds=3, repeats=2, few_rows=80, small_rows=0, **rules)
+        model = ClearRegressor(contest=contest, random_state=0).fit(X, y)
+        return model.centers_[0].rmse, model.n_calibration_
+
+    (some, calibrated), (all_, _) = judged(judging_members=2), judged()
+    assert some != all_
+    assert calibrated == 90
+    contest = Contest()
+    assert [contest.judging_members_for(n, 10) for n in (5_000, 5_001)] == [10, 7]
+    assert contest.judging_members_for(6_000, 5) == 5
+
+
 def test_of_few_rows_members_miss_fewer():
     contest = Contest(folds=5)
     assert [contest.folds_for(n, 8) for n in (49, 50, 1_999, 2_000)] == [5, 10, 10, 5]

@@ -18,6 +18,7 @@ from clearbands.checks import check_count
 from clearbands.progress import report
 from clearbands.typed import Seed
 
+Some = np.ndarray | slice  # of the rows
 ROWS_AT_ONCE = 2**12
 TURN_ROWS = 400
 MOST_KEPT = 2**25  # numbers: 256 MB
@@ -183,7 +184,7 @@ class Values:
         if len(X) * found.n_functions > MOST_KEPT:
             return found
         kept = np.empty((len(X), found.n_functions))
-        for rows in _pieces(np.arange(len(X))):
+        for rows in _stretches(len(X)):
             kept[rows] = found.at(rows)
         return replace(found, kept=kept)
 
@@ -191,7 +192,7 @@ class Values:
     def n_functions(self) -> int:
         return self.basis.mix.shape[1]
 
-    def at(self, rows: np.ndarray) -> np.ndarray:
+    def at(self, rows: Some) -> np.ndarray:
         """(rows, k)"""
         if self.kept is not None:
             return self.kept[rows]
@@ -210,32 +211,41 @@ class Sums:
 
     @classmethod
     def of(cls, values: Values, t: np.ndarray, weight: np.ndarray) -> Sums:
-        return cls(values, t, weight, *_sum_up(values, t, weight, np.arange(len(t))))
+        return cls(values, t, weight, *_sum_up(values, t, weight, _stretches(len(t))))
 
     def drawn(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(k, k), (k,): over rows that count so often.
 
         A member that lacks few rows is all rows without these, which are soon summed up.
         """
+        if counts.min() == counts.max():
+            return counts[0] * self.gram, counts[0] * self.moment
         is_out = counts == 0
         if np.all(is_out | (counts == 1)) and 2 * np.count_nonzero(is_out) < len(counts):
-            gram, moment = _sum_up(self.values, self.t, self.weight, np.flatnonzero(is_out))
+            few = _pieces(np.flatnonzero(is_out))
+            gram, moment = _sum_up(self.values, self.t, self.weight, few)
             return self.gram - gram, self.moment - moment
-        rows = np.flatnonzero(counts)
+        rows = _pieces(np.flatnonzero(counts))
         return _sum_up(self.values, self.t, self.weight * counts, rows)
 
 
 def _sum_up(
-    values: Values, t: np.ndarray, weight: np.ndarray, rows: np.ndarray
+    values: Values, t: np.ndarray, weight: np.ndarray, pieces: Iterator[Some]
 ) -> tuple[np.ndarray, np.ndarray]:
     gram, moment = np.zeros((values.n_functions,) * 2), np.zeros(values.n_functions)
     root = np.sqrt(weight)
-    for some in _pieces(rows):
+    for some in pieces:
         # The product of an array and its own transpose is half the work of any other.
         weighted = values.at(some) * root[some, None]
         gram += weighted.T @ weighted
         moment += weighted.T @ (root[some] * t[some])
     return gram, moment
+
+
+def _stretches(n: int) -> Iterator[slice]:
+    """All of n rows, some at once."""
+    for start in range(0, n, ROWS_AT_ONCE):
+        yield slice(start, min(start + ROWS_AT_ONCE, n))
 
 
 def _pieces(rows: np.ndarray) -> Iterator[np.ndarray]:
@@ -255,7 +265,7 @@ def _choose_ridge(
     projected = vectors.T @ moment
     inverse = 1 / (np.maximum(size, 0)[:, None] + np.array(RIDGES))  # (k, ridges)
     error, leverages = np.zeros(len(RIDGES)), np.empty((len(t), len(RIDGES)))
-    for rows in _pieces(np.arange(len(t))):
+    for rows in _stretches(len(t)):
         turned = values.at(rows) @ vectors
         leverages[rows] = np.minimum(turned**2 @ inverse, MOST_LEVERAGE)
         left = t[rows, None] - turned @ (inverse * projected[:, None])
@@ -276,7 +286,7 @@ class Surface:
     def predict(self, X: np.ndarray) -> np.ndarray:
         """(n, b)"""
         members = np.empty((len(X), self.weights.shape[1]))
-        for rows in _pieces(np.arange(len(X))):
+        for rows in _stretches(len(X)):
             members[rows] = self.landmarks.alike(X[rows]) @ self.weights
         return members
 

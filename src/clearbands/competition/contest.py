@@ -30,9 +30,10 @@ class Contest:
     than `many_columns`, half of the folds judge, and only the best gets half of the members. Of
     more than `few_rows` rows, pairs are judged with a third of their members, and those that are
     chosen fitted again, around at most `fitted_again` centers, which get twice the trees or
-    landmarks then; of more than `judging_rows`, so many choose. Averaged are at most `averaged`
-    pairs that lie within `errors` standard errors of the best. With `networks`, a small deep
-    ensemble competes beside the best centers; training it needs torch.
+    landmarks then, and centers are judged by `judging_members` instead of one for each fold; of
+    more than `judging_rows`, so many choose. Averaged are at most `averaged` pairs that lie within
+    `errors` standard errors of the best. With `networks`, a small deep ensemble competes beside the
+    best centers; training it needs torch.
 
     Examples
     --------
@@ -49,6 +50,7 @@ class Contest:
     most_rows: int = 50_000
     many_columns: int = 512
     folds: int = 10
+    judging_members: int = 7
     repeats: int = 6
     nested_folds: int = 0
     n_centers: int = 3
@@ -89,6 +91,10 @@ class Contest:
         """How many members judge a center: many columns cost more."""
         folds = self.folds_for(n_rows, n_columns, n_units)
         return folds if n_columns <= self.many_columns else max(2, folds // 2)
+
+    def judging_members_for(self, n_rows: int, n_folds: int) -> int:
+        """For how many of the folds there is a member that judges: a part of many rows will do."""
+        return n_folds if n_rows <= self.few_rows else min(n_folds, self.judging_members)
 
     def repeats_for(self, n_rows: int, n_columns: int) -> int:
         """How often folds are repeated: many rows need fewer members, many columns cost more."""
