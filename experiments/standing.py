@@ -1,6 +1,7 @@
 """Where the plain default stands: against the paper's variant (a), and against every peer.
 
-`python -m experiments standing` prints two tables of RESULTS from the packed rows, `summary` writes them.
+`python -m experiments standing` prints two tables of RESULTS from the packed rows, and `summary`
+writes them there.
 """
 
 from __future__ import annotations
