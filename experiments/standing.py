@@ -82,7 +82,8 @@ def against_each(rows: pd.DataFrame) -> str:
         "|---|---:|---:|---:|---:|",
     ]
     for name, peer in rows.query("variant == 'default' and method != 'CLEAR'").groupby("method"):
-        both = own.join(peer.set_index(["dataset", "seed"]), rsuffix="_peer", how="inner")
+        theirs = peer.set_index(["dataset", "seed"])
+        both = own.merge(theirs, left_index=True, right_index=True, suffixes=("", "_peer"))
         loss = _percent(both["quantile_loss"] / both["quantile_loss_peer"])
         width = _percent(both["niw"] / both["niw_peer"])
         coverage = both["picp_peer"].groupby("dataset").mean().mean()
