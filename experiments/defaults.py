@@ -116,7 +116,9 @@ def run(name: str, seed: int, make: Callable[[int], ClearRegressor]) -> dict[str
 def table(rows: pd.DataFrame, order: Sequence[str]) -> str:
     """Mean change of the test quantile loss against the paper's variant on the same splits."""
     paper = rows[rows["setting"] == PAPER].set_index(["dataset", "seed"])
-    paired = rows.join(paper, on=["dataset", "seed"], rsuffix="_paper")
+    paired = rows.merge(
+        paper, left_on=["dataset", "seed"], right_index=True, how="left", suffixes=("", "_paper")
+    )
     paired["change"] = 100 * (paired["quantile_loss"] / paired["quantile_loss_paper"] - 1)
     paired["times"] = paired["cpu_seconds"] / paired["cpu_seconds_paper"]
     change = paired.pivot_table(index="setting", columns="dataset", values="change")
