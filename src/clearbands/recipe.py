@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,10 +98,9 @@ class Recipe:
         """Fit the parts so that every row is unseen by some; one that was given has no rival."""
         contest = Contest() if self.contest is None else self.contest
         standings, centers, reserves = self._centers(train, contest, rng)
-        competing = {**centers, **reserves}
         outcome = compete(
             train,
-            competing,
+            {**centers, **reserves},
             self._noises(contest, rng),
             levels=self.levels,
             shown=self._shown(train.X),
@@ -108,7 +108,7 @@ class Recipe:
             rng=rng,
             still=self._still(train),
             n_centers=len(centers),
-            for_good=None if self.epistemic is not None else _finer(competing, train.X.shape[1]),
+            for_good=partial(self._for_good, n_columns=train.X.shape[1]),
         )
         unseen = Unseen(outcome.rows, outcome.unseen)
         return Made(outcome.parts, outcome.leaderboard, standings, unseen)
@@ -127,9 +127,8 @@ class Recipe:
         size = len(train), train.X.shape[1]
         n_units = None if train.together is None else len(np.unique(train.together))
         n_judging = contest.judging_folds_for(*size, n_units)
-        draws = self._judging_draws(judges, n_judging, rng)
-        if self.gap is None:
-            draws = draws.first(contest.judging_members_for(len(train), n_judging))
+        n_members = contest.judging_members_for(len(train), n_judging)
+        draws = self._judging_draws(judges, n_judging, n_members, rng)
         models = {
             name: seed_missing(model, rng)
             for name, model in self._candidates(contest, *train.X.shape).items()
@@ -153,6 +152,12 @@ class Recipe:
         # Reserves draw their seeds aside: what competes in the end does not depend on them.
         reserves = with_members(standings[n_chosen:], copy.deepcopy(rng))
         return standings, chosen | others, reserves
+
+    def _for_good(self, part: CrossPart, n_columns: int) -> CrossPart:
+        """A center as all rows fit it after some judged it: finer, unless it was given."""
+        if self.epistemic is not None or not isinstance(part, FoldedEnsemble):
+            return part
+        return clone(part).set_params(model=finer(part.model, n_columns))
 
     def _candidates(
         self, contest: Contest, n_rows: int, n_columns: int
@@ -200,10 +205,12 @@ class Recipe:
         part = self._set_up(self._crossed_noise(self.aleatoric), rng)
         return {GIVEN: NoiseCandidate(part, learns_target=self.residuals == "target")}
 
-    def _judging_draws(self, rows: Rows, n_folds: int, rng: np.random.RandomState) -> Draws:
-        """One member for every row that did not see it, or in the order of time for most."""
+    def _judging_draws(
+        self, rows: Rows, n_folds: int, n_members: int, rng: np.random.RandomState
+    ) -> Draws:
+        """One member for every row of so many folds, or in the order of time for most rows."""
         if self.gap is None:
-            return Folds.draw(len(rows), n_folds, 1, rng, rows.together)
+            return Folds.draw(len(rows), n_folds, 1, rng, rows.together).first(n_members)
         assert rows.together is not None
         return Chain.of(stages(rows.together, self.gap), len(rows))
 
@@ -292,13 +299,3 @@ class Recipe:
             return epistemic.predict_training(X)
         center = epistemic.predict(X)
         return center, center
-
-
-def _finer(parts: Mapping[str, CrossPart], n_columns: int) -> Mapping[str, CrossPart]:
-    """The same for a fit on all rows, where they are judged on some: it is made once."""
-    return {
-        name: clone(part).set_params(model=finer(part.model, n_columns))
-        if isinstance(part, FoldedEnsemble)
-        else part
-        for name, part in parts.items()
-    }

@@ -15,7 +15,7 @@ from clearbands.calibration.conformal import (
     signed_scores,
     weighted_rank,
 )
-from clearbands.rows.weighting import mean_of
+from clearbands.rows.weighting import error_of_mean
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,7 @@ class CalibrationRows:
         losses = [alpha * width + np.maximum(self.distance - width, 0) for width in widths]
         unit = least or 1.0  # squares of very small or large losses would be 0 or infinite
         difference = (losses[0] - losses[1]) / (2 * unit)
-        variance = mean_of((difference - mean_of(difference, self.weight)) ** 2, self.weight)
-        return (loss - least) / unit > math.sqrt(variance / self.size)
+        return (loss - least) / unit > error_of_mean(difference, self.weight)
 
     def lambda_of_share(self, share: float) -> float:
         """The lambda that makes `share` of the mean width epistemic; 0 where one part is 0."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -51,31 +51,29 @@ def compete(
     shown: str,
     contest: Contest,
     rng: np.random.RandomState,
+    for_good: Callable[[CrossPart], CrossPart],
     still: Still | None = None,
     n_centers: int | None = None,
-    for_good: Mapping[str, CrossPart] | None = None,
 ) -> Outcome:
     """Pairs are judged on all rows or, of many, on some; what was chosen is fitted on all.
 
-    Parts come unfitted and seeded, at the levels; `for_good` are centers as they are fitted on all
-    rows, if other than those that are judged on some. No width depends on columns held `still`.
-    Only the first `n_centers` compete; those behind them take the places of centers that fail. What
-    fails is left out with a warning, unless it has no rival.
+    Parts come unfitted and seeded, at the levels; `for_good` makes of a center that was judged on
+    some rows what is fitted on all of them. No width depends on columns held `still`. Only the
+    first `n_centers` compete; those behind them take the places of centers that fail. What fails is
+    left out with a warning, unless it has no rival.
     """
     judges = draw_rows(train, contest.judging_rows, rng)
-    stay = len(train) <= contest.few_rows  # those that are judged
-    pairing = _Pairing(
-        centers, for_good or centers, noises, levels, shown, contest, still, Failures()
-    )
+    fits_again = contest.fits_again(len(train))
+    pairing = _Pairing(centers, for_good, noises, levels, shown, contest, still, Failures())
     waiting, contestants = list(centers), list[Contestant]()
     n_wanted = len(centers) if n_centers is None else n_centers
     while True:
         if not contestants:
-            contestants = pairing.judge(judges, waiting, n_wanted, lighter=not stay)
-        most_again = None if stay else contest.fitted_again
+            contestants = pairing.judge(judges, waiting, n_wanted, lighter=fits_again)
+        most_again = contest.fitted_again if fits_again else None
         kept = not_told_apart(contestants, contest.averaged, contest.errors, most_again)
         board = leaderboard(contestants, kept)
-        if stay:
+        if not fits_again:
             break
         again = pairing.fit_again(train, kept)
         failed = {each.names for each in kept} - {each.names for each in again}
@@ -108,7 +106,7 @@ class _Pairing:
     """How pairs of a center and a noise model are fitted and judged, whatever the rows."""
 
     centers: Mapping[str, CrossPart]
-    for_good: Mapping[str, CrossPart]
+    for_good: Callable[[CrossPart], CrossPart]
     noises: Mapping[str, NoiseCandidate]
     levels: list[float]
     shown: str
@@ -136,10 +134,12 @@ class _Pairing:
         """The chosen pairs with all their members, but for those that fail."""
         again: list[Contestant] = []
         names = {each.names for each in chosen}
-        for name, part in self.for_good.items():
+        for name, part in self.centers.items():
             around = [noise for noise in self.noises if (name, noise) in names]
             if around:
-                again += self._pair_up(rows, name, part, around, len(again), len(chosen))
+                again += self._pair_up(
+                    rows, name, self.for_good(part), around, len(again), len(chosen)
+                )
         return again
 
     def _pair_up(

@@ -63,12 +63,16 @@ class Contest:
 
     def centers(self, n_rows: int, n_columns: int) -> Mapping[str, Any]:
         """The models that compete for the center."""
-        again = n_rows > self.few_rows
+        again = self.fits_again(n_rows)
         pool = center_pool(n_rows, n_columns, again=again)
         if self.surfaces:
             for by_rank in (False, True):
                 pool |= surface_pool(n_columns, by_rank=by_rank, again=again)
         return pool
+
+    def fits_again(self, n_rows: int) -> bool:
+        """Whether what was chosen is fitted again, or the members that are judged stay."""
+        return n_rows > self.few_rows
 
     def parts(self) -> Mapping[str, EpistemicPart]:
         """Centers that come with members of their own, and are not judged before."""
@@ -94,7 +98,7 @@ class Contest:
 
     def judging_members_for(self, n_rows: int, n_folds: int) -> int:
         """For how many of the folds there is a member that judges: a part of many rows will do."""
-        return n_folds if n_rows <= self.few_rows else min(n_folds, self.judging_members)
+        return min(n_folds, self.judging_members) if self.fits_again(n_rows) else n_folds
 
     def repeats_for(self, n_rows: int, n_columns: int) -> int:
         """How often folds are repeated: many rows need fewer members, many columns cost more."""

@@ -20,7 +20,7 @@ from clearbands.monotone import Still
 from clearbands.pairs import Blend, CrossPair, show
 from clearbands.presets import match_quantile_model
 from clearbands.rows.split import Rows
-from clearbands.rows.weighting import fit_weighted, mean_of, size_of
+from clearbands.rows.weighting import error_of_mean, fit_weighted, mean_of
 from clearbands.words.telling import unsaid, warn
 
 
@@ -194,10 +194,8 @@ def leaderboard(
 
 def _behind(contestant: Contestant, best: Contestant) -> tuple[float, float]:
     difference, weight = contestant.row_losses - best.row_losses, contestant.weight
-    mean = mean_of(difference, weight)
     with np.errstate(invalid="ignore"):  # of infinite bounds, which no row brings near to others
-        deviation = np.sqrt(mean_of((difference - mean) ** 2, weight))
-    return mean, float(deviation / np.sqrt(size_of(weight, len(difference))))
+        return mean_of(difference, weight), error_of_mean(difference, weight)
 
 
 def blend(kept: Sequence[Contestant]) -> tuple[Blend, Components]:

@@ -78,3 +78,9 @@ def mean_of(values: np.ndarray, weight: np.ndarray | None) -> float:
 def size_of(weight: np.ndarray | None, n: int) -> float:
     """How many rows n rows count as."""
     return n if weight is None else float(weight.sum())
+
+
+def error_of_mean(values: np.ndarray, weight: np.ndarray | None) -> float:
+    """The standard error of `mean_of` them."""
+    squares = (values - mean_of(values, weight)) ** 2
+    return float(np.sqrt(mean_of(squares, weight)) / np.sqrt(size_of(weight, len(values))))
