@@ -10,7 +10,10 @@ import pandas as pd
 from experiments import summary
 
 PANELS = (("quantile_loss", "Quantile loss"), ("nciw", "NCIW"))
-COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+COLORS = (  # one for each of the default's nine peers
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"),
+    *("#000000", "#8c564b", "#999999"),
+)
 CLIP = 5.0  # times CLEAR; what lies beyond is drawn at the edge as an arrow
 
 
@@ -49,12 +52,13 @@ def draw(groups: dict[str, pd.DataFrame], baseline: pd.DataFrame, title: str, pa
     plt = pyplot()
     names = sorted(set(baseline["dataset"]))
     figure, axes = plt.subplots(2, 1, figsize=(11, 8), sharex=True, layout="constrained")
+    apart = min(0.18, 0.85 / len(groups))  # a set's dots stay nearer to it than to the next
     for axis, (metric, label) in zip(axes, PANELS, strict=True):
         increases = {}
         for k, (group, rows) in enumerate(groups.items()):
             values = relative(rows, baseline, metric).reindex(names)
             increases[group] = 100 * (values["mean"].to_numpy() - 1)
-            place = np.arange(len(names)) + 0.18 * (k - (len(groups) - 1) / 2)
+            place = np.arange(len(names)) + apart * (k - (len(groups) - 1) / 2)
             draw_dots(axis, place, values, COLORS[k % len(COLORS)], group)
         axis.axhline(1, color="black", linewidth=0.8)
         axis.set_ylabel(f"{label}, relative")
@@ -110,7 +114,8 @@ def draw_inset(axis, increases: dict[str, np.ndarray]) -> None:
     for box, color in zip(boxes["boxes"], COLORS, strict=False):
         box.set(facecolor=color, alpha=0.4)
     means = [f"{np.mean(values):+.1f}" if len(values) else "" for values in drawn]
-    inset.set_xticks(range(1, len(drawn) + 1), means, fontsize=7)
+    upright = 90 if len(drawn) > 5 else 0
+    inset.set_xticks(range(1, len(drawn) + 1), means, fontsize=7, rotation=upright)
     inset.axhline(0, color="black", linewidth=0.6)
     inset.tick_params(axis="y", labelsize=6)
     inset.set_title("increase, %, over the sets", fontsize=7)
