@@ -71,7 +71,7 @@ def chance_of_print(means: pd.DataFrame) -> pd.Series:
     """In percent: half a unit of the last printed digit, and what the seeds that we lack may do.
 
     The mean of k of ten values differs from that of all by their deviation times
-    sqrt(1/k - 1/10); the deviation is printed.
+    sqrt(1/k - 1/10); the deviation is printed, and rounded as well.
     """
     lacking = np.sqrt(np.clip(1 / means["seeds"] - 1 / len(protocol.SEEDS), 0, None))
     return 100 * (means["rounded"] + DRAWS * means["sd"] * lacking) / means["paper"].abs()
@@ -80,10 +80,11 @@ def chance_of_print(means: pd.DataFrame) -> pd.Series:
 def printed() -> pd.DataFrame:
     """The paper's tables by our names of settings and variants; some lines are printed twice.
 
-    `rounded` is half a unit of the last digit of the mean.
+    `rounded` is half a unit of the last digit of the mean, `sd` the largest that is printed so.
     """
-    table = pd.read_csv(PRINTED, dtype={"mean": str}).dropna(subset=["dataset"])
+    table = pd.read_csv(PRINTED, dtype={"mean": str, "sd": str}).dropna(subset=["dataset"])
     table["rounded"] = table["mean"].map(half_a_unit)
+    table["sd"] = table["sd"].astype(float) + table["sd"].map(half_a_unit)
     table["mean"] = table["mean"].astype(float)
     names = {"setting": {"de_sqr": "standard"}, "variant": {"de_sqr": "deep"}}
     return table.replace(names).drop_duplicates(["setting", "variant", *KEY])

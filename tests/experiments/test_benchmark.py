@@ -15,7 +15,17 @@ from joblib.externals.loky import get_reusable_executor
 from clearbands import ClearRegressor
 from clearbands.calibration.conformal import rank
 from clearbands.scaling.engines import Threads
-from experiments import __main__, authors, datasets, methods, parts, protocol, results, run
+from experiments import (
+    __main__,
+    authors,
+    datasets,
+    methods,
+    parts,
+    protocol,
+    results,
+    run,
+    uacqr_ways,
+)
 from experiments.case import Method, Result
 from experiments.fitted import Fitted, Parts
 from experiments.methods import METHODS
@@ -442,3 +452,28 @@ def test_a_cell_with_other_halves(tiny, capsys):
     halvings, spread = lines[2:5], float(lines[6].split(" | ")[1])
     assert len({line.split(" | ")[1] for line in halvings}) == 3
     assert spread > 0
+
+
+def test_uacqr_around_the_forest_of_all_rows(tiny, monkeypatch, capsys):
+    """Its bounds are that forest's; how far they are moved, the bootstraps say."""
+    (tiny / "tiny.parquet").rename(tiny / "airfoil.parquet")
+    arguments = ["uacqr_ways", "airfoil", "--seeds", "777", "778", "--bootstraps", "25"]
+    monkeypatch.setattr(sys, "argv", arguments)
+    uacqr_ways.main()
+    lines = capsys.readouterr().out.splitlines()[2:]
+    losses = {cells[1]: cells[2:4] for cells in (line.split(" | ") for line in lines)}
+    assert list(losses) == [
+        "UACQR-P",
+        "UACQR-S, medians of the bootstraps",
+        "UACQR-S, the forest of all rows",
+    ]
+    (_, of_p), (bagged, of_s), (whole, also_of_s) = losses.values()
+    assert bagged != whole
+    assert of_s == also_of_s != of_p
+
+    members = np.random.default_rng(0).normal(size=(8, 3, 5)).cumsum(axis=1)
+    center, aleatoric, epistemic = uacqr_ways.around_whole(members, members[:, :, 0])
+    np.testing.assert_array_equal(center, members[:, 1, 0])
+    np.testing.assert_allclose(center + aleatoric[:, 1, 0], np.maximum(center, members[:, 2, 0]))
+    quartiles = np.quantile(members[:, 0], [0.25, 0.75], axis=1)
+    np.testing.assert_allclose(epistemic[:, 0, 0], quartiles[1] - quartiles[0])

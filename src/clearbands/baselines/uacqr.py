@@ -83,7 +83,8 @@ class UACQRS(_UACQR, Additive):
     """UACQR-S: [lower - t * spread of lower, upper + t * spread of upper], t calibrated.
 
     lower and upper are medians of the estimates of B quantile models fitted on bootstraps, the
-    spread is how much these estimates differ. t may be negative; bounds stop at the center.
+    spread is how much these estimates differ. t may be negative; bounds stop at the center. In its
+    authors' program medians are an option, and the bounds of one model of all rows the default.
 
     Parameters
     ----------
