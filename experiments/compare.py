@@ -31,7 +31,7 @@ def differences(rows: pd.DataFrame) -> pd.DataFrame:
 
     In the standard setting the paper's values per seed are exact, and only seeds that we have too
     are averaged; elsewhere there is only the printed mean of ten seeds. `chance` is how many
-    percent draws alone may give: `chance_of_draws`, `chance_of_print`.
+    percent draws alone may give: `chance_of_draws`, or `chance_of_print` and `chance_of_same_fits`.
     """
     rows = rows[rows["error"] == ""].rename(columns={v: k for k, v in NAMES.items()})
     ours = rows.melt(
@@ -50,7 +50,7 @@ def differences(rows: pd.DataFrame) -> pd.DataFrame:
     table = printed().set_index(key).rename(columns={"mean": "paper"})
     means = ours.groupby(key)["ours"].agg(["mean", "count"])
     means = means.rename(columns={"mean": "ours", "count": "seeds"}).join(table, how="inner")
-    means["chance"] = chance_of_print(means)
+    means["chance"] = chance_of_print(means) + chance_of_same_fits(means, pairs)
     means = means[~means.index.isin(pairs.index)][pairs.columns]
     found = pd.concat([pairs, means])
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -75,6 +75,12 @@ def chance_of_print(means: pd.DataFrame) -> pd.Series:
     """
     lacking = np.sqrt(np.clip(1 / means["seeds"] - 1 / len(protocol.SEEDS), 0, None))
     return 100 * (means["rounded"] + DRAWS * means["sd"] * lacking) / means["paper"].abs()
+
+
+def chance_of_same_fits(means: pd.DataFrame, pairs: pd.DataFrame) -> np.ndarray:
+    """In percent: what draws give in the standard setting, where the same fits are calibrated."""
+    same = [("standard", *cell[1:-1], cell[-1].removesuffix("-c")) for cell in means.index]
+    return pairs["chance"].reindex(same).fillna(0.0).to_numpy()
 
 
 def printed() -> pd.DataFrame:

@@ -229,6 +229,18 @@ def test_printed_means_allow_for_rounding_and_for_seeds_that_we_lack():
     np.testing.assert_allclose(compare.chance_of_print(means), expected)
 
 
+def test_draws_of_the_standard_setting_count_for_the_same_fits_conformalized():
+    rows = pd.concat(
+        make_rows(values, ("airfoil",), range(777, 787), setting=setting)
+        for setting, values in (("standard", {"CLEAR": 1.0}), ("conformalized", {"CLEAR-c": 1.0}))
+    )
+    found = compare.differences(rows).set_index(["setting", "metric"])["chance"]
+    rounding = 100 * 0.0005 / 0.110  # printed as 0.110, of ten seeds
+    drawn = found["standard", "quantileloss"]
+    assert drawn > 0
+    assert found["conformalized", "quantileloss"] == pytest.approx(rounding + drawn)
+
+
 def test_a_misspelt_key_in_the_file_of_causes(tmp_path):
     path = tmp_path / "causes.toml"
     path.write_text('["wide"]\nsets = ["airfoil"]\nwhy = ""\ncommand = ""\n')
