@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import tempfile
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -30,25 +31,30 @@ def main() -> None:
     parser.add_argument("--datasets", nargs="+", default=["energy_efficiency"])
     parser.add_argument("--seeds", nargs="+", type=int, default=[FIRST_SEED])
     parser.add_argument("--members", type=int, help="by default 3 of SQR, 5 of DE, as in the paper")
+    parser.add_argument(
+        "--draws", type=int, default=1, help="trainings per split: how much is luck"
+    )
     args = parser.parse_args()
     python = authors_python()
     paper = compare.printed_means("deep", "standard")
-    print("| dataset | seed | quantile loss | paper | NCIW | paper |")
-    print("|---|---:|---:|---:|---:|---:|")
-    for name in args.datasets:
-        for seed in args.seeds:
-            loss, width = run(python, args.part, name, seed, args.members or MEMBERS[args.part])
-            printed = [paper[metric].at[name, args.part] for metric in ("quantile_loss", "nciw")]
-            cells = (loss, printed[0], width, printed[1])
-            print(f"| {name} | {seed} | {' | '.join(f'{c:.3g}' for c in cells)} |", flush=True)
+    members = args.members or MEMBERS[args.part]
+    print("| dataset | seed | draw | quantile loss | paper | NCIW | paper |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
+    for name, seed, draw in product(args.datasets, args.seeds, range(args.draws)):
+        loss, width = run(python, args.part, name, seed, members, draw)
+        printed = [paper[metric].at[name, args.part] for metric in ("quantile_loss", "nciw")]
+        values = " | ".join(f"{value:.3g}" for value in (loss, printed[0], width, printed[1]))
+        print(f"| {name} | {seed} | {draw} | {values} |", flush=True)
 
 
-def run(python: Path, part: str, name: str, seed: int, members: int) -> tuple[float, float]:
+def run(
+    python: Path, part: str, name: str, seed: int, members: int, draw: int
+) -> tuple[float, float]:
     rows, y_test = load_rows(name, seed)
     with tempfile.TemporaryDirectory() as folder:
         row_file, out_file = Path(folder) / "rows.npz", Path(folder) / "out.npz"
         np.savez(row_file, **rows._asdict())
-        command = [str(python), "-m", "benchmarks.peer_networks", part, str(members)]
+        command = [str(python), "-m", "benchmarks.peer_networks", part, str(members), str(draw)]
         done = subprocess.run(
             [*command, str(row_file), str(out_file)],
             cwd=ROOT,

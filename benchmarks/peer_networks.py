@@ -12,6 +12,7 @@ import torch
 from benchmarks.rows import LEVEL, Rows
 
 FIRST_SEED, THEIR_SEED = 777, 42  # of the splits; what their program adds the split's number to
+APART = 10_000  # between draws: their members take seeds that lie 1,000 apart
 SQR = {
     "hidden_sizes": (128, 128, 64),
     "learning_rate": 5e-4,
@@ -43,10 +44,10 @@ DE = {
 
 
 def main() -> None:
-    part, members, row_file, out_file = sys.argv[1:]
+    part, members, draw, row_file, out_file = sys.argv[1:]
     rows = Rows.load(row_file)
     torch.set_num_threads(1)
-    torch.manual_seed(seed := THEIR_SEED + rows.seed - FIRST_SEED)
+    torch.manual_seed(seed := THEIR_SEED + rows.seed - FIRST_SEED + APART * int(draw))
     predict = {"SQR": sqr, "DE": deep_ensemble}[part]
     center, lower, upper = predict(rows, seed, int(members))
     np.savez(out_file, center=center, bounds=np.stack([lower, upper], axis=1))
