@@ -1,8 +1,9 @@
 """A cell of the paper's tables fitted again, with other draws or other models, beside the paper's.
 
 `python -m experiments beside computer a --seeds 777 --draws 5 --stock` tells whether a difference
-is one of models, of bootstraps, or of a method's definition. `--halves` does it for the
-conformalized setting: how much hangs on which half of the validation rows calibrates.
+is one of models, of bootstraps, or of a method's definition; `--models` lets one win that lost by a
+hair. `--halves` does it for the conformalized setting: how much hangs on which half of the
+validation rows calibrates.
 """
 
 from __future__ import annotations
@@ -46,10 +47,19 @@ def add_commands(commands) -> None:
         "--metric", default="quantile_loss", choices=[*results.METRICS, "authors_nciw"]
     )
     parser.add_argument("--bootstraps", type=int, default=protocol.BOOTSTRAPS)
+    parser.add_argument(
+        "--models", nargs="+", default=(), help="those of the pool that compete, by default all"
+    )
     parser.set_defaults(command=show)
 
 
 def show(args: argparse.Namespace) -> int:
+    pool, _ = parts.variant_models(args.variant, stock=False)
+    if unknown := [name for name in args.models if name not in pool]:
+        raise datasets.DatasetError(
+            f"Variant ({args.variant}) has no model {', '.join(map(repr, unknown))}; there are: "
+            f"{', '.join(pool)}."
+        )
     X, y = datasets.load(args.dataset)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the values show what the calibrators warn of
@@ -138,7 +148,14 @@ def fit(
     stock: bool = False,
 ) -> dict[Any, Parts]:
     return parts.fit_parts(
-        args.variant, X, y, splits, seed, stock=stock, n_bootstraps=args.bootstraps
+        args.variant,
+        X,
+        y,
+        splits,
+        seed,
+        stock=stock,
+        n_bootstraps=args.bootstraps,
+        models=args.models,
     )
 
 
@@ -147,6 +164,7 @@ def fit_on_authors_draws(
 ) -> Parts:
     """Center and epistemic widths as in their program; the residuals by our kernels."""
     pool, forest = parts.variant_models(args.variant, stock=True)
+    pool = {name: pool[name] for name in args.models or pool}
     winner = parts.choose(pool, X, y, split.train, {"": split})[0][""]
     print(f"seed {seed}: the winner is {winner}", flush=True)
     train, rows = split.train, split.held_out

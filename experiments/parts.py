@@ -10,6 +10,7 @@ plain ClearRegressor, which brings its own parts (`default.py`).
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,17 +36,19 @@ def fit_parts(
     stock: bool = False,
     n_bootstraps: int = BOOTSTRAPS,
     fitted: dict[tuple[str, str], Parts] | None = None,
+    models: Sequence[str] = (),
 ) -> dict[str, Parts]:
     """By setting; settings whose validation rows choose the same model share one fit.
 
     `fitted` carries fits, by their models, from one variant of the same rows and seed to the next:
-    where boosting wins in (a), (b) is the same.
+    where boosting wins in (a), (b) is the same. Only `models` compete, if any are named.
     """
     if variant == "deep":
         from experiments.networks import fit_networks
 
         return fit_networks(X, y, splits, seed)
     pool, forest = variant_models(variant, stock=stock)
+    pool = {name: pool[name] for name in models or pool}
     train = next(iter(splits.values())).train
     choices, choosing = choose(pool, X, y, train, splits)
     fitted = {} if fitted is None else fitted

@@ -430,6 +430,19 @@ def test_a_cell_beside_the_papers_value(tiny, capsys):
     assert any(line.startswith("| mean | CLEAR | 0.1") for line in lines)
 
 
+def test_a_cell_whose_winner_is_named(tiny, capsys):
+    """Of (a), boosting alone is (b)."""
+    X, y = datasets.load("tiny")
+    splits = {"standard": protocol.split_rows(200, 777)}
+    named = parts.fit_parts("a", X, y, splits, 777, n_bootstraps=3, models=["boosting"])
+    expected = parts.fit_parts("b", X, y, splits, 777, n_bootstraps=3)
+    for found, same in zip(named["standard"].fitted, expected["standard"].fitted, strict=True):
+        np.testing.assert_array_equal(found, same)
+    assert __main__.main(["beside", "tiny", "a", "--models", "boosting", "spline"]) == 2
+    said = "Variant (a) has no model 'spline'; there are: forest, boosting, gam."
+    assert capsys.readouterr().err.strip() == said
+
+
 def test_a_cell_on_the_authors_bootstraps(tiny, capsys):
     """Center and members are those of `authors`, whatever models learn the residuals."""
     pytest.importorskip("xgboost")
