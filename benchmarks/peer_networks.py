@@ -71,7 +71,7 @@ def deep_ensemble(rows: Rows, seed: int, members: int) -> Any:
 
 
 def take_batches_whole(module: Any) -> None:
-    """The same batches by one index instead of row by row, which takes longer than to learn."""
+    """The same batches by one index instead of row by row, which takes longer than learning."""
     rows_of, loader = torch.utils.data.TensorDataset, torch.utils.data.DataLoader
     rows_of.__getitems__ = rows_of.__getitem__  # type: ignore[attr-defined]
     module.DataLoader = partial(loader, collate_fn=tuple)

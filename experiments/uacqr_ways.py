@@ -57,13 +57,13 @@ def scores(name: str, seed: int, args: argparse.Namespace) -> Iterator[dict[str,
     members = forests.members(X[rows])
     case = make_case(X, y, split, Parts(rows, Fitted(y[rows], members_of_y=members), {}), seed)
     whole = forests.model.fit(X[split.train], y[split.train]).predict_quantiles(X[rows])
-    around = around_whole(members, whole)
-    for way, intervals in {
+    ways = {
         "UACQR-P": methods.uacqr_p(case).intervals,
         "UACQR-S, medians of the bootstraps": methods.uacqr_s(case).intervals,
-        "UACQR-S, the forest of all rows": calibrated(around, rows, y, split),
-    }.items():
-        center = np.median(case.test.members_of_y[:, 1], axis=1)
+        "UACQR-S, the forest of all rows": calibrated(around_whole(members, whole), rows, y, split),
+    }
+    center = np.median(case.test.members_of_y[:, 1], axis=1)
+    for way, intervals in ways.items():
         found = metrics.evaluate(case.test.y, center, intervals, LEVEL)
         yield {"method": way, **found}
 
