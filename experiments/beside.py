@@ -163,8 +163,7 @@ def fit_on_authors_draws(
     X: np.ndarray, y: np.ndarray, split: protocol.Split, seed: int, args: argparse.Namespace
 ) -> Parts:
     """Center and epistemic widths as in their program; the residuals by our kernels."""
-    pool, forest = parts.variant_models(args.variant, stock=True)
-    pool = {name: pool[name] for name in args.models or pool}
+    pool, forest = parts.variant_models(args.variant, stock=True, only=args.models)
     winner = parts.choose(pool, X, y, split.train, {"": split})[0][""]
     print(f"seed {seed}: the winner is {winner}", flush=True)
     train, rows = split.train, split.held_out

@@ -47,8 +47,7 @@ def fit_parts(
         from experiments.networks import fit_networks
 
         return fit_networks(X, y, splits, seed)
-    pool, forest = variant_models(variant, stock=stock)
-    pool = {name: pool[name] for name in models or pool}
+    pool, forest = variant_models(variant, stock=stock, only=models)
     train = next(iter(splits.values())).train
     choices, choosing = choose(pool, X, y, train, splits)
     fitted = {} if fitted is None else fitted
@@ -66,15 +65,21 @@ def fit_parts(
     return {setting: found[name] for setting, name in choices.items()}
 
 
-def variant_models(variant: str, *, stock: bool) -> tuple[dict[str, Any], Any]:
+def variant_models(
+    variant: str, *, stock: bool, only: Sequence[str] = ()
+) -> tuple[dict[str, Any], Any]:
     """The pool that competes for the center, and the aleatoric model unless the winner's type."""
+    forest = None
     if variant == "a":
-        return quantile_pool(stock=stock), None
-    if variant == "b":
-        return {"boosting": boosted_quantiles(stock=stock)}, None
-    if variant == "c":
-        return mean_pool(), ForestQuantiles(backend="quantile-forest" if stock else "native")
-    raise ValueError(f"variant must be a, b, c, deep or default, got {variant!r}.")
+        pool = quantile_pool(stock=stock)
+    elif variant == "b":
+        pool = {"boosting": boosted_quantiles(stock=stock)}
+    elif variant == "c":
+        pool = mean_pool()
+        forest = ForestQuantiles(backend="quantile-forest" if stock else "native")
+    else:
+        raise ValueError(f"variant must be a, b, c, deep or default, got {variant!r}.")
+    return {name: pool[name] for name in only or pool}, forest
 
 
 def choose(

@@ -21,10 +21,11 @@ from clearbands.levels import pick_curves
 from experiments import compare, datasets, methods
 from experiments.fitted import Fitted, Parts
 from experiments.parts import Curves
-from experiments.protocol import BOOTSTRAPS, FIRST_SEED, LEVEL, Split, split_rows
+from experiments.protocol import BOOTSTRAPS, FIRST_SEED, LEVEL, split_rows
 from experiments.run import make_case
 
 SHOWN = ("quantile_loss", "niw", "nciw", "picp")
+additive = methods.by(AdditiveCalibrator(LEVEL), methods.both)
 
 
 def main() -> None:
@@ -55,16 +56,18 @@ def scores(name: str, seed: int, args: argparse.Namespace) -> Iterator[dict[str,
     forests.fit(X[split.train], y[split.train])
     rows = split.held_out
     members = forests.members(X[rows])
-    case = make_case(X, y, split, Parts(rows, Fitted(y[rows], members_of_y=members), {}), seed)
     whole = forests.model.fit(X[split.train], y[split.train]).predict_quantiles(X[rows])
+    center, aleatoric, epistemic = around_whole(members, whole)
+    fitted = Fitted(y[rows], center, epistemic, aleatoric, members_of_y=members)
+    case = make_case(X, y, split, Parts(rows, fitted, {}), seed)
     ways = {
         "UACQR-P": methods.uacqr_p(case).intervals,
         "UACQR-S, medians of the bootstraps": methods.uacqr_s(case).intervals,
-        "UACQR-S, the forest of all rows": calibrated(around_whole(members, whole), rows, y, split),
+        "UACQR-S, the forest of all rows": additive(case).intervals,
     }
-    center = np.median(case.test.members_of_y[:, 1], axis=1)
+    middle = np.median(case.test.members_of_y[:, 1], axis=1)
     for way, intervals in ways.items():
-        found = metrics.evaluate(case.test.y, center, intervals, LEVEL)
+        found = metrics.evaluate(case.test.y, middle, intervals, LEVEL)
         yield {"method": way, **found}
 
 
@@ -73,12 +76,6 @@ def around_whole(members: np.ndarray, whole: np.ndarray) -> Components:
     center, lower, upper = pick_curves(whole, [LEVEL])
     spread = spread_components(members, [LEVEL]).epistemic
     return Components(center, distances(center, lower, upper), spread)
-
-
-def calibrated(parts: Components, rows: np.ndarray, y: np.ndarray, split: Split) -> np.ndarray:
-    calibration, test = (np.searchsorted(rows, own) for own in (split.calibration, split.test))
-    calibrator = AdditiveCalibrator(LEVEL).fit(y[split.calibration], *parts.take(calibration))
-    return calibrator.predict_interval(*parts.take(test))
 
 
 if __name__ == "__main__":
