@@ -472,6 +472,14 @@ def test_the_installed_script_predicts(folder, model, tmp_path):
     assert pl.read_parquet(out).height == 60
 
 
+# A shell that runs the tests in the background has them ignore the signal. `preexec_fn` would undo
+# it in a fork of a process with threads, which may never end.
+THAT_HEARS_CTRL_C = (
+    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+    "os.execv(sys.argv[1], sys.argv[1:])"
+)
+
+
 def _read_until(terminal, words, seconds=120):
     shown, deadline = b"", time.monotonic() + seconds
     while words not in shown:
@@ -484,14 +492,13 @@ def test_on_a_terminal_a_bar_moves_and_ctrl_c_leaves_nothing(tmp_path):
     pty = pytest.importorskip("pty")
     houses(4000).write_csv(tmp_path / "data.csv")
     ours, theirs = pty.openpty()
+    command = [SCRIPT, "fit", "data.csv", "--target", "price"]
     process = subprocess.Popen(
-        [SCRIPT, "fit", "data.csv", "--target", "price", "--out", "model.cb", "--jobs", "1"],
+        [sys.executable, "-c", THAT_HEARS_CTRL_C, *command, "--out", "model.cb", "--jobs", "1"],
         cwd=tmp_path,
         env=os.environ | {"TERM": "xterm"},
         stdout=subprocess.PIPE,
         stderr=theirs,
-        # A shell that runs the tests in the background has them ignore the signal.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     os.close(theirs)
     shown = _read_until(ours, b"Epistemic part")
