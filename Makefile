@@ -24,8 +24,10 @@ check: .venv/ready
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -m "not slow" $(WORKERS)
 
-# Hostile cases for ten minutes; the table of docs/reliability.md is what came of them.
+# New examples for the tests of properties, then hostile cases for ten minutes; the table of
+# docs/reliability.md is what came of these.
 fuzz: .venv/ready
+	$(BIN)/python -m pytest -q -m hypothesis --hypothesis-profile=new $(WORKERS)
 	$(BIN)/python -m tests.fuzz --minutes 10 --write docs/reliability.md
 
 # The fast tests of the library with the lowest versions that pyproject.toml allows, which may call

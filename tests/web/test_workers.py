@@ -111,7 +111,7 @@ class Asking(threading.Thread):
     """Asks over one connection that it keeps as long as the server lets it, until told to end."""
 
     def __init__(self, port):
-        super().__init__()
+        super().__init__(daemon=True)  # one that a failed test leaves behind keeps nobody waiting
         self.port, self.points, self.failures, self.done = port, [], [], threading.Event()
 
     def run(self):
