@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from clearbands import ClearRegressor, FoldedEnsemble, ScaledResiduals
+from clearbands.scaling import engines
 from clearbands.scaling.engines import DaskCluster
 from clearbands.scaling.work import WorkFolder
 from tests.scaling.clusters import KillOnce, Processes, kill
@@ -118,6 +119,25 @@ def test_a_scheduler_that_was_killed_and_started_again(fitted, tmp_path):
         cluster.stop()
     assert listener.action is None, "nobody was killed"
     assert_same(model, fitted)
+
+
+def test_workers_that_are_gone_for_good_are_not_waited_for_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr(engines, "LOOK_EVERY", 0.5)
+    cluster = Processes(tmp_path)
+    cluster.start_scheduler()
+    worker = cluster.start_worker()
+    engine = DaskCluster(cluster.address, patience=120)
+
+    def kill_and_hurry():
+        worker.kill()
+        engine.patience = 1
+
+    listener = KillOnce("epistemic", 1, kill_and_hurry)
+    try:
+        with pytest.raises(OSError, match="had no worker for 1 seconds: start one"):
+            fit(tmp_path, engine, progress=listener)
+    finally:
+        cluster.stop()
 
 
 def test_a_worker_without_the_package_and_a_scheduler_that_is_not_there(tmp_path):

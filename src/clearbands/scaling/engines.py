@@ -26,6 +26,7 @@ from joblib.parallel import get_active_backend
 from clearbands.optional import require
 
 PATIENCE = 300.0  # seconds that a cluster may take to come back
+LOOK_EVERY = 10.0  # seconds without a word until somebody looks whether workers are there
 Work = Callable[..., Any]
 ENGINES = ("threads", "processes", "dask")
 
@@ -135,7 +136,7 @@ class DaskCluster(Engine):
     client : distributed.Client, optional
         One that is there already; it is not closed.
     patience : float
-        How many seconds a scheduler or the first worker may take to appear.
+        How many seconds a scheduler, a worker if there is none, or a result may take to appear.
     """
 
     def __init__(
@@ -157,13 +158,11 @@ class DaskCluster(Engine):
             _check_workers(client, folder)
 
     def run(self, tasks: Sequence[Work]) -> Iterator[Any]:
-        from distributed import as_completed as completed
-
         with self._connected() as client:
             futures = [client.submit(task, pure=False) for task in tasks]
             try:
-                for future in completed(futures, loop=client.loop):
-                    yield _result(future)
+                for future in self._as_completed(futures, client):
+                    yield _result(future, self.patience)
             finally:
                 if client.status == "running":
                     client.cancel(futures)
@@ -172,6 +171,19 @@ class DaskCluster(Engine):
         if self._own is not None:
             self._own.close(timeout=5)
         self._own = None
+
+    def _as_completed(self, futures: Sequence[Any], client: Any) -> Iterator[Any]:
+        """As they finish; an error if all workers are gone and none comes."""
+        from distributed import as_completed
+
+        left = set(futures)
+        while left:
+            try:
+                for future in as_completed(left, loop=client.loop, timeout=LOOK_EVERY):
+                    left.discard(future)
+                    yield future
+            except TimeoutError:
+                _wait_for_workers(client, self.patience)
 
     @contextmanager
     def _connected(self) -> Iterator[Any]:
@@ -260,12 +272,15 @@ def choose_engine(given: Any, n_jobs: int | None = None) -> Engine:
     return made[given]()
 
 
-def _result(future: Any) -> Any:
+def _result(future: Any, patience: float) -> Any:
     """What a task returned, or why it could not."""
     from distributed import KilledWorker
 
     if future.status == "finished":
-        return future.result()
+        try:
+            return future.result(timeout=patience)
+        except TimeoutError as late:
+            raise LostWorkers("A Dask worker was gone before it told what it had done.") from late
     if future.status != "error":  # cancelled or lost with the scheduler
         raise LostWorkers("The Dask scheduler is gone.")
     error = future.exception()
@@ -283,7 +298,8 @@ def _wait_for_workers(client: Any, patience: float) -> None:
         client.wait_for_workers(1, timeout=patience)
     except TimeoutError as error:
         raise OSError(
-            f"The Dask cluster had no worker for {patience:.0f} seconds: start one."
+            f"The Dask cluster had no worker for {patience:.0f} seconds: start one, and fit again "
+            "with the same work folder; what is finished is kept."
         ) from error
 
 
