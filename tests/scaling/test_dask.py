@@ -49,7 +49,7 @@ def test_workers_that_are_killed_change_nothing(client, fitted, tmp_path, victim
         kill(*(pids if victims == "all" else pids[:1]))
 
     listener = KillOnce("epistemic", 1, kill_them)
-    model = fit(tmp_path, DaskCluster(client=client), progress=listener)
+    model = fit(tmp_path, DaskCluster(client=client, patience=60), progress=listener)
     assert listener.action is None, "nobody was killed"
     assert_same(model, fitted)
 

@@ -6,10 +6,8 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
-from importlib import import_module
 from math import ceil
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import joblib
@@ -70,8 +68,6 @@ def fit_on_files(
     A share `held_out` of the rows trains nothing; of many rows, as many as the sample has.
     """
     check_can_refit(recipe.epistemic)
-    # What writes the encoder takes three seconds to load, while others make the first pass.
-    Thread(target=import_module, args=("skops.io",), daemon=True).start()
     seed = int(rng.randint(MAX_SEED))
     chosen = choose_engine(engine, recipe.n_jobs)
     with _folder(work) as folder:
