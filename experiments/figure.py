@@ -60,7 +60,7 @@ def draw(groups: dict[str, pd.DataFrame], baseline: pd.DataFrame, title: str, pa
             increases[group] = 100 * (values["mean"].to_numpy() - 1)
             place = np.arange(len(names)) + apart * (k - (len(groups) - 1) / 2)
             draw_dots(axis, place, values, COLORS[k % len(COLORS)], group)
-        axis.axhline(1, color="black", linewidth=0.8)
+        axis.hlines(1, -0.6, len(names) - 0.4, color="black", linewidth=0.8)
         axis.set_ylabel(f"{label}, relative")
         axis.set_ylim(bottom=max(axis.get_ylim()[0], 0.3), top=min(axis.get_ylim()[1], 1.05 * CLIP))
         axis.set_xlim(-0.6, 1.33 * len(names) - 0.4)  # room for the inset at the right
