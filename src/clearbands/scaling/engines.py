@@ -298,8 +298,8 @@ def _wait_for_workers(client: Any, patience: float) -> None:
         client.wait_for_workers(1, timeout=patience)
     except TimeoutError as error:
         raise OSError(
-            f"The Dask cluster had no worker for {patience:.0f} seconds: start one, and fit again "
-            "with the same work folder; what is finished is kept."
+            f"The Dask cluster had no worker for {patience:.0f} seconds: start one, and run it "
+            "again with the same work folder; what is finished is kept."
         ) from error
 
 
