@@ -1,9 +1,11 @@
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from joblib.externals.loky import get_reusable_executor
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
@@ -14,6 +16,7 @@ from clearbands.bagging import (
     Bootstraps,
     draw_bootstraps,
     fit_bag,
+    fit_clones,
     seed_missing,
 )
 from clearbands.progress import listening
@@ -123,3 +126,29 @@ def test_blocks_have_a_length_of_their_own():
 def test_bootstraps_that_cannot_be_drawn(kind, asked, words):
     with pytest.raises(ValueError, match=words):
         draw_bootstraps(kind, 9, 2, np.random.RandomState(0), **asked)
+
+
+class LeavesEarly(LinearRegression):
+    """Makes the process that fits it believe that it leaks memory, so that it leaves."""
+
+    def fit(self, X, y):
+        from joblib.externals.loky import process_executor
+
+        process_executor._MEMORY_LEAK_CHECK_DELAY = -1.0
+        process_executor._MAX_MEMORY_LEAK_SIZE = -1e15
+        return super().fit(X, y)
+
+
+@pytest.mark.slow
+def test_processes_that_leave_are_replaced_where_warnings_are_errors():
+    """The thread of joblib's that replaces them warns first, and nobody would if it ended."""
+    pytest.importorskip("psutil")  # without it no process looks at its memory
+    X, y = noisy_line(50)
+    counts = np.ones((12, 50), np.uint8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            bag = fit_clones(LeavesEarly(), X, y, counts, n_jobs=2, stage="fit")
+        finally:
+            get_reusable_executor().shutdown(wait=True)
+    assert len(bag.members) == 12

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -387,9 +388,13 @@ def fit_models(
         for model, drawn in zip(models, counts, strict=True)
     )
     members = []
-    for member in Parallel(n_jobs=n_jobs, return_as="generator")(jobs):
-        members.append(member)
-        report(stage, len(members), len(counts))
+    with warnings.catch_warnings():
+        # Said by a thread of joblib's when an idle process leaves. Where warnings are errors the
+        # thread would end, and jobs would wait for it without end.
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs")
+        for member in Parallel(n_jobs=n_jobs, return_as="generator")(jobs):
+            members.append(member)
+            report(stage, len(members), len(counts))
     return ListedBag(members)
 
 
