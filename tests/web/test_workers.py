@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import clearbands
+from clearbands.web import workers
 from tests.served import documented_houses, linear_model, post_rows_to
 
 pytestmark = [
@@ -80,6 +81,17 @@ def test_what_keeps_the_service_from_starting_is_one_sentence(tmp_path, n_worker
     said = [line for line in done.stderr.splitlines() if not line.startswith("{")]
     assert len(said) == 1
     assert said[0].startswith("Error: The model was calibrated by group, with labels whose column")
+
+
+def test_a_process_that_never_answers_is_not_waited_for_without_end(monkeypatch):
+    monkeypatch.setattr(workers, "READY_WITHIN", 0.3)
+    to_read, to_write = os.pipe()
+    try:
+        with pytest.raises(workers.StartError, match="fewer --workers"):
+            workers._wait_until_ready(to_read)
+    finally:
+        os.close(to_read)
+        os.close(to_write)
 
 
 def wait_for(condition, seconds=60):
@@ -177,10 +189,10 @@ def test_what_goes_wrong_does_not_end_the_service(models):
 def test_when_the_first_process_is_killed_the_others_leave(models):
     """Nobody could tell them to any more."""
     with running(models) as (process, _):
-        workers = workers_of(process.pid)
+        others = workers_of(process.pid)
         process.kill()
         assert process.wait(60) == -signal.SIGKILL
-        wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
+        wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in others))
 
 
 def test_the_processes_share_the_memory_of_the_model(models, tmp_path):

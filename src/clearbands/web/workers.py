@@ -37,6 +37,7 @@ STOP = (signal.SIGTERM, signal.SIGINT)
 READY = b"ready"
 COUNTING_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # as the library of the metrics calls it
 PAUSE = 1.0  # seconds before a process that died is replaced
+READY_WITHIN = 120.0  # seconds; what takes long, loading, was done before the processes start
 log = logging.getLogger("clearbands.web.workers")
 
 
@@ -239,9 +240,15 @@ def _serve(app: ASGIApp, listener: socket.socket, settings: Settings, pipe: int)
 
 def _wait_until_ready(pipe: int) -> None:
     """Return when a process answers; raise what kept it from that, or if all is to stop."""
+    until = time.monotonic() + READY_WITHIN
     while not select.select([pipe], [], [], 0.2)[0]:
         if signal.sigpending() & set(STOP):
             raise StartError("The service was told to stop before it was ready.")
+        if time.monotonic() > until:
+            raise StartError(
+                f"A process of the service did not answer within {READY_WITHIN:.0f} s of its "
+                "start. The machine may be overloaded; try again, or with fewer --workers."
+            )
     said = os.read(pipe, 4096)
     if said != READY:
         raise StartError(said.decode(errors="replace") or "A process ended before it was ready.")
