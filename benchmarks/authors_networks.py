@@ -1,8 +1,10 @@
-"""The authors' networks on the benchmark's splits: `python -m benchmarks.authors_networks`
+"""The authors' networks on the benchmark's splits: `python -m benchmarks.authors_networks CLEAR`
 
-Prints the quantile loss and NCIW of their SQR or deep ensemble (DE) on single splits beside the
-means of ten that the paper prints: are differences between the paper's networks and ours due to the
-networks? The authors' package runs in an environment of its own.
+Trains their simultaneous quantiles (SQR), their deep ensemble (DE) or, for CLEAR, the ensemble and
+quantiles of its residuals. The table has what they published for the same splits, what their
+program gives here, and ours: are differences due to the networks, or to luck? Their package runs in
+an environment of its own. Rows are appended to a file as they finish, and those that are there are
+not run again.
 """
 
 from __future__ import annotations
@@ -10,8 +12,10 @@ from __future__ import annotations
 import argparse
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,42 +23,40 @@ from benchmarks.end_to_end import ONE_THREAD, load_rows
 from benchmarks.environment import ROOT, authors_python
 from benchmarks.rows import LEVEL
 from clearbands import metrics
-from experiments import compare
-from experiments.protocol import FIRST_SEED
-
-MEMBERS = {"SQR": 3, "DE": 5}
+from experiments import datasets, protocol, results, their_networks
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=list(MEMBERS))
+    parser.add_argument("part", choices=their_networks.METHODS)
     parser.add_argument("--datasets", nargs="+", default=["energy_efficiency"])
-    parser.add_argument("--seeds", nargs="+", type=int, default=[FIRST_SEED])
-    parser.add_argument("--members", type=int, help="by default 3 of SQR, 5 of DE, as in the paper")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[protocol.FIRST_SEED])
     parser.add_argument(
         "--draws", type=int, default=1, help="trainings per split: how much is luck"
     )
+    parser.add_argument(
+        "--metric", choices=their_networks.METRICS, default="quantile_loss", help="to be shown"
+    )
     args = parser.parse_args()
-    python = authors_python()
-    paper = compare.printed_means("deep", "standard")
-    members = args.members or MEMBERS[args.part]
-    print("| dataset | seed | draw | quantile loss | paper | NCIW | paper |")
-    print("|---|---:|---:|---:|---:|---:|---:|")
-    for name, seed, draw in product(args.datasets, args.seeds, range(args.draws)):
-        loss, width = run(python, args.part, name, seed, members, draw)
-        printed = [paper[metric].at[name, args.part] for metric in ("quantile_loss", "nciw")]
-        values = " | ".join(f"{value:.3g}" for value in (loss, printed[0], width, printed[1]))
-        print(f"| {name} | {seed} | {draw} | {values} |", flush=True)
+    path, schema = their_networks.ROWS.path, their_networks.ROWS
+    results.prepare(path, schema)
+    done = results.known(path, schema=schema)
+    splits = product(args.datasets, args.seeds, range(args.draws))
+    missing = [split for split in splits if ("authors", *split, args.part) not in done]
+    if missing:
+        python = authors_python()
+        for split in missing:
+            results.append(path, *play(python, args.part, *split), schema=schema)
+    print("\n".join(their_networks.each_split(args.datasets, args.seeds, args.metric)))
 
 
-def run(
-    python: Path, part: str, name: str, seed: int, members: int, draw: int
-) -> tuple[float, float]:
+def play(python: Path, part: str, name: str, seed: int, draw: int) -> Iterator[dict[str, Any]]:
+    """A row for each method that the part trains."""
     rows, y_test = load_rows(name, seed)
     with tempfile.TemporaryDirectory() as folder:
         row_file, out_file = Path(folder) / "rows.npz", Path(folder) / "out.npz"
         np.savez(row_file, **rows._asdict())
-        command = [str(python), "-m", "benchmarks.peer_networks", part, str(members), str(draw)]
+        command = [str(python), "-m", "benchmarks.peer_networks", part, str(draw)]
         done = subprocess.run(
             [*command, str(row_file), str(out_file)],
             cwd=ROOT,
@@ -64,13 +66,14 @@ def run(
         )
         if done.returncode != 0:
             raise RuntimeError(f"{part} on {name} failed:\n{done.stderr[-2000:]}")
-        out = np.load(out_file)
-    bounds = out["bounds"]
-    return (
-        metrics.quantile_loss(y_test, bounds, LEVEL),
-        metrics.nciw(y_test, out["center"], bounds, LEVEL),
-    )
+        with np.load(out_file) as file:
+            out = dict(file)
+    seconds = round(float(out.pop("cpu_seconds")), 1)
+    for method, (center, *bounds) in out.items():
+        scores = metrics.evaluate(y_test, center, np.stack(bounds, axis=1), LEVEL)
+        key = {"way": "authors", "dataset": name, "seed": seed, "draw": draw, "method": method}
+        yield {**key, **scores, "cpu_seconds": seconds}
 
 
 if __name__ == "__main__":
-    main()
+    datasets.run(main)

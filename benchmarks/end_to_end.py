@@ -226,4 +226,4 @@ def stay_on_one_core() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    datasets.run(main)

@@ -267,4 +267,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    datasets.run(main)

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import sys
+import time
 from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
+from clear.clear import CLEAR
+from clear.models import deep_ensembles, sqr
+from clear.models.deep_ensembles import PureEpistemicEnsemble
+from clear.models.sqr import SQR
 
 from benchmarks.rows import LEVEL, Rows
 
 FIRST_SEED, THEIR_SEED = 777, 42  # of the splits; what their program adds the split's number to
 APART = 10_000  # between draws: their members take seeds that lie 1,000 apart
-SQR = {
+PLACES = ("median", "lower", "upper")
+LAMBDAS = np.concatenate([np.linspace(0, 0.09, 10), np.logspace(-1, 2, 401)])
+QUANTILES = {
+    "ensemble_size": 3,
     "hidden_sizes": (128, 128, 64),
     "learning_rate": 5e-4,
     "n_epochs": 4000,
@@ -23,7 +31,7 @@ SQR = {
     "crossing_penalty": 1.0,
     "patience": 200,
 }
-DE = {
+ENSEMBLE = {
     "n_members": 5,
     "hidden_sizes": (256, 128),
     "learning_rate": 1e-3,
@@ -44,37 +52,70 @@ DE = {
 
 
 def main() -> None:
-    part, members, draw, row_file, out_file = sys.argv[1:]
+    part, draw, row_file, out_file = sys.argv[1:]
     rows = Rows.load(row_file)
     torch.set_num_threads(1)
-    torch.manual_seed(seed := THEIR_SEED + rows.seed - FIRST_SEED + APART * int(draw))
-    predict = {"SQR": sqr, "DE": deep_ensemble}[part]
-    center, lower, upper = predict(rows, seed, int(members))
-    np.savez(out_file, center=center, bounds=np.stack([lower, upper], axis=1))
-
-
-def sqr(rows: Rows, seed: int, members: int) -> Any:
+    take_batches_whole()
     without_verbose()
-    from clear.models.sqr import SQR as Model
-
-    model = Model(alpha=1 - LEVEL, ensemble_size=members, random_state=seed, **SQR)
-    return model.fit(rows.X_train, rows.y_train).predict(rows.X_test)
-
-
-def deep_ensemble(rows: Rows, seed: int, members: int) -> Any:
-    from clear.models import deep_ensembles
-
-    take_batches_whole(deep_ensembles)
-    model = deep_ensembles.PureEpistemicEnsemble(random_state=seed, **{**DE, "n_members": members})
-    model.fit(rows.X_train, rows.y_train, rows.X_validation, rows.y_validation)
-    return model.predict_interval(rows.X_test, LEVEL)
+    torch.manual_seed(seed := THEIR_SEED + rows.seed - FIRST_SEED + APART * int(draw))
+    predict = {"SQR": only_sqr, "DE": only_ensemble, "CLEAR": clear_and_ensemble}[part]
+    found = predict(rows, seed)
+    np.savez(out_file, cpu_seconds=time.process_time(), **found)
 
 
-def take_batches_whole(module: Any) -> None:
+def only_sqr(rows: Rows, seed: int) -> dict[str, Any]:
+    return {"SQR": fit_sqr(rows.X_train, rows.y_train, seed).predict(rows.X_test)}
+
+
+def only_ensemble(rows: Rows, seed: int) -> dict[str, Any]:
+    return {"DE": fit_ensemble(rows, seed).predict_interval(rows.X_test, LEVEL)}
+
+
+def clear_and_ensemble(rows: Rows, seed: int) -> dict[str, Any]:
+    """Their CLEAR learns the quantiles of residuals, and its NCIW is taken around the middle."""
+    ensemble = fit_ensemble(rows, seed)
+    held_out, test = (
+        dict(zip(PLACES, ensemble.predict_interval(X, LEVEL), strict=True))
+        for X in (rows.X_validation, rows.X_test)
+    )
+    residuals = rows.y_train - ensemble.predict(rows.X_train)
+    quantiles = fit_sqr(rows.X_train, residuals, seed)
+    around = residual_quantiles(quantiles, rows.X_validation, held_out["median"])
+    clear = CLEAR(desired_coverage=LEVEL, lambdas=LAMBDAS, n_bootstraps=1, random_state=seed)
+    clear.calibrate(
+        rows.y_validation,
+        median_epistemic=held_out["median"],
+        epistemic_lower=held_out["lower"],
+        epistemic_upper=held_out["upper"],
+        aleatoric_median=around["median"],
+        aleatoric_lower=around["lower"],
+        aleatoric_upper=around["upper"],
+        verbose=False,
+    )
+    around = residual_quantiles(quantiles, rows.X_test, test["median"])
+    lower, upper = clear.predict(rows.X_test, external_epistemic=test, external_aleatoric=around)
+    return {"DE": tuple(test.values()), "CLEAR": ((lower + upper) / 2, lower, upper)}
+
+
+def residual_quantiles(model: SQR, X: np.ndarray, center: np.ndarray) -> dict[str, np.ndarray]:
+    _, lower, upper = model.predict(X)
+    return {"median": center, "lower": center + lower, "upper": center + upper}
+
+
+def fit_sqr(X: np.ndarray, y: np.ndarray, seed: int) -> SQR:
+    return SQR(alpha=1 - LEVEL, random_state=seed, **QUANTILES).fit(X, y)
+
+
+def fit_ensemble(rows: Rows, seed: int) -> PureEpistemicEnsemble:
+    model = PureEpistemicEnsemble(random_state=seed, **ENSEMBLE)
+    return model.fit(rows.X_train, rows.y_train, rows.X_validation, rows.y_validation)
+
+
+def take_batches_whole() -> None:
     """The same batches by one index instead of row by row, which takes longer than learning."""
     rows_of, loader = torch.utils.data.TensorDataset, torch.utils.data.DataLoader
     rows_of.__getitems__ = rows_of.__getitem__  # type: ignore[attr-defined]
-    module.DataLoader = partial(loader, collate_fn=tuple)
+    deep_ensembles.DataLoader = sqr.DataLoader = partial(loader, collate_fn=tuple)
 
 
 def without_verbose() -> None:

@@ -6,6 +6,8 @@ Without that variable they are read from the cache that `python -m experiments d
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,14 @@ FOLDER_VARIABLE = "CLEARBANDS_DATA"
 
 class DatasetError(Exception):
     """A table is not where it should be, or not what it should be; the message says which."""
+
+
+def run(main: Callable[[], None]) -> None:
+    """A script that reads tables: what is wrong with them is said in a sentence."""
+    try:
+        main()
+    except DatasetError as error:
+        sys.exit(str(error))
 
 
 def folder() -> Path:

@@ -176,4 +176,4 @@ def append(row: dict[str, Any], path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    datasets.run(main)

@@ -83,4 +83,4 @@ def _error(differences: np.ndarray) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    datasets.run(main)

@@ -15,7 +15,7 @@ import pandas as pd
 
 from clearbands import NetworkQuantiles, PCSEnsemble
 from clearbands.presets import default_pool
-from experiments import defaults
+from experiments import datasets, defaults
 
 RESULTS = Path(__file__).parent / "results" / "mixed_pool.csv"
 MIXED = "default with a network in the pool"
@@ -44,4 +44,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    datasets.run(main)

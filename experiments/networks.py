@@ -8,6 +8,7 @@ authors' program; the paper's appendix says quantiles, so those are kept, too.
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +18,21 @@ from experiments.protocol import LEVEL, Split
 
 
 def fit_networks(
-    X: np.ndarray, y: np.ndarray, splits: dict[str, Split], seed: int
+    X: np.ndarray,
+    y: np.ndarray,
+    splits: dict[str, Split],
+    seed: int,
+    **options: Any,
 ) -> dict[str, Parts]:
-    """By setting; the networks choose nothing by validation rows, so all settings share them."""
+    """By setting; the networks choose nothing by validation rows, so all settings share them.
+
+    `options` are those of the ensemble.
+    """
     split = next(iter(splits.values()))
     train, rows = split.train, split.held_out
     seconds = {}
     started = time.process_time()
-    ensemble = DeepEnsemble(spread="gaussian", confidence_level=LEVEL, random_state=seed)
+    ensemble = DeepEnsemble(spread="gaussian", confidence_level=LEVEL, random_state=seed, **options)
     ensemble.fit(X[train], y[train])
     seconds["ensemble"] = time.process_time() - started
     started = time.process_time()

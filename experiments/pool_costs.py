@@ -41,4 +41,4 @@ def fit_seconds(model, X: np.ndarray, y: np.ndarray) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    datasets.run(main)

@@ -12,7 +12,7 @@ FIRST_SEED = 777
 SEEDS = tuple(range(FIRST_SEED, FIRST_SEED + 10))
 SETTINGS = ("standard", "conformalized")
 VARIANTS = ("a", "b", "c", "default", "deep")
-PUBLISHED = ("a", "b", "c")  # those whose values per seed are published
+PUBLISHED = ("a", "b", "c")  # the paper's variants but for its networks
 QUICK_VARIANTS = VARIANTS[:-1]  # networks take many times as long as all others together
 BOOTSTRAPS = 100
 

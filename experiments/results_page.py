@@ -17,7 +17,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from experiments import causes, compare, pages, protocol, results, standing, summary, table
+from experiments import (
+    causes,
+    compare,
+    pages,
+    protocol,
+    results,
+    standing,
+    summary,
+    table,
+    their_networks,
+)
 
 PACKED = results.BENCHMARK.with_suffix(".parquet")
 PAGE = Path(__file__).parent / "RESULTS.md"
@@ -214,6 +224,10 @@ def networks_gain(found: Found) -> Iterator[str]:
     yield from table.as_markdown(gain).splitlines()[2:]
 
 
+def of_their_networks(metric: str) -> Callable[[Found], Iterator[str]]:
+    return lambda found: their_networks.by_set(their_networks.read(), found.rows, metric)
+
+
 def the_causes(found: Found) -> Iterator[str]:
     yield from list(compare.the_causes(found.differences, found.known))[1:]
 
@@ -238,6 +252,8 @@ BLOCKS: dict[str, Callable[[Found], Iterator[str]]] = {
     "coverage": coverage,
     "runtime": runtime,
     "networks": differences_of("deep"),
+    "their_networks": of_their_networks("quantile_loss"),
+    "their_networks_nciw": of_their_networks("nciw"),
     "networks_gain": networks_gain,
     "standing": default_by_set,
     "peers": default_by_peer,

@@ -79,4 +79,4 @@ def around_whole(members: np.ndarray, whole: np.ndarray) -> Components:
 
 
 if __name__ == "__main__":
-    main()
+    datasets.run(main)

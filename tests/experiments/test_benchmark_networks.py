@@ -7,7 +7,19 @@ import pandas as pd
 import pytest
 
 from clearbands import DeepEnsemble, SimultaneousQuantiles
-from experiments import compare, methods, networks, parts, protocol, results, run, summary, table
+from experiments import (
+    compare,
+    methods,
+    networks,
+    parts,
+    patient_networks,
+    protocol,
+    results,
+    run,
+    summary,
+    table,
+    their_networks,
+)
 from tests.deep import TINY, need_torch
 from tests.toys import noisy_line
 
@@ -104,7 +116,7 @@ def test_the_papers_tables_are_found_and_complete():
         assert found.at["quantile_loss", method] == pytest.approx(value, abs=0.4)
 
 
-def test_tables_and_comparison():
+def test_tables():
     rows = printed_rows()
     found = {t.name: t for t in table.tables(rows, ("deep",), ("standard",))}
     assert {f"deep-standard-{metric}" for metric in results.METRICS} <= set(found)
@@ -114,11 +126,16 @@ def test_tables_and_comparison():
         for cell in line[1:]:
             ours, theirs = cell.rstrip(")").split(" (")
             assert ours == theirs
+
+
+def test_comparison_with_the_values_per_seed():
+    rows = compare.paper_rows("deep").assign(setting="standard", error="")
     differences = compare.differences(rows)
-    assert len(differences) == 16 * 5 * 5
+    assert len(differences) == 17 * 5 * 5
+    assert (differences["seeds"] == 10).all()
     assert differences["percent"].abs().max() < 1e-9
     text = "\n".join(compare.report(rows))
-    assert "variant (deep), standard: ours over the paper's printed table" in text
+    assert "variant (deep), standard: ours over the paper's values per seed" in text
 
 
 def test_variants_are_compared_on_the_seeds_that_both_have():
@@ -131,3 +148,39 @@ def test_variants_are_compared_on_the_seeds_that_both_have():
     assert first.header == ["dataset", "deep"]
     assert first.cells == [["x", "+50.0"], ["mean", "+50.0"], ["median", "+50.0"]]
     assert coverage.cells == [["a", "0.9000"], ["deep", "0.9000"]]
+
+
+# The authors' networks beside ours
+
+
+def test_their_program_and_ours_in_percent_of_what_was_published():
+    paper = compare.paper_rows("deep")
+    one = paper[(paper["dataset"] == "airfoil") & (paper["seed"] == 777)]
+    theirs = one.assign(way="authors", draw=0, nciw=1.1 * one["nciw"])
+    again = theirs.assign(draw=1, nciw=1.3 * one["nciw"])
+    ours = paper.assign(setting="standard", nciw=0.5 * paper["nciw"])
+    rows = pd.concat([theirs, again])
+    lines = list(their_networks.by_set(rows[rows["method"] != "SQR"], ours, "nciw"))
+    assert lines[2:] == [
+        "| airfoil |  |  | +20.0 | -50.0 | +20.0 | -50.0 |",
+        "| **median, without signs** |  |  | 20.0 | 50.0 | 20.0 | 50.0 |",
+    ]
+
+
+def test_a_patient_ensemble_is_kept_and_not_fitted_again(
+    small_networks, monkeypatch, tmp_path, capsys
+):
+    X, y = noisy_line(200)
+    pd.DataFrame(X, columns=["a", "b"]).assign(target=y).to_parquet(tmp_path / "tiny.parquet")
+    monkeypatch.setenv("CLEARBANDS_DATA", str(tmp_path))
+    schema = their_networks.ROWS._replace(path=tmp_path / "networks.csv")
+    monkeypatch.setattr(their_networks, "ROWS", schema)
+    monkeypatch.setattr("sys.argv", ["patient_networks", "--datasets", "tiny"])
+    patient_networks.main()
+    table = capsys.readouterr().out
+    assert "| dataset | seed | method | ours, patience 500 |" in table
+    rows = schema.path.read_text()
+    assert rows.count("patient,tiny,777,0") == 2
+    patient_networks.main()
+    assert schema.path.read_text() == rows
+    assert capsys.readouterr().out == table

@@ -114,6 +114,14 @@ def test_the_papers_values_per_seed_give_the_papers_averages():
     assert found["nciw", "ALEATORIC", "16 sets"] == 28.2
 
 
+def test_the_networks_values_per_seed_give_the_printed_tables():
+    printed = compare.printed()
+    printed = printed[printed["variant"] == "deep"].set_index(compare.KEY)
+    means = published.per_seed("deep").groupby(compare.KEY).mean().reindex(printed.index)
+    assert len(means) == 425
+    assert ((means - printed["mean"]).abs() <= 1.01 * printed["rounded"]).all()
+
+
 def test_factors_runtime_and_uacqr():
     rows = make_rows(LOSSES | {"UACQR-S": 2.0, "UACQR-P": 4.0})
     rows.loc[(rows["method"] == "UACQR-P") & (rows["seed"] == 778), "niw"] = np.inf

@@ -81,6 +81,12 @@ def test_missing_set_names_those_that_are_there(monkeypatch, tmp_path):
         datasets.load("airfoil")
 
 
+def test_a_script_says_what_is_missing_in_a_sentence(monkeypatch):
+    monkeypatch.setenv("CLEARBANDS_DATA", "nowhere")
+    with pytest.raises(SystemExit, match="CLEARBANDS_DATA names 'nowhere', which is not a folder"):
+        datasets.run(lambda: datasets.load("airfoil"))
+
+
 def test_last_column_must_be_the_target(monkeypatch, tmp_path):
     pd.DataFrame({"target": [1], "a": [2]}).to_parquet(tmp_path / "small.parquet")
     monkeypatch.setenv("CLEARBANDS_DATA", str(tmp_path))
