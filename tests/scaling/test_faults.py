@@ -108,7 +108,7 @@ def test_processes_that_are_killed_change_nothing(fitted, tmp_path):
     engine = Processes(2)
 
     def kill_all():
-        kill(*engine._pool._processes)
+        kill(*(worker.process.pid for worker in engine._idle))
 
     listener = KillOnce("epistemic", 0, kill_all)
     model = small_model()

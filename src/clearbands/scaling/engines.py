@@ -9,14 +9,11 @@ from __future__ import annotations
 import os
 import time
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import (
-    BrokenExecutor,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-    as_completed,
-)
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from multiprocessing.connection import wait
 from typing import Any
 
 import numpy as np
@@ -24,6 +21,7 @@ from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from clearbands.optional import require
+from clearbands.scaling.worker import Worker, WorkerDied
 
 PATIENCE = 300.0  # seconds that a cluster may take to come back
 LOOK_EVERY = 10.0  # seconds without a word until somebody looks whether workers are there
@@ -83,40 +81,50 @@ class Threads(Engine):
 
 
 class Processes(Engine):
-    """On processes of this machine: one that dies takes no other with it."""
+    """On processes of this machine: one that dies takes no other with it.
+
+    >>> from functools import partial
+    >>> engine = Processes(2)
+    >>> sorted(engine.run([partial(abs, -1), partial(abs, -2)]))
+    [1, 2]
+    >>> engine.close()
+    """
 
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_jobs = n_jobs
-        self._pool: ProcessPoolExecutor | None = None
+        self._idle: list[Worker] = []
 
     @property
     def n_workers(self) -> int:
         return max(1, effective_n_jobs(self.n_jobs))
 
     def run(self, tasks: Sequence[Work]) -> Iterator[Any]:
-        pool = self._started()
+        waiting, lost = deque(tasks), False
+        busy: dict[Any, Worker] = {}
         try:
-            for future in as_completed([pool.submit(task) for task in tasks]):
-                yield future.result()
-        except BrokenExecutor as error:
-            self.close()
-            raise LostWorkers("A worker process died.") from error
-        except BaseException:
-            self.close()
-            raise
+            while waiting or busy:
+                while waiting and len(busy) < self.n_workers:
+                    worker = self._idle.pop() if self._idle else Worker()
+                    busy[worker.pipe] = worker
+                    worker.begin(waiting.popleft())
+                for pipe in wait(list(busy)):
+                    try:
+                        result = busy[pipe].answer()
+                    except WorkerDied:
+                        busy.pop(pipe).end()
+                        lost = True
+                        continue
+                    self._idle.append(busy.pop(pipe))
+                    yield result
+        finally:
+            for worker in busy.values():
+                worker.end()
+        if lost:
+            raise LostWorkers("A worker process died, perhaps for want of memory.")
 
     def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-        self._pool = None
-
-    def _started(self) -> ProcessPoolExecutor:
-        """Processes that start like joblib's: without running the user's script once more."""
-        from joblib.externals.loky.backend import get_context
-
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.n_workers, mp_context=get_context("loky"))
-        return self._pool
+        while self._idle:
+            self._idle.pop().end()
 
 
 LOST = (
