@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from experiments.results import RowsError
 from experiments.sources import PAPER_SETS, SOURCES, difference
 
 FOLDER_VARIABLE = "CLEARBANDS_DATA"
@@ -23,10 +24,10 @@ class DatasetError(Exception):
 
 
 def run(main: Callable[[], None]) -> None:
-    """A script that reads tables: what is wrong with them is said in a sentence."""
+    """A script that reads tables or rows: what is wrong with them is said in a sentence."""
     try:
         main()
-    except DatasetError as error:
+    except (DatasetError, RowsError) as error:
         sys.exit(str(error))
 
 

@@ -7,7 +7,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import resample
 
 from clearbands.calibration.conformal import rank
-from experiments import __main__, authors, datasets, protocol, published
+from experiments import __main__, authors, datasets, protocol, published, results
 from experiments.authors import Parts
 
 
@@ -85,6 +85,13 @@ def test_a_script_says_what_is_missing_in_a_sentence(monkeypatch):
     monkeypatch.setenv("CLEARBANDS_DATA", "nowhere")
     with pytest.raises(SystemExit, match="CLEARBANDS_DATA names 'nowhere', which is not a folder"):
         datasets.run(lambda: datasets.load("airfoil"))
+
+
+def test_a_script_says_that_a_file_has_other_rows(tmp_path):
+    path = tmp_path / "networks.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(SystemExit, match=r"networks\.csv is no csv file of benchmark rows"):
+        datasets.run(lambda: results.prepare(path))
 
 
 def test_last_column_must_be_the_target(monkeypatch, tmp_path):
