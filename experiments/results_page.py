@@ -224,6 +224,19 @@ def networks_gain(found: Found) -> Iterator[str]:
     yield from table.as_markdown(gain).splitlines()[2:]
 
 
+def networks_widths(found: Found) -> Iterator[str]:
+    """The ensemble's widths as a multiple of the deviation and, "-quantiles", as quantiles."""
+    rows = summary.select(found.rows, "deep", "standard")
+    above = summary.relative_increase(rows, "quantile_loss", "standard").mean()
+    covered = summary.mean_coverage(rows, "standard").loc["deep"]
+    methods = ["CLEAR", "CLEAR-quantiles", "DE", "DE-quantiles"]
+    columns = {
+        "quantile loss above CLEAR's, %": above.reindex(methods).fillna(0).map("{:+.1f}".format),
+        "coverage": covered[methods].map("{:.3f}".format),
+    }
+    yield from markdown(pd.DataFrame(columns), "method")
+
+
 def of_their_networks(metric: str) -> Callable[[Found], Iterator[str]]:
     return lambda found: their_networks.by_set(their_networks.read(), found.rows, metric)
 
@@ -255,6 +268,7 @@ BLOCKS: dict[str, Callable[[Found], Iterator[str]]] = {
     "their_networks": of_their_networks("quantile_loss"),
     "their_networks_nciw": of_their_networks("nciw"),
     "networks_gain": networks_gain,
+    "networks_widths": networks_widths,
     "standing": default_by_set,
     "peers": default_by_peer,
 }
