@@ -8,6 +8,7 @@ thread, and its end is seen wherever the process was killed.
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 import traceback
@@ -17,6 +18,8 @@ from multiprocessing.connection import Connection, Pipe
 from typing import Any
 
 from joblib.externals.loky.backend import get_context
+
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows the latter is final
 
 
 class WorkerDied(Exception):
@@ -51,7 +54,8 @@ class Worker:
     def end(self) -> None:
         """At once, whatever it does."""
         self.pipe.close()
-        self.process.terminate()
+        if self.process.is_alive():
+            os.kill(self.process.pid, KILL)
         self.process.join()
 
 
