@@ -71,7 +71,13 @@ def main() -> None:
     if args.play:
         play(WAYS[args.play], args.rounds)
         return
-    header = ["processes", "rounds", "waited without end", "other errors", "tasks done of 9"]
+    header = [
+        "processes",
+        "rounds",
+        "waited without end",
+        "other errors",
+        f"tasks done of {N_TASKS}",
+    ]
     print(markdown(header, [watch(way, args.rounds) for way in WAYS]))
 
 

@@ -54,6 +54,11 @@ def kill(*pids):
         os.kill(pid, signal.SIGKILL)
 
 
+def pids_of(engine):
+    """Of an engine's processes that have nothing to do."""
+    return [worker.process.pid for worker in engine._idle]
+
+
 class KillOnce:
     """A listener that calls `action` the first time when so many steps of a stage are done."""
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from clearbands.scaling.engines import LostWorkers, Processes
-from tests.scaling.clusters import kill
+from tests.scaling.clusters import kill, pids_of
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -21,10 +22,6 @@ def engine():
     found = Processes(2)
     yield found
     found.close()
-
-
-def pids_of(engine):
-    return [worker.process.pid for worker in engine._idle]
 
 
 def own_pid_after(seconds):
@@ -89,10 +86,10 @@ def test_what_a_task_raises_is_raised_with_the_place(engine):
 
 
 DRIVER = """
-import sys, time
+import time
 from functools import partial
 from clearbands.scaling.engines import Processes
-from tests.scaling.test_engines import pids_of
+from tests.scaling.clusters import pids_of
 
 engine = Processes(2)
 list(engine.run([partial(time.sleep, 0.3)] * 2))
@@ -112,12 +109,9 @@ def start(then):
     return driver, [Path(f"/proc/{pid}") for pid in driver.stdout.readline().split()]
 
 
-def assert_gone(processes, seconds=30):
+def assert_gone(processes):
     assert len(processes) == 2
-    until = time.monotonic() + seconds
-    while any(process.exists() for process in processes):
-        assert time.monotonic() < until, "processes are left"
-        time.sleep(0.05)
+    wait_for(lambda: not any(process.exists() for process in processes), seconds=30)
 
 
 needs_proc = pytest.mark.skipif(not Path("/proc").exists(), reason="/proc is not there")

@@ -8,7 +8,7 @@ import pytest
 
 from clearbands.scaling.engines import Processes
 from clearbands.scaling.work import WorkFolder
-from tests.scaling.clusters import KillOnce, kill
+from tests.scaling.clusters import KillOnce, kill, pids_of
 from tests.scaling.files import assert_same, small_model, table, write
 
 
@@ -108,7 +108,7 @@ def test_processes_that_are_killed_change_nothing(fitted, tmp_path):
     engine = Processes(2)
 
     def kill_all():
-        kill(*(worker.process.pid for worker in engine._idle))
+        kill(*pids_of(engine))
 
     listener = KillOnce("epistemic", 0, kill_all)
     model = small_model()

@@ -21,6 +21,7 @@ import pytest
 import clearbands
 from clearbands.web import workers
 from tests.served import documented_houses, linear_model, post_rows_to
+from tests.waiting import wait_for
 
 pytestmark = [
     pytest.mark.slow,
@@ -92,13 +93,6 @@ def test_a_process_that_never_answers_is_not_waited_for_without_end(monkeypatch)
     finally:
         os.close(to_read)
         os.close(to_write)
-
-
-def wait_for(condition, seconds=60):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.05)
 
 
 def events(folder, name):

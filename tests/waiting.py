@@ -1,0 +1,10 @@
+"""For tests of what other processes do in their own time."""
+
+import time
+
+
+def wait_for(condition, seconds=60):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.05)
