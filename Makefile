@@ -58,7 +58,7 @@ screens: .venv/ready
 
 # The steps of the Dockerfile in an empty environment, where there is no Docker to build it.
 image-steps: .venv/ready
-	$(BIN)/python -m tests.image tests/golden/before_the_move.clear
+	$(BIN)/python -m tests.image
 
 # The site, into site/; it needs no server.
 docs: .venv/docs-ready

@@ -1,4 +1,4 @@
-"""The steps of the Dockerfile without Docker: `python -m tests.image MODEL`.
+"""The steps of the Dockerfile without Docker: `python -m tests.image`.
 
 In a folder of its own: an empty environment for the base image, only the files that .dockerignore
 lets through, then the commands as they stand there. The service must become healthy as the image
@@ -8,7 +8,6 @@ is left out and said.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shlex
@@ -22,6 +21,9 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 from urllib.request import urlopen
+
+import clearbands
+from tests.served import small_model
 
 ROOT = Path(__file__).parents[1]
 PORT = "8000"  # of the Dockerfile
@@ -129,12 +131,11 @@ def free_port() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("model", type=Path)
-    model = parser.parse_args().model.resolve(strict=True)
     steps = read_steps((ROOT / "Dockerfile").read_text("utf-8"))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        model = folder / "model.clear"
+        clearbands.save(small_model(), model)
         serve(steps, build(steps, ROOT, folder), model)
 
 

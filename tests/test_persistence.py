@@ -15,7 +15,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegresso
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
@@ -217,48 +217,6 @@ def test_a_failed_save_leaves_the_old_file(saved):
         clearbands.save((n for n in range(3)), saved)
     assert saved.read_bytes() == before
     assert [path.name for path in saved.parent.iterdir()] == [saved.name]
-
-
-GOLDEN = Path(__file__).parent / "golden"
-
-
-# Where scikit-learn is older than the one that wrote the file, it says so.
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
-def test_a_file_saved_before_the_modules_moved_predicts_the_same_bits():
-    model = clearbands.load(GOLDEN / "before_the_move.clear")
-    expected = json.loads((GOLDEN / "before_the_move.json").read_text())
-    point, intervals = model.predict_interval(pd.DataFrame(expected["rows"]))
-    assert point.tolist() == expected["point"]
-    assert intervals.tolist() == expected["intervals"]
-    assert model.calibration_ == "joint"
-    assert "contest" in model.get_params()
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
-def test_a_file_saved_before_rows_targets_and_classes_had_rooms_answers_the_same():
-    """To the last bit with the versions that wrote it; older ones of numpy round otherwise."""
-    models = clearbands.load(GOLDEN / "before_the_rooms.clear")
-    expected = json.loads((GOLDEN / "before_the_rooms.json").read_text())
-    rows = pd.DataFrame(expected["rows"])
-    prices, kinds = models["prices"], models["kinds"]
-    nearly = {"rtol": 1e-13, "atol": 0}
-    # Its updates had one share for both sides, and go on with one for each.
-    assert prices.rolling_.n_rows == 30
-    np.testing.assert_array_equal(prices.rolling_.alphas, [[0.05, 0.05]])
-    point, intervals = prices.predict_interval(rows)
-    assert ((intervals[:, 0, 0] < point) & (point < intervals[:, 1, 0])).all()
-    del prices.rolling_
-    np.testing.assert_allclose(prices.predict_interval(rows)[1], expected["intervals"], **nearly)
-    assert prices.unfamiliar(rows).tolist() == expected["unfamiliar"]
-    if not hasattr(LogisticRegression(), "multi_class"):  # older than what it was saved with
-        np.testing.assert_allclose(kinds.predict_proba(rows), expected["probabilities"], **nearly)
-
-
-def test_old_files_get_the_parameters_that_came_later(tmp_path):
-    old = ClearCalibrator([0.5, 0.9]).fit(*calibration_set())
-    del old.lambdas
-    clearbands.save(old, tmp_path / "old.clear")
-    assert clearbands.load(tmp_path / "old.clear").get_params()["lambdas"] == "exact"
 
 
 def rewritten(path, change=lambda schema: schema, entries=(), compression=zipfile.ZIP_DEFLATED):

@@ -23,7 +23,6 @@ from clearbands.model_files.archive import (
     read_entry,
     schema_room,
 )
-from clearbands.model_files.complete import complete
 from clearbands.model_files.schema import check_schema
 from clearbands.model_files.trust import is_missing, is_trusted
 from clearbands.writing import written_whole
@@ -73,7 +72,7 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[str] = (
 
 
 def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
-    """Read a model that `save` wrote, in this or an earlier version.
+    """Read a model that `save` wrote.
 
     Only types of clearbands, scikit-learn, NumPy and the stock backends are rebuilt. A model
     with parts of your own needs their full names in `trusted`: their constructors are not
@@ -164,7 +163,7 @@ def _unpack(file: Path | io.BytesIO, size: int, trusted: Sequence[str]) -> Any:
             target.writestr(SCHEMA, json.dumps(schema))
             copy_entries(source, target, size)
         unpacked.seek(0)
-        return complete(skops.io.load(unpacked, trusted=types))
+        return skops.io.load(unpacked, trusted=types)
 
 
 def _check_types(schema: dict[str, Any], names: list[str], trusted: Sequence[str]) -> list[str]:

@@ -32,7 +32,6 @@ from clearbands.fitting.learned import Learned
 from clearbands.fitting.on_files import OnFiles, check_for_files, check_nothing_for_files
 from clearbands.fitting.plan import GivenRows, Plan
 from clearbands.interval_regressor import check_encoder_sees_no_target
-from clearbands.model_files.states import with_one_pair
 from clearbands.monotone import Monotone, check_groups_are_free
 from clearbands.pairs import Pair
 from clearbands.progress import Listener, listening
@@ -376,6 +375,3 @@ class ClearRegressor(UpdatingRegressor):
     def _best_pair(self) -> Pair:
         check_is_fitted(self, "parts_")
         return self.parts_.best
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(with_one_pair(state, Pair))

@@ -122,15 +122,6 @@ def test_saved_models_answer_the_same(model, rows, tmp_path):
     )
 
 
-def test_a_model_without_calibration_rows_says_so():
-    X, y = noisy_line()
-    old = linear_clear().fit(X, y)
-    del old.any_level_
-    old.predict_interval(X)
-    with pytest.raises(ValueError, match=r"levels of its fit alone \(0.9\): fit it again"):
-        old.predict_quantiles(X, [0.5])
-
-
 def test_rows_kept_apart_give_infinite_bounds_where_they_are_too_few():
     X, y = noisy_line(120)
     model = linear_clear(calibration="conformal").fit(X, y)

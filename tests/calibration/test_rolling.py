@@ -233,29 +233,3 @@ def test_advice_comes_with_lost_coverage_or_strange_rows_and_not_by_chance():
     strange = usual.after(rng.normal(size=900), rng.uniform(size=900) < 0.3)
     assert "are unlike those of the fit" in strange.advice()
     assert begin(Pace()).after(np.full(99, 9.0)).advice() is None  # too few to say
-
-
-def test_a_state_from_before_sides_goes_on():
-    rng = np.random.default_rng(0)
-    new = begin(Pace(window=50, lead=3), (0.5, 0.9)).after(rng.normal(size=40))
-    old = {
-        "levels": new.levels,
-        "positions": new.positions,
-        "pace": new.pace,
-        "n_rows": 40,
-        "n_missed": np.array([18, 6]),
-        "alphas_before": np.array([0.5, 0.1]),
-        "n_before": 0,
-        "missed_before": np.array([0, 0]),
-        "last_missed": np.zeros((2, 2), bool),
-        "strange": new.strange,
-        "times": None,
-    }
-    found = Rolling.__new__(Rolling)
-    found.__setstate__(old)
-    np.testing.assert_allclose(found.levels_now, [0.49, 0.91])
-    assert np.array_equal(found.coverage, [1 - 18 / 40, 1 - 6 / 40])
-    later = found.after(rng.normal(size=500))
-    assert later.n_rows == 540
-    assert np.all(np.abs(later.coverage - [0.5, 0.9]) < 0.06)
-    assert set(vars(found)) >= set(vars(new)) - {"_steps", "_tails"}

@@ -65,7 +65,7 @@ def test_flags_are_saved(houses, tmp_path):
 def test_a_model_that_does_not_know_says_so():
     X, y = noisy_line()
     model = linear_clear().fit(X, y)
-    del model.familiar_
+    model.familiar_ = None
     with pytest.raises(ValueError, match="Fit it again"):
         model.unfamiliar(X)
 

@@ -51,6 +51,7 @@ class AnsweringRegressor(WidthRegressor):
     any_level_: AnyLevel | None
     familiar_: Familiarity | None
     beyond_: Extrapolation | None
+    transform_: Any
     group_column_: str | None
     support: Any
     target_transform: Any
@@ -222,10 +223,9 @@ class AnsweringRegressor(WidthRegressor):
         return scores > familiar.threshold
 
     def _check_familiar(self) -> Familiarity:
-        familiar = getattr(self, "familiar_", None)
-        if familiar is None:
+        if self.familiar_ is None:
             raise ValueError(NO_FAMILIARITY)
-        return familiar
+        return self.familiar_
 
     def without_updates(self) -> Self:
         """The same model as it was after the fit."""
@@ -268,19 +268,17 @@ class AnsweringRegressor(WidthRegressor):
 
     @property
     def _targets(self) -> Targets:
-        transform = getattr(self, "transform_", None)
-        return Targets(check_support(self.support), transform, self.whole_numbers)
+        return Targets(check_support(self.support), self.transform_, self.whole_numbers)
 
     def _widened(self, calibrated: Components, encoded: Any, table: Any) -> Components:
         """Farther out where rows lie beyond those that trained."""
-        beyond = getattr(self, "beyond_", None)  # of a file from before there was any
+        beyond, familiar, unknown = self.beyond_, self.familiar_, None
         if beyond is None:
             return calibrated
-        familiar, unknown = getattr(self, "familiar_", None), None
         if beyond.forgetting is not None and familiar is not None:
             with trusting(table):
                 unknown = familiar.unknown(texts_of_rows(self.encoder_, table))
-        return beyond.widen(calibrated, encoded, self.levels_, unknown)
+        return beyond.widen(calibrated, encoded, self.levels_.tolist(), unknown)
 
     def _labels(self, X: TableLike, groups: ArrayLike | None, n: int) -> np.ndarray | None:
         """The labels of new rows; None where the model has no groups."""
@@ -303,18 +301,9 @@ class AnsweringRegressor(WidthRegressor):
         return getattr(self, "rolling_", None)
 
     def _bands(self, rolling: Rolling | None = None) -> AnyLevel:
-        if not hasattr(self, "any_level_"):
-            raise ValueError(
-                "This model was saved by a version that kept no calibration rows, so it answers at "
-                f"the levels of its fit alone ({_named(self.levels_)}): fit it again."
-            )
         if self.any_level_ is None:
             raise ValueError(
                 "No level of the fit has finite bounds, so there are none at others: calibrate on "
                 "more rows."
             )
         return self.any_level_ if rolling is None else rolling.bands(self.any_level_)
-
-
-def _named(levels: np.ndarray) -> str:
-    return ", ".join(f"{level:g}" for level in levels)

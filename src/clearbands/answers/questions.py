@@ -75,7 +75,7 @@ class Questions:
 
 def fan_levels(model: Any) -> list[float]:
     """Those of `FAN` for which the calibration rows of a model suffice."""
-    bands = getattr(model, "any_level_", None)  # files of older versions have none
+    bands = model.any_level_
     return [] if bands is None else [level for level in FAN if level <= bands.highest]
 
 

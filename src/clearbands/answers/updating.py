@@ -118,7 +118,7 @@ class UpdatingRegressor(AnsweringRegressor):
         labels = self._labels(X, groups, len(rows))
         center, *parts = self._widened(scale(self.calibrator_, components, labels), encoded, table)
         positions = self._bands().positions_of(targets, center, np.add(*parts))
-        is_known = getattr(self, "familiar_", None) is not None
+        is_known = self.familiar_ is not None
         return Placed(positions, self._unfamiliar(table, encoded, components) if is_known else None)
 
     def _at_pace(self, **asked: Any) -> Rolling:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
@@ -34,7 +34,7 @@ from clearbands.calibration.conformal import rows_needed
 from clearbands.calibration.distribution import AnyLevel
 from clearbands.calibration.rolling_levels import RollingLevels, Shares, lower_end, upper_end
 from clearbands.checks import check_count
-from clearbands.levels import alpha, normal_distances, tails
+from clearbands.levels import normal_distances, tails
 
 WINDOW = 1_000
 RATE = 1 / 20  # of the share that a side leaves out: 0.0025 at 0.9, half of Gibbs' and Candès'
@@ -142,12 +142,6 @@ class Rolling:
             last_outside=np.zeros((0, len(levels), 2), bool),
             strange=np.zeros(0, bool),
         )
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Of a file; one from before sides had alphas of their own has one alpha for both."""
-        if "n_outside" not in state:
-            state = _with_sides(state)
-        vars(self).update(state)
 
     @property
     def alphas(self) -> np.ndarray:
@@ -325,25 +319,6 @@ class Rolling:
 def _tails(levels: np.ndarray) -> np.ndarray:
     """(k, 2): the shares below and above that levels (k,) leave out."""
     return np.repeat([[tails(level)[0]] for level in levels.tolist()], 2, axis=1)
-
-
-def _with_sides(state: Mapping[str, Any]) -> dict[str, Any]:
-    """The state of a file that has one alpha for both sides, which each takes half of."""
-    targets = np.array([alpha(level) for level in state["levels"].tolist()])
-    expected = (state["n_rows"] - state["n_before"]) * targets
-    missed = state["n_missed"] - state["missed_before"]
-    pace = state["pace"]
-    step = min(0.005, 0.05 / pace.lead) if pace.rate is None else float(pace.rate)
-    alphas = state["alphas_before"] + step * (expected - missed)
-    kept = {
-        key: value for key, value in state.items() if key not in ("missed_before", "last_missed")
-    }
-    return kept | {
-        "alphas_before": np.repeat(alphas[:, None] / 2, 2, axis=1),
-        "n_before": state["n_rows"],
-        "n_outside": np.zeros((len(alphas), 2), np.int64),
-        "last_outside": np.zeros((0, len(alphas), 2), bool),
-    }
 
 
 def four_errors(share: float, n: int) -> float:

@@ -12,14 +12,13 @@ import hashlib
 from typing import Any
 
 from clearbands.model_files.archive import TooDenseError, UnsoundError
-from clearbands.model_files.moved import new_home
 
 FREE_STATES, BYTES_PER_STATE = 20_000, 20
 NOT_SHAPE = frozenset({"__id__", "file"})  # what may differ between two states of one object
 
 
 def check_schema(schema: dict[str, Any], size: int) -> None:
-    """Raise unless the tree is sound for a file of `size` bytes; moved classes get their homes."""
+    """Raise unless the tree is sound for a file of `size` bytes."""
     _Walk(FREE_STATES + size // BYTES_PER_STATE).digest(schema)
 
 
@@ -53,7 +52,6 @@ class _Walk:
         self.left -= 1
         if self.left < 0:
             raise TooDenseError("It has more parts than a model of its size.")
-        value["__module__"], value["__class__"] = new_home(value["__module__"], value["__class__"])
         if type(number) is not int:
             raise UnsoundError(f"{number!r} is no number of a part.")
         if self.shapes.setdefault(number, shape) != shape:

@@ -19,9 +19,8 @@ UNKNOWN = 10.0  # a category that was never seen counts as much as ten such widt
 
 MOST_ROWS = 5_000  # so many tell what is ordinary
 NO_FAMILIARITY = (
-    "This model does not know what its training rows looked like: it was saved by a version that "
-    "did not keep it, got members that were fitted elsewhere, or was fitted with encoder=None on a "
-    "table. Fit it again, with an encoder."
+    "This model does not know what its training rows looked like: it got members that were "
+    "fitted elsewhere, or was fitted with encoder=None on a table. Fit it again, with an encoder."
 )
 
 

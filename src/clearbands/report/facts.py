@@ -141,7 +141,6 @@ def gather(
         model, X, y, confidence_level=at, groups=needed, predicted=parts
     )
     judged = Predicted.of(parts, bounds_together(model, X, at))
-    paths = getattr(model, "lambda_paths_", ())  # files of older versions have none
     return Facts(
         model=model,
         y=y,
@@ -150,7 +149,7 @@ def gather(
         importance=tuple(_most_important_first(importance)),
         diagnosis=judge(model, X, y, judged, groups=groups, confidence_level=at),
         levels=_levels(model, y, answers),
-        path=paths[chosen] if paths else None,
+        path=model.lambda_paths_[chosen] if model.lambda_paths_ else None,
         target=target,
         unit=unit,
         fan={level: answers.interval(level)[:, :, 0] for level in fan_levels(model)},

@@ -100,7 +100,7 @@ def _along(
 ) -> dict[str, Any]:
     """The last of the rows is the row itself."""
     fan = fan_levels(candidate.model)
-    can_answer = getattr(candidate.model, "any_level_", None) is not None
+    can_answer = candidate.model.any_level_ is not None
     asked = {ABOVE: above} if above is not None and can_answer else {}
     questions = Questions(levels=tuple(dict.fromkeys([*scene.levels, *fan])), above=asked)
     found = candidate.predict(rows, questions)
