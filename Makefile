@@ -11,7 +11,7 @@ WORKERS ?= -n 2
 demo: .venv/ready
 	$(BIN)/clearbands demo --out demo-output
 
-test: .venv/ready .venv/torch-ready .venv/docs-ready
+test: .venv/ready .venv/torch-ready .venv/docs-ready .venv/peers-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -70,6 +70,11 @@ docs: .venv/docs-ready
 
 .venv/docs-ready: .venv/ready
 	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
+# CatBoost, LightGBM and NGBoost: some parts wrap them, and `experiments/peers/` compares with them.
+.venv/peers-ready: .venv/ready
+	$(BIN)/python -m pip install --quiet --group peers
 	touch $@
 
 # uv installs in seconds where pip takes minutes; pip is the fallback.

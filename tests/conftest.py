@@ -8,6 +8,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import pytest
 from hypothesis import settings
 
+from tests.skipped import summary
+
 # How long an example takes says more about the machine, and about compiling, than about the code.
 settings.register_profile("new", parent=settings(), deadline=None)
 # The same examples in each run, so that what fails is what was changed; `make fuzz` draws new ones.
@@ -20,3 +22,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_unconfigure(config):
+    """The last line says what was skipped, and how to get it; workers have no reporter."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        reports = reporter.stats.get("skipped", [])
+        if line := summary(str(report.longrepr[-1]) for report in reports):
+            reporter.write_line(line)

