@@ -62,6 +62,7 @@ def table(rows: pd.DataFrame) -> Iterator[str]:
         yield f"| {name} | {len(own)} | {own.mean():+.1f} | {covered[name].mean():.3f} |"
     means = change.dropna().groupby("dataset").mean()
     yield f"| **mean** | | {means.mean():+.1f} | {covered.groupby('dataset').mean().mean():.3f} |"
+    yield f"| **median** | | {means.median():+.1f} | |"
     yield f"\nBelow the best peer on {int((means < 0).sum())} of {len(means)}."
 
 

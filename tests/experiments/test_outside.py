@@ -22,6 +22,7 @@ def test_the_default_is_set_beside_the_best_peer_of_every_split():
     assert "| a | 1 | -20.0 | 0.900 |" in page
     assert "| b | 1 | +10.0 | 0.800 |" in page
     assert "| **mean** | | -5.0 | 0.850 |" in page
+    assert "| **median** | | -5.0 | |" in page
     assert "1 of 2" in page[-1]
 
 

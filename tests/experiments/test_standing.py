@@ -6,15 +6,30 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from experiments import results, standing
+from experiments import outside, published, results, standing
 
 README = Path(__file__).parents[2] / "README.md"
 
 
 def rows_of(losses):
-    """{(variant, method): a loss for each seed} on one set, whose widths are twice the losses."""
+    """{(variant, method): a loss for each seed} on one set, whose widths are twice the losses, at equal coverage their squares."""
     lines = [
-        ("airfoil", variant, "standard", seed, method, 0.95, 2 * loss, 0, loss, 0, 1, 1, 1, "")
+        (
+            "airfoil",
+            variant,
+            "standard",
+            seed,
+            method,
+            0.95,
+            2 * loss,
+            loss**2,
+            loss,
+            0,
+            1,
+            1,
+            1,
+            "",
+        )
         for (variant, method), values in losses.items()
         for seed, loss in enumerate(values)
     ]
@@ -38,27 +53,76 @@ def test_the_best_peer_is_chosen_anew_on_every_split_that_all_have():
     assert (found["seeds"], found["with peers"], found["chosen on it"]) == (3, 2, "yes")
 
 
+def test_the_best_published_variant_is_that_of_the_smallest_mean_loss():
+    printed = pd.read_parquet(published.PER_SEED).query("dataset == 'airfoil'")
+    losses = {
+        variant: printed.query(
+            "variant == @variant and method == 'CLEAR' and metric == 'quantileloss'"
+        )["value"].mean()
+        for variant in ("a", "b", "c", "deep")
+    }
+    assert min(losses, key=losses.get) == "deep"
+    change = standing.standing(ROWS).loc["airfoil"]["against the best published, %"]
+    assert change == pytest.approx(100 * (1 / losses["deep"] - 1))
+
+
 def test_tables():
     by_set = standing.as_markdown(standing.standing(ROWS)).splitlines()
-    assert by_set[2] == "| airfoil | 3 | 2 | yes | -50.0 | -35.0 | 0.950 |"
-    assert by_set[-1] == "| **mean of all** | | | | -50.0 | -35.0 | 0.950 |"
+    best = f"{standing.standing(ROWS).loc['airfoil', 'against the best published, %']:+.1f}"
+    assert by_set[2] == f"| airfoil | 3 | 2 | yes | -50.0 | {best} | -35.0 | 0.950 |"
+    assert by_set[-1] == f"| **mean of all** | | | | -50.0 | {best} | -35.0 | 0.950 |"
     peers = standing.against_each(ROWS).splitlines()
     assert peers[2:] == [
-        "| MAPIE CQR | -55.0 | -55.0 | 0.950 | 2 |",
-        "| crepes | -60.8 | -60.8 | 0.950 | 3 |",
+        "| MAPIE CQR | -55.0 | -55.0 | -79.3 | 0.950 | 2 |",
+        "| crepes | -60.8 | -60.8 | -82.0 | 0.950 | 3 |",
     ]
 
 
-def test_the_readme_says_what_the_rows_say():
-    rows = pd.read_parquet(standing.PACKED).query("setting == 'standard' and error == ''")
-    by_set = standing.standing(rows)
-    changes = by_set[["against (a), %", "against the best peer, %"]]
-    assert (changes < 0).all(axis=None), "the README says: below both on every set"
-    said = re.search(
-        r"by (\d+) and\s(\d+) % on average\. Its intervals are (\d+) % narrower", README.read_text()
+def claims(pattern):
+    """The numbers that the README's first page claims."""
+    text = " ".join(README.read_text().split())
+    found = re.search(pattern, text)
+    assert found is not None, f"the README no longer says {pattern!r}"
+    return [int(number) for number in found.groups()]
+
+
+@pytest.fixture(scope="module")
+def committed():
+    return pd.read_parquet(standing.PACKED).query("setting == 'standard' and error == ''")
+
+
+def test_the_readme_says_how_far_below_variants_and_peers_the_default_is(committed):
+    by_set = standing.standing(committed)
+    changes = by_set[["against the best published, %", "against the best peer, %"]]
+    assert len(changes) == 15
+    assert (changes < 0).all(axis=None), "the README says: below both on each set"
+    said = claims(r"variants, by (\d+) % on average, .* NGBoost\), by (\d+) %\.")
+    assert said == [round(value) for value in -changes.mean()]
+    against_a = by_set.groupby("chosen on it")["against (a), %"]
+    said = claims(
+        r"chosen on (\d+) of these sets: there it is (\d+) % below .*"
+        r" on the other (\d+) it is (\d+) %"
     )
-    catboost = re.search(
-        r"MAPIE cross-conformal, CatBoost \| \S+ \| -(\S+) \|", standing.against_each(rows)
+    yes, no = -against_a.mean()["yes"], -against_a.mean()["no"]
+    assert said == [against_a.size()["yes"], round(yes), against_a.size()["no"], round(no)]
+
+
+def test_the_readme_says_how_much_narrower_intervals_are_at_equal_coverage(committed):
+    line = re.search(r"MAPIE cross-conformal, CatBoost \|.*", standing.against_each(committed))[0]
+    at_equal_coverage = float(line.split("|")[3])
+    said = claims(r"At equal coverage its intervals are (\d+) % narrower than MAPIE's")
+    assert said == [round(-at_equal_coverage)]
+
+
+def test_the_readme_says_what_tables_outside_say():
+    page = "\n".join(outside.table(pd.read_csv(outside.RESULTS)))
+    said = claims(
+        r"Of (\d+) tables outside the benchmark it is below the best of the nine on (\d+),"
+        r" by (\d+) % in the mean and (\d+) % in the median"
     )
-    expected = [*-changes.mean(), float(catboost[1])]
-    assert [int(number) for number in said.groups()] == [round(value) for value in expected]
+    below, tables = re.search(r"Below the best peer on (\d+) of (\d+)", page).groups()
+    mean, median = (
+        float(re.search(rf"\*\*{label}\*\* \| \| (\S+) ", page)[1]) for label in ("mean", "median")
+    )
+    assert said == [int(tables), int(below), round(-mean), round(-median)]
+    assert page in (results.FOLDER.parent / "RESULTS.md").read_text()
