@@ -31,11 +31,11 @@ LAYERS = (
     ("presets", "metrics", "uncertainty", "new_rows", "persistence", "origin"),
     ("center_models", "calibration"),
     ("quantile_models", "crossfitting"),
-    ("networks", "bagging", "bands"),
+    ("networks", "bagging", "bands", "model_files"),
     ("engine", "monotone"),
     ("tables", "levels", "quantiles"),
     ("rows",),
-    ("checks", "progress", "optional", "writing", "model_files"),
+    ("checks", "progress", "optional", "writing"),
     ("targets",),
     ("words", "typed"),
 )

@@ -11,7 +11,11 @@ import pytest
 import skops.io
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.ensemble import (
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+)
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
@@ -19,6 +23,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
+from sklearn.svm import SVR
 
 import clearbands
 from clearbands import (
@@ -201,6 +206,9 @@ def test_what_load_refuses_save_refuses(tmp_path):
         KNeighborsRegressor(algorithm="kd_tree"),
         make_pipeline(SelectKBest(f_regression, k=1), SplineTransformer(), Ridge()),
         RandomForestRegressor(3),
+        GradientBoostingRegressor(n_estimators=3),
+        make_pipeline(SplineTransformer(sparse_output=True), KNeighborsRegressor(1)),
+        SVR(),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -260,6 +268,24 @@ def test_any_flipped_bit_gives_the_same_model_or_one_error(saved):
         else:
             np.testing.assert_array_equal(loaded.predict_interval(X)[1], expected)
     assert refused > 100
+
+
+def test_a_number_that_is_no_column_is_named(tmp_path):
+    path = tmp_path / "model.clear"
+    clearbands.save(small_clear(BoostedQuantiles(n_trees=3)).fit(*noisy_line()), path)
+    with zipfile.ZipFile(path) as archive:
+        arrays = {
+            name: np.load(BytesIO(archive.read(name)))
+            for name in archive.namelist()
+            if name.endswith(".npy")
+        }
+    name = next(name for name, array in arrays.items() if array.dtype == np.uint16)
+    arrays[name].flat[0] = 65535
+    changed = BytesIO()
+    np.save(changed, arrays[name])
+    rewritten(path, entries={name: changed.getvalue()})
+    with pytest.raises(ModelFileError, match=r"damaged .* A split names number 65,535 of 2"):
+        clearbands.load(path)
 
 
 def array_of(shape, values=b""):

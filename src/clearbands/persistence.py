@@ -23,6 +23,7 @@ from clearbands.model_files.archive import (
     read_entry,
     schema_room,
 )
+from clearbands.model_files.compiled import check_compiled
 from clearbands.model_files.schema import check_schema
 from clearbands.model_files.trust import is_missing, is_trusted
 from clearbands.writing import written_whole
@@ -79,7 +80,7 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     called, but their state is restored, so name only types that you know.
 
     Any other file, whatever it is, gives a `ModelFileError` and takes memory of the order of its
-    size. No code of a file runs, but what a model predicts is what the file says: load those of
+    size; so does one whose trees name columns, nodes or leaves that do not exist. No code of a file runs, but what a model predicts is what the file says: load those of
     people you know.
 
     >>> import clearbands, tempfile
@@ -163,7 +164,9 @@ def _unpack(file: Path | io.BytesIO, size: int, trusted: Sequence[str]) -> Any:
             target.writestr(SCHEMA, json.dumps(schema))
             copy_entries(source, target, size)
         unpacked.seek(0)
-        return skops.io.load(unpacked, trusted=types)
+        model = skops.io.load(unpacked, trusted=types)
+    check_compiled(model)
+    return model
 
 
 def _check_types(schema: dict[str, Any], names: list[str], trusted: Sequence[str]) -> list[str]:

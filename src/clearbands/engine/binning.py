@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clearbands.engine.stored import Stored, check_array, check_starts
+
 MAX_BINS = 256
 
 
 @dataclass(frozen=True)
-class Bins:
+class Bins(Stored):
     """Cut points of every column, end to end in one array.
 
     The bin of a value is the number of cuts of its column that lie strictly below it, so a split
@@ -31,6 +33,17 @@ class Bins:
         cuts = [_column_cuts(column, max_bins, weight) for column in X.T]
         return cls(np.concatenate(cuts), np.cumsum([0, *map(len, cuts)]))
 
+    def check(self) -> None:
+        check_array(self.cuts, "cuts", np.float64, (None,))
+        check_starts(self.starts, "starts of cuts", len(self.cuts))
+
+    def check_width(self, X: np.ndarray) -> None:
+        """Raise unless X has a column for all cuts."""
+        if X.shape[1] != self.n_columns:
+            raise ValueError(
+                f"X has {X.shape[1]} columns where trees were grown on {self.n_columns}."
+            )
+
     @property
     def n_columns(self) -> int:
         return len(self.starts) - 1
@@ -42,6 +55,7 @@ class Bins:
 
     def apply(self, X: np.ndarray, dtype: type = np.uint8) -> np.ndarray:
         """(n, d) floats to (n, d) small integers, of a type that has room for them."""
+        self.check_width(X)
         binned: np.ndarray = np.empty(X.shape, dtype)
         for j in range(self.n_columns):
             cuts = self.cuts[self.starts[j] : self.starts[j + 1]]

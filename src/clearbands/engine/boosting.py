@@ -15,6 +15,7 @@ from clearbands.engine.boosting_tree import Histograms, Rule, Sample, fit_member
 from clearbands.engine.compiled import inlined, kernel
 from clearbands.engine.grains import EVEN, Grains
 from clearbands.engine.screening import Screen
+from clearbands.engine.stored import Stored, check_array, check_numbers
 from clearbands.engine.targets import OwnUnit
 from clearbands.engine.threads import run_threads
 
@@ -24,7 +25,7 @@ ROWS_PER_BLOCK = 256
 
 
 @dataclass(frozen=True)
-class BoostedBag:
+class BoostedBag(Stored):
     """Complete binary trees: the children of node k are 2k + 1 and 2k + 2, then come the leaves."""
 
     bins: Bins  # fine ones
@@ -33,6 +34,17 @@ class BoostedBag:
     feature: np.ndarray  # (b, q, trees, inner nodes) uint16: the column a node looks at
     threshold: np.ndarray  # (b, q, trees, inner nodes) uint16: the last bin that goes left
     value: np.ndarray  # (b, q, trees, leaves) float32: what a leaf adds to the prediction
+
+    def check(self) -> None:
+        check_array(self.value, "values", np.float32, (None, None, None, None))
+        *trees, n_leaves = self.value.shape
+        if n_leaves.bit_count() != 1:
+            raise ValueError(f"Trees have {n_leaves} leaves, which is no power of two.")
+        check_array(self.feature, "features", np.uint16, (*trees, n_leaves - 1))
+        check_array(self.threshold, "thresholds", np.uint16, self.feature.shape)
+        check_numbers(self.feature, "A split", self.bins.n_columns, "columns")
+        check_array(self.init, "starts", np.float64, (trees[1], trees[0]))
+        check_array(self.unit, "units", np.float64, (trees[0],))
 
     def predict_members(self, X: np.ndarray) -> np.ndarray:
         """(n, q, b): for every row and quantile the predictions of all members."""

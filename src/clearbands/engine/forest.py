@@ -18,6 +18,13 @@ from clearbands.engine.compiled import inlined, kernel
 from clearbands.engine.forest_tree import Columns, Growth, Nodes, Workspace, grow_tree, max_leaves
 from clearbands.engine.grains import EVEN, Grains
 from clearbands.engine.screening import Screen
+from clearbands.engine.stored import (
+    Stored,
+    check_array,
+    check_numbers,
+    check_starts,
+    check_walks,
+)
 from clearbands.engine.threads import run_threads
 from clearbands.quantiles import sorted_quantiles
 
@@ -30,7 +37,7 @@ ROWS_PER_WALK = 128  # of these, rows that go down a tree while it is in the cac
 
 
 @dataclass(frozen=True)
-class ForestBag:
+class ForestBag(Stored):
     """The trees of all forests end to end; nodes and leaves are numbered within their forest."""
 
     bins: Bins
@@ -43,6 +50,22 @@ class ForestBag:
     roots: np.ndarray  # (b, trees)
     node_starts: np.ndarray  # (b + 1,): the first node of every forest
     leaf_starts: np.ndarray  # (b + 1,): the first leaf of every forest
+
+    def check(self) -> None:
+        check_array(self.targets, "targets", np.float64, (None,))
+        check_array(self.child, "children", np.int32, (None,))
+        check_array(self.feature, "features", np.uint16, self.child.shape)
+        check_array(self.threshold, "thresholds", np.uint8, self.child.shape)
+        check_array(self.kept, "targets of leaves", np.int32, (None, None))
+        check_numbers(self.kept, "A leaf", len(self.targets), "targets")
+        check_starts(self.node_starts, "starts of nodes", len(self.child))
+        check_starts(self.leaf_starts, "starts of leaves", len(self.kept))
+        n_members = len(self.node_starts) - 1
+        check_array(self.roots, "roots", np.int64, (n_members, None))
+        if 0 in (self.roots.shape[1], self.kept.shape[1]):
+            raise ValueError("A forest has no trees, or leaves without targets.")
+        starts = self.node_starts, self.leaf_starts
+        check_walks(self.feature, self.child, self.roots, starts, self.bins.n_columns)
 
     def predict_members(self, X: np.ndarray) -> np.ndarray:
         """(n, q, b): the quantiles of every row in every forest."""

@@ -23,6 +23,7 @@ from clearbands.engine.compiled import called, inlined, kernel
 from clearbands.engine.forest import next_node, pack_targets
 from clearbands.engine.grains import EVEN, Grains
 from clearbands.engine.screening import Screen
+from clearbands.engine.stored import Stored, check_array, check_starts, check_walks
 from clearbands.engine.symmetric import check_counts, check_width
 from clearbands.engine.symmetric_columns import FINE_BINS, whole_and_read_only
 from clearbands.engine.threads import run_threads
@@ -36,7 +37,7 @@ NO_COLUMN = -1
 
 
 @dataclass(frozen=True)
-class RandomTreesBag:
+class RandomTreesBag(Stored):
     """The trees of all members end to end, the root of each before its other nodes.
 
     A node whose `child` is positive splits: its children are child and child + 1, counted from the
@@ -53,6 +54,20 @@ class RandomTreesBag:
     roots: np.ndarray  # (b, trees) int32
     node_starts: np.ndarray  # (b + 1,): the first node of every member
     leaf_starts: np.ndarray  # (b + 1,)
+
+    def check(self) -> None:
+        check_array(self.origin, "origins", np.float64, (None,))
+        n_members = len(self.origin)
+        check_array(self.unit, "units", np.float64, (n_members,))
+        check_array(self.child, "children", np.int32, (None,))
+        check_array(self.feature, "features", np.uint16, self.child.shape)
+        check_array(self.threshold, "thresholds", np.int16, self.child.shape)
+        check_array(self.value, "values", np.float32, (None,))
+        check_array(self.roots, "roots", np.int32, (n_members, None))
+        check_starts(self.node_starts, "starts of nodes", len(self.child))
+        check_starts(self.leaf_starts, "starts of leaves", len(self.value))
+        starts = self.node_starts, self.leaf_starts
+        check_walks(self.feature, self.child, self.roots, starts, self.bins.n_columns)
 
     def __len__(self) -> int:
         return len(self.roots)

@@ -15,6 +15,7 @@ from joblib import effective_n_jobs
 from clearbands.engine.binning import Bins
 from clearbands.engine.grains import EVEN, Grains
 from clearbands.engine.screening import Screen
+from clearbands.engine.stored import Stored, check_array, check_numbers
 from clearbands.engine.symmetric_columns import (
     ALWAYS_LEFT,
     FINE_BINS,
@@ -30,11 +31,12 @@ from clearbands.engine.threads import run_threads
 from clearbands.progress import ignore, listening
 
 MAX_COLUMNS = 2**16 - 1
+MOST_QUESTIONS = 16  # the leaf is their answers, in two bytes
 ROWS_AT_ONCE = 2**13  # that are binned and predicted by one task
 
 
 @dataclass(frozen=True)
-class SymmetricBag:
+class SymmetricBag(Stored):
     """Symmetric trees: the leaf of a row is the number whose bits answer its tree's questions."""
 
     bins: Bins  # fine ones
@@ -49,6 +51,17 @@ class SymmetricBag:
         """A bag of members that were grown on the same fine bins."""
         units, inits, *trees = zip(*members, strict=True)
         return cls(bins, np.array(units), np.array(inits), *map(np.stack, trees))
+
+    def check(self) -> None:
+        check_array(self.feature, "features", np.uint16, (None, None, None))
+        n_members, n_trees, depth = self.feature.shape
+        if n_trees % TREES_AT_ONCE or not 1 <= depth <= MOST_QUESTIONS:
+            raise ValueError(f"There are {n_trees} trees of {depth} questions.")
+        check_array(self.threshold, "thresholds", np.int16, self.feature.shape)
+        check_array(self.value, "values", np.float32, (n_members, n_trees, 2**depth))
+        check_numbers(self.feature, "A question", self.bins.n_columns, "columns")
+        check_array(self.init, "starts", np.float64, (n_members,))
+        check_array(self.unit, "units", np.float64, (n_members,))
 
     def __len__(self) -> int:
         return len(self.init)

@@ -96,6 +96,7 @@ class Drawn(NamedTuple):
 
 def fine_columns(bins: Bins, X: np.ndarray) -> np.ndarray:
     """(n, d) floats to (d, n) int16."""
+    bins.check_width(X)
     fine = np.empty((X.shape[1], len(X)), np.int16)
     cuts, starts = whole_and_read_only(bins.cuts), whole_and_read_only(bins.starts)
     for start in range(0, len(X), ROWS_PER_PART):
