@@ -80,8 +80,8 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     called, but their state is restored, so name only types that you know.
 
     Any other file, whatever it is, gives a `ModelFileError` and takes memory of the order of its
-    size; so does one whose trees name columns, nodes or leaves that do not exist. No code of a file runs, but what a model predicts is what the file says: load those of
-    people you know.
+    size; so does one whose trees name columns, nodes or leaves that do not exist. No code of a file
+    runs, but what a model predicts is what the file says: load those of people you know.
 
     >>> import clearbands, tempfile
     >>> ones = [[1.0, 1.0]] * 4
