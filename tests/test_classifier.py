@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import clearbands
 from clearbands import CalibrationWarning, ClearClassifier, SymmetricTreesClassifier
-from clearbands.calibration.conformal import beta_parameters
+from clearbands.calibration.conformal import beta_parameters, rank
 from clearbands.classes.logits import unseen_logits
 from clearbands.classes.members import stratified_folds
 from tests.toys import OTHER_DRAWS
@@ -63,6 +63,22 @@ def test_rows_of_weight_1_are_rows_and_of_weight_0_none(calibration):
     weighted = quick(calibration=calibration).fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(weighted.predict_proba(X), plain.predict_proba(X), rtol=1e-6)
     np.testing.assert_array_equal(weighted.predict_set(X), plain.predict_set(X))
+
+
+def test_a_conformal_promise_counts_rows_however_much_they_weigh():
+    X, y = blobs(60)
+    plain = quick(calibration="conformal").fit(X, y)
+    heavy = quick(calibration="conformal").fit(X, y, sample_weight=np.full(60, 50.0))
+    assert plain.n_calibration_ < 19
+    for model in (plain, heavy):
+        with pytest.warns(CalibrationWarning, match="every class is in every set"):
+            assert model.predict_set(X, confidence_level=0.95).all()
+        assert model.guarantee_ == "finite-sample marginal coverage"
+        for level in (0.5, 0.6, 0.7, 0.8):
+            k = rank(model.n_calibration_, level)
+            assert model._threshold(level) == np.sort(model.scores_)[k - 1]
+    uneven = quick(calibration="conformal").fit(X, y, sample_weight=1.0 + np.arange(60) % 2)
+    assert uneven.guarantee_.endswith("distributed as the weights say")
 
 
 def test_heavy_rows_decide_and_count_in_the_sets():

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from clearbands import AdditiveCalibrator, load, metrics, save
+from clearbands import AdditiveCalibrator, CalibrationWarning, load, metrics, save
 from clearbands.calibration.groups import GroupCalibrator
 from tests.competition.test_compete import folded_lines
 from tests.toys import linear_clear, noisy_line
@@ -52,6 +52,45 @@ def test_groups_belong_to_the_calibration_rows_that_are_given():
     model.fit(X[:200], y[:200], X_cal=X[200:], y_cal=y[200:], groups=labels[200:])
     assert model.guarantee_ == "finite-sample coverage within every group"
     assert sum(group.n for group in model.calibrator_.groups_) == model.n_calibration_ == 200
+
+
+def with_a_rare_town(n, n_rare, seed=0):
+    """The noise of the rare town is ten times that of the others."""
+    X, y, labels = towns(n, seed)
+    labels = labels.astype(object)
+    labels[:n_rare] = "Cham"
+    return X, y + 10 * np.random.default_rng(seed).normal(size=n) * (labels == "Cham"), labels
+
+
+def test_a_conformal_promise_holds_in_rare_groups():
+    X, y, labels = with_a_rare_town(300, 8)
+    cal = with_a_rare_town(300, 8, seed=1)
+    model = linear_clear(calibration="conformal")
+    with pytest.warns(CalibrationWarning, match="infinite") as told:
+        model.fit(X, y, X_cal=cal[0], y_cal=cal[1], groups=cal[2])
+    assert any("within Cham (" in str(warning.message) for warning in told)
+    assert model.guarantee_ == "finite-sample coverage within every group"
+    bounds = model.predict_interval(X, groups=labels)[1]
+    assert np.isinf(bounds[:8]).all()
+    assert np.isfinite(bounds[8:]).all()
+    for ask in (
+        lambda rows: model.predict_quantiles(X[rows], [0.1, 0.9], groups=labels[rows]),
+        lambda rows: model.predict_probability(X[rows], above=0, groups=labels[rows]),
+        lambda rows: model.predict_interval(X[rows], confidence_level=0.7, groups=labels[rows])[1],
+    ):
+        assert np.isfinite(ask(slice(8, None))).all()
+        with pytest.raises(ValueError, match=r"row 0 \(counted from 0\) are infinite .* group"):
+            ask(slice(5, 20))
+    with pytest.raises(ValueError, match=r"row 0 .* are infinite"):
+        model.update(X[:1], y[:1], groups=labels[:1])
+
+
+@pytest.mark.parametrize("make", [folded_lines, linear_clear])
+def test_groups_that_share_rows_are_named_where_nothing_is_promised(make):
+    X, y, labels = with_a_rare_town(300, 8)
+    model = make().fit(X, y, groups=labels)
+    assert model.guarantee_.endswith("which share those of others: Cham")
+    assert np.isfinite(model.predict_interval(X, groups=labels)[1]).all()
 
 
 def test_models_with_groups_answer_every_question_and_are_saved(tmp_path):

@@ -21,6 +21,7 @@ from clearbands.calibration.class_sets import mass_ahead
 from clearbands.calibration.conformal import (
     CalibrationWarning,
     order_statistic,
+    per_heaviest,
     rank,
     rows_needed,
     weighted_rank,
@@ -193,10 +194,13 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         scores = scores[np.arange(len(own)), own]
         order = np.argsort(scores, kind="stable")
         self.scores_ = scores[order]
-        self.score_weights_ = None if judging.weight is None else judging.weight[order]
+        weight = judging.weight
+        if weight is not None and self.calibration_ == "conformal":
+            weight = per_heaviest(weight)
+        self.score_weights_ = None if weight is None else weight[order]
         self.n_calibration_ = len(own)
         self.n_validation_ = 0 if self.calibration_ == "cross" else len(choosing.y)
-        kept = Guarantee.COPIES if has_copies else Guarantee.of(self.calibration_)
+        kept = Guarantee.COPIES if has_copies else Guarantee.of(self.calibration_, weight)
         self.guarantee_ = kept.value + ("" if self.members is None else GIVEN_MEMBERS)
         return self
 
@@ -287,7 +291,8 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         if np.isinf(threshold):
             warn(
                 f"At {level:g}, sets need at least {rows_needed(level)} calibration rows, and "
-                f"there are {n}: every class is in every set.",
+                f"there are {n}{'' if weight is None else f' that count as {weight.sum():g}'}: "
+                "every class is in every set.",
                 CalibrationWarning,
             )
         return threshold

@@ -79,8 +79,7 @@ def nciw(
     widths = distances(center, intervals[:, :1], intervals[:, 1:])[:, :, 0]
     scores = ratio_scores(np.abs(y - center), on_side_of(y, center, widths))
     weight = _check_weight(sample_weight, len(y))
-    size = len(y) if weight is None else float(weight.sum())
-    factor = order_statistic(scores, coverage_rank(size, level), weight)
+    factor = order_statistic(scores, coverage_rank(len(y), level, weight), weight)
     mean_width = _mean(widths.sum(axis=1), weight)
     return factor * mean_width / _check_range(y, y_range) if mean_width else factor
 

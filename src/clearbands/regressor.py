@@ -234,6 +234,7 @@ class ClearRegressor(UpdatingRegressor):
 
         `sample_weight` (n,) says how many rows each row of X counts as, in training, judging and
         calibration: a row of weight 3 is three rows that stay together, one of weight 0 is none.
+        To the guarantee of "conformal" it is one row, and a new row counts as the heaviest.
         Where X_cal is given, its rows count once.
 
         `groups` are labels (n,), or the name of a column, of groups in each of which the level
@@ -273,7 +274,7 @@ class ClearRegressor(UpdatingRegressor):
             self._keep_for_answers(learned, told)
         has_set, has_labels = X_cal is not None, together is not None
         held = learned.guarantee(plan.calibration, has_set=has_set, has_labels=has_labels)
-        self.guarantee_ = held.value
+        self.guarantee_ = held.besides(getattr(self.calibrator_, "sharing_", ()))
         return self
 
     def predict(self, X: TableLike) -> np.ndarray:

@@ -43,7 +43,7 @@ def test_the_coverage_of_a_group_follows_its_beta_distribution():
         )
         reach = fitted.predict_interval([0.0], [[1, 1]], [[0.5, 0.5]], groups=["a"])[0, 1]
         coverages.append(stats.norm.cdf(reach) - stats.norm.cdf(-reach))
-    assert fitted.guarantee_ is Guarantee.GROUPS
+    assert fitted.guarantee_ == Guarantee.GROUPS
     law = stats.beta(*beta_parameters(23, 0.8))
     assert stats.kstest(coverages, law.cdf).pvalue > 0.01
     pooled = stats.beta(*beta_parameters(60, 0.8))
@@ -68,6 +68,8 @@ def test_small_groups_are_merged_or_pooled_as_asked_and_said():
     pooled = GroupCalibrator(confidence_level=0.9, small="pool").fit(*data, groups=groups)
     assert [g.rows for g in pooled.groups_[3:]] == ["pooled", "pooled"]
     assert pooled.groups_[3].gamma1[0] == pooled.pooled_.gamma1_[0]
+    assert pooled.guarantee_ == Guarantee.JOINT.besides(["few", "some"])
+    assert pooled.guarantee_.endswith(": few, some")
     still_few = GroupCalibrator(confidence_level=0.9, smallest=13).fit(*data, groups=groups)
     assert [g.rows for g in still_few.groups_[3:]] == ["pooled", "pooled"]
 
@@ -76,11 +78,41 @@ def test_a_group_that_is_calibrated_on_too_few_rows_has_infinite_bounds():
     data, groups = three_groups(np.random.default_rng(1), 200)
     groups = groups.astype(object)
     groups[:4] = "few"
-    with pytest.warns(CalibrationWarning, match="4 calibration rows are too few"):
+    with pytest.warns(CalibrationWarning, match=r"within few \(4 calibration rows\)"):
         fitted = GroupCalibrator(smallest=2).fit(*data, groups=groups)
     new = ([0.0, 0.0], [[1, 1]] * 2, [[1, 1]] * 2)
     bounds = fitted.predict_interval(*new, groups=["few", "a"])
     assert np.isinf(bounds).tolist() == [[True, True], [False, False]]
+
+
+@pytest.mark.parametrize("small", ["merge", "pool"])
+def test_with_rows_of_its_own_to_choose_lambda_no_group_shares_rows(small):
+    """Each has the rank among its own rows, or infinite bounds and a warning that names it."""
+    data, groups = three_groups(np.random.default_rng(1), 200)
+    groups = groups.astype(object)
+    groups[:8], groups[8:17] = "eight", "nine"
+    fitted = GroupCalibrator(confidence_level=[0.9, 0.5], small=small, smallest=30)
+    with pytest.warns(CalibrationWarning, match=r"level 0\.9 within eight \(8 calibration rows\):"):
+        fitted.fit(*data, groups=groups, validation=three_groups(np.random.default_rng(2), 90)[0])
+    assert {group.rows for group in fitted.groups_} == {"own"}
+    assert fitted.guarantee_ == Guarantee.GROUPS
+    bounds = fitted.predict_interval(*data[1:], groups=groups)
+    assert np.isinf(bounds[:8, :, 0]).all()
+    assert np.isfinite(bounds[8:]).all()
+    for group in fitted.groups_[:3] + fitted.groups_[4:]:
+        own = groups == group.label
+        for j, level in enumerate(fitted.levels_.tolist()):
+            assert covered(data[0][own], bounds[own][:, :, j]).sum() == rank(group.n, level)
+
+
+def test_rows_of_a_group_that_all_count_alike_are_as_many_as_without_weights():
+    data, groups = three_groups(np.random.default_rng(3), 150)
+    others = three_groups(np.random.default_rng(4), 90)[0]
+    one = GroupCalibrator(confidence_level=0.9).fit(*data, groups=groups, validation=others)
+    weight = np.select([groups == "a", groups == "b"], [50.0, 1 / 3], 1.0)
+    two = clone(one).fit(*data, groups=groups, validation=others, sample_weight=weight)
+    for first, second in zip(one.groups_, two.groups_, strict=True):
+        np.testing.assert_array_equal(first.gamma1, second.gamma1)
 
 
 def test_unknown_groups_are_named_or_pooled():
@@ -118,10 +150,10 @@ def test_one_group_is_the_calibrator_itself():
     fitted = GroupCalibrator().fit(*data, groups=np.full(300, "all"))
     plain = ClearCalibrator().fit(*data)
     assert fitted.groups_[0].gamma1[0] == plain.gamma1_
-    assert fitted.guarantee_ is Guarantee.JOINT
+    assert fitted.guarantee_ == Guarantee.JOINT
     others = calibration_set(seed=1)
     split = GroupCalibrator().fit(*data, groups=np.full(300, "all"), validation=others)
-    assert split.guarantee_ is Guarantee.GROUPS
+    assert split.guarantee_ == Guarantee.GROUPS
 
 
 @pytest.mark.parametrize(

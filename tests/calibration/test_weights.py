@@ -1,4 +1,4 @@
-"""A row of weight 3 is three rows; weights that are ratios of densities move the coverage."""
+"""A row of weight 3 is three rows, to a guarantee one; ratios of densities move the coverage."""
 
 import math
 import warnings
@@ -25,6 +25,7 @@ CALIBRATORS = [
     FixedAleatoricCalibrator,
     AdditiveCalibrator,
 ]
+WITHOUT_GUARANTEE = CALIBRATORS[:3]
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 0.8, 0.9, 0.95]))
@@ -36,7 +37,7 @@ def test_whole_weights_are_repeated_rows_bit_for_bit(seed, level):
     weight[0] = 1
     rows = rng.permutation(np.repeat(np.arange(60), weight))
     repeated = [array[rows] for array in data]
-    for calibrator in CALIBRATORS:
+    for calibrator in WITHOUT_GUARANTEE:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)
             one = calibrator(level).fit(*data, sample_weight=weight)
@@ -75,7 +76,7 @@ def test_no_lambda_is_better_with_weights(seed):
 def test_the_weighted_rank_by_hand():
     """At 0.5, of weights 1 + 2 + 4 and a new row of 1, half is 4: the third row brings it to 7."""
     weight, scores = np.array([4.0, 1.0, 2.0]), np.array([3.0, 1.0, 2.0])
-    assert weighted_rank(weight, 0.5, 1.0) == 4
+    assert weighted_rank(weight, 0.5, 1.0) == pytest.approx(4, rel=1e-12)
     assert order_statistic(scores, 4, weight) == 3
     assert order_statistic(scores, 3, weight) == 2
     assert order_statistic(scores, 7.1, weight) == math.inf
@@ -152,10 +153,76 @@ def test_a_weight_without_calibration_weights_is_refused():
 
 
 def test_order_statistics_of_members_with_weights():
+    """Rows of weight 0 are none, and copies of all are no further rows."""
     rng = np.random.default_rng(0)
     y, members = rng.normal(size=50), np.sort(np.abs(rng.normal(size=(50, 30))), axis=1)
-    weight = rng.integers(0, 3, 50)
-    one = MemberRankCalibrator(0.7).fit(y, -members, members, sample_weight=weight)
-    rows = np.repeat(np.arange(50), weight)
+    weight = rng.integers(0, 2, 50)
+    rows = np.flatnonzero(weight)
     other = MemberRankCalibrator(0.7).fit(y[rows], -members[rows], members[rows])
-    assert one.order_ == other.order_
+    for times in (1, 1 / 3, 50):
+        one = MemberRankCalibrator(0.7).fit(y, -members, members, sample_weight=times * weight)
+        assert one.order_ == other.order_
+
+
+def guaranteed(calibrator, level, data, **weights):
+    """Other rows choose lambda, where one is chosen."""
+    others = {} if calibrator is AdditiveCalibrator else {"validation": calibration_set(n=50)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        return calibrator(level).fit(*data, **others, **weights)
+
+
+@pytest.mark.parametrize("calibrator", CALIBRATORS)
+@pytest.mark.parametrize("name", ["sample_weight", "calibration_weight"])
+def test_equal_weights_are_as_many_rows_as_without(calibrator, name):
+    """Whatever the level and the number of rows: a common factor must not matter."""
+    for n in (9, 10, 19, 33, 60, 99, 100, 199):
+        data = calibration_set(n=n, seed=n)
+        for level in (0.5, 0.55, 0.7, 0.8, 0.9, 0.95):
+            plain = guaranteed(calibrator, level, data)
+            for weight in (0.1, 1 / 3, 3.0, 50.0):
+                found = guaranteed(calibrator, level, data, **{name: np.full(n, weight)})
+                np.testing.assert_array_equal(found.factors_, plain.factors_)
+                if name == "calibration_weight":
+                    by_weight = found.scale(*data[2:], weight=np.full(n, weight))
+                    np.testing.assert_array_equal(by_weight, plain.scale(*data[2:]))
+
+
+def test_ten_rows_of_weight_50_are_ten_rows():
+    data, new = calibration_set(n=10), [array[:1] for array in calibration_set(n=10)[1:]]
+    others = calibration_set(n=80, seed=1)
+    with pytest.warns(CalibrationWarning, match="10 calibration rows are too few for level 0.95"):
+        fitted = ClearCalibrator(0.95).fit(
+            *data, validation=others, sample_weight=np.full(10, 50.0)
+        )
+    assert np.isinf(fitted.predict_interval(*new)).all()
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.9])
+@pytest.mark.parametrize("unevenness", [0.3, 1.0, 2.0])
+def test_rows_of_unequal_weights_cover_as_a_guarantee_says(level, unevenness):
+    """Weights that say nothing of the noise: the mean coverage is at the level, or above it."""
+    rng, n, ones = np.random.default_rng(0), 20, np.ones((20, 2))
+    coverages = []
+    for _ in range(300):
+        weight = np.exp(unevenness * rng.normal(size=n))
+        y = rng.uniform(-1, 1, n)
+        data = (y, np.zeros(n), ones, ones)
+        fitted = guaranteed(FixedRatioCalibrator, level, data, sample_weight=weight)
+        coverages.append(min(fitted.gamma1_ + fitted.gamma2_, 1.0))
+    assert np.mean(coverages) > level - 3 * np.std(coverages) / math.sqrt(len(coverages))
+
+
+def test_a_new_row_has_the_weight_of_the_heaviest_one_in_both_kinds_of_weights():
+    data, rng = calibration_set(n=60), np.random.default_rng(0)
+    counts, shift = rng.integers(1, 4, 60), rng.gamma(2, size=60)
+    new = [array[:5] for array in data[1:]]
+    others = {"validation": calibration_set(n=50), "calibration_weight": shift}
+    one = ClearCalibrator(0.8).fit(*data, sample_weight=counts, **others)
+    other = ClearCalibrator(0.8).fit(*data, sample_weight=0.1 * counts, **others)
+    for weight in (0.3, 1.7, shift.max()):
+        at = np.full(5, weight)
+        np.testing.assert_allclose(
+            one.predict_interval(*new, weight=at), other.predict_interval(*new, weight=at)
+        )
+    np.testing.assert_allclose(one.predict_interval(*new), one.predict_interval(*new, weight=at))

@@ -6,12 +6,19 @@ import argparse
 import sys
 from pathlib import Path
 
-from tests.fuzz import calibrator, crafted_files, explore, model_files, service, tables
+from tests.fuzz import (
+    calibrator,
+    crafted_files,
+    explore,
+    model_files,
+    promises,
+    service,
+    tables,
+)
 from tests.fuzz.campaign import Outcome, run, table
 
-TARGETS = [
-    module.TARGET for module in (calibrator, model_files, crafted_files, service, explore, tables)
-]
+MODULES = (calibrator, promises, model_files, crafted_files, service, explore, tables)
+TARGETS = [module.TARGET for module in MODULES]
 SHOWN = 5  # of the broken cases
 START, END = "<!-- fuzz -->\n", "<!-- end of fuzz -->"
 

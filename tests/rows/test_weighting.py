@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from clearbands import (
     BoostedQuantiles,
+    CalibrationWarning,
     ClearCalibrator,
     ClearRegressor,
     Contest,
@@ -233,6 +234,24 @@ def test_weights_where_rows_are_held_out(calibration):
     inside = (intervals[:, 0, 0] <= y) & (y <= intervals[:, 1, 0])
     assert inside[second].mean() > 0.8
     assert inside[~second].mean() < 0.2
+
+
+def test_a_conformal_promise_counts_rows_however_much_they_weigh():
+    X, y = noisy_line(120)
+    cal, weight = noisy_line(30, seed=1), np.full(120, 50.0)
+    model = linear_clear(calibration="conformal", confidence_level=0.95)
+    with pytest.warns(CalibrationWarning, match="15 calibration rows are too few for level 0.95"):
+        model.fit(X, y, X_cal=cal[0], y_cal=cal[1], sample_weight=weight)
+    model = linear_clear(calibration="conformal", confidence_level=0.9, calibration_size=0.1)
+    with pytest.warns(CalibrationWarning, match="6 calibration rows are too few for level 0.9"):
+        model.fit(X, y, sample_weight=weight)
+    assert np.isinf(model.predict_interval(X)[1]).all()
+    model = linear_clear(calibration="conformal", confidence_level=0.8, calibration_size=0.2)
+    model.fit(X, y, sample_weight=weight)
+    assert model.any_level_.highest == 12 / 13
+    assert model.guarantee_ == "finite-sample marginal coverage"
+    model.fit(X, y, sample_weight=1.0 + np.arange(120) % 2)
+    assert model.guarantee_.endswith("distributed as the weights say")
 
 
 def test_other_levels_count_rows_the_same_way():

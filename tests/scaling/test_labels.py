@@ -5,7 +5,13 @@ import polars as pl
 import pytest
 from sklearn.dummy import DummyRegressor
 
-from clearbands import ClearRegressor, FoldedEnsemble, ScaledResiduals, SymmetricTrees
+from clearbands import (
+    CalibrationWarning,
+    ClearRegressor,
+    FoldedEnsemble,
+    ScaledResiduals,
+    SymmetricTrees,
+)
 from clearbands.bagging import HashedFolds
 from clearbands.metrics import picp
 from clearbands.scaling.work import WorkFolder
@@ -40,6 +46,17 @@ def test_members_of_weighted_rows_are_those_of_the_same_rows_in_memory(tmp_path,
     for name in TREES:
         np.testing.assert_array_equal(getattr(part.bag_, name), getattr(bag, name))
     assert model.n_train_ == model.n_calibration_ == counted.sum()
+
+
+def test_a_conformal_promise_counts_rows_however_much_they_weigh(tmp_path):
+    parameters = {
+        "calibration": "conformal", "calibration_size": 0.05, "confidence_level": [0.95, 0.8],
+    }  # fmt: skip
+    with pytest.warns(CalibrationWarning, match="15 calibration rows are too few for level 0.95"):
+        model = fit(tmp_path, weighted([50.0]), sample_weight="weight", parameters=parameters)
+    intervals = model.predict_interval(table().drop("price"))[1]
+    assert np.isinf(intervals[:, :, 0]).all()
+    assert np.isfinite(intervals[:, :, 1]).all()
 
 
 @CHUNKS

@@ -58,7 +58,7 @@ class Answers:
         if side == "both" and len(columns) == len(levels) and not self.is_updated:
             bounds = make_interval(center, self._distances)[:, :, columns]
             return self.targets.points(bounds, center)
-        bounds = self.bands().intervals(center, self._distances, levels, side=side)
+        bounds = self._other_levels().intervals(center, self._distances, levels, side=side)
         return self.targets.points(bounds, center)
 
     def _between(self, tails: Any, confidence_level: Any, side: str) -> np.ndarray:
@@ -67,14 +67,14 @@ class Answers:
                 "tails say the level and the side: leave out confidence_level and side, or tails."
             )
         center = self.calibrated.center
-        bounds = self.bands().between(center, self._distances, check_tails(tails))
+        bounds = self._other_levels().between(center, self._distances, check_tails(tails))
         return self.targets.points(bounds, center)
 
     def quantiles(self, levels: float | Sequence[float]) -> np.ndarray:
         """(n, q): the values that shares `levels` (q,), rising, of the targets do not exceed."""
         asked = check_quantiles(np.atleast_1d(np.asarray(levels, float)).tolist()).tolist()
         center = self.calibrated.center
-        found = self.bands().quantiles(center, self._distances, asked)
+        found = self._other_levels().quantiles(center, self._distances, asked)
         return self.targets.points(found, center)
 
     def probability(self, *, above: Any = None, below: Any = None) -> np.ndarray:
@@ -89,7 +89,7 @@ class Answers:
 
     def distribution(self) -> Distribution:
         """The distribution of the target of every row."""
-        found = self.bands().distribution(self.calibrated.center, self._distances)
+        found = self._other_levels().distribution(self.calibrated.center, self._distances)
         return replace(found, targets=self.targets, center=self.calibrated.center)
 
     def uncertainty(self, confidence_level: float | None = None) -> Uncertainty:
@@ -101,7 +101,7 @@ class Answers:
         if j is not None and not self.is_updated:
             parts = aleatoric[:, :, j], epistemic[:, :, j]
         else:
-            parts = self.bands().parts(aleatoric, epistemic, level)
+            parts = self._other_levels().parts(aleatoric, epistemic, level)
         support = self.targets.support
         if self.targets.are_plain:
             limited = support.limit(center, *parts)
@@ -114,7 +114,23 @@ class Answers:
         """The same at every level of the fit, in its order."""
         return tuple(self.uncertainty(level) for level in self.levels.tolist())
 
+    def _other_levels(self) -> AnyLevel:
+        bands = self.bands()
+        check_finite(bands, self._distances)
+        return bands
+
     @property
     def _distances(self) -> np.ndarray:
         """(n, 2, k): both parts together."""
         return np.add(self.calibrated.aleatoric, self.calibrated.epistemic)
+
+
+def check_finite(bands: AnyLevel, distances: np.ndarray) -> None:
+    """Raise for rows (n, 2, k) whose bounds are infinite where those of other rows are not."""
+    is_finite = np.isfinite(distances[:, :, bands.columns]).all(axis=(1, 2))
+    if not is_finite.all():
+        raise ValueError(
+            f"The bounds of row {int(np.argmin(is_finite))} (counted from 0) are infinite at a "
+            "level of the fit, as in groups of too few calibration rows, so nothing is known of it "
+            "at others: leave such rows out, or calibrate on more rows of their group."
+        )

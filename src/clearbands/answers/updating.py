@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clearbands.answers.answering import AnsweringRegressor
+from clearbands.answers.answers import check_finite
 from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.calibration.judged import scale
@@ -117,7 +118,9 @@ class UpdatingRegressor(AnsweringRegressor):
         targets = self._targets.check(rows.y)
         labels = self._labels(X, groups, len(rows))
         center, *parts = self._widened(scale(self.calibrator_, components, labels), encoded, table)
-        positions = self._bands().positions_of(targets, center, np.add(*parts))
+        bands, distances = self._bands(), np.add(*parts)
+        check_finite(bands, distances)
+        positions = bands.positions_of(targets, center, distances)
         is_known = self.familiar_ is not None
         return Placed(positions, self._unfamiliar(table, encoded, components) if is_known else None)
 

@@ -22,8 +22,9 @@ from clearbands.bands import make_interval, nest
 from clearbands.calibration.conformal import (
     CalibrationWarning,
     order_statistic,
+    per_heaviest,
     rows_needed,
-    rows_reaching,
+    weighted_rank,
 )
 from clearbands.calibration.lambda_search import search_exactly, search_grid
 from clearbands.calibration.rows import CalibrationRows, times
@@ -102,7 +103,9 @@ class _Calibrator(BaseEstimator, ABC):
             Rows that choose lambda; the rows given first then only choose gamma1, and the
             interval has finite-sample marginal coverage.
         sample_weight : (n,), optional
-            How many rows each row counts as, in the loss and in the rank; new rows count as one.
+            How many rows each row counts as, in the loss and in the rank. New rows count as one;
+            with `validation` as the heaviest of these: copies of a row are no further rows to the
+            guarantee.
         calibration_weight : (n,), optional
             How many times more often such a row occurs among new rows than here, up to a common
             factor: the coverage then holds for the new rows (weighted conformal prediction). The
@@ -113,13 +116,18 @@ class _Calibrator(BaseEstimator, ABC):
         """
         levels = check_levels(self.confidence_level)
         self._check_parameters()
-        weight, new_weight = _weigh(len(np.atleast_1d(y)), sample_weight, calibration_weight)
+        n = len(np.atleast_1d(y))
+        counts = _check_optional(sample_weight, "sample_weight", n)
+        shift = _check_optional(calibration_weight, "calibration_weight", n)
+        is_guaranteed = validation is not None or not self._may_fall_short
+        weight, heaviest = weigh(counts, shift, is_guaranteed=is_guaranteed)
         arrays = (y, center, aleatoric, epistemic)
-        rows = self._rows_per_level(arrays, len(levels), "", weight, new_weight)
+        rows = self._rows_per_level(arrays, len(levels), "", weight)
         choosers = rows
         if validation is not None:
-            n = len(np.atleast_1d(validation[0]))
-            given = _check_optional(validation_weight, "validation_weight", n)
+            given = _check_optional(
+                validation_weight, "validation_weight", len(np.atleast_1d(validation[0]))
+            )
             choosers = self._rows_per_level(validation, len(levels), "validation ", given)
         found, rays = [], []
         for part, chooser, level in zip(rows, choosers, levels, strict=True):
@@ -137,7 +145,7 @@ class _Calibrator(BaseEstimator, ABC):
         self.factors_ = np.array(found)
         self.losses_ = np.array(losses)
         self.n_calibration_ = len(rows[0])
-        self.by_weight_ = None if calibration_weight is None else _FactorsByWeight(rays, weight)
+        self.by_weight_ = None if shift is None else _FactorsByWeight(rays, weight, heaviest)
         return self
 
     def _rank(self, rows: CalibrationRows, level: float, *, split: bool) -> float:
@@ -162,7 +170,6 @@ class _Calibrator(BaseEstimator, ABC):
         n_levels: int,
         prefix: str,
         weight: np.ndarray | None,
-        new_weight: float = 1.0,
     ) -> list[CalibrationRows]:
         y, center, aleatoric, epistemic = arrays
         y = check_vector(y, f"{prefix}y")
@@ -175,9 +182,7 @@ class _Calibrator(BaseEstimator, ABC):
         check_scale(aleatoric, f"{prefix}aleatoric")
         check_scale(epistemic, f"{prefix}epistemic")
         return [
-            self._rows_type.from_widths(
-                y, center, aleatoric[:, :, j], epistemic[:, :, j], weight, new_weight
-            )
+            self._rows_type.from_widths(y, center, aleatoric[:, :, j], epistemic[:, :, j], weight)
             for j in range(n_levels)
         ]
 
@@ -414,13 +419,9 @@ def _ray_of_ratio(rows: CalibrationRows, lambda_: float) -> Ray:
 
 
 def _too_few(rows: CalibrationRows, level: float) -> str:
-    if rows.new_weight == 1:
-        needed = f"at least {rows_needed(level)} are needed"
-        return f"{rows.size:g} calibration rows are too few for level {level:g}: {needed}"
-    return (
-        f"calibration rows that weigh {rows.size:g} together are too few for level {level:g} "
-        f"beside a new row as heavy as the heaviest of them, {rows.new_weight:g}"
-    )
+    count_as = "" if rows.size == len(rows) else f" that count as {rows.size:g}"
+    needed = f"at least {rows_needed(level)} are needed"
+    return f"{len(rows)} calibration rows{count_as} are too few for level {level:g}: {needed}"
 
 
 def _warn_if_infinite(gamma: float, rows: CalibrationRows, level: float, k: float) -> None:
@@ -453,34 +454,40 @@ def _check_optional(weight: ArrayLike | None, name: str, n: int) -> np.ndarray |
     return None if weight is None else check_weights(weight, name, n)
 
 
-def _weigh(
-    n: int, sample_weight: ArrayLike | None, calibration_weight: ArrayLike | None
+def weigh(
+    counts: np.ndarray | None, shift: np.ndarray | None, *, is_guaranteed: bool
 ) -> tuple[np.ndarray | None, float]:
-    """What each row counts, and what a new row counts beside them."""
-    counts = _check_optional(sample_weight, "sample_weight", n)
-    shift = _check_optional(calibration_weight, "calibration_weight", n)
+    """What each row counts beside a new row that counts 1, and what this 1 is in `shift`.
+
+    A new row counts as the heaviest row of `shift`; where a guarantee is claimed, as the heaviest
+    of `counts` too.
+    """
+    if counts is not None and is_guaranteed:
+        counts = per_heaviest(counts)
     if shift is None:
         return counts, 1.0
-    weight = shift if counts is None else shift * counts
-    return weight, float(np.max(shift[weight > 0]))
+    there = np.ones(len(shift), bool) if counts is None else counts > 0
+    heaviest = float(np.max(shift[there]))
+    return shift / heaviest if counts is None else shift / heaviest * counts, heaviest
 
 
 class _FactorsByWeight:
     """Weighted conformal prediction: the heavier a new row, the higher the score it needs."""
 
-    def __init__(self, rays: Sequence[Ray], weight: Any) -> None:
+    def __init__(self, rays: Sequence[Ray], weight: Any, heaviest: float) -> None:
         orders = [np.argsort(ray.scores, kind="stable") for ray in rays]
         self.starts = np.array([ray.start for ray in rays])  # (k, 2)
         self.directions = np.array([ray.direction for ray in rays])  # (k, 2)
         self.scores = np.stack([ray.scores[o] for ray, o in zip(rays, orders, strict=True)])
+        self.weight, self.heaviest = weight, heaviest
         self.cumulative = np.stack([np.cumsum(weight[order]) for order in orders])
 
     def factors(self, weight: np.ndarray, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """gamma1 and gamma2, each (n, 1, k)."""
         found = np.empty((len(weight), 1, len(levels), 2))
         for j, level in enumerate(levels):
-            needed = level * (self.cumulative[j, -1] + weight)
-            reached = rows_reaching(self.cumulative[j], needed)
+            needed = weighted_rank(self.weight, level, weight / self.heaviest)
+            reached = np.searchsorted(self.cumulative[j], needed)
             score = np.append(self.scores[j], np.inf)[reached]
             score = np.where(score == -np.inf, 0.0, score)
             with np.errstate(invalid="ignore"):

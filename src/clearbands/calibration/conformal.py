@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from clearbands.levels import exact
+
+EPS = np.finfo(float).eps
 
 
 class CalibrationWarning(UserWarning):
@@ -27,6 +29,15 @@ class CalibrationWarning(UserWarning):
 def rank(n: int, level: float) -> int:
     """How many of n calibration rows must be covered; more than n when n is too small."""
     return math.ceil(exact(level) * (n + 1))
+
+
+def level_of_rank(k: Any, size: float) -> Any:
+    """The level that the k-th of `size` rows stands for: the inverse of `rank`.
+
+    >>> level_of_rank(90, 99)
+    0.9
+    """
+    return k / (size + 1)
 
 
 def capped_rank(n: int, level: float) -> int:
@@ -59,13 +70,36 @@ def signed_scores(excess: np.ndarray, width: np.ndarray) -> np.ndarray:
         return np.where(width == 0, np.where(excess > 0, np.inf, -np.inf), excess / width)
 
 
-def weighted_rank(weight: np.ndarray, level: float, new_weight: float = 1.0) -> float:
+def weighted_rank(weight: np.ndarray, level: float, new_weight: Any = 1.0) -> Any:
     """How much of the weight must be covered; more than there is when it is too little.
 
-    The row to predict counts with `new_weight` (Tibshirani et al. 2019). Whole numbers as weights
-    give the rank of rows that are repeated so many times.
+    The row to predict counts with `new_weight` (Tibshirani et al. 2019), or several rows with one
+    each. Whole numbers as weights give the rank of rows that are repeated so many times. Weights
+    that were rounded, as a third is, reach it in whatever order they are summed.
     """
-    return float(exact(level) * (Fraction(float(weight.sum())) + Fraction(new_weight)))
+    needed = float(exact(level)) * (float(weight.sum()) + new_weight)
+    return _reached_by_sums(needed, len(weight))
+
+
+def per_heaviest(weight: np.ndarray) -> np.ndarray:
+    """The weights beside a new row that is as heavy as the heaviest of them, and counts 1.
+
+    A guarantee takes weights so: rows that all count 50 times are as many as they are, not 50 times
+    as many, since the copies of a row tell nothing that it does not.
+    """
+    return weight / np.max(weight)
+
+
+def suffices(level: float, n: int, weight: np.ndarray | None = None) -> bool:
+    """Whether n rows, or their weights beside a new row of weight 1, are enough for a level."""
+    if weight is None:
+        return rank(n, level) <= n
+    return bool(weighted_rank(weight, level) <= weight.sum())
+
+
+def _reached_by_sums(needed: Any, n: int) -> Any:
+    """As much less as n weights and their sum may have been rounded."""
+    return needed * (1 - (n + 4) * EPS)
 
 
 def order_statistic(scores: np.ndarray, k: float, weight: np.ndarray | None = None) -> float:
@@ -75,24 +109,21 @@ def order_statistic(scores: np.ndarray, k: float, weight: np.ndarray | None = No
     """
     if weight is not None:
         order = np.argsort(scores, kind="stable")
-        reached = rows_reaching(np.cumsum(weight[order]), np.array([k]))[0]
+        reached = np.searchsorted(np.cumsum(weight[order]), _reached_by_sums(k, len(order)))
         return float(scores[order[reached]]) if reached < len(scores) else math.inf
     if k > len(scores):
         return math.inf
     return float(np.partition(scores, int(k) - 1)[int(k) - 1])
 
 
-def rows_reaching(cumulative: np.ndarray, k: np.ndarray) -> np.ndarray:
-    """The first row at which the cumulative weight is k; the number of rows where it never is."""
-    # All rows together reach their sum, whatever the order in which it was rounded.
-    k = np.where(k <= cumulative[-1] * (1 + 1e-12), np.minimum(k, cumulative[-1]), k)
-    return np.searchsorted(cumulative, k)
+def coverage_rank(n: int, level: float, weight: np.ndarray | None = None) -> float:
+    """How many of n rows, or how much of their weight, make up the share `level`.
 
-
-def coverage_rank(size: float, level: float) -> float:
-    """How much of `size` makes up the share `level`, without a finite-sample correction."""
-    share = exact(level) * Fraction(size)
-    return math.ceil(share) if float(size).is_integer() else float(share)
+    Without a finite-sample correction.
+    """
+    if weight is None:
+        return math.ceil(exact(level) * n)
+    return _reached_by_sums(float(exact(level)) * float(weight.sum()), n)
 
 
 def beta_parameters(n: int, level: float) -> tuple[int, int]:

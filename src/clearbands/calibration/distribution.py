@@ -31,6 +31,7 @@ from sklearn.utils import check_random_state
 from clearbands.bands import make_interval
 from clearbands.calibration.conformal import (
     CalibrationWarning,
+    level_of_rank,
     order_statistic,
     rank,
     rows_needed,
@@ -138,7 +139,7 @@ class AnyLevel:
     def highest(self) -> float:
         """The highest level for which the rows suffice."""
         size = len(self.positions) if self.weight is None else float(self.weight.sum())
-        return size / (size + 1)
+        return level_of_rank(size, size)
 
     def intervals(
         self,
@@ -227,7 +228,7 @@ class AnyLevel:
         order = np.argsort(np.abs(self.positions), kind="stable")
         z = np.abs(self.positions)[order]
         weight = np.ones(len(z)) if self.weight is None else self.weight[order]
-        inside = np.cumsum(weight) / (weight.sum() + 1)
+        inside = level_of_rank(np.cumsum(weight), weight.sum())
         kept = np.isfinite(z) & (weight > 0)
         knots = np.concatenate([[0.0], z[kept]])
         shares = np.concatenate([[0.0], inside[kept]])
@@ -395,7 +396,7 @@ class Distribution:
     """The distribution of the target, for every row: continuous.
 
     Its quantiles are the bounds of the two-sided intervals: where an interval needs k of n
-    calibration rows, the distribution has the share k / (n + 1) inside, and interpolates between.
+    calibration rows, the distribution has the share `level_of_rank(k, n)` inside; it interpolates.
     Beyond the outermost calibration row no data speak; there the tails are those of a normal
     distribution that continues the bands.
     """

@@ -12,9 +12,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.bands import make_interval
-from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibrator
+from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibrator, weigh
 from clearbands.calibration.conformal import CalibrationWarning, rows_needed
-from clearbands.calibration.guarantee import Guarantee
+from clearbands.calibration.guarantee import Guarantee, named
+from clearbands.calibration.rows import CalibrationRows
 from clearbands.checks import check_count, check_groups, check_levels, check_vector
 from clearbands.words.telling import warn
 
@@ -36,9 +37,11 @@ class GroupCalibrator(BaseEstimator):
     """A calibrator whose intervals hold within every group, not only on average.
 
     All rows together choose lambda; then each group gets its own gamma1, the rank among its own
-    rows. With `validation` rows to choose lambda, the coverage of each group that has its own
-    gamma1 is guaranteed in finite samples: given n rows of the group it follows the Beta
-    distribution of `diagnostics.beta_parameters(n, level)`.
+    rows. With `validation` rows to choose lambda, the coverage of each group is guaranteed in
+    finite samples: given n rows of the group it follows the Beta distribution of
+    `diagnostics.beta_parameters(n, level)`. Groups of too few rows for the level then have infinite
+    bounds, and a warning names them; without `validation` rows, such groups share the rows of
+    others, and `guarantee_` names them.
 
     Parameters
     ----------
@@ -46,10 +49,10 @@ class GroupCalibrator(BaseEstimator):
         Chooses lambda: `ClearCalibrator` by default, or a `FixedRatioCalibrator`.
     confidence_level : float or list of float
     smallest : int, optional
-        Groups of fewer rows get no gamma1 of their own; by default as few as the highest level
-        needs to be finite (9 for 0.9, 19 for 0.95).
+        Without `validation` rows, groups of fewer rows get no gamma1 of their own; by default as
+        few as the highest level needs to be finite (9 for 0.9, 19 for 0.95).
     small : "merge" or "pool"
-        Whether small groups are calibrated together as one group, or on the rows of all groups.
+        Whether these groups are calibrated together as one group, or on the rows of all groups.
         Merged groups that are still too few are pooled.
     unknown : "refuse" or "pool"
         What to do with groups that `fit` did not see: an error that names them, or the gamma1 of
@@ -59,7 +62,8 @@ class GroupCalibrator(BaseEstimator):
     ----------
     groups_ : tuple of GroupCalibration, by label
     pooled_ : the calibrator of all rows
-    guarantee_ : Guarantee
+    guarantee_ : str, what holds for the coverage
+    sharing_ : tuple of str, the groups whose factors came from rows of other groups, too
 
     Examples
     --------
@@ -118,11 +122,18 @@ class GroupCalibrator(BaseEstimator):
         self.levels_ = self.pooled_.levels_
         self.smallest_ = self.smallest or max(map(rows_needed, levels))
         weight = None if sample_weight is None else np.asarray(sample_weight, float)
-        self.groups_ = self._calibrate(arrays, labels, weight)
+        self.groups_ = self._calibrate(arrays, labels, weight, is_split=validation is not None)
         self.n_calibration_ = len(labels)
-        split = validation is not None or isinstance(chosen, FixedRatioCalibrator)
-        self.guarantee_ = Guarantee.GROUPS if split else Guarantee.JOINT
+        nothing_chosen = validation is not None or isinstance(chosen, FixedRatioCalibrator)
+        is_within = nothing_chosen and not self.sharing_
+        guarantee = Guarantee.GROUPS if is_within else Guarantee.JOINT
+        self.guarantee_ = guarantee.besides(self.sharing_)
         return self
+
+    @property
+    def sharing_(self) -> tuple[str, ...]:
+        """The groups whose factors came from rows of other groups, too."""
+        return tuple(group.label for group in self.groups_ if group.rows != "own")
 
     def _check_parameters(self) -> None:
         if self.smallest is not None:
@@ -133,38 +144,61 @@ class GroupCalibrator(BaseEstimator):
             raise ValueError(f'unknown must be "refuse" or "pool", got {self.unknown!r}.')
 
     def _calibrate(
-        self, arrays: list[np.ndarray], labels: np.ndarray, weight: np.ndarray | None
+        self,
+        arrays: list[np.ndarray],
+        labels: np.ndarray,
+        weight: np.ndarray | None,
+        *,
+        is_split: bool,
     ) -> tuple[GroupCalibration, ...]:
         names, counts = np.unique(labels, return_counts=True)
-        is_small = counts < self.smallest_
+        is_small = (counts < self.smallest_) & (not is_split)
         merged = np.isin(labels, names[is_small])
         factors = {"pooled": self.pooled_.factors_[:, 1:]}
         if self.small == "merge" and merged.sum() >= self.smallest_:
-            factors["merged"] = self._factors(arrays, merged, weight)
+            factors["merged"] = self._factors(arrays, merged, weight, is_split)
         shared = "merged" if "merged" in factors else "pooled"
-        found = []
+        groups = []
         for name, n, small in zip(names.tolist(), counts.tolist(), is_small, strict=True):
             rows = shared if small else "own"
-            own = factors[shared] if small else self._factors(arrays, labels == name, weight)
-            found.append(GroupCalibration(name, n, rows, own[:, 0], own[:, 1]))
-        return tuple(found)
+            own = (
+                factors[shared]
+                if small
+                else self._factors(arrays, labels == name, weight, is_split)
+            )
+            groups.append(GroupCalibration(name, n, rows, own[:, 0], own[:, 1]))
+        self._warn_of_infinite(groups)
+        return tuple(groups)
 
     def _factors(
-        self, arrays: list[np.ndarray], rows: np.ndarray, weight: np.ndarray | None
+        self, arrays: list[np.ndarray], rows: np.ndarray, weight: np.ndarray | None, is_split: bool
     ) -> np.ndarray:
-        """(k, 2): gamma1 and gamma2 of some rows, at the lambda of all."""
+        """(k, 2): gamma1 and gamma2 of some rows, at the lambda of all; infinite for too few."""
         y, center, aleatoric, epistemic = (array[rows] for array in arrays)
-        found = []
+        counts = None if weight is None else weight[rows]
+        counts, _ = weigh(counts, None, is_guaranteed=is_split)
+        factors = []
         for j, level in enumerate(self.levels_.tolist()):
-            widths = [w[:, :, j] if w.ndim == 3 else w for w in (aleatoric, epistemic)]
-            group = (y, center, *widths)
-            fitted = FixedRatioCalibrator(level, ratio=self.pooled_.factors_[j, 0]).fit(
-                *group,
-                validation=group,  # too few rows then give infinite bounds, and say so
-                sample_weight=None if weight is None else weight[rows],
-            )
-            found.append(fitted.factors_[0, 1:])
-        return np.array(found)
+            ale, epi = (w[:, :, j] if w.ndim == 3 else w for w in (aleatoric, epistemic))
+            group = CalibrationRows.from_widths(y, center, ale, epi, counts)
+            factors.append(group.factors(self.pooled_.factors_[j, 0], group.rank(level)))
+        return np.array(factors)
+
+    def _warn_of_infinite(self, groups: list[GroupCalibration]) -> None:
+        for j, level in enumerate(self.levels_.tolist()):
+            sizes = {
+                group.label: group.n
+                for group in groups
+                if group.rows == "own" and not np.isfinite([group.gamma1[j], group.gamma2[j]]).all()
+            }
+            if sizes:
+                rows = named([f"{label} ({n} calibration rows)" for label, n in sizes.items()])
+                warn(
+                    f"No finite interval is valid at level {level:g} within {rows}: at least "
+                    f"{rows_needed(level)} rows are needed that some width reaches. The bounds "
+                    "there are infinite.",
+                    CalibrationWarning,
+                )
 
     def scale(
         self, aleatoric: ArrayLike, epistemic: ArrayLike, *, groups: ArrayLike | None
@@ -182,15 +216,15 @@ class GroupCalibrator(BaseEstimator):
         new = sorted({*labels.tolist()} - {*known})
         if not new:
             return
-        named = ", ".join(new[:5]) + (", ..." if len(new) > 5 else "")
+        strange = named(new)
         if self.unknown == "refuse":
             raise ValueError(
-                f"Groups that were not calibrated: {named}. Give groups that fit saw, or fit with "
-                'GroupCalibrator(unknown="pool") (the command: --unknown-groups pool), which gives '
-                "others the factors of all rows together."
+                f"Groups that were not calibrated: {strange}. Give groups that fit saw, or fit "
+                'with GroupCalibrator(unknown="pool") (the command: --unknown-groups pool), which '
+                "gives others the factors of all rows together."
             )
         warn(
-            f"Groups that were not calibrated ({named}) get the factors of all rows together.",
+            f"Groups that were not calibrated ({strange}) get the factors of all rows together.",
             CalibrationWarning,
         )
 

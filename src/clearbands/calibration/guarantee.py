@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
+
+import numpy as np
+
+NOT_WITHIN = "not within groups of few rows, which share those of others"
 
 
 class Guarantee(StrEnum):
@@ -25,11 +30,37 @@ class Guarantee(StrEnum):
     COPIES = "no guarantee: rows that calibrate seem to be copies of rows that train"
 
     @classmethod
-    def of(cls, calibration: str) -> Guarantee:
-        """Of the ways that `ClearRegressor(calibration=...)` knows."""
-        return cls[calibration.upper()]
+    def of(cls, calibration: str, weight: np.ndarray | None = None) -> Guarantee:
+        """Of the ways that `ClearRegressor(calibration=...)` knows, with rows of these weights.
+
+        >>> Guarantee.of("conformal", np.array([1.0, 3.0])).name
+        'WEIGHTED'
+        """
+        guarantee = cls[calibration.upper()]
+        is_weighted = weight is not None and np.ptp(weight) > 0
+        return cls.WEIGHTED if is_weighted and guarantee is cls.CONFORMAL else guarantee
+
+    @classmethod
+    def in_text(cls, text: str) -> Guarantee:
+        """What a `guarantee_` says, whatever it adds to that."""
+        return next(guarantee for guarantee in cls if text.startswith(guarantee.value))
+
+    def besides(self, sharing: Sequence[str]) -> str:
+        """With the groups in which it does not hold, since they share the rows of others.
+
+        >>> Guarantee.JOINT.besides(["Aix", "Bex"])
+        'asymptotic coverage; not within groups of few rows, which share those of others: Aix, Bex'
+        """
+        if not sharing or self in (Guarantee.UNKNOWN, Guarantee.COPIES):
+            return self.value
+        return f"{self.value}; {NOT_WITHIN}: {named(sharing)}"
 
     @property
     def is_finite_sample(self) -> bool:
         """Whether it holds for any number of rows and any quality of the models."""
         return self in (Guarantee.CONFORMAL, Guarantee.WEIGHTED, Guarantee.GROUPS)
+
+
+def named(groups: Sequence[str]) -> str:
+    """The first five of them."""
+    return ", ".join(groups[:5]) + (", ..." if len(groups) > 5 else "")

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from clearbands.bands import Components
 from clearbands.calibration.additive import AdditiveCalibrator
-from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibrator
+from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibrator, weigh
 from clearbands.calibration.distribution import AnyLevel
 from clearbands.calibration.groups import GroupCalibrator
 from clearbands.calibration.guarantee import Guarantee
@@ -39,7 +39,7 @@ class Judged(NamedTuple):
         """What holds for the coverage, if other rows chose lambda."""
         if self.groups is not None:
             return Guarantee.GROUPS
-        return Guarantee.CONFORMAL if self.calibration_weight is None else Guarantee.WEIGHTED
+        return Guarantee.of("conformal", self.weight)
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -100,22 +100,26 @@ def keep_levels(
 ) -> AnyLevel | None:
     """What other levels need of the calibration rows; None where no level is finite.
 
-    With `is_split` other rows chose lambda, and bounds of these are not capped.
+    With `is_split` other rows chose lambda, and bounds of these are not capped: groups of too few
+    rows have infinite ones, and are left out.
     """
     center, *parts = scale(calibrator, held_out.components, held_out.groups)
     distances = np.add(*parts)
-    if not np.isfinite(distances).all(axis=(0, 1)).any():
+    is_finite = np.isfinite(distances).all(axis=1)
+    rows = is_finite[:, is_finite.any(axis=0)].all(axis=1)
+    if not (is_finite.any() and rows.any()):
         return None
-    weight, shift = held_out.weight, held_out.calibration_weight
-    if weight is not None and shift is not None:
-        weight = weight / shift[weight > 0].max()  # a new row counts 1
+    may_fall_short = not (is_split or isinstance(calibrator, AdditiveCalibrator))
+    weight, _ = weigh(
+        held_out.sample_weight, held_out.calibration_weight, is_guaranteed=not may_fall_short
+    )
     return AnyLevel.of(
         levels,
-        held_out.y,
-        center,
-        distances,
-        sample_weight=weight,
-        may_fall_short=not (is_split or isinstance(calibrator, AdditiveCalibrator)),
+        held_out.y[rows],
+        center[rows],
+        distances[rows],
+        sample_weight=None if weight is None else weight[rows],
+        may_fall_short=may_fall_short,
     )
 
 

@@ -67,7 +67,8 @@ def _counts(rows: CalibrationRows, k: float) -> tuple[np.ndarray, int]:
         return rows.weight.astype(np.int64), math.ceil(k)
     scale = COUNTS / rows.size
     counts = np.rint(rows.weight * scale).astype(np.int64)
-    return counts, min(math.ceil(k * scale), int(counts.sum()))
+    rounded = len(counts) / 2  # at most, in all
+    return counts, min(math.ceil(k * scale - rounded), int(counts.sum()))
 
 
 def _power_of_two(value: float) -> float:

@@ -15,6 +15,7 @@ from clearbands.bands import nest
 from clearbands.calibration.conformal import (
     CalibrationWarning,
     order_statistic,
+    per_heaviest,
     rank,
     rows_needed,
     weighted_rank,
@@ -62,7 +63,7 @@ class MemberRankCalibrator(BaseEstimator):
     ) -> MemberRankCalibrator:
         """`y` (n,); `lower` and `upper` (n, B) or, with k levels, (n, k, B).
 
-        `sample_weight` (n,) is how many rows each row counts as.
+        `sample_weight` (n,) is how many rows each row counts as; a new row counts as the heaviest.
         """
         levels = check_levels(self.confidence_level)
         y = check_vector(y, "y")
@@ -73,6 +74,8 @@ class MemberRankCalibrator(BaseEstimator):
         scores = member_rank_scores(y, lower, upper)
         n, n_members = len(y), lower.shape[-1]
         weight = None if sample_weight is None else check_weights(sample_weight, "sample_weight", n)
+        if weight is not None:
+            weight = per_heaviest(weight)
         size = n if weight is None else float(weight.sum())
         orders = []
         for j, level in enumerate(levels):

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from clearbands.bands import EPS
-from clearbands.calibration.conformal import CalibrationWarning, rank
+from clearbands.calibration.conformal import CalibrationWarning, level_of_rank, rank
 from clearbands.calibration.distribution import SAME_BAND, AnyLevel, Around, Distribution
 from clearbands.levels import exact, tails
 from clearbands.words.telling import warn
@@ -99,7 +99,7 @@ class RollingLevels(AnyLevel):
 
     def distribution(self, center: np.ndarray, distances: np.ndarray) -> Distribution:
         z, n = np.array(self.in_window), len(self.positions)
-        shares = self.shares.of_new_rows(np.arange(1, n + 1) / (n + 1))
+        shares = self.shares.of_new_rows(level_of_rank(1 + np.arange(n), n))
         last = np.append(np.diff(z) > SAME_BAND * np.abs(z[1:]), True)  # of those on one band
         kept = last & np.isfinite(z)
         knots, shares = (z[kept], shares[kept]) if kept.any() else (np.zeros(1), np.full(1, 0.5))

@@ -22,8 +22,9 @@ from clearbands.rows.weighting import error_of_mean
 class CalibrationRows:
     """What the quantile loss needs to know of the calibration rows.
 
-    A row of weight 3 counts as three rows, in the loss as in the rank. Without weights, `weight`
-    is None and ranks are whole numbers of rows; else they are sums of weights.
+    A row of weight 3 counts as three rows, in the loss as in the rank, beside a new row that counts
+    one. Without weights, `weight` is None and ranks are whole numbers of rows; else they are sums
+    of weights.
     """
 
     distance: np.ndarray  # (n,) |y - center|
@@ -32,7 +33,6 @@ class CalibrationRows:
     total_aleatoric: float  # both sides, summed over the rows
     total_epistemic: float
     weight: np.ndarray | None  # (n,)
-    new_weight: float  # of a row to predict, beside theirs
 
     @classmethod
     def from_widths(
@@ -42,7 +42,6 @@ class CalibrationRows:
         aleatoric: np.ndarray,
         epistemic: np.ndarray,
         weight: np.ndarray | None = None,
-        new_weight: float = 1.0,
     ) -> CalibrationRows:
         return cls(
             np.abs(y - center),
@@ -51,7 +50,6 @@ class CalibrationRows:
             _total(aleatoric, weight),
             _total(epistemic, weight),
             weight,
-            new_weight,
         )
 
     def __len__(self) -> int:
@@ -66,7 +64,7 @@ class CalibrationRows:
         """How many rows, or how much weight, must be covered; more than `size` if there is less."""
         if self.weight is None:
             return rank(len(self), level)
-        return weighted_rank(self.weight, level, self.new_weight)
+        return weighted_rank(self.weight, level)
 
     def capped_rank(self, level: float) -> float:
         """The rank, or all rows where they are too few for it: the paper's choice."""
@@ -140,9 +138,8 @@ class TwoSidedRows(CalibrationRows):
         aleatoric: np.ndarray,
         epistemic: np.ndarray,
         weight: np.ndarray | None = None,
-        new_weight: float = 1.0,
     ) -> TwoSidedRows:
-        near = CalibrationRows.from_widths(y, center, aleatoric, epistemic, weight, new_weight)
+        near = CalibrationRows.from_widths(y, center, aleatoric, epistemic, weight)
         far = CalibrationRows.from_widths(y, center, aleatoric[:, ::-1], epistemic[:, ::-1])
         return cls(**vars(near), other_aleatoric=far.aleatoric, other_epistemic=far.epistemic)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clearbands.calibration.conformal import rows_needed
-from clearbands.calibration.guarantee import Guarantee
+from clearbands.calibration.guarantee import Guarantee, named
 from clearbands.diagnostics.coverage import FALSE_ALARMS
 from clearbands.diagnostics.diagnosis import lambda_words
 from clearbands.monotone import directions_of
@@ -138,13 +138,21 @@ def held(facts: Facts) -> list[str]:
     asked, expected = level(facts.confidence_level), facts.diagnosis.expected
     rows = count(facts.diagnosis.n_calibration or 0, "calibration row")
     said = [_guarantee(facts, asked, rows)]
-    if expected is not None and facts.model.guarantee_ not in WITHOUT_BETA:
+    if expected is not None and Guarantee.in_text(facts.model.guarantee_) not in WITHOUT_BETA:
         said.append(
             f"Given these {rows}, the coverage of all new rows is expected between "
             f"{percent(expected.low, 1)} and {percent(expected.high, 1)} in 19 of 20 cases"
             f"{'.' if facts.model.calibration_ == 'conformal' else ', about.'}"
         )
-    return said + _directions(facts)
+    return said + _sharing(facts) + _directions(facts)
+
+
+def _sharing(facts: Facts) -> list[str]:
+    """Which groups the level may not hold in."""
+    groups = getattr(facts.model.calibrator_, "sharing_", ())
+    if not groups:
+        return []
+    return [f"Not within groups of few rows, which share those of others: {named(groups)}."]
 
 
 def _directions(facts: Facts) -> list[str]:
@@ -171,25 +179,26 @@ def _listed(names: list[str]) -> str:
 
 def _guarantee(facts: Facts, asked: str, rows: str) -> str:
     calibration = facts.model.calibration_
-    if facts.model.guarantee_ == Guarantee.ADAPTIVE:
+    guarantee = Guarantee.in_text(facts.model.guarantee_)
+    if guarantee == Guarantee.ADAPTIVE:
         return (
             f"The share of updated rows inside the intervals of their time approaches {asked}, "
             "whatever the rows are, since the level adapts to what was missed. Nothing is promised "
             "for one given stretch of time."
         )
-    if facts.model.guarantee_ == Guarantee.TIME:
+    if guarantee == Guarantee.TIME:
         return (
             f"New rows lie inside their intervals with a probability close to {asked} while they "
             f"are like the {rows}, each of which was judged by what was known before it. Rows that "
             "follow each other are not drawn independently, so nothing is guaranteed; `update` "
             "keeps the coverage when they change."
         )
-    if facts.model.guarantee_ == Guarantee.UNKNOWN:
+    if guarantee == Guarantee.UNKNOWN:
         return (
             "Nothing: models that were fitted elsewhere may have seen the rows that calibrated "
             "them. Give rows that they have not seen as X_cal and y_cal."
         )
-    if facts.model.guarantee_ == Guarantee.COPIES:
+    if guarantee == Guarantee.COPIES:
         return (
             "Nothing: rows that calibrated seem to be copies of rows that trained. Fit the model "
             "again without the copies."

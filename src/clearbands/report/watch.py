@@ -86,7 +86,7 @@ def watch(
         n_rows=n,
         stretch=stretch,
         ends=ends,
-        times=np.arange(1, n + 1) if times is None else times,
+        times=1 + np.arange(n) if times is None else times,
         coverage=mean(inside),
         updated=mean(kept),
         aleatoric=mean(parts.aleatoric.sum(axis=1)),

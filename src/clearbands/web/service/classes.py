@@ -11,8 +11,9 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from clearbands.answers.questions import Questions
-from clearbands.calibration.conformal import rank
+from clearbands.calibration.conformal import level_of_rank, suffices
 from clearbands.classes.predictions import ClassPredictions, predict_classes
+from clearbands.rows.weighting import size_of
 from clearbands.tables.features import Feature, typical_row
 from clearbands.web.limits import Limits
 from clearbands.web.refusals import Refusal
@@ -82,8 +83,8 @@ class ClassScorer:
     @property
     def highest_level(self) -> float:
         """The highest level that its calibration rows suffice for."""
-        n = self.model.n_calibration_
-        return n / (n + 1)
+        size = size_of(self.model.score_weights_, self.model.n_calibration_)
+        return level_of_rank(size, size)
 
     def example(self) -> object:
         """The answer to a typical row, or None where it takes more to know one."""
@@ -107,7 +108,8 @@ class ClassScorer:
                 422, f"The model predicts classes, and {wrong} is for numbers: leave it out."
             )
         n = self.model.n_calibration_
-        level = next((level for level in asked.levels if rank(n, level) > n), None)
+        weight = self.model.score_weights_
+        level = next((level for level in asked.levels if not suffices(level, n, weight)), None)
         if level is not None:
             raise Refusal(
                 422,

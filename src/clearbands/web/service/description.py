@@ -141,15 +141,9 @@ def guarantee_of(model: Any) -> dict[str, Any]:
     """What holds for the model now: the part of what `/model` tells that updates change."""
     return {
         "guarantee": model.guarantee_,
-        "guarantee_in_words": _guarantee_in_words(model),
+        "guarantee_in_words": IN_WORDS[Guarantee.in_text(model.guarantee_).name.lower()],
         "updates": describe_updates(model),
     }
-
-
-def _guarantee_in_words(model: Any) -> str:
-    """Of fitted classifiers `guarantee_` says more than its own words."""
-    told = next((g for g in Guarantee if g.value == model.guarantee_), None)
-    return IN_WORDS[model.calibration_ if told is None else told.name.lower()]
 
 
 def describe_updates(model: Any) -> UpdatesInfo | None:
