@@ -81,14 +81,16 @@ class SplitConformal(IntervalRegressor):
         self.levels_ = np.array(levels)
         self._fit_parts(train, levels, rng)
         self.calibrator_ = self._calibrate(held_out, levels)
-        self.guarantee_ = self._guarantee(X_cal, has_copies).value
+        self.guarantee_ = self._guarantee(X_cal, has_copies, held_out.sample_weight).value
         self.n_train_, self.n_calibration_ = len(train), len(held_out)
         return self
 
-    def _guarantee(self, X_cal: TableLike | None, has_copies: bool) -> Guarantee:
+    def _guarantee(
+        self, X_cal: TableLike | None, has_copies: bool, weight: np.ndarray | None
+    ) -> Guarantee:
         if was_fitted_elsewhere(getattr(self, "epistemic", None), has_set=X_cal is not None):
             return Guarantee.UNKNOWN
-        return Guarantee.COPIES if has_copies else Guarantee.CONFORMAL
+        return Guarantee.COPIES if has_copies else Guarantee.of("conformal", weight)
 
 
 class Additive(SplitConformal, WidthRegressor):
