@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.rows import LEVEL, Bounds, Rows
 from clearbands import variant_a, variant_b, variant_c
-from clearbands.epistemic.pcs import PCSEnsemble
+from clearbands.uncertainty.pcs_ensemble import PCSEnsemble
 
 DISTRIBUTIONS = ("clearbands", "numba", "numpy", "scipy", "scikit-learn")
 VARIANTS = {"a": variant_a, "b": variant_b, "c": variant_c}

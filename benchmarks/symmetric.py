@@ -17,8 +17,8 @@ import numpy as np
 from benchmarks.measure import load_average
 from benchmarks.tables import markdown
 from clearbands import BoostedQuantiles
-from clearbands.bagging import Bootstraps
-from clearbands.center_models.symmetric import SymmetricTrees
+from clearbands.models.bagging import Bootstraps
+from clearbands.models.symmetric_trees import SymmetricTrees
 from experiments import datasets
 from experiments.authors import FIRST_SEED, split_rows
 

@@ -25,7 +25,7 @@ from sklearn.utils import resample
 from clearbands import metrics
 from clearbands.calibration.conformal import coverage_rank, order_statistic
 from clearbands.calibration.lambda_search import PAPER_LAMBDAS, CalibrationRows, search_grid
-from clearbands.levels import alpha, tails
+from clearbands.rows.levels import alpha, tails
 from experiments.protocol import BOOTSTRAPS, FIRST_SEED, LEVEL, Split, split_rows
 
 

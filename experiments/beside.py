@@ -18,7 +18,7 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 from sklearn.utils import resample
 
-from clearbands.presets import quantile_counterpart
+from clearbands.models.pools import quantile_counterpart
 from experiments import authors, datasets, methods, parts, protocol, published, results
 from experiments.fitted import Fitted, Parts
 from experiments.run import Cell, make_case, score

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from clearbands.classes.metrics import evaluate_classes, evaluate_sets
+from clearbands.diagnostics.class_metrics import evaluate_classes, evaluate_sets
 from experiments.class_data import SETS
 from experiments.protocol import SEEDS
 

@@ -30,8 +30,8 @@ from clearbands import (
     thorough,
     variant_a,
 )
-from clearbands.center_models.random_trees import RandomTrees
-from clearbands.presets import FOREST_ROWS, residual_boosting
+from clearbands.models.pools import FOREST_ROWS, residual_boosting
+from clearbands.models.random_trees import RandomTrees
 from experiments import datasets, protocol
 from experiments.protocol import LEVEL
 

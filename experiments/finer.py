@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from clearbands import SymmetricTrees
-from clearbands.bagging import Folds, fit_bag, predict_unseen
+from clearbands.models.bagging import Folds, fit_bag, predict_unseen
 from experiments import datasets, protocol
 
 SETS = ("computer", "powerplant", "kin8nm", "elevator", "ca_housing", "miami_housing", "ailerons")

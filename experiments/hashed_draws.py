@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from clearbands import metrics
-from clearbands.variants import PRESETS
+from clearbands.presets import PRESETS
 from experiments import datasets, protocol
 
 SETS = ("airfoil", "concrete", "energy_efficiency", "powerplant", "ca_housing")

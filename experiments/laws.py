@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from clearbands import ClearCalibrator, FixedAleatoricCalibrator, FixedRatioCalibrator
 from clearbands.calibration.conformal import beta_parameters
-from clearbands.levels import alpha
+from clearbands.rows.levels import alpha
 from experiments.methods import both
 from experiments.simulation_data import LEVEL
 from experiments.simulation_fit import Cell, FittedWorld, fit_world

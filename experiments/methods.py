@@ -22,9 +22,9 @@ from clearbands import (
     FixedRatioCalibrator,
     MemberRankCalibrator,
 )
-from clearbands.bands import make_interval, on_side_of
 from clearbands.baselines.uacqr import spread_components
 from clearbands.calibration.conformal import coverage_rank, order_statistic, ratio_scores
+from clearbands.uncertainty.bands import make_interval, on_side_of
 from experiments import default, peers
 from experiments.case import Case, Method, Result
 from experiments.fitted import Fitted

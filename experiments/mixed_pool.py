@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from clearbands import NetworkQuantiles, PCSEnsemble
-from clearbands.presets import default_pool
+from clearbands.models.pools import default_pool
 from experiments import datasets, defaults
 
 RESULTS = Path(__file__).parent / "results" / "mixed_pool.csv"

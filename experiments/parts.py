@@ -17,11 +17,16 @@ import numpy as np
 from sklearn.base import clone
 
 from clearbands import ForestQuantiles, PCSEnsemble
-from clearbands.bagging import Bootstraps, fit_bag, seed_missing
-from clearbands.levels import curve_levels
-from clearbands.presets import boosted_quantiles, mean_pool, quantile_counterpart, quantile_pool
-from clearbands.quantile_models.base import QuantileModel
+from clearbands.models.bagging import Bootstraps, fit_bag, seed_missing
+from clearbands.models.pools import (
+    boosted_quantiles,
+    mean_pool,
+    quantile_counterpart,
+    quantile_pool,
+)
+from clearbands.models.quantile_model import QuantileModel
 from clearbands.rows.chunks import predict_in_chunks
+from clearbands.rows.levels import curve_levels
 from experiments.fitted import Fitted, Parts
 from experiments.protocol import BOOTSTRAPS, FIRST_SEED, LEVEL, Split
 

@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 from sklearn.metrics import r2_score
 
-from clearbands.presets import mean_pool
+from clearbands.models.pools import mean_pool
 from experiments import datasets
 from experiments.protocol import FIRST_SEED, split_rows
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from clearbands import CalibrationWarning, ClearRegressor, RefitWarning
 from clearbands.calibration.conformal import order_statistic, rank
-from clearbands.levels import tails
+from clearbands.rows.levels import tails
 from experiments.series_data import Series
 
 LEVEL = 0.9

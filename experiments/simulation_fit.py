@@ -16,7 +16,7 @@ from clearbands import (
     FixedRatioCalibrator,
     ForestQuantiles,
 )
-from clearbands.presets import boosted_quantiles
+from clearbands.models.pools import boosted_quantiles
 from experiments.fitted import Fitted
 from experiments.methods import both, ones_and_epistemic, residuals_and_ones
 from experiments.parts import CenterAndNoise, choose, fit_center_and_noise

@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 
 from clearbands import AdditiveCalibrator, ForestQuantiles, metrics
-from clearbands.bands import Components, distances
 from clearbands.baselines.uacqr import spread_components
-from clearbands.levels import pick_curves
+from clearbands.rows.levels import pick_curves
+from clearbands.uncertainty.bands import Components, distances
 from experiments import compare, datasets, methods
 from experiments.fitted import Fitted, Parts
 from experiments.parts import Curves

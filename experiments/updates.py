@@ -23,7 +23,7 @@ from clearbands import CalibrationWarning, ClearRegressor, metrics
 from clearbands.calibration.conformal import rank
 from clearbands.calibration.distribution import AnyLevel
 from clearbands.calibration.rolling import Pace, Rolling
-from clearbands.levels import alpha, normal_distances
+from clearbands.rows.levels import alpha, normal_distances
 from experiments import series_data
 from experiments.protocol import FIRST_SEED
 

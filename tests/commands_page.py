@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from typer.models import ArgumentInfo, OptionInfo
 
-from clearbands.cli.app import COMMANDS
+from clearbands.apps.cli.app import COMMANDS
 
 PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
 START = """# Commands

@@ -12,9 +12,9 @@ from pathlib import Path
 import polars as pl
 from playwright.sync_api import Page, sync_playwright
 
-from clearbands.cli import diabetes
-from clearbands.origin import record_origin
-from clearbands.web.explore import create_page, make_scene
+from clearbands.apps.cli import diabetes
+from clearbands.apps.web.explore import create_page, make_scene
+from clearbands.persistence.origin import record_origin
 from tests.browsers import CHROMIUM, OPTIONS
 from tests.served import serving
 

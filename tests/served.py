@@ -21,9 +21,9 @@ from clearbands import (
     PCSEnsemble,
     ResidualQuantiles,
 )
-from clearbands.web import server
-from clearbands.web.connections import limited_protocol
-from clearbands.web.limits import Patience
+from clearbands.apps.web import server
+from clearbands.apps.web.connections import limited_protocol
+from clearbands.apps.web.limits import Patience
 
 COLUMNS = ["x", "age", "heated", "sold", "colour"]
 ROW = {"x": 0.5, "age": 40, "heated": True, "sold": "2020-05-01", "colour": "red"}

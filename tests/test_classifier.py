@@ -21,8 +21,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import clearbands
 from clearbands import CalibrationWarning, ClearClassifier, SymmetricTreesClassifier
 from clearbands.calibration.conformal import beta_parameters, rank
-from clearbands.classes.logits import unseen_logits
-from clearbands.classes.members import stratified_folds
+from clearbands.calibration.logits import unseen_logits
+from clearbands.selection.class_members import stratified_folds
 from tests.toys import OTHER_DRAWS
 
 

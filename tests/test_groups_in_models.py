@@ -6,7 +6,7 @@ import pytest
 
 from clearbands import AdditiveCalibrator, CalibrationWarning, load, metrics, save
 from clearbands.calibration.groups import GroupCalibrator
-from tests.competition.test_compete import folded_lines
+from tests.selection.test_compete import folded_lines
 from tests.toys import linear_clear, noisy_line
 
 

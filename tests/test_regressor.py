@@ -31,7 +31,7 @@ from clearbands import (
     variant_c,
 )
 from clearbands.calibration.conformal import rank
-from clearbands.targets.targets import TargetWarning
+from clearbands.rows.targets import TargetWarning
 from tests.toys import OTHER_DRAWS, linear_clear, noisy_line
 
 

@@ -9,7 +9,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
 from clearbands.calibration.conformal import order_statistic, rank
-from clearbands.levels import tails
+from clearbands.rows.levels import tails
 from experiments.case import Case, Result
 
 

@@ -15,7 +15,6 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import Tags, _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.bagging import Folds, seed_missing
 from clearbands.calibration.class_calibrator import JointClassCalibrator
 from clearbands.calibration.class_sets import mass_ahead
 from clearbands.calibration.conformal import (
@@ -27,29 +26,30 @@ from clearbands.calibration.conformal import (
     weighted_rank,
 )
 from clearbands.calibration.guarantee import Guarantee
-from clearbands.checks import check_count, check_one_level, check_share, check_table
-from clearbands.classes.logits import ClassBag, ListedClassifiers, classes_of, unseen_logits
-from clearbands.classes.members import class_pool, stratified_folds, train
-from clearbands.classes.uncertainty import ClassUncertainty
-from clearbands.interval_regressor import learns_from_target
-from clearbands.new_rows.familiarity import (
+from clearbands.calibration.logits import ClassBag, ListedClassifiers, classes_of, unseen_logits
+from clearbands.engine.progress import Listener, listening
+from clearbands.models.bagging import Folds, seed_missing
+from clearbands.prediction.class_uncertainty import ClassUncertainty
+from clearbands.prediction.familiarity import (
     NO_FAMILIARITY,
     Familiarity,
     ordinary_rows,
     texts_of_rows,
 )
-from clearbands.progress import Listener, listening
+from clearbands.prediction.interval_regressor import learns_from_target
+from clearbands.rows.checks import check_count, check_one_level, check_share, check_table
+from clearbands.rows.class_labels import check_counts, check_labels, likeliest
 from clearbands.rows.copies import check_copies
 from clearbands.rows.split import Rows, hold_out
+from clearbands.rows.telling import warn
+from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_row_weight
+from clearbands.selection.class_members import class_pool, stratified_folds, train
 from clearbands.tables.encoder import TableEncoder, encode
 from clearbands.tables.native import FrameKind, kind_of
-from clearbands.targets.classes import check_counts, check_labels, likeliest
-from clearbands.typed import Seed, TableLike
-from clearbands.words.telling import warn
 
 if TYPE_CHECKING:
-    from clearbands.report import Report
+    from clearbands.apps.report import Report
 
 CALIBRATIONS = ("cross", "joint", "conformal")
 GIVEN_MEMBERS = ", if no member was trained on these rows"
@@ -264,7 +264,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         It shows itself in a notebook, and `save(path)` writes one file that needs no network.
         `groups` (n,) are compared by their coverage. Needs the extra "report".
         """
-        from clearbands.report.classes import make_class_report
+        from clearbands.apps.report.classes import make_class_report
 
         check_is_fitted(self, "calibrator_")
         return make_class_report(self, X, y, target=target, groups=groups)

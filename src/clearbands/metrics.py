@@ -11,16 +11,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clearbands.bands import covered, distances, on_side_of
 from clearbands.calibration.conformal import coverage_rank, order_statistic, ratio_scores
-from clearbands.checks import (
+from clearbands.rows.checks import (
     check_intervals,
     check_one_level,
     check_quantiles,
     check_vector,
     check_weights,
 )
-from clearbands.levels import alpha
+from clearbands.rows.levels import alpha
+from clearbands.uncertainty.bands import covered, distances, on_side_of
 
 
 def picp(y: ArrayLike, intervals: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:

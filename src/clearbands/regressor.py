@@ -12,36 +12,36 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.aleatoric.base import AleatoricPart
-from clearbands.answers.updating import UpdatingRegressor
-from clearbands.bands import Components
-from clearbands.calibration.calibrators import ClearCalibrator
-from clearbands.calibration.judged import (
+from clearbands.calibration.calibration_set import (
     keep_levels,
     lambda_paths,
     scale,
 )
-from clearbands.checks import check_table
-from clearbands.competition.centers import CenterStanding
-from clearbands.competition.contest import Contest
-from clearbands.competition.judging import Standing
-from clearbands.epistemic.base import EpistemicPart
-from clearbands.fitting.evidence import Evidence
-from clearbands.fitting.in_memory import InMemory
-from clearbands.fitting.learned import Learned
-from clearbands.fitting.on_files import OnFiles, check_for_files, check_nothing_for_files
-from clearbands.fitting.plan import GivenRows, Plan
-from clearbands.interval_regressor import check_encoder_sees_no_target
-from clearbands.monotone import Monotone, check_groups_are_free
-from clearbands.pairs import Pair
-from clearbands.progress import Listener, listening
+from clearbands.calibration.calibrators import ClearCalibrator
+from clearbands.engine.progress import Listener, listening
+from clearbands.models.monotone import Monotone, check_groups_are_free
+from clearbands.prediction.interval_regressor import check_encoder_sees_no_target
+from clearbands.prediction.updating import UpdatingRegressor
+from clearbands.rows.checks import check_table
 from clearbands.rows.labels import Told, read_labels, read_order
+from clearbands.rows.typed import Seed, TableLike
+from clearbands.scaling.on_files import OnFiles, check_for_files, check_nothing_for_files
 from clearbands.scaling.roles import read_roles
 from clearbands.scaling.source import is_table_on_disk
-from clearbands.typed import Seed, TableLike
+from clearbands.selection.centers import CenterStanding
+from clearbands.selection.evidence import Evidence
+from clearbands.selection.in_memory import InMemory
+from clearbands.selection.judging import Standing
+from clearbands.selection.learned import Learned
+from clearbands.selection.model_search import Contest
+from clearbands.selection.plan import GivenRows, Plan
+from clearbands.uncertainty.aleatoric import AleatoricPart
+from clearbands.uncertainty.bands import Components
+from clearbands.uncertainty.epistemic import EpistemicPart
+from clearbands.uncertainty.pairs import Pair
 
 if TYPE_CHECKING:
-    from clearbands.report import Report
+    from clearbands.apps.report import Report
 
 EPISTEMIC_SHARES = {"least_epistemic": 0.02, "usual_epistemic": 0.1}
 """Where parts compete: what they cost, and how often lambda would be 0 without them, is in
@@ -54,10 +54,11 @@ class ClearRegressor(UpdatingRegressor):
     Parameters
     ----------
     epistemic : optional
-        Gives the center and the epistemic widths; see `clearbands.epistemic.base.EpistemicPart`
-        for the contract. By default several models compete.
+        Gives the center and the epistemic widths; the contract stands in
+        `clearbands.uncertainty.epistemic.EpistemicPart`. By default several models compete.
     aleatoric : optional
-        Gives the aleatoric widths; see `clearbands.aleatoric.base.AleatoricPart` for the contract.
+        Gives the aleatoric widths; the contract stands in
+        `clearbands.uncertainty.aleatoric.AleatoricPart`.
         By default several models compete.
     calibrator : optional
         `ClearCalibrator` by default, or one of its siblings. Where parts compete, a tenth of the
@@ -305,7 +306,7 @@ class ClearRegressor(UpdatingRegressor):
         return InMemory(rows, held_out)
 
     def _forget_rows(self) -> None:
-        """What an earlier fit, `update` or `clearbands.origin` kept of other rows."""
+        """What an earlier fit, `update` or `clearbands.persistence.origin` kept of other rows."""
         self.last_time_ = None
         for other in ("origin_", "rolling_"):
             if hasattr(self, other):
@@ -355,7 +356,7 @@ class ClearRegressor(UpdatingRegressor):
         and `unit` are names to be shown, `groups` labels (n,) between which coverage should not
         differ. Save the page with `.save("report.html")`; in a notebook it shows itself.
         """
-        from clearbands.report import make_report
+        from clearbands.apps.report import make_report
 
         check_is_fitted(self, "calibrator_")
         return make_report(

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from clearbands import metrics
-from clearbands.bands import covered
 from clearbands.calibration.calibrators import (
     ClearCalibrator,
     FixedAleatoricCalibrator,
@@ -16,6 +15,7 @@ from clearbands.calibration.calibrators import (
 )
 from clearbands.calibration.conformal import CalibrationWarning, rank
 from clearbands.calibration.lambda_search import PAPER_LAMBDAS
+from clearbands.uncertainty.bands import covered
 from tests.toys import calibration_set, widths_with_ties
 
 CALIBRATORS = [ClearCalibrator, FixedRatioCalibrator, FixedAleatoricCalibrator]

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from clearbands import CalibrationWarning, ClearCalibrator, FixedRatioCalibrator, metrics
-from clearbands.bands import covered
 from clearbands.calibration.conformal import beta_parameters, rank
 from clearbands.calibration.distribution import AnyLevel, median_share, side_paces
-from clearbands.checks import check_tails
+from clearbands.rows.checks import check_tails
+from clearbands.uncertainty.bands import covered
 from tests.toys import calibration_set
 
 FITTED = ([0.9], [0.5, 0.95, 0.8])

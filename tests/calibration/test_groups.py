@@ -6,10 +6,10 @@ from scipy import stats
 from sklearn.base import clone
 
 from clearbands import CalibrationWarning, ClearCalibrator, FixedRatioCalibrator
-from clearbands.bands import covered
 from clearbands.calibration.conformal import beta_parameters, rank
 from clearbands.calibration.groups import GroupCalibrator
 from clearbands.calibration.guarantee import Guarantee
+from clearbands.uncertainty.bands import covered
 from tests.toys import calibration_set
 
 

@@ -15,8 +15,8 @@ from clearbands import (
     FixedRatioCalibrator,
     MemberRankCalibrator,
 )
-from clearbands.bands import covered
 from clearbands.calibration.conformal import CalibrationWarning, order_statistic, weighted_rank
+from clearbands.uncertainty.bands import covered
 from tests.toys import calibration_set
 
 CALIBRATORS = [

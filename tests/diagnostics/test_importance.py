@@ -9,7 +9,7 @@ import pytest
 
 from clearbands.diagnostics import importance
 from clearbands.diagnostics.importance import feature_importance
-from clearbands.uncertainty import Uncertainty
+from clearbands.prediction.uncertainty import Uncertainty
 
 
 class Known:

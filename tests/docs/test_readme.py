@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 import clearbands
-from clearbands.cli.app import app
+from clearbands.apps.cli.app import app
 from tests.browsers import open_browser
 from tests.pages import commands, python_blocks
 from tests.toys import calibration_set, noisy_line

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from clearbands.bagging import Bootstraps, member_seeds
 from clearbands.engine.binning import Bins
 from clearbands.engine.bits import lowest_bit, random_below, random_unit
 from clearbands.engine.forest import (
@@ -20,7 +19,8 @@ from clearbands.engine.forest import (
     pack_targets,
 )
 from clearbands.engine.forest_tree import Columns, Growth, Nodes, Workspace, grow_tree
-from clearbands.quantiles import sorted_quantiles
+from clearbands.engine.quantiles import sorted_quantiles
+from clearbands.models.bagging import Bootstraps, member_seeds
 
 QUANTILES = np.array([0.05, 0.5, 0.95])
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from clearbands import BoostedQuantiles, ForestQuantiles
-from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.engine.binning import Bins
 from clearbands.engine.screening import FEWEST_KEPT, MANY_COLUMNS, Screen
+from clearbands.models.symmetric_trees import SymmetricTrees
 
 LEVEL, BOWL, SPREAD, DUMMY = 7, 100, 300, 555  # the columns that matter
 

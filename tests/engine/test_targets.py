@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearbands.bagging import Bootstraps
-from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.engine.targets import STEPS, OwnUnit
-from clearbands.quantile_models.boosting import BoostedQuantiles
-from clearbands.quantile_models.forest import ForestQuantiles
+from clearbands.models.bagging import Bootstraps
+from clearbands.models.boosted_quantiles import BoostedQuantiles
+from clearbands.models.forest_quantiles import ForestQuantiles
+from clearbands.models.symmetric_trees import SymmetricTrees
 
 MODELS = [
     pytest.param(BoostedQuantiles((0.1, 0.5, 0.9), n_trees=60), id="boosting"),

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from clearbands.engine.progress import listening
 from clearbands.engine.threads import one_blas_thread, run_threads
-from clearbands.progress import listening
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, -1])

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from clearbands.classes.metrics import calibration_error
+from clearbands.diagnostics.class_metrics import calibration_error
 from experiments import class_data, class_methods, class_networks, classes
 from experiments.class_methods import Answer, Table
 

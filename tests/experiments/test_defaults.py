@@ -1,5 +1,5 @@
 from clearbands import BoostedQuantiles, ForestQuantiles
-from clearbands.presets import FOREST_ROWS
+from clearbands.models.pools import FOREST_ROWS
 from experiments.defaults import former_default
 
 

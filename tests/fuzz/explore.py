@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from fastapi.testclient import TestClient
 
-from clearbands.web.explore import create_page, make_scene
+from clearbands.apps.web.explore import create_page, make_scene
 from tests.fuzz import requests
 from tests.fuzz.campaign import Target
 from tests.served import houses, small_model

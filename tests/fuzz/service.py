@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from fastapi.testclient import TestClient
 
-from clearbands.web.service import Limits, create_app
+from clearbands.apps.web.service import Limits, create_app
 from tests.fuzz import requests
 from tests.fuzz.campaign import Target
 from tests.served import small_model

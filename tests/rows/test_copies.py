@@ -7,11 +7,11 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from clearbands import CQR, FoldedEnsemble, LinearQuantiles, MemberEnsemble, NaiveConformal
-from clearbands.aleatoric.scaled import ScaledResiduals
 from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.rows.copies import check_copies
 from clearbands.rows.split import Rows
+from clearbands.uncertainty.scaled_residuals import ScaledResiduals
 from tests.test_classifier import blobs, quick
 from tests.toys import linear_clear, noisy_line
 

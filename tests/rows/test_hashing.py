@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from clearbands.bagging import HashedBootstraps, HashedFolds
+from clearbands.models.bagging import HashedBootstraps, HashedFolds
 from clearbands.rows.hashing import hashed_counts, hashed_folds, row_hashes, smallest_hashes
 
 ROWS = np.arange(50_000)

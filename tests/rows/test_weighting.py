@@ -32,11 +32,11 @@ from clearbands import (
     TreesOnSmooth,
     fast,
 )
-from clearbands.bagging import Bootstraps, Folds, fit_bag
 from clearbands.engine.grains import MOST_IN_ALL, Grains
-from clearbands.epistemic.noise_kernel import NoiseByWeight
-from clearbands.quantiles import weighted_median, weighted_quantiles
+from clearbands.engine.quantiles import weighted_median, weighted_quantiles
+from clearbands.models.bagging import Bootstraps, Folds, fit_bag
 from clearbands.rows.weighting import fit_weighted
+from clearbands.uncertainty.noise_kernel import NoiseByWeight
 from tests.toys import linear_clear, noisy_line
 
 KERNELS = {

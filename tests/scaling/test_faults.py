@@ -88,7 +88,7 @@ def test_a_driver_that_was_killed_goes_on_where_it_was(fitted, tmp_path):
 def test_a_full_disk_is_one_sentence(tmp_path, room):
     command = f"""
 import resource, sys
-from clearbands.cli import main
+from clearbands.apps.cli import main
 
 resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))
 sys.argv[0] = "clearbands"

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from clearbands import ClearRegressor, FoldedEnsemble, PCSEnsemble, SymmetricTrees, load, save
-from clearbands.bagging import HashedFolds
 from clearbands.engine.screening import MANY_COLUMNS
 from clearbands.metrics import picp
+from clearbands.models.bagging import HashedFolds
 from clearbands.scaling.engines import Threads
 from clearbands.scaling.work import WorkFolder
 from tests.scaling.files import assert_same, small_model, table, write

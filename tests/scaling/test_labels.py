@@ -12,8 +12,8 @@ from clearbands import (
     ScaledResiduals,
     SymmetricTrees,
 )
-from clearbands.bagging import HashedFolds
 from clearbands.metrics import picp
+from clearbands.models.bagging import HashedFolds
 from clearbands.scaling.work import WorkFolder
 from tests.scaling.files import TREES, assert_same, small_model, table
 

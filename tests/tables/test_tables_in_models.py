@@ -8,9 +8,9 @@ import pytest
 import sklearn
 
 from clearbands import ClearRegressor, LinearQuantiles, PCSEnsemble, ResidualQuantiles
-from clearbands.tables.features import Feature
+from clearbands.apps.reading.features import Feature
+from clearbands.apps.web.rows import frame_of
 from clearbands.tables.kinds import KINDS, kind_of
-from clearbands.web.rows import frame_of
 from tests.toys import noisy_line
 
 

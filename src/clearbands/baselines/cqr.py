@@ -8,18 +8,18 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from clearbands.aleatoric.base import AleatoricPart
-from clearbands.aleatoric.residual import ResidualQuantiles
-from clearbands.bagging import seed_missing
-from clearbands.bands import Components, distances
 from clearbands.baselines.split_conformal import Additive, AroundPCS
-from clearbands.epistemic.base import EpistemicPart
-from clearbands.levels import curve_levels, pick_curves
-from clearbands.presets import match_quantile_model
-from clearbands.quantile_models.boosting import BoostedQuantiles
+from clearbands.models.bagging import seed_missing
+from clearbands.models.boosted_quantiles import BoostedQuantiles
+from clearbands.models.pools import match_quantile_model
+from clearbands.rows.levels import curve_levels, pick_curves
 from clearbands.rows.split import Rows
+from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import fit_weighted
-from clearbands.typed import Seed, TableLike
+from clearbands.uncertainty.aleatoric import AleatoricPart
+from clearbands.uncertainty.bands import Components, distances
+from clearbands.uncertainty.epistemic import EpistemicPart
+from clearbands.uncertainty.residual_quantiles import ResidualQuantiles
 
 
 class CQR(Additive):

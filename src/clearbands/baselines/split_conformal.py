@@ -16,13 +16,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from clearbands.bands import Components
 from clearbands.calibration.additive import AdditiveCalibrator
 from clearbands.calibration.calibrators import FixedRatioCalibrator
 from clearbands.calibration.guarantee import Guarantee
-from clearbands.epistemic.base import EpistemicPart
-from clearbands.epistemic.pcs import PCSEnsemble
-from clearbands.interval_regressor import (
+from clearbands.prediction.interval_regressor import (
     IntervalRegressor,
     WidthRegressor,
     make_encoder,
@@ -30,8 +27,11 @@ from clearbands.interval_regressor import (
 )
 from clearbands.rows.copies import check_copies
 from clearbands.rows.split import Rows, hold_out
+from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import fit_weighted
-from clearbands.typed import Seed, TableLike
+from clearbands.uncertainty.bands import Components
+from clearbands.uncertainty.epistemic import EpistemicPart
+from clearbands.uncertainty.pcs_ensemble import PCSEnsemble
 
 
 class SplitConformal(IntervalRegressor):

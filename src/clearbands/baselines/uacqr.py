@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from clearbands.bagging import Bootstraps, fit_bag
-from clearbands.bands import Components, distances
 from clearbands.baselines.cqr import quantile_model
 from clearbands.baselines.split_conformal import Additive, SplitConformal
 from clearbands.calibration.member_rank import MemberRankCalibrator
-from clearbands.checks import check_count
-from clearbands.levels import curve_levels, pick_curves
-from clearbands.quantile_models.forest import ForestQuantiles
-from clearbands.quantiles import sorted_quantiles
+from clearbands.engine.quantiles import sorted_quantiles
+from clearbands.models.bagging import Bootstraps, fit_bag
+from clearbands.models.forest_quantiles import ForestQuantiles
+from clearbands.rows.checks import check_count
 from clearbands.rows.chunks import predict_in_chunks
+from clearbands.rows.levels import curve_levels, pick_curves
 from clearbands.rows.split import Rows
-from clearbands.typed import Seed, TableLike
+from clearbands.rows.typed import Seed, TableLike
+from clearbands.uncertainty.bands import Components, distances
 
 
 def interquartile_range(members: np.ndarray) -> np.ndarray:

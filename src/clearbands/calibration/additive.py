@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clearbands.calibration.calibration_rows import TwoSidedRows
 from clearbands.calibration.calibrators import Ray, _Calibrator
-from clearbands.calibration.rows import TwoSidedRows
 
 
 class AdditiveCalibrator(_Calibrator):

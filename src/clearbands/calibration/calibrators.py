@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.bands import make_interval, nest
+from clearbands.calibration.calibration_rows import CalibrationRows, times
 from clearbands.calibration.conformal import (
     CalibrationWarning,
     order_statistic,
@@ -27,16 +27,16 @@ from clearbands.calibration.conformal import (
     weighted_rank,
 )
 from clearbands.calibration.lambda_search import search_exactly, search_grid
-from clearbands.calibration.rows import CalibrationRows, times
-from clearbands.checks import (
+from clearbands.rows.checks import (
     check_levels,
     check_scale,
     check_vector,
     check_weights,
     check_widths,
 )
-from clearbands.levels import alpha
-from clearbands.words.telling import warn
+from clearbands.rows.levels import alpha
+from clearbands.rows.telling import warn
+from clearbands.uncertainty.bands import make_interval, nest
 
 RAISES = 5  # shares that are tried, from the usual one down to the least
 

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.logit_proof import is_lowest
 from clearbands.calibration.logit_search import Logits, search_constants
-from clearbands.checks import check_weights
-from clearbands.targets.classes import softmax
-from clearbands.words.telling import warn
+from clearbands.rows.checks import check_weights
+from clearbands.rows.class_labels import softmax
+from clearbands.rows.telling import warn
 
 
 class JointClassCalibrator(BaseEstimator):

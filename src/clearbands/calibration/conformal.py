@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearbands.levels import exact
+from clearbands.rows.levels import exact
 
 EPS = np.finfo(float).eps
 

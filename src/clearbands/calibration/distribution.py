@@ -28,7 +28,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from clearbands.bands import make_interval
 from clearbands.calibration.conformal import (
     CalibrationWarning,
     level_of_rank,
@@ -37,18 +36,19 @@ from clearbands.calibration.conformal import (
     rows_needed,
     weighted_rank,
 )
-from clearbands.checks import (
+from clearbands.engine.quantiles import weighted_quantiles
+from clearbands.rows.checks import (
     check_count,
     check_levels,
     check_quantiles,
     check_vector,
     check_weights,
 )
-from clearbands.levels import exact, normal_distances
-from clearbands.quantiles import weighted_quantiles
-from clearbands.targets.targets import PLAIN, Targets
-from clearbands.typed import Seed
-from clearbands.words.telling import warn
+from clearbands.rows.levels import exact, normal_distances
+from clearbands.rows.targets import PLAIN, Targets
+from clearbands.rows.telling import warn
+from clearbands.rows.typed import Seed
+from clearbands.uncertainty.bands import make_interval
 
 SIDES = ("both", "lower", "upper")
 SAME_BAND = 1e-12  # relative: nearer rows differ by rounding alone

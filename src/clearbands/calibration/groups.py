@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.bands import make_interval
+from clearbands.calibration.calibration_rows import CalibrationRows
 from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibrator, weigh
 from clearbands.calibration.conformal import CalibrationWarning, rows_needed
 from clearbands.calibration.guarantee import Guarantee, named
-from clearbands.calibration.rows import CalibrationRows
-from clearbands.checks import check_count, check_groups, check_levels, check_vector
-from clearbands.words.telling import warn
+from clearbands.rows.checks import check_count, check_groups, check_levels, check_vector
+from clearbands.rows.telling import warn
+from clearbands.uncertainty.bands import make_interval
 
 SMALL = ("merge", "pool")
 UNKNOWN = ("refuse", "pool")

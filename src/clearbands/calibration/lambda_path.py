@@ -9,16 +9,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clearbands.calibration.calibration_rows import CalibrationRows
 from clearbands.calibration.conformal import order_statistic
-from clearbands.calibration.rows import CalibrationRows
-from clearbands.checks import (
+from clearbands.rows.checks import (
     check_count,
     check_one_level,
     check_vector,
     check_weights,
     check_widths,
 )
-from clearbands.levels import alpha
+from clearbands.rows.levels import alpha
 
 N_POINTS = 129
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from clearbands.calibration.rows import CalibrationRows
+from clearbands.calibration.calibration_rows import CalibrationRows
 
 PAPER_LAMBDAS = np.concatenate([np.linspace(0, 0.09, 10), np.logspace(-1, 2, 4001)])
 """The paper's grid of 4,011 values."""

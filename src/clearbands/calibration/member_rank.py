@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.bands import nest
 from clearbands.calibration.conformal import (
     CalibrationWarning,
     order_statistic,
@@ -20,8 +19,9 @@ from clearbands.calibration.conformal import (
     rows_needed,
     weighted_rank,
 )
-from clearbands.checks import check_levels, check_vector, check_weights
-from clearbands.words.telling import warn
+from clearbands.rows.checks import check_levels, check_vector, check_weights
+from clearbands.rows.telling import warn
+from clearbands.uncertainty.bands import nest
 
 
 class MemberRankCalibrator(BaseEstimator):

@@ -33,8 +33,8 @@ import numpy as np
 from clearbands.calibration.conformal import rows_needed
 from clearbands.calibration.distribution import AnyLevel
 from clearbands.calibration.rolling_levels import RollingLevels, Shares, lower_end, upper_end
-from clearbands.checks import check_count
-from clearbands.levels import normal_distances, tails
+from clearbands.rows.checks import check_count
+from clearbands.rows.levels import normal_distances, tails
 
 WINDOW = 1_000
 RATE = 1 / 20  # of the share that a side leaves out: 0.0025 at 0.9, half of Gibbs' and Candès'

@@ -14,11 +14,11 @@ from functools import cached_property
 
 import numpy as np
 
-from clearbands.bands import EPS
 from clearbands.calibration.conformal import CalibrationWarning, level_of_rank, rank
 from clearbands.calibration.distribution import SAME_BAND, AnyLevel, Around, Distribution
-from clearbands.levels import exact, tails
-from clearbands.words.telling import warn
+from clearbands.rows.levels import exact, tails
+from clearbands.rows.telling import warn
+from clearbands.uncertainty.bands import EPS
 
 
 def upper_end(in_window: Sequence[float], share: float) -> float:

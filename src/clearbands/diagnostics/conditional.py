@@ -16,10 +16,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
-from clearbands.checks import check_count, check_one_level, check_share
 from clearbands.diagnostics.coverage import Cell, Range, inside, make_cell
+from clearbands.rows.checks import check_count, check_one_level, check_share
+from clearbands.rows.typed import Seed, TableLike
 from clearbands.tables.encoder import TableEncoder, encode
-from clearbands.typed import Seed, TableLike
 
 ROWS_NEEDED = 100
 """Fewer rows teach a classifier, or a search for slabs, nothing."""

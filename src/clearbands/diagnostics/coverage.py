@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from clearbands.bands import covered
 from clearbands.calibration.conformal import beta_parameters, rank
-from clearbands.checks import (
+from clearbands.rows.checks import (
     MISSING,
     check_count,
     check_groups,
@@ -21,6 +20,7 @@ from clearbands.checks import (
     check_one_level,
     check_share,
 )
+from clearbands.uncertainty.bands import covered
 
 THIRDS = ("lowest third", "middle third", "highest third")
 

@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn.utils import check_random_state
 
-from clearbands.bands import covered
-from clearbands.checks import (
+from clearbands.rows.checks import (
     check_count,
     check_intervals,
     check_share,
     check_vector,
 )
-from clearbands.typed import Seed
+from clearbands.rows.typed import Seed
+from clearbands.uncertainty.bands import covered
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
-from clearbands.checks import MISSING, check_groups, check_vector, is_frame
 from clearbands.diagnostics.conditional import (
     ROWS_NEEDED,
     excess_risk,
@@ -37,11 +36,12 @@ from clearbands.diagnostics.groups import (
     has_groups,
     needed_groups,
 )
-from clearbands.levels import find_level
+from clearbands.prediction.uncertainty import Uncertainty
+from clearbands.rows.checks import MISSING, check_groups, check_vector, is_frame
+from clearbands.rows.levels import find_level
+from clearbands.rows.typed import Seed, TableLike
 from clearbands.tables.columns import columns_of
 from clearbands.tables.native import kind_of
-from clearbands.typed import Seed, TableLike
-from clearbands.uncertainty import Uncertainty
 
 FEWEST_ROWS = 4
 

@@ -12,10 +12,10 @@ import numpy as np
 from clearbands.diagnostics.conditional import ROWS_NEEDED, ExcessRisk, Slab, TwoSampleTest
 from clearbands.diagnostics.coverage import FALSE_ALARMS, Cell, Range, covered_rows
 from clearbands.diagnostics.dependence import Correlation, Dependence
+from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
+from clearbands.rows.display import Shown
+from clearbands.rows.numbers import number, percent
 from clearbands.tables.native import FrameKind, make_frame
-from clearbands.words.display import Shown
-from clearbands.words.glossary import ALEATORIC, EPISTEMIC
-from clearbands.words.numbers import number, percent
 
 MOST_SENTENCES = 10
 MOST_SHOWN = 24

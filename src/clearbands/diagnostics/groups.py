@@ -8,8 +8,8 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clearbands.checks import is_frame
-from clearbands.typed import TableLike
+from clearbands.rows.checks import is_frame
+from clearbands.rows.typed import TableLike
 
 
 def needed_groups(model: Any, groups: ArrayLike | None) -> ArrayLike | None:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import _safe_indexing, check_random_state
 
-from clearbands.checks import check_count, check_vector, is_frame
-from clearbands.typed import Seed, Table, TableLike
-from clearbands.uncertainty import Uncertainty
+from clearbands.prediction.uncertainty import Uncertainty
+from clearbands.rows.checks import check_count, check_vector, is_frame
+from clearbands.rows.typed import Seed, Table, TableLike
 
 MOST_PREDICTIONS = 20_000
 MOST_ROWS = 500

@@ -17,6 +17,7 @@ from clearbands.engine.bits import random_below, random_unit
 from clearbands.engine.compiled import inlined, kernel
 from clearbands.engine.forest_tree import Columns, Growth, Nodes, Workspace, grow_tree, max_leaves
 from clearbands.engine.grains import EVEN, Grains
+from clearbands.engine.quantiles import sorted_quantiles
 from clearbands.engine.screening import Screen
 from clearbands.engine.stored import (
     Stored,
@@ -26,7 +27,6 @@ from clearbands.engine.stored import (
     check_walks,
 )
 from clearbands.engine.threads import run_threads
-from clearbands.quantiles import sorted_quantiles
 
 MAX_COLUMNS = 1 << 16  # a node names its column in two bytes
 MAX_TARGET_BITS = 32  # more would let rounding errors of y decide between equal splits

@@ -14,6 +14,7 @@ from joblib import effective_n_jobs
 
 from clearbands.engine.binning import Bins
 from clearbands.engine.grains import EVEN, Grains
+from clearbands.engine.progress import ignore, listening
 from clearbands.engine.screening import Screen
 from clearbands.engine.stored import Stored, check_array, check_numbers
 from clearbands.engine.symmetric_columns import (
@@ -28,7 +29,6 @@ from clearbands.engine.symmetric_predict import TREES_AT_ONCE, predict_rows
 from clearbands.engine.symmetric_tree import MAX_WEIGHT, Rows, Rule, fit_member
 from clearbands.engine.targets import OwnUnit
 from clearbands.engine.threads import run_threads
-from clearbands.progress import ignore, listening
 
 MAX_COLUMNS = 2**16 - 1
 MOST_QUESTIONS = 16  # the leaf is their answers, in two bytes

@@ -11,7 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import OpenBLASController, threadpool_limits
 
-from clearbands.progress import report
+from clearbands.engine.progress import report
 
 
 def run_threads(

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clearbands.bands import covered, make_interval
-from clearbands.checks import check_vector
 from clearbands.diagnostics.coverage import chance_range
 from clearbands.plots.style import (
     ALEATORIC,
@@ -20,13 +18,15 @@ from clearbands.plots.style import (
     new_axes,
     percent,
 )
-from clearbands.words.glossary import ALEATORIC as NOISE
-from clearbands.words.glossary import EPISTEMIC as IGNORANCE
+from clearbands.prediction.glossary import ALEATORIC as NOISE
+from clearbands.prediction.glossary import EPISTEMIC as IGNORANCE
+from clearbands.rows.checks import check_vector
+from clearbands.uncertainty.bands import covered, make_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clearbands.uncertainty import Uncertainty
+    from clearbands.prediction.uncertainty import Uncertainty
 
 
 def band_by_rank(

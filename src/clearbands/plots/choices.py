@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearbands.checks import check_count
-from clearbands.competition.boards import board_of
 from clearbands.plots.style import (
     ALEATORIC_LINE,
     EPISTEMIC,
@@ -20,14 +18,16 @@ from clearbands.plots.style import (
     new_axes,
     percent,
 )
-from clearbands.words.numbers import change
+from clearbands.rows.checks import check_count
+from clearbands.rows.numbers import change
+from clearbands.selection.leaderboard import board_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from clearbands.calibration.lambda_path import LambdaPath
-    from clearbands.competition.centers import CenterStanding
-    from clearbands.competition.judging import Standing
+    from clearbands.selection.centers import CenterStanding
+    from clearbands.selection.judging import Standing
 
 
 def lambda_path(path: LambdaPath, *, ax: Axes | None = None) -> Axes:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clearbands.checks import (
+from clearbands.diagnostics.coverage import Cell, coverage, equal_count_bins, inside, make_cell
+from clearbands.plots.style import INK, LINES, MARKERS, MUTED, dress, new_axes, new_pair, percent
+from clearbands.rows.checks import (
     check_count,
     check_intervals,
     check_levels,
     check_one_level,
     check_vector,
 )
-from clearbands.diagnostics.coverage import Cell, coverage, equal_count_bins, inside, make_cell
-from clearbands.plots.style import INK, LINES, MARKERS, MUTED, dress, new_axes, new_pair, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

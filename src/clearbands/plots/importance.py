@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from clearbands.plots.style import ALEATORIC, EPISTEMIC, dress, new_axes
-from clearbands.words import glossary
+from clearbands.prediction import glossary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearbands.checks import check_vector
 from clearbands.plots.style import ALEATORIC_LINE, EPISTEMIC, MUTED, dress, new_axes, percent
+from clearbands.rows.checks import check_vector
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clearbands.uncertainty import Uncertainty
+    from clearbands.prediction.uncertainty import Uncertainty
 
 MOST = 8  # ratios beyond 1:8 and 8:1 take the colours of the ends
 

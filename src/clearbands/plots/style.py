@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from clearbands.optional import require
-from clearbands.words import glossary
+from clearbands._compat import require
+from clearbands.prediction import glossary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

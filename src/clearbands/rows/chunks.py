@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from clearbands.typed import TableLike
+from clearbands.rows.typed import TableLike
 
 ROWS_TO_TRY = 1_000
 PREDICTIONS_AT_ONCE = 2**22  # floats held while the members of a chunk of rows are summed up

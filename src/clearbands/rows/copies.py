@@ -9,7 +9,7 @@ import numpy as np
 
 from clearbands.rows.hashing import ODD, mixed
 from clearbands.rows.split import Rows
-from clearbands.words.telling import warn
+from clearbands.rows.telling import warn
 
 Arrays: TypeAlias = "tuple[np.ndarray, np.ndarray]"  # X and y
 

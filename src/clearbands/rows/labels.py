@@ -8,9 +8,9 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clearbands.checks import check_groups, check_target, check_weights, is_frame
+from clearbands.rows.checks import check_groups, check_target, check_weights, is_frame
 from clearbands.rows.time_order import check_time, places
-from clearbands.typed import TableLike
+from clearbands.rows.typed import TableLike
 
 
 class Told(NamedTuple):

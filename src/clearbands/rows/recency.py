@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clearbands.checks import check_count
+from clearbands.rows.checks import check_count
 from clearbands.rows.time_order import as_moments
 
 

@@ -18,9 +18,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing
 
 from clearbands.rows.split import Rows
+from clearbands.rows.telling import warn
+from clearbands.rows.typed import TableLike
 from clearbands.rows.weighting import fit_weighted
-from clearbands.typed import TableLike
-from clearbands.words.telling import warn
 
 FIRST_SHARE = 0.25
 """Of the moments, that only train: models of much fewer rows would say little about the last."""

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from clearbands.checks import check_weights
-from clearbands.typed import TableLike
+from clearbands.rows.checks import check_weights
+from clearbands.rows.typed import TableLike
 
 MOST_ROWS = 1e15  # that weights can stand for: beyond, floats do not count single rows any more
 

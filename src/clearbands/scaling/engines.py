@@ -20,7 +20,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
-from clearbands.optional import require
+from clearbands._compat import require
 from clearbands.scaling.worker import Worker, WorkerDied
 
 PATIENCE = 300.0  # seconds that a cluster may take to come back

@@ -14,21 +14,21 @@ import joblib
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from clearbands.bagging import MAX_SEED
-from clearbands.center_models.symmetric import SymmetricTrees
-from clearbands.checks import is_dask
-from clearbands.competition.contest import Contest
-from clearbands.competition.judging import NoiseCandidate
-from clearbands.recipe import Made, Recipe, Unseen
+from clearbands.models.bagging import MAX_SEED
+from clearbands.models.symmetric_trees import SymmetricTrees
+from clearbands.rows.checks import is_dask
 from clearbands.rows.split import Rows
+from clearbands.rows.targets import Targets
 from clearbands.scaling.engines import choose_engine
 from clearbands.scaling.refit import check_can_refit, refit
 from clearbands.scaling.roles import Roles
 from clearbands.scaling.rows import Columns, Ranges
 from clearbands.scaling.source import ParquetTable, check_holds_numbers, from_dask, open_table
 from clearbands.scaling.work import Sample, TableWork, WorkFolder, prepare
-from clearbands.tables.choosing import nearest
-from clearbands.targets.targets import Targets
+from clearbands.selection.judging import NoiseCandidate
+from clearbands.selection.model_search import Contest
+from clearbands.selection.recipe import Made, Recipe, Unseen
+from clearbands.tables.columns import nearest
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,9 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from clearbands.aleatoric.scaled import learned_sizes
-from clearbands.bagging import HashedFolds, member_seeds
-from clearbands.center_models.symmetric import SymmetricTrees
 from clearbands.engine.binning import Bins
 from clearbands.engine.grains import Grains
 from clearbands.engine.screening import MANY_COLUMNS, Screen
@@ -24,12 +21,15 @@ from clearbands.engine.symmetric import (
 )
 from clearbands.engine.symmetric_columns import Columns, Drawn, fine_columns
 from clearbands.engine.symmetric_tree import Rule
-from clearbands.epistemic.base import center_and_widths
-from clearbands.monotone import directions
+from clearbands.models.bagging import HashedFolds, member_seeds
+from clearbands.models.monotone import directions
+from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.rows.hashing import hashed_share
 from clearbands.scaling.rows import BinRows, bins_in
 from clearbands.scaling.store import Store
 from clearbands.scaling.tasks import Stage
+from clearbands.uncertainty.epistemic import center_and_widths
+from clearbands.uncertainty.scaled_residuals import learned_sizes
 
 SECONDS_PER_CELL = 1e-9  # that a tree spends on a column of a row, for every level
 SCREENING_ROWS = 20_000  # that tell which of very many columns to look at

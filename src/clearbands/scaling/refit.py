@@ -10,27 +10,27 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
-from clearbands.aleatoric.base import ResampledPart
-from clearbands.aleatoric.scaled import ScaledResiduals
-from clearbands.bagging import MAX_SEED, HashedFolds
-from clearbands.bands import Components
-from clearbands.center_models.symmetric import SymmetricTrees
-from clearbands.competition.judging import assess, blend
 from clearbands.engine.binning import Bins
 from clearbands.engine.grains import Grains
 from clearbands.engine.symmetric import SymmetricBag
 from clearbands.engine.symmetric_columns import FINE_BINS, fine_columns
-from clearbands.epistemic.base import CenterAndWidths, center_and_widths
-from clearbands.epistemic.folded import FoldedEnsemble
-from clearbands.monotone import directions
-from clearbands.pairs import Blend, CrossPair, show
+from clearbands.models.bagging import MAX_SEED, HashedFolds
+from clearbands.models.monotone import directions
+from clearbands.models.symmetric_trees import SymmetricTrees
+from clearbands.rows.typed import Seed
 from clearbands.rows.weighting import fit_weighted
 from clearbands.scaling.members import SHOWN_BINS, GrowMembers, SayRows, Sizes, Target
 from clearbands.scaling.running import make_all
 from clearbands.scaling.store import Store
 from clearbands.scaling.tasks import Stage
 from clearbands.scaling.work import TableWork
-from clearbands.typed import Seed
+from clearbands.selection.judging import assess, blend
+from clearbands.uncertainty.aleatoric import ResampledPart
+from clearbands.uncertainty.bands import Components
+from clearbands.uncertainty.epistemic import CenterAndWidths, center_and_widths
+from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
+from clearbands.uncertainty.pairs import Blend, CrossPair, show
+from clearbands.uncertainty.scaled_residuals import ScaledResiduals
 
 
 class Center(NamedTuple):

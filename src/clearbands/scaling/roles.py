@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearbands.checks import check_groups
+from clearbands.rows.checks import check_groups
 from clearbands.rows.labels import Told
 from clearbands.rows.split import Rows
+from clearbands.rows.targets import Targets
 from clearbands.scaling.source import Piece
 from clearbands.tables.fingerprints import hash_rows
-from clearbands.targets.targets import Targets
 
 if TYPE_CHECKING:
     import polars as pl

@@ -18,13 +18,13 @@ import numpy as np
 from clearbands.engine.binning import Bins
 from clearbands.engine.grains import Weighed
 from clearbands.engine.symmetric_columns import fine_columns
+from clearbands.rows.targets import Targets
 from clearbands.scaling.roles import Roles, numbers
 from clearbands.scaling.source import ParquetTable, Piece, read_piece
 from clearbands.scaling.store import Store
 from clearbands.scaling.tasks import Stage
 from clearbands.tables.encoder import encode
 from clearbands.tables.kinds import texts_of
-from clearbands.targets.targets import Targets
 
 if TYPE_CHECKING:
     import polars as pl

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clearbands.progress import report
+from clearbands.engine.progress import report
 from clearbands.scaling.engines import Engine, LostWorkers
 from clearbands.scaling.tasks import Stage, batches
 

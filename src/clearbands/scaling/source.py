@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearbands.checks import is_dask
-from clearbands.optional import require
+from clearbands._compat import require
+from clearbands.rows.checks import is_dask
 
 if TYPE_CHECKING:
     import polars as pl

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearbands.persistence import load, save
-from clearbands.writing import written_whole
+from clearbands.persistence.model_file import load, save
+from clearbands.persistence.writing import written_whole
 
 if TYPE_CHECKING:
     import polars as pl

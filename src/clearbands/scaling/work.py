@@ -12,12 +12,13 @@ import joblib
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from clearbands.bagging import HashedFolds
 from clearbands.engine.binning import Bins
 from clearbands.engine.grains import Grains, Weighed
 from clearbands.engine.symmetric_columns import FINE_BINS, fine_columns
+from clearbands.models.bagging import HashedFolds
 from clearbands.rows.hashing import smallest_hashes
 from clearbands.rows.split import Rows
+from clearbands.rows.targets import Targets
 from clearbands.rows.weighting import check_row_weight
 from clearbands.scaling.engines import Engine
 from clearbands.scaling.rows import (
@@ -36,7 +37,6 @@ from clearbands.scaling.running import make_all
 from clearbands.scaling.source import ParquetTable
 from clearbands.scaling.store import Store
 from clearbands.tables.encoder import encode
-from clearbands.targets.targets import Targets
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,7 +14,9 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.checks import check_table, is_frame
+from clearbands.rows.checks import check_table, is_frame
+from clearbands.rows.telling import warn
+from clearbands.rows.typed import Table, TableLike
 from clearbands.tables.kinds import (
     KINDS,
     Name,
@@ -27,8 +29,6 @@ from clearbands.tables.kinds import (
     texts_of,
 )
 from clearbands.tables.spelling import WHOLE
-from clearbands.typed import Table, TableLike
-from clearbands.words.telling import warn
 
 NEVER_SEEN = "\0"  # a text that no table has
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import narwhals.stable.v1 as nw
 import numpy as np
 
-from clearbands.checks import is_frame
-from clearbands.typed import TableLike
+from clearbands.rows.checks import is_frame
+from clearbands.rows.typed import TableLike
 
 PREFERRED = ("pandas", "polars", "pyarrow")  # for rows that came as an array
 

@@ -1,1 +1,0 @@
-"""(X, residual) -> aleatoric widths."""

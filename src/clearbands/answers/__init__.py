@@ -1,1 +1,0 @@
-"""What a fitted model is asked, and what it answers."""

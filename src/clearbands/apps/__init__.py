@@ -1,0 +1,1 @@
+"""Programs around the library, which the core never imports: command, service, page, report."""

@@ -1,0 +1,55 @@
+"""The command line: one file per command, put together here.
+
+Whatever is slow to import is imported by the command that needs it, so that help is fast.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from clearbands import __version__
+from clearbands.apps.cli.command import Command, Group
+from clearbands.apps.cli.demo import demo
+from clearbands.apps.cli.evaluate import evaluate
+from clearbands.apps.cli.explore import explore
+from clearbands.apps.cli.fit import fit
+from clearbands.apps.cli.inspect import inspect
+from clearbands.apps.cli.label import label
+from clearbands.apps.cli.monitor import monitor
+from clearbands.apps.cli.predict import predict
+from clearbands.apps.cli.report import report
+from clearbands.apps.cli.serve import serve
+from clearbands.apps.cli.update import update
+
+# In the order of help.
+COMMANDS = (demo, inspect, fit, predict, evaluate, report, update, monitor, label, serve, explore)
+
+app = typer.Typer(
+    cls=Group,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # its boxes cost half a second
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in COMMANDS:
+    app.command(cls=Command)(command)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"clearbands {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def start(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of errors.")] = False,
+) -> None:
+    """Prediction intervals you can trust, that say why they are wide."""

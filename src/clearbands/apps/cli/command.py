@@ -1,0 +1,56 @@
+"""How every command behaves: failures, interruptions and warnings in one line each."""
+
+from __future__ import annotations
+
+import shlex
+import traceback
+import warnings
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from clearbands.apps.cli import console
+
+
+class Group(TyperGroup):
+    """Takes --debug wherever it stands."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        if "--debug" in args:
+            args = ["--debug", *(arg for arg in args if arg != "--debug")]
+        return super().parse_args(ctx, args)
+
+
+class Command(TyperCommand):
+    """Failures are one sentence and exit code 2, Ctrl-C is 130, warnings are one line each."""
+
+    def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = console.show_warning
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            console.complain("Stopped; no file was left half-written.")
+            raise typer.Exit(130) from None
+        except Exception as error:
+            if ctx.find_root().params.get("debug"):
+                typer.echo(traceback.format_exc(), err=True, nl=False)
+            else:
+                console.complain(console.sentence(error))
+            raise typer.Exit(2) from error
+
+
+def as_typed(ctx: typer.Context) -> str:
+    """The command under way with all that was given to it, as a shell takes it."""
+    words = ["clearbands", ctx.info_name or ""]
+    for given in ctx.command.params:
+        source = ctx.get_parameter_source(given.name or "")
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        value = ctx.params[given.name or ""]
+        if given.param_type_name == "argument":
+            words.append(str(value))
+        else:
+            values = value if isinstance(value, list | tuple) else [value]
+            words += [f"{given.opts[0]}={each}" for each in values]
+    return shlex.join(words)

@@ -1,0 +1,258 @@
+"""What the command says: results on standard output, the rest on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from clearbands.engine.progress import Listener
+from clearbands.rows import numbers
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from clearbands.apps.reading.inspection import Inspected
+    from clearbands.apps.reading.reading import Reading
+    from clearbands.classifier import ClearClassifier
+
+EXPECTED = (ValueError, TypeError, OSError, ImportError)
+STAGES = {
+    "choosing a model": "Choosing a model",
+    "choosing a center": "Choosing a center",
+    "pairs": "Pairs of parts",
+    "epistemic": "Epistemic part",
+    "aleatoric": "Aleatoric part",
+    "predicting": "Predicting",
+    "trying logistic": "Trying lines",
+    "trying trees": "Trying trees",
+    "members of logistic": "Members with lines",
+    "members of trees": "Members with trees",
+    "first pass": "Taking a sample",
+    "second pass": "Writing bins",
+    "unseen rows": "Rows unseen by members",
+}
+MOST_NAMES = 8  # of columns in one line
+
+
+def say(text: str) -> None:
+    typer.echo(text)
+
+
+def write(text: str) -> None:
+    """As it is, to standard output."""
+    typer.echo(text, nl=False)
+
+
+def complain(text: str) -> None:
+    typer.echo(text, err=True)
+
+
+def sentence(error: Exception) -> str:
+    """The error in one line; one that nobody foresaw says so."""
+    text = " ".join(str(error).split())
+    if isinstance(error, EXPECTED) and text:
+        return f"Error: {text}"
+    return f"Error: unexpected {type(error).__name__} ({text}); --debug shows where it happened."
+
+
+def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Stands in for `warnings.showwarning`."""
+    complain(f"Warning: {' '.join(str(message).split())}")
+
+
+@contextmanager
+def progress_bar() -> Iterator[Listener | None]:
+    """A listener that moves a bar per stage; None where nobody would see it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    bars = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    tasks: dict[str, Any] = {"": bars.add_task("Preparing (longer the first time)", total=None)}
+
+    def listen(stage: str, done: int, total: int) -> None:
+        if stage not in STAGES:  # a step inside a stage
+            return
+        if "" in tasks:
+            bars.remove_task(tasks.pop(""))
+        if stage not in tasks:
+            tasks[stage] = bars.add_task(STAGES[stage], total=total)
+        bars.update(tasks[stage], completed=done, total=total)
+
+    with bars:
+        yield listen
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """A sign of life while there is nothing to count; none where nobody would see it."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
+
+
+def count(number: int, what: str) -> str:
+    """1 row, 1,000 rows."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def title_of(data: Path) -> str:
+    """What a table is called in titles."""
+    return "Standard input" if str(data) == "-" else data.name
+
+
+def show_reading(reading: Reading, columns: Sequence[Inspected], title: str) -> None:
+    """How a table was read, in a line per kind of column."""
+    pairs = {"as": reading.in_words}
+    for kind in dict.fromkeys(column.kind for column in columns if not column.is_blank):
+        pairs[kind] = _names([column.name for column in columns if column.kind == kind])
+    gaps = [c for c in columns if c.n_missing and not c.is_blank]
+    if gaps:
+        pairs["gaps"] = _names([f"{column.name} ({column.n_missing:,})" for column in gaps])
+    blank = [column.name for column in columns if column.is_blank]
+    if blank:
+        pairs["without values"] = _names(blank)
+    show_pairs(title, pairs)
+
+
+def show_columns(columns: Sequence[Inspected], title: str) -> None:
+    """A row per column of a table."""
+    table = _table()
+    for name in ("column", "kind", "gaps", "distinct", "values", "remark"):
+        table.add_column(
+            name, justify="right" if name in ("gaps", "distinct") else "left", overflow="fold"
+        )
+    for c in columns:
+        gaps = f"{c.n_missing:,}" if c.n_missing else ""
+        table.add_row(c.name, c.kind, gaps, f"{c.n_distinct:,}", c.shown, c.remark)
+    _print(title, table)
+
+
+def _names(names: Sequence[str]) -> str:
+    shown, left = ", ".join(names[:MOST_NAMES]), len(names) - MOST_NAMES
+    return f"{shown} and {left:,} more" if left > 0 else shown
+
+
+def show_fit(model: Any, name: str) -> None:
+    """Who saw which rows, what won, and the factors of every level."""
+    if hasattr(model, "classes_"):
+        _show_class_fit(model, name)
+        return
+    from clearbands.selection.leaderboard import best_model
+
+    pairs = {"rows": _who_saw_what(model)}
+    best = best_model(model)
+    if best is not None:
+        pairs["best model"] = best
+    pairs["guarantee"] = model.guarantee_
+    for j, level in enumerate(model.levels_):
+        pairs[f"level {level:g}"] = (
+            f"lambda {model.lambda_[j]:.3g}, gamma1 {model.gamma1_[j]:.3g}, "
+            f"gamma2 {model.gamma2_[j]:.3g}"
+        )
+    show_pairs(f"Fitted on {name}", pairs)
+
+
+def _show_class_fit(model: ClearClassifier, name: str) -> None:
+    losses = [f"{board} {loss:.3g}" for board, loss in model.leaderboard_.items()]
+    pairs = {
+        "rows": _who_saw_what(model),
+        "models kept": f"{', '.join(model.models_)} ({len(model.members_)} members)",
+        "unseen loss": f"{', '.join(losses)} nats per row",
+        "constants": f"c1 {model.c1_:.3g}, c2 {model.c2_:.3g}",
+        "guarantee": f"of the sets at {model.confidence_level:g}: {model.guarantee_}",
+    }
+    show_pairs(f"Fitted on {name}", pairs)
+
+
+def show_written(model: Any, data: Path, out: Path, seconds: float) -> None:
+    """What came of a fit, and where it is now."""
+    show_fit(model, title_of(data))
+    size = out.stat().st_size
+    shown = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
+    say(f"Wrote {out} ({shown}) after {seconds:.1f} s.")
+
+
+def _who_saw_what(model: Any) -> str:
+    if model.calibration_ == "cross":
+        return (
+            f"{model.n_train_:,} trained, {model.n_calibration_:,} of them calibrated by members "
+            "that did not see them"
+        )
+    chosen = f"{model.n_calibration_:,} calibrated"
+    if model.calibration_ == "conformal":
+        what = "c1 and c2" if hasattr(model, "classes_") else "lambda"
+        chosen = f"{model.n_validation_:,} chose {what}, {chosen}"
+    return f"{model.n_train_:,} trained, {chosen}"
+
+
+def show_pairs(title: str, pairs: Mapping[str, str]) -> None:
+    table = _table(show_header=False)
+    for name, value in pairs.items():
+        table.add_row(name, value)
+    _print(title, table)
+
+
+def show_scores(scores: Sequence[Mapping[str, float]], title: str) -> None:
+    """A row per level, a column per metric."""
+    table = _table()
+    names = list(scores[0])
+    for name in names:
+        table.add_column("level" if name == "confidence_level" else name, justify="right")
+    for row in scores:
+        table.add_row(*(_number(name, row[name]) for name in names))
+    _print(title, table)
+
+
+def show_updates(model: Any, title: str) -> None:
+    """How calibration goes on: a row per level."""
+    rolling = model.rolling_
+    table = _table()
+    for name in ("level", "asked for now", "coverage so far", "below", "above"):
+        table.add_column(name, justify="right")
+    columns = (rolling.levels, rolling.levels_now, rolling.coverage, *rolling.outside.T)
+    for level, *found in zip(*(values.tolist() for values in columns), strict=True):
+        table.add_row(f"{level:g}", *(f"{value:.4g}" for value in found))
+    _print(f"Updated with {title}; {count(rolling.n_rows, 'row')} since the fit", table)
+
+
+def _number(name: str, value: float) -> str:
+    return f"{value:g}" if name == "confidence_level" else numbers.number(value)
+
+
+def _table(**options: Any) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    return Table(box=box.SIMPLE_HEAD, **options)
+
+
+def _print(title: str, table: Table) -> None:
+    from rich.console import Console
+
+    say(title)  # not the table's own, which would be broken to its width
+    Console(highlight=False, markup=False).print(table)

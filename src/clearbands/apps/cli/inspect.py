@@ -1,0 +1,54 @@
+"""clearbands inspect"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from clearbands.apps.cli import console
+from clearbands.apps.cli.class_target import is_classes, take_y, words_about
+from clearbands.apps.cli.options import (
+    ColumnsAs,
+    Data,
+    Decimal,
+    Encoding,
+    Separator,
+    asked_of,
+    kinds_asked,
+)
+from clearbands.apps.reading.reading import read_table
+
+
+def inspect(
+    data: Data,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", metavar="COLUMN", help="What is to be predicted, if known."),
+    ] = None,
+    columns_as: ColumnsAs = [],  # noqa: B006
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+) -> None:
+    """Show how fit would read a table: kinds of columns, gaps, what was mended or looks wrong."""
+    asked = asked_of(separator, decimal, encoding)
+    reading = read_table(data, asked=asked, columns_as=kinds_asked(columns_as))
+
+    from clearbands.apps.reading.inspection import inspect_table, warnings_about_target
+
+    for words in reading.left_out:
+        console.complain(f"Left out: {words}.")
+    console.show_columns(
+        inspect_table(reading),
+        f"{console.title_of(data)}: {console.count(reading.frame.height, 'row')}, "
+        f"{console.count(reading.frame.width, 'column')} "
+        f"({reading.in_words})",
+    )
+    if target is not None:
+        y = take_y(reading, target, None)
+        if is_classes(y):
+            console.say(words_about(target, y))
+            return
+        for words in warnings_about_target(target, y):
+            console.complain(f"Warning: {words}")

@@ -1,0 +1,132 @@
+"""clearbands predict"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from clearbands.apps.cli import console
+from clearbands.apps.cli.class_target import is_classifier
+from clearbands.apps.cli.classes import refuse_for_classes
+from clearbands.apps.cli.models import load_any, read_for
+from clearbands.apps.cli.options import (
+    Data,
+    Decimal,
+    Encoding,
+    Engine,
+    Jobs,
+    Keep,
+    KnownId,
+    Model,
+    Scheduler,
+    Separator,
+    TableOut,
+    Work,
+    asked_of,
+    engine_of,
+    refuse_engine,
+)
+from clearbands.apps.reading import files
+from clearbands.apps.reading.formats import STREAM
+from clearbands.engine.progress import listening
+
+
+def predict(
+    model: Model,
+    data: Data,
+    out: TableOut,
+    level: Annotated[
+        list[float],
+        typer.Option(
+            "--level", metavar="LEVEL", help="Other levels than those of the fit; repeatable."
+        ),
+    ] = [],  # noqa: B006
+    side: Annotated[
+        str,
+        typer.Option(
+            "--side", metavar="SIDE", help="lower or upper: one bound, which holds at the level."
+        ),
+    ] = "both",
+    tails: Annotated[
+        str | None,
+        typer.Option(
+            "--tails",
+            metavar="BELOW:ABOVE",
+            help="Shares of targets below and above, such as 0.02:0.08, instead of a level.",
+        ),
+    ] = None,
+    quantile: Annotated[
+        list[float],
+        typer.Option("--quantile", metavar="SHARE", help="Such as 0.1; repeat for several."),
+    ] = [],  # noqa: B006
+    above: Annotated[
+        list[str],
+        typer.Option(
+            "--above", metavar="VALUE", help="The chance to exceed it: a number or a column."
+        ),
+    ] = [],  # noqa: B006
+    below: Annotated[
+        list[str],
+        typer.Option(
+            "--below", metavar="VALUE", help="The chance to be below: a number or a column."
+        ),
+    ] = [],  # noqa: B006
+    unfamiliar: Annotated[
+        bool, typer.Option("--unfamiliar", help="Say which rows are unlike those of the fit.")
+    ] = False,
+    keep: Keep = [],  # noqa: B006
+    row_id: KnownId = None,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    jobs: Jobs = None,
+    engine: Engine = None,
+    scheduler: Scheduler = None,
+    work: Work = None,
+) -> None:
+    """Write point, bounds and the two parts of the width for every row.
+
+    The columns are point, lower, upper (lower_0.9, upper_0.9, ... with several levels), and, at
+    the first level, the widths aleatoric and epistemic and epistemic_share between 0 and 1; then
+    quantile_0.1, above_400000, below_... and unfamiliar, if asked for. With --side the two parts
+    are still those of the interval with both bounds. Columns that the model does not know are
+    ignored. Parquet files are read piece by piece: the table may be larger than memory.
+
+    Of a model for classes: class, the classes of its set, p_ and the name of each class with its
+    probability, the entropies aleatoric and epistemic in bits, and epistemic_share.
+    """
+    from clearbands.apps.cli.predict_files import predict_files, table_in_files
+    from clearbands.apps.cli.predicting import Wanted
+
+    files.check_output(out, inputs=[model, data], table=True)
+    asked = asked_of(separator, decimal, encoding)
+    wanted = Wanted(
+        tuple(level),
+        side,
+        tuple(quantile),
+        tuple(above),
+        tuple(below),
+        unfamiliar,
+        tuple(keep),
+        row_id,
+        tails,
+    )
+    fitted = load_any(model)
+    if is_classifier(fitted):
+        refuse_for_classes(
+            side=side != "both", tails=tails, quantile=quantile, above=above, below=below
+        )
+    table_on_disk = table_in_files(data, fitted)
+    if table_on_disk is not None:
+        workers = engine_of(engine, scheduler, jobs)
+        predict_files(model, wanted, table_on_disk, out, workers, work)
+        n_rows = table_on_disk.n_rows
+    else:
+        refuse_engine(engine, scheduler, work)
+        reading = read_for(data, asked, fitted)
+        with console.progress_bar() as progress, listening(progress):
+            files.write_table(wanted.table(fitted, reading), out)
+        n_rows = reading.frame.height
+    if out != STREAM:
+        console.say(f"Wrote {out} ({n_rows} rows).")

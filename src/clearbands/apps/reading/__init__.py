@@ -1,0 +1,1 @@
+"""Files as people have them, read into tables."""

@@ -1,0 +1,122 @@
+"""What a fitted model expects of a row: its columns, what they hold, and a typical value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from clearbands.apps.reading.reading import Fitted
+from clearbands.tables.kinds import value_of
+
+if TYPE_CHECKING:
+    from clearbands.regressor import ClearRegressor
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One column of the rows that a model was fitted on."""
+
+    name: str
+    kind: str  # one of `clearbands.tables.kinds.KINDS`; "any" where an encoder does not tell
+    categories: tuple[str, ...] = ()  # of text: those the model tells apart from each other
+    typical: Any = None  # median or first category, as it would stand in JSON
+
+
+def features_of(model: ClearRegressor) -> tuple[Feature, ...]:
+    """The columns in the order of fit."""
+    encoder = model.encoder_
+    kinds = getattr(encoder, "kinds_", {})
+    medians, categories = _medians(encoder), _categories(encoder)
+    return tuple(
+        _feature(str(name), kinds.get(name, "any"), medians.get(name), categories.get(name, ()))
+        for name in model.feature_names_in_
+    )
+
+
+def row_features(model: ClearRegressor) -> tuple[Feature, ...]:
+    """The columns that a row to be predicted needs: those of fit, and that of its group."""
+    group = group_feature(model)
+    return features_of(model) + (() if group is None else (group,))
+
+
+def group_feature(model: ClearRegressor) -> Feature | None:
+    """The column of the groups, where the model does not learn from it and so cannot find it."""
+    if not getattr(model, "has_groups_", False) or model.group_column_ is not None:
+        return None
+    origin = getattr(model, "origin_", None)
+    if origin is None or not origin.group:
+        raise ValueError(
+            "The model was calibrated by group, with labels whose column it does not know; fit it "
+            "with the name of a column."
+        )
+    labels = tuple(group.label for group in model.calibrator_.groups_)
+    return Feature(origin.group, "any", labels, labels[0])
+
+
+def typical_row(features: Sequence[Feature]) -> dict[str, Any]:
+    """As JSON has it."""
+    return {feature.name: feature.typical for feature in features}
+
+
+def kinds_of(model: ClearRegressor) -> dict[str, str]:
+    """The kind of every column; "any" where an encoder does not tell."""
+    return {feature.name: feature.kind for feature in features_of(model)}
+
+
+def known_texts(model: ClearRegressor) -> dict[str, frozenset[str]]:
+    """All that text columns held in fit; none of those whose encoder does not tell."""
+    encoder = model.encoder_
+    known = getattr(getattr(encoder, "categorical_", None), "categories_", ())
+    columns = getattr(encoder, "categorical_columns_", ()) if len(known) else ()
+    return {
+        str(name): frozenset(str(value) for value in values if value is not None)
+        for name, values in zip(columns, known, strict=True)
+    }
+
+
+def fitted_columns(*models: ClearRegressor) -> Fitted:
+    """The columns of models; where several have one, as the first has it."""
+    kinds: dict[str, str] = {}
+    texts: dict[str, frozenset[str]] = {}
+    for model in reversed(models):
+        kinds |= kinds_of(model)
+        texts |= known_texts(model)
+    return Fitted(kinds, texts)
+
+
+def _feature(name: str, kind: str, median: float | None, categories: tuple[str, ...]) -> Feature:
+    if kind == "text":
+        return Feature(name, kind, categories, categories[0] if categories else None)
+    if median is None or not math.isfinite(median):
+        return Feature(name, kind)
+    return Feature(name, kind, typical=value_of(kind, median))
+
+
+def _medians(encoder: BaseEstimator) -> dict[Any, float]:
+    """Of the training rows, where the imputer kept them."""
+    medians = getattr(getattr(encoder, "numeric_", None), "statistics_", None)
+    if medians is None:
+        return {}
+    return dict(zip(encoder.numeric_columns_, np.asarray(medians, float).tolist(), strict=True))
+
+
+def _categories(encoder: BaseEstimator) -> dict[Any, tuple[str, ...]]:
+    """Those with a column of their own: the missing one and the pooled rare ones are left out."""
+    one_hot = getattr(encoder, "categorical_", None)
+    known = getattr(one_hot, "categories_", None)
+    if known is None:
+        return {}
+    pooled = getattr(one_hot, "infrequent_categories_", None) or [None] * len(known)
+    return {
+        name: tuple(
+            str(value)
+            for value in values
+            if value is not None and (rare is None or value not in rare)
+        )
+        for name, values, rare in zip(encoder.categorical_columns_, known, pooled, strict=True)
+    }

@@ -1,0 +1,85 @@
+"""Files that the command line writes.
+
+Output is checked before the work whose result it is to hold; a file that is written appears whole
+or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clearbands.apps.reading.formats import STREAM
+from clearbands.persistence.writing import _unfinished, written_whole
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def check_output(path: Path, *, inputs: Collection[Path] = (), table: bool = False) -> None:
+    """Raise unless `path` can be written, as a table if `table`, without hitting an input."""
+    if table and path == STREAM:
+        return
+    if table:
+        _check_suffix(path)
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; give the name of a file in it.")
+    if not path.parent.is_dir():
+        raise ValueError(f"There is no folder {path.parent} for {path.name}; create it first.")
+    for given in inputs:
+        if path.exists() and given.exists() and path.samefile(given):
+            raise ValueError(f"{path} is an input and would be overwritten; choose another --out.")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise ValueError(f"{path} is there and write-protected; choose another name.")
+    probe = _unfinished(path)
+    try:
+        probe.touch()
+    except OSError as error:
+        raise ValueError(
+            f"{path} cannot be written ({error.strerror}); choose another place."
+        ) from error
+    finally:
+        probe.unlink(missing_ok=True)
+
+
+def fingerprint(path: Path) -> str:
+    """The name of a file and the first half of its SHA-256: the same file, the same words."""
+    with path.open("rb") as opened:
+        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    return f"{path.name}, SHA-256 {digest[:32]}"
+
+
+def make_folder(path: Path) -> None:
+    """Create the folder unless it is there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(
+            f"The folder {path} cannot be created ({error.strerror}); choose another place."
+        ) from error
+
+
+def write_table(frame: pl.DataFrame, path: Path) -> None:
+    """Write a csv, parquet or feather file, by suffix, whole or not at all; "-" prints csv."""
+    if path == STREAM:
+        sys.stdout.write(frame.write_csv())
+        return
+    with written_whole(path) as unfinished:
+        WRITERS[path.suffix.lower()](frame, unfinished)
+
+
+WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
+    ".csv": lambda frame, path: frame.write_csv(path),
+    ".parquet": lambda frame, path: frame.write_parquet(path),
+    ".feather": lambda frame, path: frame.write_ipc(path),
+}
+
+
+def _check_suffix(path: Path) -> None:
+    if path.suffix.lower() not in WRITERS:
+        ending = f"ends in {path.suffix!r}" if path.suffix else "has no ending"
+        raise ValueError(f"{path} {ending}; tables are written to {', '.join(WRITERS)} files.")

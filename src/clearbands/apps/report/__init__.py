@@ -1,0 +1,158 @@
+"""One page about a model on rows it has not seen: whether its intervals hold, and why they are
+wide. A single file of HTML that needs no network."""
+
+from __future__ import annotations
+
+import datetime as dt
+import html as markup
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
+
+from clearbands._compat import require
+from clearbands.apps.report import accuracy, answer, coverage, figures, models, rows, seen, widths
+from clearbands.apps.report.facts import Facts, gather
+from clearbands.persistence.writing import written_whole
+from clearbands.prediction import glossary
+from clearbands.rows import numbers
+from clearbands.rows.typed import TableLike
+
+if TYPE_CHECKING:
+    from clearbands.prediction.answers import Answers
+    from clearbands.regressor import ClearRegressor
+
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page, to be saved or shown in a notebook."""
+
+    html: str
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page; the file appears whole or not at all."""
+        with written_whole(Path(path)) as unfinished:
+            unfinished.write_text(self.html, encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        """In a frame of its own, so that its style stays inside."""
+        page = markup.escape(self.html, quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:80vh;border:0"></iframe>'
+
+
+def make_report(
+    model: ClearRegressor,
+    X: TableLike,
+    y: ArrayLike,
+    *,
+    target: str = "the target",
+    unit: str = "",
+    groups: ArrayLike | None = None,
+    confidence_level: float | None = None,
+    origin: Mapping[str, str] | None = None,
+    answers: Answers | None = None,
+    n_seen: int = 0,
+) -> Report:
+    """See `ClearRegressor.report`. `origin` says where model and rows came from, line by line;
+    `answers` are the model's `answers(X)` where they are there already; `n_seen` of the rows the
+    model was fitted on, which the page then says above all else."""
+    page = template()
+    facts = gather(
+        model,
+        X,
+        y,
+        groups=groups,
+        confidence_level=confidence_level,
+        target=target,
+        unit=unit,
+        answers=answers,
+        n_seen=n_seen,
+    )
+    return Report(page.render(**_page(facts, dict(origin or {}))))
+
+
+def template(name: str = "page.html") -> Any:
+    """A page with holes, by the name of its file."""
+    jinja2 = require("jinja2", what="A report", extra="report")
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("clearbands.apps.report", "page"),
+        autoescape=True,  # names of columns and their values are other people's text
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    return environment.get_template(name)
+
+
+def _page(facts: Facts, origin: dict[str, str]) -> dict[str, Any]:
+    """Everything the template needs."""
+    drawn = facts.is_finite
+    page = {
+        "facts": facts,
+        "words": numbers,
+        "glossary": glossary,
+        "verdict": answer.verdict(facts),
+        "answer": answer.answer(facts),
+        "tile": coverage.tile(facts),
+        "errors": accuracy.errors(facts),
+        "widths": (accuracy.own_widths(facts), accuracy.constant_width(facts)) if drawn else None,
+        "warning": seen.warning(facts.n_seen, len(facts.y)),
+        "fan": figures.fan(facts) if drawn else None,
+        "unfamiliar": rows.unfamiliar(facts) if drawn else "",
+        "quartiles": widths.quartiles(facts) if drawn else "",
+        "bands": figures.bands(facts) if drawn else None,
+        "parts": figures.parts_of_rows(facts) if drawn and facts.has_both_parts else None,
+        "panels": widths.panels(facts) if drawn else (),
+        "importances": widths.importances(facts),
+        "rows_shuffled": widths.rows_shuffled(facts),
+        "losses": figures.losses(facts),
+        "who_chose_lambda": answer.who_chose_lambda(facts),
+        "how_lambda_won": answer.how_lambda_won(facts),
+        "findings": facts.diagnosis.say_findings(("“", "”")),
+        "coverage": list(coverage.whiskers(facts).items()),
+        "boards": models.boards(facts),
+        "most_epistemic": rows.most_epistemic(facts) if drawn else (),
+        "most_aleatoric": rows.most_aleatoric(facts) if drawn else (),
+        "named_columns": facts.important_columns(rows.MOST_VALUES),
+        "all_rows": rows.all_rows(facts) if drawn else None,
+        "held": answer.held(facts),
+        "not_held": answer.not_held(facts),
+        "rows_of_the_fit": answer.rows_of_the_fit(facts),
+        "origin": origin,
+        "versions": versions(),
+        "made": dt.date.today().isoformat(),
+    }
+    return page | {"contents": _contents(page)}
+
+
+def _contents(page: Mapping[str, Any]) -> dict[str, str]:
+    """Anchor and heading of every section that is there."""
+    found = {
+        "levels": ("Every level", len(page["facts"].levels) > 1),
+        "accuracy": ("How close the predictions are", True),
+        "bands": ("Predictions and true values", page["bands"]),
+        "why": ("Why intervals are wide", page["bands"]),
+        "lambda": ("How noise and ignorance were weighed", page["losses"]),
+        "coverage": ("Where coverage holds", True),
+        "models": ("The models that competed", page["boards"]),
+        "rows": ("Rows to look at", page["bands"]),
+        "promise": ("What is guaranteed and what is not", True),
+        "reproduce": ("How to reproduce it", True),
+    }
+    return {anchor: heading for anchor, (heading, is_there) in found.items() if is_there}
+
+
+def versions() -> dict[str, str]:
+    """Of Python, this package and what it stands on."""
+    from importlib.metadata import version
+
+    from clearbands import __version__
+
+    found = {"Python": platform.python_version(), "clearbands": __version__}
+    return found | {name: version(name) for name in LIBRARIES}

@@ -1,0 +1,189 @@
+"""What a report tells, in numbers: everything that is predicted, measured or looked up for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from clearbands.calibration.lambda_path import LambdaPath
+from clearbands.diagnostics.coverage import Cell, coverage
+from clearbands.diagnostics.diagnose import FEWEST_ROWS, Predicted, judge
+from clearbands.diagnostics.diagnosis import Diagnosis
+from clearbands.diagnostics.groups import bounds_together, needed_groups
+from clearbands.diagnostics.importance import Importance, feature_importance
+from clearbands.prediction.questions import fan_levels
+from clearbands.prediction.uncertainty import Uncertainty
+from clearbands.rows.checks import check_vector
+from clearbands.rows.levels import find_level, same_level
+from clearbands.rows.typed import TableLike
+from clearbands.tables.columns import Column, columns_of
+from clearbands.uncertainty.bands import covered
+
+if TYPE_CHECKING:
+    from clearbands.prediction.answers import Answers
+    from clearbands.regressor import ClearRegressor
+
+
+@dataclass(frozen=True)
+class LevelFacts:
+    """The promise and the truth at one level."""
+
+    confidence_level: float
+    coverage: Cell
+    typical_width: float
+    factors: tuple[float, float, float] | None  # lambda, gamma1, gamma2, of a level of the fit
+
+
+@dataclass(frozen=True)
+class Facts:
+    """One fitted model on rows that it has not seen, at one level."""
+
+    model: ClearRegressor
+    y: np.ndarray
+    parts: Uncertainty
+    columns: tuple[Column, ...]
+    importance: tuple[Importance, ...]  # the most important first
+    diagnosis: Diagnosis
+    levels: tuple[LevelFacts, ...]
+    path: LambdaPath | None
+    target: str = "the target"
+    unit: str = ""
+    fan: Mapping[float, np.ndarray] = field(default_factory=dict)  # (n, 2) at levels of their own
+    unfamiliar: np.ndarray | None = None  # (n,) booleans, where the model tells
+    n_seen: int = 0  # of the rows, in the fit
+
+    @property
+    def confidence_level(self) -> float:
+        return self.parts.confidence_level
+
+    @cached_property
+    def interval(self) -> np.ndarray:
+        """(n, 2)."""
+        return self.parts.interval
+
+    @cached_property
+    def inside(self) -> np.ndarray:
+        """(n,) booleans."""
+        return covered(self.y, self.interval)
+
+    @cached_property
+    def widths(self) -> np.ndarray:
+        """(n, 2): aleatoric and epistemic, each below and above together."""
+        return self.parts.widths
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether there are widths to speak of."""
+        return bool(np.isfinite(self.widths).all())
+
+    @property
+    def has_both_parts(self) -> bool:
+        """Whether noise and ignorance both have a part in the intervals."""
+        return bool((self.widths.sum(axis=0) > 0).all())
+
+    @property
+    def typical_width(self) -> float:
+        """The median from bound to bound."""
+        return typical_width(self.parts)
+
+    @cached_property
+    def epistemic_shares(self) -> np.ndarray:
+        """(n,): between 0 and 1."""
+        return self.parts.epistemic_share
+
+    @cached_property
+    def epistemic_share(self) -> float:
+        """Of the mean width."""
+        return self.parts.total_epistemic_share
+
+    def important_columns(self, most: int) -> list[Column]:
+        """The columns that matter, the most important first."""
+        by_name = {column.name: column for column in self.columns}
+        return [by_name[found.name] for found in self.importance[:most]]
+
+    def in_unit(self, words: str) -> str:
+        """The name of an axis, with the unit of the target where there is one."""
+        return f"{words} ({self.unit})" if self.unit else words
+
+
+def gather(
+    model: ClearRegressor,
+    X: TableLike,
+    y: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    confidence_level: float | None = None,
+    target: str = "the target",
+    unit: str = "",
+    answers: Answers | None = None,
+    n_seen: int = 0,
+) -> Facts:
+    """Predict every row once and measure, or say what is wrong with the rows.
+
+    `answers` are the model's `answers(X)` where they are there already.
+    """
+    y = check_vector(y, "y")
+    if len(y) < FEWEST_ROWS:
+        raise ValueError(f"A report needs at least {FEWEST_ROWS} rows, got {len(y)}.")
+    chosen = find_level(model.levels_, confidence_level)
+    needed = needed_groups(model, groups)
+    answers = model.answers(X, groups=needed) if answers is None else answers
+    parts = answers.uncertainty(float(model.levels_[chosen]))
+    if len(parts) != len(y):
+        raise ValueError(f"X has {len(parts)} rows where y has {len(y)}.")
+    at = parts.confidence_level
+    importance = feature_importance(
+        model, X, y, confidence_level=at, groups=needed, predicted=parts
+    )
+    judged = Predicted.of(parts, bounds_together(model, X, at))
+    return Facts(
+        model=model,
+        y=y,
+        parts=parts,
+        columns=tuple(columns_of(X)),
+        importance=tuple(_most_important_first(importance)),
+        diagnosis=judge(model, X, y, judged, groups=groups, confidence_level=at),
+        levels=_levels(model, y, answers),
+        path=model.lambda_paths_[chosen] if model.lambda_paths_ else None,
+        target=target,
+        unit=unit,
+        fan={level: answers.interval(level)[:, :, 0] for level in fan_levels(model)},
+        unfamiliar=answers.unfamiliar() if getattr(model, "familiar_", None) else None,
+        n_seen=n_seen,
+    )
+
+
+def typical_width(parts: Uncertainty) -> float:
+    """The median from bound to bound."""
+    return float(np.median(parts.widths.sum(axis=1)))
+
+
+def _levels(model: ClearRegressor, y: np.ndarray, answers: Answers) -> tuple[LevelFacts, ...]:
+    """The levels of the fit, and those of the fan that are not among them; the highest first."""
+    fitted = model.levels_.tolist()
+    others = [level for level in fan_levels(model) if same_level(fitted, level) is None]
+    return tuple(
+        _level_facts(model, y, answers.uncertainty(level))
+        for level in sorted([*fitted, *others], reverse=True)
+    )
+
+
+def _level_facts(model: ClearRegressor, y: np.ndarray, parts: Uncertainty) -> LevelFacts:
+    j = same_level(model.levels_, parts.confidence_level)
+    factors = None
+    if j is not None:
+        factors = (float(model.lambda_[j]), float(model.gamma1_[j]), float(model.gamma2_[j]))
+    covered = coverage(y, parts.interval)
+    return LevelFacts(parts.confidence_level, covered, typical_width(parts), factors)
+
+
+def _most_important_first(found: list[Importance]) -> list[Importance]:
+    """By what a feature does to the center or to the width, whichever is more remarkable."""
+    center = max((each.center for each in found), default=0) or 1.0
+    width = max((each.width for each in found), default=0) or 1.0
+    return sorted(found, key=lambda each: -max(each.center / center, each.width / width))

@@ -1,0 +1,217 @@
+"""A page about a model as time goes on: rolling coverage, widths, unfamiliar rows, drift."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+
+import numpy as np
+
+from clearbands.apps.report import Report, seen, template, versions
+from clearbands.apps.report.plot import SIZE, Mark, Plot, Scale, Spot, Tick, line
+from clearbands.apps.report.watch import Watched
+from clearbands.prediction import glossary
+from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
+from clearbands.rows import numbers
+from clearbands.rows.numbers import level, number, percent
+from clearbands.rows.time_order import show_time
+
+DRIFTED = 0.25
+"""From here on a population stability index counts as a shift, below 0.1 as none."""
+
+
+def make_monitor(
+    watched: Watched,
+    *,
+    target: str,
+    unit: str = "",
+    origin: Mapping[str, str] | None = None,
+    n_seen: int = 0,
+) -> Report:
+    """The page; `origin` says where model and rows came from, line by line, and `n_seen` how many
+    of the rows took part in the fit.
+    """
+    worst = watched.worst
+    warning = seen.warning(n_seen, watched.n_rows, seen.COME_LATER)
+    return Report(
+        template("monitor.html").render(
+            words=numbers,
+            glossary=glossary,
+            watched=watched,
+            target=target,
+            unit=unit,
+            warning=warning,
+            verdict=seen.verdict("intervals") if warning else verdict(watched),
+            worst=f"{_moment(watched, _first(watched, worst))} to "
+            f"{_moment(watched, int(watched.ends[worst]))}",
+            since=_moment(watched, 0),
+            until=_moment(watched, watched.n_rows - 1),
+            plots={
+                "coverage": coverage(watched),
+                "widths": widths(watched, unit),
+                "strange": strange(watched),
+                "drift": drift(watched),
+            },
+            origin=dict(origin or {}),
+            versions=versions(),
+            made=dt.date.today().isoformat(),
+        )
+    )
+
+
+def verdict(watched: Watched) -> str:
+    """The page in one sentence."""
+    asked = level(watched.level)
+    if watched.advice is not None:
+        return "The model should be fitted anew."
+    if watched.covered < watched.level - 0.03:
+        return f"The intervals of the fit hold {percent(watched.covered)} where {asked} was asked."
+    return f"The intervals hold {percent(watched.covered)}, {asked} was asked."
+
+
+def coverage(watched: Watched) -> Plot:
+    lines = {"line": watched.coverage, "less-line": watched.updated}
+    low = min(float(values.min()) for values in lines.values())
+    y = Scale(max(0.0, min(low, watched.level) - 0.05), 1.02)
+    marks = [Mark("equal", line([(0, y.down(watched.level)), (SIZE, y.down(watched.level))]))]
+    said = (
+        f"the fit {percent(fit, 1)}\nupdated {percent(kept, 1)}"
+        for fit, kept in zip(watched.coverage, watched.updated, strict=True)
+    )
+    return _plot(
+        watched,
+        "coverage",
+        f"Coverage of the last {watched.stretch} rows over time",
+        "Share of true values inside",
+        marks,
+        lines,
+        y,
+        list(said),
+        {
+            "line": "By the intervals of the fit",
+            "less-line": "With updates, row by row",
+            "equal": f"Asked for: {level(watched.level)}",
+        },
+    )
+
+
+def widths(watched: Watched, unit: str) -> Plot | None:
+    both = watched.aleatoric + watched.epistemic
+    if not np.isfinite(both).all():
+        return None
+    y = Scale(0.0, 1.05 * float(both.max()) or 1.0)
+    x = _x(watched)
+    points = [x(end) for end in watched.ends.tolist()]
+
+    def layer(low: np.ndarray, high: np.ndarray) -> str:
+        up = [(a, y.down(b)) for a, b in zip(points, high.tolist(), strict=True)]
+        back = [(a, y.down(b)) for a, b in zip(points, low.tolist(), strict=True)]
+        return line(up + back[::-1]) + "z"
+
+    marks = [
+        Mark(EPISTEMIC.name, layer(watched.aleatoric, both)),
+        Mark(ALEATORIC.name, layer(np.zeros(len(both)), watched.aleatoric)),
+    ]
+    said = [
+        f"width {number(noise + ignorance)}\n{percent(ignorance / (noise + ignorance or 1))} of it "
+        f"{EPISTEMIC.plain}"
+        for noise, ignorance in zip(
+            watched.aleatoric.tolist(), watched.epistemic.tolist(), strict=True
+        )
+    ]
+    return _plot(
+        watched,
+        "widths",
+        f"Mean width of the last {watched.stretch} intervals over time, in two layers",
+        f"Mean width in {unit}" if unit else "Mean width",
+        marks,
+        {},
+        y,
+        said,
+        {ALEATORIC.name: ALEATORIC.label, EPISTEMIC.name: EPISTEMIC.label},
+        heights=both,
+    )
+
+
+def strange(watched: Watched) -> Plot | None:
+    if watched.strange is None:
+        return None
+    y = Scale(-0.02, max(0.25, 1.1 * float(watched.strange.max())))
+    said = [f"{percent(share, 1)} unfamiliar" for share in watched.strange.tolist()]
+    return _plot(
+        watched,
+        "strange",
+        f"Share of unfamiliar rows among the last {watched.stretch} over time",
+        "Share of unfamiliar rows",
+        [Mark("equal", line([(0, y.down(0.05)), (SIZE, y.down(0.05))]))],
+        {"line": watched.strange},
+        y,
+        said,
+        {"line": "Rows unlike those of the fit", "equal": "Of ordinary rows: 5 %"},
+    )
+
+
+def drift(watched: Watched) -> Plot:
+    y = Scale(-0.02, max(1.5 * DRIFTED, 1.1 * float(watched.drift.max())))
+    said = [f"index {number(index)}" for index in watched.drift.tolist()]
+    return _plot(
+        watched,
+        "drift",
+        f"How far the errors of the last {watched.stretch} rows are from those of the calibration",
+        "Population stability index",
+        [Mark("equal", line([(0, y.down(DRIFTED)), (SIZE, y.down(DRIFTED))]))],
+        {"line": watched.drift},
+        y,
+        said,
+        {"line": "Drift of the errors", "equal": f"From {DRIFTED:g} on: a shift"},
+    )
+
+
+def _plot(
+    watched: Watched,
+    name: str,
+    says: str,
+    y_label: str,
+    marks: list[Mark],
+    lines: Mapping[str, np.ndarray],
+    y: Scale,
+    said: list[str],
+    keys: dict[str, str],
+    heights: np.ndarray | None = None,
+) -> Plot:
+    x, ends = _x(watched), watched.ends.tolist()
+    for kind, values in reversed(list(lines.items())):
+        points = zip(ends, values.tolist(), strict=True)
+        marks.append(Mark(kind, line([(x(end), y.down(value)) for end, value in points])))
+    at = next(iter(lines.values())) if heights is None else heights
+    spots = [
+        Spot(x(end), y.down(height), f"{_moment(watched, end)}\n{text}", 0, SIZE)
+        for end, height, text in zip(ends, at.tolist(), said, strict=True)
+    ]
+    ticks = [Tick(x(end) / 10, _moment(watched, end, short=True)) for end in _few(ends)]
+    return Plot(name, says, _axis(watched), y_label, marks, ticks, y.ticks, spots, keys=keys)
+
+
+def _x(watched: Watched) -> Scale:
+    return Scale(float(watched.ends[0]), float(max(watched.ends[-1], watched.ends[0] + 1)))
+
+
+def _few(ends: list[int]) -> list[int]:
+    """Places for words, which are dates and must stand beside each other on a telephone."""
+    chosen = np.linspace(0, len(ends) - 1, 7).astype(int)[1::2]
+    return [ends[i] for i in chosen]
+
+
+def _first(watched: Watched, point: int) -> int:
+    return int(watched.ends[point]) + 1 - watched.stretch
+
+
+def _moment(watched: Watched, row: int, *, short: bool = False) -> str:
+    time = watched.times[row]
+    if isinstance(time, np.datetime64):
+        return show_time(time)[: 10 if short else None]
+    return f"{float(time):,.10g}"
+
+
+def _axis(watched: Watched) -> str:
+    return "Time" if watched.times.dtype.kind == "M" else "Rows, in the order of time"

@@ -1,0 +1,110 @@
+"""A picture for the page: coordinates of marks, which the template writes as SVG.
+
+A plot is 1,000 units wide and high and is stretched to its place on the page, so that the words
+around it, which are not part of the SVG, keep their size on any screen. Lines and dots are
+strokes that do not stretch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from clearbands.rows.numbers import number
+
+SIZE = 1000
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From numbers to the 1,000 units of a plot."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, *values: np.ndarray, margin: float = 0.04) -> Scale:
+        low = min(float(v.min()) for v in values)
+        high = max(float(v.max()) for v in values)
+        room = margin * (high - low) or abs(low) or 1.0
+        return cls(low - room, high + room)
+
+    def __call__(self, value: float) -> float:
+        return round(SIZE * (value - self.low) / (self.high - self.low), 2)
+
+    def down(self, value: float) -> float:
+        """From the top, as SVG counts."""
+        return round(SIZE - self(value), 2)
+
+    @property
+    def ticks(self) -> list[Tick]:
+        step = _nice((self.high - self.low) / 5)
+        first = math.ceil(self.low / step)
+        values = [step * i for i in range(first, math.floor(self.high / step) + 1)]
+        return [Tick(self(value) / 10, number(float(f"{value:.12g}"))) for value in values]
+
+
+@dataclass(frozen=True)
+class Tick:
+    percent: float  # from the left or from the bottom
+    label: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A bar, a line or a dot; `kind` names its look."""
+
+    kind: str
+    path: str
+
+
+class Spot(NamedTuple):
+    """A place that tells something when pointed at, and what it spans from top to bottom."""
+
+    x: float
+    y: float
+    words: str
+    top: float
+    bottom: float
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Marks between two axes. `spots` are the places that tell something when pointed at."""
+
+    name: str
+    says: str  # for those who cannot see it
+    x_label: str
+    y_label: str
+    marks: Sequence[Mark]
+    x_ticks: Sequence[Tick] = ()
+    y_ticks: Sequence[Tick] = ()
+    spots: Sequence[Spot] = ()
+    zoom: str = ""  # "x": heights follow the rows in view; "xy"; or nothing
+    x_range: tuple[float, float] | None = None  # of the axis, where a zoom is to rename its ticks
+    y_range: tuple[float, float] | None = None
+    beyond: int = 0  # rows that reach out of the picture
+    keys: dict[str, str] = field(default_factory=dict)  # look -> words
+
+
+def _nice(step: float) -> float:
+    """1, 2 or 5 times a power of ten, not below `step`."""
+    power = 10.0 ** math.floor(math.log10(step))
+    return next(power * digit for digit in (1, 2, 5, 10) if power * digit >= step * (1 - 1e-9))
+
+
+def bar(x: float, width: float, top: float, bottom: float) -> str:
+    left = round(x - width / 2, 2)
+    return f"M{left} {top}h{round(width, 2)}V{bottom}h{-round(width, 2)}z"
+
+
+def dot(x: float, y: float) -> str:
+    return f"M{x} {y}h.01"
+
+
+def line(points: Sequence[tuple[float, float]]) -> str:
+    return "M" + "L".join(f"{x} {y}" for x, y in points)

@@ -1,0 +1,135 @@
+"""Rows to look at: two short lists, and the table of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clearbands.apps.report.facts import Facts
+from clearbands.prediction.familiarity import ORDINARY
+from clearbands.prediction.glossary import PARTS
+from clearbands.rows.numbers import count, number, percent
+from clearbands.tables.columns import Column
+
+MOST_ROWS = 8
+MOST_VALUES = 4
+MOST_LISTED = 5000
+MEASURED_KINDS = ("number", "duration")  # whose values sort and filter as numbers
+
+
+@dataclass(frozen=True)
+class RowWords:
+    """One row of a short list."""
+
+    number: str
+    values: Sequence[str]  # of the most important features
+    prediction: str
+    interval: str
+    truth: str
+    is_outside: bool
+    width: str
+    share: str
+
+
+def most_epistemic(facts: Facts) -> list[RowWords]:
+    """The largest epistemic widths among rows whose epistemic share exceeds that of all rows."""
+    return _widest(facts, 1, _leans_epistemic(facts))
+
+
+def most_aleatoric(facts: Facts) -> list[RowWords]:
+    """The largest aleatoric widths among all others: no row is in both lists."""
+    return _widest(facts, 0, ~_leans_epistemic(facts))
+
+
+def _leans_epistemic(facts: Facts) -> np.ndarray:
+    """(n,) booleans; without any noise, every row."""
+    return (facts.epistemic_shares > facts.epistemic_share) | (facts.epistemic_share == 1)
+
+
+def _widest(facts: Facts, part: int, among: np.ndarray) -> list[RowWords]:
+    widths = np.where(among, facts.widths[:, part], 0.0)
+    order = np.argsort(-widths, kind="stable")[:MOST_ROWS]
+    return [_row(facts, row, part) for row in order if widths[row] > 0]
+
+
+def _row(facts: Facts, row: int, part: int) -> RowWords:
+    low, high = facts.interval[row]
+    return RowWords(
+        f"{row + 1:,}",
+        [c.in_words(c.values[row]) for c in facts.important_columns(MOST_VALUES)],
+        number(facts.parts.center[row]),
+        f"{number(low)} to {number(high)}",
+        number(facts.y[row]),
+        not facts.inside[row],
+        number(facts.widths[row, part]),
+        percent(facts.epistemic_shares[row]),
+    )
+
+
+def unfamiliar(facts: Facts) -> str:
+    """How many rows are unlike those of the fit, and how their intervals do; "" if none tells."""
+    flags = facts.unfamiliar
+    if flags is None:
+        return ""
+    n = int(flags.sum())
+    said = (
+        f"{n:,} of {count(len(flags))} ({percent(n / len(flags))}) "
+        f"{'is' if n == 1 else 'are'} unlike the rows of the fit: by the width of their "
+        f"{PARTS[1].plain}, by a value outside the range of its column, or by a category that was "
+        f"never seen. Of ordinary rows it would be about {percent(1 - ORDINARY)}."
+    )
+    if 0 < n < len(flags):
+        widths = facts.widths.sum(axis=1)
+        ratio = widths[flags].mean() / widths[~flags].mean()
+        said += (
+            f" {int(facts.inside[flags].sum()):,} of them lie inside their intervals, which are "
+            f"{ratio:.1f} times as wide as those of the others."
+        )
+    return said
+
+
+def all_rows(facts: Facts) -> dict[str, Any]:
+    """Names and values for the table of all rows, or of the widest where they are too many."""
+    widest = np.argsort(-facts.widths.sum(axis=1), kind="stable")[:MOST_LISTED]
+    important = facts.important_columns(MOST_VALUES)
+    noise, ignorance = (f"{part.plain} width" for part in PARTS)
+    measured = {
+        "prediction": facts.parts.center,
+        "lower": facts.interval[:, 0],
+        "upper": facts.interval[:, 1],
+        "true value": facts.y,
+        noise: facts.widths[:, 0],
+        ignorance: facts.widths[:, 1],
+        f"{PARTS[1].plain} share": facts.epistemic_shares,
+    }
+    rows = np.sort(widest)
+    columns = [
+        (rows + 1).tolist(),
+        *(_values(column, rows) for column in important),
+        *([float(f"{value:.12g}") for value in values[rows]] for values in measured.values()),
+        *([] if facts.unfamiliar is None else [_yes_or_no(facts.unfamiliar[rows])]),
+        _yes_or_no(facts.inside[rows]),
+    ]
+    told = [] if facts.unfamiliar is None else ["unfamiliar"]
+    return {
+        "names": ["row", *(column.name for column in important), *measured, *told, "inside"],
+        "rows": [list(row) for row in zip(*columns, strict=True)],
+        "share": facts.epistemic_share,
+    }
+
+
+def _yes_or_no(flags: np.ndarray) -> list[str]:
+    return ["yes" if flag else "no" for flag in flags]
+
+
+def _values(column: Column, rows: np.ndarray) -> list[float | str]:
+    """Numbers as numbers, all else as its owner would write it."""
+    return [
+        float(f"{column.values[row]:.12g}")
+        if column.kind in MEASURED_KINDS and not np.isnan(column.values[row])
+        else column.in_words(column.values[row])
+        for row in rows
+    ]

@@ -1,0 +1,148 @@
+"""Why intervals are wide: which features matter, and the two parts along them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from clearbands.apps.report.facts import Facts
+from clearbands.diagnostics.coverage import equal_count_bins
+from clearbands.rows.numbers import count, number, percent
+from clearbands.tables.columns import Column
+
+MOST_PANELS = 4
+MOST_BINS = 6
+ROWS_PER_BIN = 5
+MOST_NAMED = 8
+
+
+@dataclass(frozen=True)
+class Layers:
+    """A width in its two parts, as a bar."""
+
+    label: str
+    n: int
+    width: str
+    share: str
+    aleatoric: float  # percent of the longest bar
+    epistemic: float
+
+
+@dataclass(frozen=True)
+class Panel:
+    """How wide intervals are along one feature."""
+
+    name: str
+    layers: Sequence[Layers]
+
+
+@dataclass(frozen=True)
+class Bar:
+    label: str
+    values: Sequence[str]
+    lengths: Sequence[float]  # percent
+    is_marked: bool = False
+
+
+def quartiles(facts: Facts) -> str:
+    """Between which widths the middle half of the rows lies."""
+    low, high = np.quantile(facts.widths.sum(axis=1), [0.25, 0.75])
+    return f"{number(low)} to {number(high)}"
+
+
+def panels(facts: Facts) -> list[Panel]:
+    """Mean widths in their two parts along the most important features, on one scale."""
+    widths = facts.widths
+    n_bins = int(np.clip(len(widths) // ROWS_PER_BIN, 1, MOST_BINS))
+    important = facts.important_columns(MOST_PANELS)
+    divided = [(column.name, _divide(column, n_bins)) for column in important]
+    means = [
+        [(label, int(rows.sum()), widths[rows].mean(axis=0)) for label, rows in bins]
+        for _, bins in divided
+    ]
+    longest = max((float(mean.sum()) for bins in means for _, _, mean in bins), default=0) or 1.0
+    return [
+        Panel(name, [_layers(*each, longest) for each in bins])
+        for (name, _), bins in zip(divided, means, strict=True)
+    ]
+
+
+def _layers(label: str, n: int, mean: np.ndarray, longest: float) -> Layers:
+    aleatoric, epistemic = mean.tolist()
+    total = aleatoric + epistemic
+    share = percent(epistemic / total) if total > 0 else "–"
+    lengths = (round(100 * part / longest, 2) for part in (aleatoric, epistemic))
+    return Layers(label, n, number(total), share, *lengths)
+
+
+def _divide(column: Column, n_bins: int) -> list[tuple[str, np.ndarray]]:
+    """The rows (booleans) by ranges of numbers or by category, missing ones last."""
+    missing = column.is_missing
+    bins = _categories(column, missing) if column.is_text else _ranges(column, missing, n_bins)
+    return [*bins, ("missing", missing)] if missing.any() else bins
+
+
+def _ranges(column: Column, missing: np.ndarray, n_bins: int) -> list[tuple[str, np.ndarray]]:
+    values = column.values[~missing]
+    if len(values) == 0:
+        return []
+    where = np.full(len(missing), -1)
+    where[~missing] = equal_count_bins(values, n_bins)
+    found = []
+    for j in range(where.max() + 1):
+        low, high = column.values[where == j].min(), column.values[where == j].max()
+        words = column.in_words(low)
+        found.append((words if low == high else f"{words} to {column.in_words(high)}", where == j))
+    return found
+
+
+def _categories(column: Column, missing: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """The most frequent by name, the others together."""
+    labels, counts = np.unique(column.values[~missing].astype(str), return_counts=True)
+    named = labels[np.argsort(-counts, kind="stable")[:MOST_NAMED]]
+    found = [(str(label), column.values == label) for label in named]
+    others = ~missing & ~np.isin(column.values.astype(str), named)
+    if others.any():
+        found.append((count(len(labels) - len(named), "other value"), others))
+    return found
+
+
+def rows_shuffled(facts: Facts) -> str:
+    """How many of the rows the importances come from."""
+    used = facts.importance[0].n_rows if facts.importance else 0
+    if used == len(facts.y):
+        return f"all {count(used)}"
+    return f"{used:,} of the {count(len(facts.y))}, drawn at random to bound the work"
+
+
+def importances(facts: Facts) -> list[Bar]:
+    """What shuffling does to the center and to both parts of the width, per feature."""
+    shown = facts.importance[:MOST_NAMED]
+    error = max([found.center for found in shown] + [0.0]) or 1.0
+    part = max([max(found.aleatoric, found.epistemic) for found in shown] + [0.0]) or 1.0
+    return [
+        Bar(
+            found.name,
+            (
+                f"{_signed(100 * found.center)} %",
+                f"{100 * found.aleatoric:.0f} %",
+                f"{100 * found.epistemic:.0f} %",
+            ),
+            tuple(
+                round(100 * max(value, 0) / most, 1)
+                for value, most in (
+                    (found.center, error),
+                    (found.aleatoric, part),
+                    (found.epistemic, part),
+                )
+            ),
+        )
+        for found in shown
+    ]
+
+
+def _signed(value: float) -> str:
+    text = f"{value:+.0f}"
+    return "0" if text in ("+0", "-0") else text.replace("-", "−")

@@ -1,0 +1,144 @@
+"""The app behind the page, which answers to this machine alone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import FileResponse
+from fastapi.staticfiles import StaticFiles
+
+from clearbands.apps.reading.choosing import take_features
+from clearbands.apps.reading.features import fitted_columns
+from clearbands.apps.reading.formats import unpacked
+from clearbands.apps.reading.reading import read_fitted
+from clearbands.apps.web.bands import predict_rows
+from clearbands.apps.web.bodies import Bodies
+from clearbands.apps.web.explore import views
+from clearbands.apps.web.explore.guard import LocalOnly
+from clearbands.apps.web.explore.scene import Candidate, Scene
+from clearbands.apps.web.json_rows import JsonObject, parse_json
+from clearbands.apps.web.limits import Limits
+from clearbands.apps.web.refusals import Refusal
+from clearbands.apps.web.values import show
+from clearbands.prediction import glossary
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+FOLDER = Path(__file__).parent / "page"
+LIMITS = Limits(bytes=200_000_000, seconds=600, requests=4)
+
+
+def create_page(scene: Scene) -> ASGIApp:
+    """The web app of one page."""
+    start = _dump(views.overview(scene))
+    bodies = Bodies(LIMITS)
+    app = FastAPI(openapi_url=None)
+
+    async def body_of(request: Request) -> bytes:
+        return await bodies.read(request, asyncio.get_running_loop().time() + LIMITS.seconds)
+
+    @app.get("/")
+    async def page() -> Response:
+        return FileResponse(FOLDER / "index.html")
+
+    @app.get("/glossary.css")
+    async def colours() -> Response:
+        return Response(glossary.style_sheet(), media_type="text/css")
+
+    @app.get("/start")
+    async def overview() -> Response:
+        return Response(start, media_type="application/json")
+
+    @app.post("/along")
+    async def along(request: Request) -> Response:
+        asked = parse_json(await body_of(request))
+        row, column = _row_in(asked, scene), _column_in(asked, scene)
+        whole = isinstance(asked, JsonObject) and asked.get("whole") is True
+        above = _above_in(asked)
+        return await _answer(lambda: views.along(scene, row, column, whole=whole, above=above))
+
+    @app.post("/why")
+    async def why(request: Request) -> Response:
+        row = _row_in(parse_json(await body_of(request)), scene)
+        return await _answer(lambda: views.why(scene, row))
+
+    @app.post("/score/{number}")
+    async def score(request: Request, number: int) -> Response:
+        if not 0 <= number < len(scene.candidates):
+            raise Refusal(404, f"There is no model {number}.")
+        content = await body_of(request)
+        name = unquote(request.headers.get("x-file-name", "file.csv"))
+        candidate = scene.candidates[number]
+        table, mended = await asyncio.to_thread(score_file, candidate, content, name)
+        headers = {"x-mended": json.dumps(mended)}  # in ASCII, as headers must be
+        return Response(table, media_type="text/csv", headers=headers)
+
+    @app.exception_handler(Refusal)
+    async def refuse(_: Request, refusal: Refusal) -> Response:
+        return Response(_dump(refusal.to_json()), refusal.status, media_type="application/json")
+
+    app.mount("/", StaticFiles(directory=FOLDER))
+    app.add_middleware(LocalOnly)
+    return app
+
+
+def score_file(candidate: Candidate, content: bytes, name: str) -> tuple[bytes, list[str]]:
+    """The csv file that `clearbands predict` would write for a file, and what was mended in it."""
+    model = candidate.model
+    try:
+        if not content:
+            raise ValueError(f"{name} is empty (0 bytes).")
+        reading = read_fitted(*unpacked(content, Path(name)), name, fitted_columns(model))
+        rows = take_features(reading.frame, [feature.name for feature in candidate.features], name)
+        table = predict_rows(model, rows).table()
+    except (ValueError, TypeError, ImportError) as error:
+        raise Refusal(422, str(error)) from error
+    known = getattr(model, "origin_", None)
+    if known is not None and known.id in reading.frame.columns:
+        table = table.select(reading.frame[known.id], *table.columns)
+    mended = [f"Column {name!r}: {found.in_words}." for name, found in reading.mended.items()]
+    return table.write_csv().encode(), mended
+
+
+def _row_in(asked: object, scene: Scene) -> JsonObject:
+    """The row that the page asks about, with the columns of the scene and values that fit them."""
+    row = asked.get("row") if isinstance(asked, JsonObject) else None
+    if not isinstance(row, JsonObject):
+        raise Refusal(422, 'The body must be {"row": {...}}.')
+    if row.keys() != {control.name for control in scene.controls}:
+        raise Refusal(422, "The row must have exactly the columns of the page.")
+    for candidate in scene.candidates:
+        candidate.check(row)
+    return row
+
+
+def _column_in(asked: object, scene: Scene) -> str:
+    name = asked.get("column") if isinstance(asked, JsonObject) else None
+    if not isinstance(name, str) or name not in [control.name for control in scene.controls]:
+        raise Refusal(422, f"There is no column {name!r}.")
+    return name
+
+
+def _above_in(asked: object) -> float | None:
+    """The value that the target may exceed, if the page asks for its chance."""
+    value = asked.get("above") if isinstance(asked, JsonObject) else None
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e300:
+        raise Refusal(422, f"above must be a finite number, got {show(value)}.")
+    return float(value)
+
+
+async def _answer(view: Callable[[], object]) -> Response:
+    return Response(_dump(await asyncio.to_thread(view)), media_type="application/json")
+
+
+def _dump(answer: object) -> str:
+    return json.dumps(answer, allow_nan=False)

@@ -1,0 +1,184 @@
+"""What the page asks for: bands of rows, bands along a column, why a row's band is wide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from clearbands.apps.web.bands import finite
+from clearbands.apps.web.explore.scene import CHOICES, Candidate, Control, Scene
+from clearbands.apps.web.rows import Row
+from clearbands.models.monotone import directions_of
+from clearbands.prediction.predictions import Predictions, part_widths
+from clearbands.prediction.questions import Questions, fan_levels
+from clearbands.prediction.uncertainty import Uncertainty
+from clearbands.tables.kinds import value_of
+
+ABOVE = "t"  # the name of the value that is asked about
+POINTS = 72  # along an axis: enough for the eye, few enough to follow a slider
+
+
+def overview(scene: Scene) -> dict[str, Any]:
+    """All that the page needs to start."""
+    models: list[dict[str, Any]] = [
+        {
+            "name": candidate.name,
+            "guarantee": candidate.model.guarantee_,
+            "directions": directions_of(candidate.model),
+            "columns": [feature.name for feature in candidate.features],
+            "bands": bands(candidate, scene.levels, scene.rows),
+        }
+        for candidate in scene.candidates
+    ]
+    origin = getattr(scene.candidates[0].model, "origin_", None)
+    return {
+        "models": models,
+        "levels": list(scene.levels),
+        "controls": [vars(control) for control in scene.controls],
+        "rows": list(scene.rows),
+        "numbers": list(scene.numbers),
+        "first": scene.first,
+        "column": telling_column(scene, models[0]["bands"][0]["center"]),
+        "n_rows": scene.n_rows,
+        "truth": None if scene.truth is None else list(scene.truth),
+        "n_seen": scene.n_seen,
+        "target": getattr(origin, "target", ""),
+        "unit": getattr(origin, "unit", ""),
+    }
+
+
+def telling_column(scene: Scene, center: Sequence[float]) -> str:
+    """The column that the predictions rise or fall with most, by ranks; of numbers if there are."""
+    found = {}
+    for control in scene.controls:
+        values = np.array([row[control.name] for row in scene.rows], dtype=object)
+        numbers = np.array([isinstance(value, int | float) for value in values])
+        if control.kind in CHOICES or len(set(values[numbers])) < 2:
+            continue
+        ranks = rankdata(values[numbers].astype(float)), rankdata(np.asarray(center)[numbers])
+        found[control.name] = abs(np.corrcoef(*ranks)[0, 1]) * np.sqrt(numbers.mean())
+    found = {name: value for name, value in found.items() if np.isfinite(value)}
+    return max(found, key=found.__getitem__) if found else scene.controls[0].name
+
+
+def bands(
+    candidate: Candidate, levels: Sequence[float], rows: Sequence[Row]
+) -> list[dict[str, Any]]:
+    """The bands of rows at each of the levels, as columns; infinite values are null."""
+    return _bands(candidate.predict(rows), levels, slice(None))
+
+
+def along(
+    scene: Scene, row: Row, name: str, *, whole: bool = False, above: float | None = None
+) -> dict[str, Any]:
+    """How the bands of a row change with one of its columns, and the bands of the row itself.
+
+    `whole` goes as far as the data do, outliers included. `above` asks for the chance that the
+    target of the row exceeds this value.
+    """
+    control = scene.control(name)
+    places = axis(control, row[name], whole=whole)
+    if control.kind in CHOICES:
+        rows = [{**row, name: place} for place in places]
+    else:
+        rows = [{**row, name: value_of(control.kind, place)} for place in places]
+    return {
+        "column": name,
+        "places": places,
+        "above": above,
+        "models": [
+            _along(candidate, scene, [*rows, dict(row)], above) for candidate in scene.candidates
+        ],
+    }
+
+
+def _along(
+    candidate: Candidate, scene: Scene, rows: Sequence[Row], above: float | None
+) -> dict[str, Any]:
+    """The last of the rows is the row itself."""
+    fan = fan_levels(candidate.model)
+    can_answer = candidate.model.any_level_ is not None
+    asked = {ABOVE: above} if above is not None and can_answer else {}
+    questions = Questions(levels=tuple(dict.fromkeys([*scene.levels, *fan])), above=asked)
+    found = candidate.predict(rows, questions)
+    fans = _bands(found, fan, slice(-1))
+    return {
+        "bands": _bands(found, scene.levels, slice(-1)),
+        "here": _bands(found, scene.levels, slice(-1, None)),
+        "fan": [
+            {"level": level, "lower": each["lower"], "upper": each["upper"]}
+            for level, each in zip(fan, fans, strict=True)
+        ],
+        "chance": float(found.above[ABOVE][-1]) if asked else None,
+    }
+
+
+def _bands(found: Predictions, levels: Sequence[float], rows: slice) -> list[dict[str, Any]]:
+    parts = {each.confidence_level: each for each in found.bands}
+    return [_columns(parts[level].take(np.arange(len(parts[level]))[rows])) for level in levels]
+
+
+def axis(control: Control, value: object, *, whole: bool = False) -> list[Any]:
+    """Where to look: all choices, or points across the data and as far as the present value."""
+    if control.kind in CHOICES:
+        own = [] if value is None or value in control.choices else [value]
+        return [*control.choices, *own]
+    low, high = control.near_low, control.near_high
+    if whole:
+        low, high = control.low, control.high
+    if isinstance(value, int | float):
+        low, high = min(low, float(value)), max(high, float(value))
+    if low == high:
+        return [low]
+    if control.is_whole and high - low < POINTS:
+        return np.arange(low, high + 1).tolist()
+    return np.linspace(low, high, POINTS).tolist()
+
+
+def why(scene: Scene, row: Row) -> dict[str, Any]:
+    """For each model: by how much each part of the width exceeds what it would be with one value
+    replaced by the typical one, all others as they are."""
+    answers = []
+    for candidate in scene.candidates:
+        controls = [scene.control(feature.name) for feature in candidate.features]
+        rows = [dict(row)] + [{**row, control.name: control.typical} for control in controls]
+        answers.append(
+            {
+                "levels": [
+                    [
+                        {
+                            "column": control.name,
+                            "value": row[control.name],
+                            "typical": control.typical,
+                            "aleatoric": _excess(columns["aleatoric"], j),
+                            "epistemic": _excess(columns["epistemic"], j),
+                        }
+                        for j, control in enumerate(controls, start=1)
+                    ]
+                    for columns in bands(candidate, scene.levels, rows)
+                ]
+            }
+        )
+    return {"models": answers}
+
+
+def _excess(widths: list[float | None], j: int) -> float | None:
+    own, other = widths[0], widths[j]
+    return None if own is None or other is None else own - other
+
+
+def _columns(parts: Uncertainty) -> dict[str, Any]:
+    lower, upper = parts.interval.T
+    columns = {
+        "center": parts.center,
+        "lower": lower,
+        "upper": upper,
+        "inner_lower": parts.center - parts.aleatoric[:, 0],
+        "inner_upper": parts.center + parts.aleatoric[:, 1],
+        **part_widths(parts),
+    }
+    found = {name: [finite(value) for value in values] for name, values in columns.items()}
+    return found | {"total_epistemic_share": parts.total_epistemic_share}

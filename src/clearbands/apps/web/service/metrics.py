@@ -1,0 +1,162 @@
+"""What the service counts, in the form that Prometheus reads.
+
+Several processes count together where `PROMETHEUS_MULTIPROC_DIR` names a folder before the first
+of these is made: the library decides when it is imported, which therefore happens here and late.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clearbands.apps.web.workers import COUNTING_FOLDER
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry, Counter
+
+SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
+ROLLING_ROWS = 1000  # that the rolling figures look back
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Metrics:
+    """All counters of one service; `about` labels the model that it serves."""
+
+    def __init__(self, about: Mapping[str, str]) -> None:
+        from prometheus_client import CollectorRegistry, Gauge
+
+        self.registry = CollectorRegistry()
+        self.requests = RequestMetrics(self.registry)
+        self.rows = RowMetrics(self.registry)
+        model = Gauge(
+            "clearbands_model",
+            "The model that is served: always 1.",
+            list(about),
+            registry=self.registry,
+            multiprocess_mode="livemax",
+        )
+        model.labels(**about).set(1)
+
+    def text(self) -> bytes:
+        """All of it, of all processes that count together."""
+        from prometheus_client import generate_latest
+
+        return generate_latest(_all_processes() if COUNTING_FOLDER in os.environ else self.registry)
+
+
+class RequestMetrics:
+    """How many requests there were, how they ended and how long they took."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        from prometheus_client import Counter, Histogram
+
+        self.answered = Counter(
+            "clearbands_requests", "Requests answered.", ["path", "status"], registry=registry
+        )
+        self.refused = Counter(
+            "clearbands_refusals", "Requests not served, by status.", ["status"], registry=registry
+        )
+        self.seconds = Histogram(
+            "clearbands_request_seconds",
+            "Time from the header of a request to its answer.",
+            ["path"],
+            buckets=SECONDS,
+            registry=registry,
+        )
+
+    def count(self, path: str | None, status: int, seconds: float) -> None:
+        """One request; `path` is None where there is nothing at its path."""
+        name = path or "other"
+        self.answered.labels(name, str(status)).inc()
+        self.seconds.labels(name).observe(seconds)
+        if status >= 400:
+            self.refused.labels(str(status)).inc()
+
+
+class RowMetrics:
+    """How many rows were predicted, how wide their intervals are, how many are unfamiliar."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        from prometheus_client import Counter
+
+        level = ["confidence_level"]
+        self.predicted = Counter("clearbands_rows", "Rows predicted.", registry=registry)
+        self.finite = Counter(
+            "clearbands_finite_intervals", "Finite intervals.", level, registry=registry
+        )
+        self.infinite = Counter(
+            "clearbands_infinite_intervals", "Infinite intervals.", level, registry=registry
+        )
+        self.width = Counter(
+            "clearbands_interval_width", "Sum of the finite widths.", level, registry=registry
+        )
+        self.rolling_width = Rolling("clearbands_rolling_interval_width", level, registry)
+        self.registry = registry
+        self.unfamiliar: Counter | None = None  # only where a model tells
+        self.rolling_unfamiliar: Rolling | None = None
+
+    def count(
+        self, n_rows: int, widths: Mapping[float, np.ndarray], unfamiliar: np.ndarray | None
+    ) -> None:
+        """The rows of one request: widths (n,) for each level; `unfamiliar` (n,), if known."""
+        self.predicted.inc(n_rows)
+        for level, of_level in widths.items():
+            label = f"{level:g}"
+            finite = of_level[np.isfinite(of_level)]
+            self.finite.labels(label).inc(len(finite))
+            self.infinite.labels(label).inc(len(of_level) - len(finite))
+            self.width.labels(label).inc(float(finite.sum()))
+            self.rolling_width.add(finite, label)
+        if unfamiliar is not None:
+            self._count_unfamiliar(unfamiliar)
+
+    def _count_unfamiliar(self, unfamiliar: np.ndarray) -> None:
+        from prometheus_client import Counter
+
+        if self.unfamiliar is None or self.rolling_unfamiliar is None:
+            self.unfamiliar = Counter(
+                "clearbands_unfamiliar_rows",
+                "Rows unlike those the model was fitted on.",
+                registry=self.registry,
+            )
+            self.rolling_unfamiliar = Rolling(
+                "clearbands_rolling_unfamiliar_share", [], self.registry
+            )
+        self.unfamiliar.inc(int(unfamiliar.sum()))
+        self.rolling_unfamiliar.add(unfamiliar.astype(float))
+
+
+class Rolling:
+    """The mean of the last values; of several processes, the one that counted last tells it."""
+
+    def __init__(self, name: str, labels: Sequence[str], registry: CollectorRegistry) -> None:
+        from prometheus_client import Gauge
+
+        self.gauge = Gauge(
+            name,
+            f"Mean of the last {ROLLING_ROWS:,} rows.",
+            labels,
+            registry=registry,
+            multiprocess_mode="livemostrecent",
+        )
+        self.last: dict[tuple[str, ...], deque[float]] = {}
+
+    def add(self, values: np.ndarray, *labels: str) -> None:
+        last = self.last.setdefault(labels, deque(maxlen=ROLLING_ROWS))
+        last.extend(values.tolist())
+        if last:
+            gauge = self.gauge.labels(*labels) if labels else self.gauge
+            gauge.set(sum(last) / len(last))
+
+
+def _all_processes() -> CollectorRegistry:
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.multiprocess import MultiProcessCollector
+
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)
+    return registry

@@ -1,0 +1,138 @@
+"""What `clearbands serve` does: from a model file to the processes that serve it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clearbands.apps.reading import files
+from clearbands.apps.web import server, workers
+from clearbands.apps.web.hosts import LOCAL_NAMES, Hosts
+from clearbands.apps.web.limits import Limits
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from clearbands.regressor import ClearRegressor
+
+ANY_NAME = "*"
+log = logging.getLogger("clearbands.apps.web.service")
+
+
+def own_hosts(host: str, allowed: Iterable[str]) -> Hosts | None:
+    """The names of a service without a token: the machine's own and those allowed; None for all."""
+    names = {*LOCAL_NAMES, host, socket.gethostname(), *allowed}
+    return None if ANY_NAME in names else Hosts(names, addresses=True)
+
+
+def loader(
+    path: Path,
+    read: Callable[[], ClearRegressor],
+    token: str | None,
+    hosts: Hosts | None,
+    limits: Limits,
+    n_workers: int,
+    *,
+    allow_updates: bool = False,
+) -> workers.Load:
+    """Reads the model file, and returns what makes the app of it; `read` loads and checks it."""
+    if allow_updates and token is None:
+        raise ValueError(
+            "--allow-update lets whoever asks change the intervals of everyone: it needs a token, "
+            "with --token-env or --token-file."
+        )
+    if allow_updates and n_workers > 1:
+        raise ValueError(
+            f"--workers {n_workers} processes would each know other rows: --allow-update needs "
+            "--workers 1."
+        )
+
+    def load() -> workers.MakeApp:
+        from clearbands.persistence.model_file import read_header
+
+        model = read()
+        versions = {name: str(version) for name, version in read_header(path).items()}
+        fingerprint = files.fingerprint(path).rpartition(" ")[2]
+
+        def make_app() -> ASGIApp:
+            from clearbands.apps.web.service.app import create_app
+
+            return create_app(
+                model,
+                name=path.name,
+                versions=versions,
+                fingerprint=fingerprint,
+                token=token,
+                hosts=hosts,
+                limits=limits,
+                n_threads=max(1, (os.cpu_count() or 1) // n_workers),
+                allow_updates=allow_updates,
+                save=_Saver(path, fingerprint) if allow_updates else None,
+            )
+
+        return make_app
+
+    return load
+
+
+class _Saver:
+    """Writes a model to the file it came from, unless another model has taken its place.
+
+    The same fit with other updates is none: a process that leaves may have written its last rows.
+    """
+
+    def __init__(self, path: Path, fingerprint: str) -> None:
+        self.path = path
+        self.fingerprint = fingerprint
+
+    def __call__(self, model: ClearRegressor) -> None:
+        from clearbands.persistence.model_file import save
+
+        if self._fingerprint() != self.fingerprint and not _same_fit(model, self.path):
+            log.warning("model file was replaced, so updates are not written to it")
+            return
+        save(model, self.path)
+        self.fingerprint = self._fingerprint()
+
+    def _fingerprint(self) -> str:
+        return files.fingerprint(self.path).rpartition(" ")[2]
+
+
+def _same_fit(model: ClearRegressor, path: Path) -> bool:
+    """Whether a file holds the model, up to its updates."""
+    import numpy as np
+
+    from clearbands.persistence.model_file import load
+
+    mine, other = (getattr(each, "any_level_", None) for each in (model, load(path)))
+    if mine is None or other is None:
+        return False
+    return np.array_equal(mine.positions, other.positions)
+
+
+def serve(
+    make_app: workers.MakeApp,
+    load: workers.Load,
+    listener: socket.socket,
+    n_workers: int,
+    *,
+    grace: float,
+    on_ready: Callable[[], None],
+) -> None:
+    """Serve until told to stop; in this process where the system cannot fork.
+
+    `on_ready` is called when there is nothing left that could keep it from answering.
+    """
+    if workers.can_fork():
+        settings = workers.Settings(workers=n_workers, grace=grace)
+        workers.serve(make_app, load, listener, settings, on_ready)
+    elif n_workers == 1:
+        app = make_app()
+        on_ready()
+        server.run(app, listener, grace=grace)
+    else:
+        raise ValueError("This system cannot fork, so --workers must be 1.")

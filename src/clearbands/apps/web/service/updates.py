@@ -1,0 +1,96 @@
+"""Rows whose true values have become known: they go on calibrating the model that is served."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from clearbands.apps.reading.features import Feature, row_features
+from clearbands.apps.web.limits import Limits
+from clearbands.apps.web.refusals import Refusal
+from clearbands.apps.web.service.description import describe_updates
+from clearbands.apps.web.service.schemas import UpdatesInfo
+from clearbands.apps.web.service.scoring import READERS
+from clearbands.rows.time_order import show_time
+
+if TYPE_CHECKING:
+    from clearbands.regressor import ClearRegressor
+
+SAVE_EVERY = 30.0  # seconds: rows may come by the dozen per second, and a file takes one to write
+
+
+class Updates:
+    """One after the other, while predictions go on with what was known before.
+
+    `save`, where given, writes the model: at once, but not more often than every 30 s, and at the
+    end of the service.
+    """
+
+    def __init__(
+        self,
+        model: ClearRegressor,
+        limits: Limits,
+        save: Callable[[ClearRegressor], None] | None = None,
+    ) -> None:
+        self.model = model
+        self.limits = limits
+        self.save = save
+        origin = getattr(model, "origin_", None)
+        self.target = Feature(origin.target if origin else "target", "number", typical=0.0)
+        self.time = _time_feature(model)
+        self.features = row_features(model) + tuple(
+            feature for feature in (self.target, self.time) if feature is not None
+        )
+        self._one_at_a_time = threading.Lock()
+        self._saved, self._is_dirty = -SAVE_EVERY, False
+
+    def take(self, body: bytes, given: str) -> tuple[int, UpdatesInfo]:
+        """The rows in a body of the type `given`: how many, and how the model fares with them."""
+        rows = READERS[given](body, self.features, self.limits)
+        missing = rows[self.target.name].is_null()
+        if missing.any():
+            row = int(missing.arg_true()[0])
+            raise Refusal(422, f"The true value {self.target.name!r} is missing in row {row}.")
+        labels: dict[str, Any] = {}
+        if self.time is not None:
+            labels["time"] = rows[self.time.name].to_numpy()
+        of_model = list(self.model.feature_names_in_)
+        others = [f.name for f in row_features(self.model) if f.name not in of_model]
+        if others:
+            labels["groups"] = rows[others[0]].to_list()
+        with self._one_at_a_time:
+            try:
+                y = rows[self.target.name].to_numpy()
+                self.model.update(rows.select(of_model), y, **labels)
+            except (ValueError, TypeError) as error:
+                raise Refusal(422, f"The model cannot take the rows: {error}") from error
+            self._is_dirty = True
+            if time.monotonic() - self._saved >= SAVE_EVERY:
+                self._save()
+        found = describe_updates(self.model)
+        assert found is not None
+        return rows.height, found
+
+    def close(self) -> None:
+        """Save what was not saved yet."""
+        with self._one_at_a_time:
+            if self._is_dirty:
+                self._save()
+
+    def _save(self) -> None:
+        if self.save is not None:
+            self.save(self.model)
+        self._saved, self._is_dirty = time.monotonic(), False
+
+
+def _time_feature(model: ClearRegressor) -> Feature | None:
+    """The column of times, where the model knows that of its last row."""
+    rolling, last = getattr(model, "rolling_", None), getattr(model, "last_time_", None)
+    last = rolling.last_time if rolling is not None and rolling.last_time is not None else last
+    if last is None:
+        return None
+    origin = getattr(model, "origin_", None)
+    kind = "datetime" if hasattr(last, "astype") and last.dtype.kind == "M" else "number"
+    return Feature((origin.time if origin else "") or "time", kind, typical=show_time(last))

@@ -1,0 +1,272 @@
+"""Several processes that serve one app on one port, and share the memory of what was loaded.
+
+The first process loads, forks and watches; it never answers requests itself, and runs no threads
+that a fork could break. On SIGHUP it loads again and starts new processes; when these answer, the
+old ones finish what they have and leave, and no request is lost.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import select
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
+
+from clearbands.apps.web import server
+from clearbands.apps.web.limits import Patience
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+MakeApp: TypeAlias = Callable[[], "ASGIApp"]
+Load: TypeAlias = Callable[[], MakeApp]
+
+STOP = (signal.SIGTERM, signal.SIGINT)
+READY = b"ready"
+COUNTING_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # as the library of the metrics calls it
+PAUSE = 1.0  # seconds before a process that died is replaced
+READY_WITHIN = 120.0  # seconds; what takes long, loading, was done before the processes start
+log = logging.getLogger("clearbands.apps.web.workers")
+
+
+def can_fork() -> bool:
+    """Whether this system can have several processes share what was loaded."""
+    return hasattr(os, "fork")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How many processes there are, and how they treat clients."""
+
+    workers: int = 1
+    grace: float = 30.0  # seconds for requests under way when it ends
+    patience: Patience = field(default_factory=Patience)
+
+
+class StartError(ValueError):
+    """A process ended before it could answer; says what kept it from that."""
+
+
+def serve(
+    make_app: MakeApp,
+    load: Load,
+    listener: socket.socket,
+    settings: Settings,
+    on_ready: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve until SIGTERM or Ctrl-C.
+
+    `make_app` is called in each of the processes. `load`, called on SIGHUP, reads again what takes
+    much memory, and returns a new `make_app` that uses it. `on_ready` is called once, when the
+    first processes answer.
+    """
+    watched = {*STOP, signal.SIGHUP, signal.SIGCHLD}
+    with tempfile.TemporaryDirectory() as folder, _blocked(watched):
+        supervisor = Supervisor(listener, settings, Path(folder))
+        try:
+            supervisor.start(make_app)
+            on_ready()
+            while (number := signal.sigwait(watched)) not in STOP:
+                if number == signal.SIGHUP:
+                    supervisor.reload(load)
+                supervisor.replace_the_dead()
+        finally:
+            supervisor.stop()
+
+
+class Supervisor:
+    """The processes that answer, and those that are about to leave."""
+
+    def __init__(self, listener: socket.socket, settings: Settings, folder: Path) -> None:
+        self.listener = listener
+        self.settings = settings
+        self.folder = folder  # where the processes count together
+        self.make_app: MakeApp | None = None
+        self.current: set[int] = set()
+        self.leaving: set[int] = set()
+
+    def start(self, make_app: MakeApp) -> None:
+        """Start processes, and let them take over when all of them answer."""
+        started: list[tuple[int, int]] = []
+        try:
+            for _ in range(self.settings.workers):
+                started.append(self._fork(make_app))
+            for _, pipe in started:
+                _wait_until_ready(pipe)
+        except BaseException:
+            self.leaving |= {pid for pid, _ in started}
+            _signal({pid for pid, _ in started}, signal.SIGTERM)
+            raise
+        finally:
+            for _, pipe in started:
+                os.close(pipe)
+        _signal(self.current, signal.SIGUSR1)
+        self.leaving |= self.current
+        self.current = {pid for pid, _ in started}
+        self.make_app = make_app
+
+    def reload(self, load: Load) -> None:
+        """Load again; whatever goes wrong, the processes that are there go on."""
+        try:
+            self.start(load())
+        except Exception as error:  # noqa: BLE001
+            log.error("reload failed", extra={"fields": {"error": str(error)}})
+        else:
+            log.info("reloaded")
+
+    def replace_the_dead(self) -> None:
+        """Start a process for each that died without being told to leave."""
+        dead = self._reap()
+        for pid in dead & self.current:
+            log.error("worker died", extra={"fields": {"pid": pid}})
+            time.sleep(PAUSE)  # a process that dies at once must not take the machine with it
+            self.current.discard(pid)
+            if self.make_app is not None:
+                new, pipe = self._fork(self.make_app)
+                os.close(pipe)
+                self.current.add(new)
+        self.leaving -= dead
+
+    def stop(self) -> None:
+        """End all processes: they have `grace` seconds to answer what is under way."""
+        left = self.current | self.leaving
+        _signal(left, signal.SIGTERM)
+        until = time.monotonic() + self.settings.grace + 5
+        while left and time.monotonic() < until:
+            time.sleep(0.02)
+            left -= self._reap()
+        _signal(left, signal.SIGKILL)
+
+    def _fork(self, make_app: MakeApp) -> tuple[int, int]:
+        """A process that serves; its id, and a pipe that tells when it answers."""
+        to_read, to_write = os.pipe()
+        gc.freeze()  # else the collector would touch, and so copy, what is shared
+        with warnings.catch_warnings():
+            # BLAS keeps threads and knows how to fork; nothing else has run any so far.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = os.fork()
+        if pid == 0:
+            os.close(to_read)
+            _serve_and_exit(make_app, self.listener, self.settings, self.folder, to_write)
+        os.close(to_write)
+        return pid, to_read
+
+    def _reap(self) -> set[int]:
+        """The processes that have ended."""
+        dead = set()
+        for pid in self.current | self.leaving:
+            try:
+                ended, _ = os.waitpid(pid, os.WNOHANG)
+            except ChildProcessError:
+                ended = pid
+            if ended:
+                dead.add(pid)
+                for gauges in self.folder.glob(f"gauge_live*_{pid}.db"):
+                    gauges.unlink()
+        return dead
+
+
+def _serve_and_exit(
+    make_app: MakeApp,
+    listener: socket.socket,
+    settings: Settings,
+    folder: Path,
+    pipe: int,
+) -> NoReturn:
+    """What a process does from the fork to its end."""
+    code = 1
+    try:
+        server.leave_on_signals()
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # of a terminal that was closed
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        os.environ.setdefault(COUNTING_FOLDER, str(folder))
+        _serve(make_app(), listener, settings, pipe)
+        code = 0
+    except SystemExit as left:
+        code = left.code if isinstance(left.code, int) else 1
+    except BaseException as error:  # noqa: BLE001
+        os.write(pipe, _in_words(error).encode()[:4000])
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)  # whatever the first process meant to do at its end is not for this one
+
+
+def _in_words(error: BaseException) -> str:
+    """What it says; of one that was not meant for people, also what it is."""
+    is_meant = isinstance(error, ValueError | TypeError | OSError | ImportError) and str(error)
+    return str(error) if is_meant else f"The service cannot start: {error!r}."
+
+
+def _serve(app: ASGIApp, listener: socket.socket, settings: Settings, pipe: int) -> None:
+    import uvicorn
+
+    from clearbands.apps.web.connections import limited_protocol
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            os.write(pipe, READY)
+
+    protocol = limited_protocol(settings.patience)
+    running = Server(server.configure(app, settings.grace, protocol))
+
+    def leave(*_: object) -> None:
+        protocol.is_leaving = True
+        running.should_exit = True
+
+    def leave_with(first: int) -> None:
+        """Without the first process nobody could tell this one to end."""
+        while os.getppid() == first:
+            time.sleep(PAUSE)
+        leave()
+
+    signal.signal(signal.SIGUSR1, leave)
+    threading.Thread(target=leave_with, args=[os.getppid()], daemon=True).start()
+    running.run(sockets=[listener])
+
+
+def _wait_until_ready(pipe: int) -> None:
+    """Return when a process answers; raise what kept it from that, or if all is to stop."""
+    until = time.monotonic() + READY_WITHIN
+    while not select.select([pipe], [], [], 0.2)[0]:
+        if signal.sigpending() & set(STOP):
+            raise StartError("The service was told to stop before it was ready.")
+        if time.monotonic() > until:
+            raise StartError(
+                f"A process of the service did not answer within {READY_WITHIN:.0f} s of its "
+                "start. The machine may be overloaded; try again, or with fewer --workers."
+            )
+    said = os.read(pipe, 4096)
+    if said != READY:
+        raise StartError(said.decode(errors="replace") or "A process ended before it was ready.")
+
+
+def _signal(pids: set[int], number: int) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:  # it has ended by itself
+            continue
+
+
+@contextmanager
+def _blocked(signals: set[signal.Signals]) -> Iterator[None]:
+    """Signals that are waited for instead of interrupting."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

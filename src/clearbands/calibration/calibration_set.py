@@ -1,0 +1,144 @@
+"""Rows, and what is said of them by what did not see them: all that calibration needs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
+from clearbands.calibration.additive import AdditiveCalibrator
+from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibrator, weigh
+from clearbands.calibration.distribution import AnyLevel
+from clearbands.calibration.groups import GroupCalibrator
+from clearbands.calibration.guarantee import Guarantee
+from clearbands.calibration.lambda_path import LambdaPath, lambda_path
+from clearbands.rows.split import Rows
+from clearbands.rows.support import Support
+from clearbands.uncertainty.bands import Components
+
+
+class Judged(NamedTuple):
+    """What is said of rows by what did not see them."""
+
+    y: np.ndarray
+    components: Components
+    groups: np.ndarray | None = None
+    calibration_weight: np.ndarray | None = None
+    sample_weight: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, rows: Rows, components: Components, support: Support) -> Judged:
+        """With centers inside the support."""
+        inside = components._replace(center=support.clip(components.center))
+        return cls(rows.y, inside, rows.groups, rows.calibration_weight, rows.sample_weight)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What holds for the coverage, if other rows chose lambda."""
+        if self.groups is not None:
+            return Guarantee.GROUPS
+        return Guarantee.of("conformal", self.weight)
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """As calibrators take them."""
+        return (self.y, *self.components)
+
+    @property
+    def weight(self) -> np.ndarray | None:
+        """(n,): what each row counts among new rows; None where all count alike."""
+        weights = [w for w in (self.calibration_weight, self.sample_weight) if w is not None]
+        return np.prod(weights, axis=0) if weights else None
+
+
+def for_groups(calibrator: BaseEstimator) -> GroupCalibrator:
+    """The calibrator, of every group."""
+    if isinstance(calibrator, GroupCalibrator):
+        return calibrator
+    if not isinstance(calibrator, ClearCalibrator | FixedRatioCalibrator):
+        raise ValueError(
+            f"{type(calibrator).__name__} cannot calibrate groups: choose ClearCalibrator or "
+            "FixedRatioCalibrator."
+        )
+    return GroupCalibrator(calibrator)
+
+
+def fit_calibrator(
+    calibrator: BaseEstimator, held_out: Judged, chooser: Judged | None
+) -> BaseEstimator:
+    """gamma1 from the rows held out, lambda from the same or from those of `chooser`."""
+    validation = None if chooser is None else chooser.arrays
+    labels = {
+        "groups": held_out.groups,
+        "calibration_weight": held_out.calibration_weight,
+        "sample_weight": held_out.sample_weight,
+        "validation_weight": None if chooser is None else chooser.weight,
+    }
+    given = {name: label for name, label in labels.items() if label is not None}
+    return calibrator.fit(*held_out.arrays, validation=validation, **given)
+
+
+def scale(
+    calibrator: BaseEstimator,
+    components: Components,
+    groups: np.ndarray | None = None,
+    weight: ArrayLike | None = None,
+) -> Components:
+    """The components with calibrated widths, of rows with these labels or weights."""
+    if groups is not None and weight is not None:
+        raise ValueError("groups and calibration_weight cannot be had together: give one.")
+    given = {"groups": groups, "weight": weight}
+    of_rows = {name: value for name, value in given.items() if value is not None}
+    center, *widths = components
+    return Components(center, *calibrator.scale(*widths, **of_rows))
+
+
+def keep_levels(
+    calibrator: BaseEstimator, held_out: Judged, levels: np.ndarray, *, is_split: bool
+) -> AnyLevel | None:
+    """What other levels need of the calibration rows; None where no level is finite.
+
+    With `is_split` other rows chose lambda, and bounds of these are not capped: groups of too few
+    rows have infinite ones, and are left out.
+    """
+    center, *parts = scale(calibrator, held_out.components, held_out.groups)
+    distances = np.add(*parts)
+    is_finite = np.isfinite(distances).all(axis=1)
+    rows = is_finite[:, is_finite.any(axis=0)].all(axis=1)
+    if not (is_finite.any() and rows.any()):
+        return None
+    may_fall_short = not (is_split or isinstance(calibrator, AdditiveCalibrator))
+    weight, _ = weigh(
+        held_out.sample_weight, held_out.calibration_weight, is_guaranteed=not may_fall_short
+    )
+    return AnyLevel.of(
+        levels,
+        held_out.y[rows],
+        center[rows],
+        distances[rows],
+        sample_weight=None if weight is None else weight[rows],
+        may_fall_short=may_fall_short,
+    )
+
+
+def lambda_paths(
+    calibrator: BaseEstimator, rows: Judged, levels: list[float], lambdas: np.ndarray
+) -> tuple[LambdaPath, ...]:
+    """The loss over lambda at each level; none for a calibrator that has no lambda."""
+    if isinstance(calibrator, AdditiveCalibrator):
+        return ()
+    y, center, aleatoric, epistemic = rows.arrays
+    return tuple(
+        lambda_path(
+            y,
+            center,
+            aleatoric[:, :, j],
+            epistemic[:, :, j],
+            level,
+            lambdas[j],
+            sample_weight=rows.weight,
+        )
+        for j, level in enumerate(levels)
+    )

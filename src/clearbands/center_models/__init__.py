@@ -1,1 +1,0 @@
-"""Models of the center: (X, y) -> one number per row."""

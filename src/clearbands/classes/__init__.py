@@ -1,1 +1,0 @@
-"""What ClearClassifier is made of, and what it says."""

@@ -1,1 +1,0 @@
-"""Where the center and the epistemic widths come from: ensembles of models."""

@@ -1,1 +1,0 @@
-"""From rows that were given to what a `ClearRegressor` calibrates and keeps."""

@@ -1,0 +1,114 @@
+"""Columns turned and stretched until a smooth function changes equally fast in all directions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import eigh
+
+from clearbands.models.kernels import Kernel, distances_between
+
+FARTHEST = 6.0
+"""Standard deviations from the mean beyond which all values of a column are one."""
+
+MAX_KNOTS = 1_000
+SCALES = (0.7, 1.5, 3.0)  # of the kernel, in median distances
+RIDGES = (1e-5, 1e-3, 1e-2, 1e-1, 1.0)
+ROUNDS = 3
+ENOUGH = 1e-12  # gradients below this part of the largest are none
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """From columns (n, d) to coordinates (n, d) whose distances mean how far y may change."""
+
+    knots: Sequence[tuple[np.ndarray, np.ndarray]] | None  # values and their ranks, per column
+    origin: np.ndarray  # (d,)
+    unit: np.ndarray  # (d,)
+    turn: np.ndarray  # (d, d)
+
+    @classmethod
+    def from_data(cls, X: np.ndarray, weight: np.ndarray, *, by_rank: bool) -> Coordinates:
+        """Columns of mean 0 and deviation 1, as they are or by their ranks; nothing turned yet."""
+        n_columns = X.shape[1]
+        knots = [_ranks(column, weight) for column in X.T] if by_rank else None
+        plain = cls(knots, np.zeros(n_columns), np.ones(n_columns), np.eye(n_columns))
+        values = plain._values(X)
+        origin = np.average(values, axis=0, weights=weight)
+        unit = np.sqrt(np.average((values - origin) ** 2, axis=0, weights=weight))
+        tiny = unit <= 1e-12 * np.abs(values).max(axis=0, initial=0.0)
+        return replace(plain, origin=origin, unit=np.where(tiny, 1.0, unit))
+
+    def standard(self, X: np.ndarray) -> np.ndarray:
+        """Before anything is turned."""
+        return np.clip((self._values(X) - self.origin) / self.unit, -FARTHEST, FARTHEST)
+
+    def apply(self, X: np.ndarray) -> np.ndarray:
+        return self.standard(X) @ self.turn
+
+    def _values(self, X: np.ndarray) -> np.ndarray:
+        if self.knots is None:
+            return X
+        columns = zip(X.T, self.knots, strict=True)
+        return np.column_stack([np.interp(column, *knots) for column, knots in columns])
+
+
+def _ranks(column: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values, and the share of the rows below them with half of those that are equal."""
+    values, number = np.unique(column, return_inverse=True)
+    share = np.bincount(number, weight) / weight.sum()
+    ranks = np.cumsum(share) - share / 2
+    if len(values) > MAX_KNOTS:
+        kept = np.unique(np.linspace(0, len(values) - 1, MAX_KNOTS).round().astype(int))
+        values, ranks = values[kept], ranks[kept]
+    return values, ranks
+
+
+def learn_turn(Z: np.ndarray, t: np.ndarray, kernel: Kernel) -> tuple[np.ndarray, float]:
+    """The turn (d, d) of standard columns, and the length scale, that foretell t best.
+
+    Round by round: fit, look in which directions the fit changes and how fast, and stretch those.
+    What counts is the error for rows that are left out one at a time.
+    """
+    turn, gradient = np.eye(Z.shape[1]), None
+    best = np.inf, turn, 1.0
+    if len(Z) < 2:
+        return turn, 1.0  # there are no distances
+    for _ in range(ROUNDS + 1):
+        if gradient is not None:
+            turn = _stretch(gradient)
+        S = Z @ turn
+        D = distances_between(S, S)
+        typical = float(np.median(D[np.triu_indices(len(D), 1)])) or 1.0
+        error, scale, weights = min(
+            (_leave_one_out(kernel(D / (scale * typical)), t, scale * typical) for scale in SCALES),
+            key=lambda found: found[0],
+        )
+        if error < best[0]:
+            best = error, turn, scale
+        slope = kernel.slope(D / scale) * weights / scale**2
+        gradient = (S * slope.sum(axis=1)[:, None] - slope @ S) @ turn.T
+        if not np.abs(gradient).max() > 0:
+            break
+    return best[1], best[2]
+
+
+def _stretch(gradient: np.ndarray) -> np.ndarray:
+    """The fourth root of the mean outer product: half of the way, as it is seen on few rows."""
+    size, directions = np.linalg.eigh(gradient.T @ gradient)
+    size = np.sqrt(np.sqrt(np.maximum(size / size[-1], ENOUGH)))
+    return (directions * size) @ directions.T
+
+
+def _leave_one_out(K: np.ndarray, t: np.ndarray, scale: float) -> tuple[float, float, np.ndarray]:
+    """The mean squared error at the best ridge, the scale, and the weights of the rows there."""
+    size, vectors = eigh(K)
+    projected, squares = vectors.T @ t, vectors**2
+    found = []
+    for ridge in RIDGES:
+        inverse = 1 / (np.maximum(size, 0) + ridge)
+        weights = vectors @ (inverse * projected)
+        found.append((float(np.mean((weights / (squares @ inverse)) ** 2)), scale, weights))
+    return min(found, key=lambda each: each[0])

@@ -1,0 +1,325 @@
+"""A smooth function of all columns at once: what trees have to build from steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, eigh
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from clearbands.engine.progress import report
+from clearbands.models.bagging import Draws, compact_unseen
+from clearbands.models.center_model import CenterModel
+from clearbands.models.coordinates import Coordinates, learn_turn
+from clearbands.models.kernels import KERNELS, Kernel, Name, distances_between
+from clearbands.rows.checks import check_count
+from clearbands.rows.typed import Seed
+
+Some = np.ndarray | slice  # of the rows
+ROWS_AT_ONCE = 2**12
+TURN_ROWS = 400
+MOST_KEPT = 2**25  # numbers: 256 MB
+RIDGES = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
+SMALLEST = 1e-10  # directions of the landmarks that hold less of the largest are noise
+MOST_LEVERAGE = 0.99
+
+
+class KernelSurface(CenterModel):
+    """Kernel ridge regression around landmarks, with a distance that is learned.
+
+    The distance is turned and stretched along the directions in which y changes, as seen by up to
+    400 rows (recursive feature machines: Radhakrishnan et al. 2024). Landmarks are rows of the
+    training set; with as many as there are rows, the model is exact. What a member of a bag
+    predicts is a solution for the rows that it drew, in closed form.
+
+    Members share landmarks, ridge and distance, so a distance that was learned from all rows would
+    tell a member of rows that it did not draw. There are two surfaces instead, each with a distance
+    learned from one half of the rows: of a training row speaks the one that learned its distance
+    from the other half, of a new row their mean.
+
+    Parameters
+    ----------
+    kernel : {"gaussian", "matern"}
+    by_rank : bool
+        Whether columns enter by the ranks of their values: for long tails.
+    n_landmarks : int
+        The most there are. The cost of a fit grows with their square times the rows.
+    random_state : int, RandomState or None
+        Which rows are landmarks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 1, 60).reshape(-1, 1)
+    >>> model = KernelSurface(random_state=0).fit(X, np.sin(6 * X[:, 0]))
+    >>> bool(abs(model.predict([[0.5]])[0] - np.sin(3)) < 0.01)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Name = "gaussian",
+        *,
+        by_rank: bool = False,
+        n_landmarks: int = 1_000,
+        random_state: Seed = None,
+    ) -> None:
+        self.kernel = kernel
+        self.by_rank = by_rank
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+
+    def fit_bag(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        counts: np.ndarray,
+        *,
+        weight: np.ndarray | None = None,
+        n_jobs: int | None = None,
+        stage: str = "fit",
+    ) -> SurfaceBag:
+        """One member per row of `counts` (b, n): how often each row of X is to count."""
+        if self.kernel not in KERNELS:
+            allowed = " or ".join(map(repr, KERNELS))
+            raise ValueError(f"kernel must be {allowed}, got {self.kernel!r}.")
+        check_count(self.n_landmarks, "n_landmarks", smallest=2)
+        own = np.ones(len(y)) if weight is None else weight
+        seen = own * counts.mean(axis=0)
+        origin = float(np.average(y, weights=seen))
+        unit = float(np.sqrt(np.average((y - origin) ** 2, weights=seen))) or 1.0
+        t = (y - origin) / unit
+        half, bases = self._bases(X, t, seen)
+        surfaces = []
+        for done, basis in enumerate(bases, start=1):
+            surfaces.append(_fit_surface(basis, X, t, own, counts))
+            report(stage, len(counts) * done // 2, len(counts))
+        return SurfaceBag(surfaces, half, origin, unit)
+
+    def finer(self, n_columns: int) -> KernelSurface:
+        """Unfitted, around twice as many landmarks."""
+        return clone(self).set_params(n_landmarks=2 * self.n_landmarks)
+
+    def _bases(
+        self, X: np.ndarray, t: np.ndarray, weight: np.ndarray
+    ) -> tuple[np.ndarray, list[Basis]]:
+        """Which rows are of the second half, and functions whose distance is learned from each."""
+        rng = check_random_state(self.random_state)
+        kernel = Kernel(self.kernel)
+        coordinates = Coordinates.from_data(X, weight, by_rank=self.by_rank)
+        # Distinct rows in an order of their own: so neither weights nor the order of rows matter.
+        distinct, number = np.unique(X, axis=0, return_inverse=True)
+        number = number.reshape(-1)
+        mean = np.bincount(number, weight * t) / np.maximum(np.bincount(number, weight), 1e-300)
+        order = rng.permutation(len(distinct))
+        landmarks = distinct[order[: self.n_landmarks]]
+        bases = []
+        for start in range(2):
+            few = order[start::2][:TURN_ROWS]
+            turn, scale = learn_turn(coordinates.standard(distinct[few]), mean[few], kernel)
+            bases.append(Basis.around(replace(coordinates, turn=turn), landmarks, kernel, scale))
+        place = np.empty(len(order), int)
+        place[order] = np.arange(len(order))
+        return place[number] % 2 == 1, bases
+
+
+def _fit_surface(
+    basis: Basis, X: np.ndarray, t: np.ndarray, own: np.ndarray, counts: np.ndarray
+) -> Surface:
+    values, typical = Values.of(basis, X), counts.mean(axis=0)
+    sums = Sums.of(values, t, own)
+    ridge, leverage = _choose_ridge(values, t, own * typical, *sums.drawn(typical))
+    coefficients = np.empty((basis.mix.shape[1], len(counts)))
+    for member, drawn in enumerate(counts):
+        gram, moment = sums.drawn(drawn)
+        gram[np.diag_indices_from(gram)] += ridge
+        coefficients[:, member] = cho_solve(cho_factor(gram, overwrite_a=True), moment)
+    return Surface(basis.landmarks, basis.mix @ coefficients, ridge, leverage)
+
+
+@dataclass(frozen=True)
+class Landmarks:
+    """Rows that others are compared with."""
+
+    coordinates: Coordinates
+    places: np.ndarray  # (m, d): their coordinates
+    kernel: Kernel
+    scale: float
+
+    def alike(self, X: np.ndarray) -> np.ndarray:
+        """(n, m): how much rows are like them."""
+        distance = distances_between(self.coordinates.apply(X), self.places)
+        return self.kernel(distance / self.scale)
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Functions that are as good as the kernel around the landmarks, and of size 1 each."""
+
+    landmarks: Landmarks
+    mix: np.ndarray  # (m, k): from likeness to the landmarks to the functions
+
+    @classmethod
+    def around(cls, coordinates: Coordinates, X: np.ndarray, kernel: Kernel, scale: float) -> Basis:
+        landmarks = Landmarks(coordinates, coordinates.apply(X), kernel, scale)
+        size, vectors = eigh(landmarks.alike(X))
+        kept = size > SMALLEST * size[-1]
+        return cls(landmarks, vectors[:, kept] / np.sqrt(size[kept]))
+
+
+@dataclass(frozen=True)
+class Values:
+    """What the functions are at the training rows: kept, or found again where there are many."""
+
+    basis: Basis
+    X: np.ndarray
+    kept: np.ndarray | None  # (n, k)
+
+    @classmethod
+    def of(cls, basis: Basis, X: np.ndarray) -> Values:
+        found = cls(basis, X, None)
+        if len(X) * found.n_functions > MOST_KEPT:
+            return found
+        kept = np.empty((len(X), found.n_functions))
+        for rows in _stretches(len(X)):
+            kept[rows] = found.at(rows)
+        return replace(found, kept=kept)
+
+    @property
+    def n_functions(self) -> int:
+        return self.basis.mix.shape[1]
+
+    def at(self, rows: Some) -> np.ndarray:
+        """(rows, k)"""
+        if self.kept is not None:
+            return self.kept[rows]
+        return self.basis.landmarks.alike(self.X[rows]) @ self.basis.mix
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums of products of the functions over rows, from which those of every member follow."""
+
+    values: Values
+    t: np.ndarray
+    weight: np.ndarray
+    gram: np.ndarray  # (k, k): over all rows
+    moment: np.ndarray  # (k,)
+
+    @classmethod
+    def of(cls, values: Values, t: np.ndarray, weight: np.ndarray) -> Sums:
+        return cls(values, t, weight, *_sum_up(values, t, weight, _stretches(len(t))))
+
+    def drawn(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(k, k), (k,): over rows that count so often.
+
+        A member that lacks few rows is all rows without these, which are soon summed up.
+        """
+        if counts.min() == counts.max():
+            return counts[0] * self.gram, counts[0] * self.moment
+        is_out = counts == 0
+        if np.all(is_out | (counts == 1)) and 2 * np.count_nonzero(is_out) < len(counts):
+            few = _pieces(np.flatnonzero(is_out))
+            gram, moment = _sum_up(self.values, self.t, self.weight, few)
+            return self.gram - gram, self.moment - moment
+        rows = _pieces(np.flatnonzero(counts))
+        return _sum_up(self.values, self.t, self.weight * counts, rows)
+
+
+def _sum_up(
+    values: Values, t: np.ndarray, weight: np.ndarray, pieces: Iterator[Some]
+) -> tuple[np.ndarray, np.ndarray]:
+    gram, moment = np.zeros((values.n_functions,) * 2), np.zeros(values.n_functions)
+    root = np.sqrt(weight)
+    for some in pieces:
+        # The product of an array and its own transpose is half the work of any other.
+        weighted = values.at(some) * root[some, None]
+        gram += weighted.T @ weighted
+        moment += weighted.T @ (root[some] * t[some])
+    return gram, moment
+
+
+def _stretches(n: int) -> Iterator[slice]:
+    """All of n rows, some at once."""
+    for start in range(0, n, ROWS_AT_ONCE):
+        yield slice(start, min(start + ROWS_AT_ONCE, n))
+
+
+def _pieces(rows: np.ndarray) -> Iterator[np.ndarray]:
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        yield rows[start : start + ROWS_AT_ONCE]
+
+
+def _choose_ridge(
+    values: Values,
+    t: np.ndarray,
+    weight: np.ndarray,
+    gram: np.ndarray,
+    moment: np.ndarray,
+) -> tuple[float, np.ndarray]:
+    """By the errors for rows left out one at a time; and how much a row draws the fit to itself."""
+    size, vectors = eigh(gram)
+    projected = vectors.T @ moment
+    inverse = 1 / (np.maximum(size, 0)[:, None] + np.array(RIDGES))  # (k, ridges)
+    error, leverages = np.zeros(len(RIDGES)), np.empty((len(t), len(RIDGES)))
+    for rows in _stretches(len(t)):
+        turned = values.at(rows) @ vectors
+        leverages[rows] = np.minimum(turned**2 @ inverse, MOST_LEVERAGE)
+        left = t[rows, None] - turned @ (inverse * projected[:, None])
+        error += weight[rows] @ (left / (1 - leverages[rows])) ** 2
+    best = int(np.argmin(error))
+    return RIDGES[best], leverages[:, best].copy()
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Members over the same landmarks with the same distance, in units of the bag."""
+
+    landmarks: Landmarks
+    weights: np.ndarray  # (m, b)
+    ridge: float
+    leverage: np.ndarray  # (n,): how much a training row draws the fit to itself
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """(n, b)"""
+        members = np.empty((len(X), self.weights.shape[1]))
+        for rows in _stretches(len(X)):
+            members[rows] = self.landmarks.alike(X[rows]) @ self.weights
+        return members
+
+
+@dataclass(frozen=True)
+class SurfaceBag:
+    """Two surfaces, whose distances were learned from one half of the training rows each."""
+
+    surfaces: Sequence[Surface]
+    half: np.ndarray  # (n,) booleans: of the training rows, whether they are of the second half
+    origin: float
+    unit: float
+
+    @property
+    def leverage(self) -> np.ndarray:
+        """(n,): how much a training row draws to itself the surface that speaks of it."""
+        second, first = (surface.leverage for surface in self.surfaces)
+        return np.where(self.half, second, first)
+
+    def predict_members(self, X: np.ndarray) -> np.ndarray:
+        """(n, 1, b)"""
+        return self._in_units(np.mean([each.predict(X) for each in self.surfaces], axis=0))
+
+    def predict_training(self, X: np.ndarray) -> np.ndarray:
+        """(n, 1, b): of the training rows, in their order, each by the distance of the others."""
+        members = np.empty((len(X), self.surfaces[0].weights.shape[1]))
+        for own, surface in zip((self.half, ~self.half), self.surfaces, strict=True):
+            members[own] = surface.predict(X[own])
+        return self._in_units(members)
+
+    def predict_unseen(self, X: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """(n, r), as `SymmetricBag.predict_unseen`."""
+        return compact_unseen(self.predict_training(X), Draws(counts))[:, 0]
+
+    def _in_units(self, members: np.ndarray) -> np.ndarray:
+        return (self.origin + self.unit * members)[:, None, :]

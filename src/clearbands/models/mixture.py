@@ -1,0 +1,83 @@
+"""Several models that are fitted to the same rows, and what they say added up with weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from clearbands.models.bagging import Draws, fit_bag, predict_unseen, repeated
+from clearbands.models.center_model import CenterModel
+
+
+class Mixture(CenterModel):
+    """A weighted mean of models: where they err in different directions, it errs less.
+
+    Parameters
+    ----------
+    models : list of regressors
+    weights : list of float
+        One per model; they need not add up to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.dummy import DummyRegressor
+    >>> X, y = np.zeros((4, 1)), np.array([0.0, 0.0, 0.0, 4.0])
+    >>> both = [DummyRegressor(strategy="mean"), DummyRegressor(strategy="median")]
+    >>> Mixture(both, [0.5, 0.5]).fit(X, y).predict(X[:1])
+    array([0.5])
+    """
+
+    def __init__(self, models: Sequence[Any], weights: Sequence[float]) -> None:
+        self.models = models
+        self.weights = weights
+
+    def repeated(self, times: float) -> Mixture:
+        """Of models with so many times as many trees, where these are averaged."""
+        return clone(self).set_params(models=[repeated(model, times) for model in self.models])
+
+    def fit_bag(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        counts: np.ndarray,
+        *,
+        weight: np.ndarray | None = None,
+        n_jobs: int | None = None,
+        stage: str = "fit",
+    ) -> MixedBag:
+        """One member per row of `counts` (b, n): how often each row of X is to count."""
+        if len(self.models) != len(self.weights) or not len(self.models):
+            raise ValueError(
+                f"There must be a weight for every model, and at least one; got "
+                f"{len(self.models)} models and {len(self.weights)} weights."
+            )
+        draws = Draws(counts)
+        options: dict[str, Any] = {"weight": weight, "n_jobs": n_jobs, "stage": stage}
+        bags = [fit_bag(clone(model), X, y, draws, **options) for model in self.models]
+        return MixedBag(bags, np.asarray(self.weights, float))
+
+
+@dataclass(frozen=True)
+class MixedBag:
+    """Bags on the same draws, added up member by member."""
+
+    bags: Sequence[Any]
+    weights: np.ndarray  # one per bag
+
+    def predict_members(self, X: np.ndarray) -> np.ndarray:
+        """(n, 1, b)"""
+        members = self.weights[0] * self.bags[0].predict_members(X)
+        for bag, weight in zip(self.bags[1:], self.weights[1:], strict=True):
+            members += weight * bag.predict_members(X)
+        return members
+
+    def predict_unseen(self, X: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """(n, r), as `SymmetricBag.predict_unseen`."""
+        draws = Draws(counts)
+        parts = zip(self.bags, self.weights, strict=True)
+        return sum(weight * predict_unseen(bag, X, draws)[:, 0] for bag, weight in parts)

@@ -1,0 +1,137 @@
+"""Columns that the target rises or falls with, other things being equal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from clearbands.engine.quantiles import weighted_median
+from clearbands.rows.typed import TableLike
+from clearbands.tables.encoder import TableEncoder
+from clearbands.tables.kinds import KINDS
+
+Monotone = Mapping[Any, int] | Sequence[int] | np.ndarray | None
+"""1 for columns to rise with and -1 for columns to fall with: by name or number, or for each."""
+
+
+def check_monotone(monotone: Monotone) -> None:
+    """Raise for directions that make no sense, whatever the columns are."""
+    if monotone is None:
+        return
+    if isinstance(monotone, str) or not isinstance(monotone, Mapping | Sequence | np.ndarray):
+        raise ValueError(
+            "monotone must be like {'size': 1, 'age': -1} or have one of -1, 0, 1 per column, "
+            f"got {monotone!r}."
+        )
+    given = monotone.items() if isinstance(monotone, Mapping) else enumerate(monotone)
+    for column, way in given:
+        if isinstance(way, bool) or not isinstance(way, Integral) or way not in (-1, 0, 1):
+            raise ValueError(
+                "monotone takes 1 for a column to rise with, -1 to fall with and 0 for neither, "
+                f"got {way!r} for column {column!r}."
+            )
+
+
+def check_groups_are_free(monotone: Monotone, groups: object) -> None:
+    """Raise if the column of groups has a direction."""
+    if isinstance(groups, str) and isinstance(monotone, Mapping) and monotone.get(groups):
+        raise ValueError(
+            f"groups={groups!r} have bounds of their own, so these cannot rise or fall with "
+            "that column: leave it out of monotone, or of groups."
+        )
+
+
+def directions(monotone: Monotone, names: Sequence[Any]) -> np.ndarray | None:
+    """(columns,) int8 of columns with these names (numbers for arrays); None where all are free.
+
+    >>> directions({"size": 1, "age": -1}, ["age", "town", "size"])
+    array([-1,  0,  1], dtype=int8)
+    """
+    check_monotone(monotone)
+    if monotone is None:
+        return None
+    if not isinstance(monotone, Mapping):
+        if len(monotone) != len(names):
+            raise ValueError(
+                f"monotone has {len(monotone)} directions, but X has {len(names)} columns: give "
+                "one for each, or name the columns as in {'size': 1}."
+            )
+        found = np.asarray(monotone, np.int8)
+    else:
+        unknown = [column for column in monotone if column not in names]
+        if unknown:
+            known = ", ".join(map(str, names))
+            raise ValueError(f"monotone names {unknown[0]!r}, but the columns of X are {known}.")
+        found = np.array([monotone.get(name, 0) for name in names], np.int8)
+    return found if found.any() else None
+
+
+def directions_of(model: Any) -> dict[str, int]:
+    """The columns that a fitted model was told to rise (1) or fall (-1) with."""
+    names = list(getattr(model, "feature_names_in_", range(model.n_features_in_)))
+    found = directions(getattr(model, "monotone", None), names)
+    if found is None:
+        return {}
+    told = zip(names, found.tolist(), strict=True)
+    return {f"x{name}" if isinstance(name, int) else str(name): way for name, way in told if way}
+
+
+def encoded_directions(
+    monotone: Monotone, encoder: BaseEstimator, X: TableLike
+) -> np.ndarray | None:
+    """The same for the columns that `encoder`, fitted on X, makes of those of X."""
+    if monotone is None:
+        return None
+    if isinstance(X, np.ndarray) and encoder.transform(X) is X:
+        return directions(monotone, range(X.shape[1]))
+    if not isinstance(encoder, TableEncoder) or encoder.numeric is not None:
+        raise ValueError(
+            f"monotone needs to know what becomes of a column, which {type(encoder).__name__} does "
+            'not tell: leave encoder="auto", or give an array of numbers and encoder=None.'
+        )
+    found = directions(monotone, list(encoder.kinds_))
+    if found is None:
+        return None
+    columns = encoder.get_feature_names_out().tolist()
+    made = np.zeros(len(columns), np.int8)
+    for name, way in zip(encoder.kinds_, found.tolist(), strict=True):
+        if way == 0:
+            continue
+        if name not in encoder.numeric_columns_:
+            kind = KINDS[encoder.kinds_[name]].in_words
+            raise ValueError(
+                f"monotone names {name!r}, which holds {kind}: only a column of numbers or dates "
+                "can be larger or smaller."
+            )
+        made[columns.index(f"x{name}" if isinstance(name, int) else str(name))] = way
+    return made
+
+
+@dataclass(frozen=True)
+class Still:
+    """Columns held at one value each: what is asked of such rows does not depend on them.
+
+    >>> Still(np.array([1]), np.array([5.0])).of(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([[1., 5.],
+           [3., 5.]])
+    """
+
+    columns: np.ndarray  # (c,): their numbers
+    values: np.ndarray  # (c,)
+
+    @classmethod
+    def at_medians(cls, X: np.ndarray, direction: np.ndarray, weight: np.ndarray | None) -> Still:
+        """Of all columns that have a direction, at the medians of the rows."""
+        columns = np.flatnonzero(direction)
+        return cls(columns, np.array([weighted_median(X[:, j], weight) for j in columns]))
+
+    def of(self, X: np.ndarray) -> np.ndarray:
+        """A copy of the rows in which these columns do not vary."""
+        held = np.array(X)
+        held[:, self.columns] = self.values
+        return held

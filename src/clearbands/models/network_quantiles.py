@@ -1,0 +1,128 @@
+"""Several quantiles from one network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from clearbands.models.bagging import member_seeds
+from clearbands.models.networks.losses import pinball
+from clearbands.models.networks.shape import Shape
+from clearbands.models.networks.stack import FittedNetworks
+from clearbands.models.networks.training import Plan, hold_out_counts, train
+from clearbands.models.quantile_model import QuantileModel
+
+
+class NetworkQuantiles(QuantileModel):
+    """All quantiles as the outputs of one network: pinball loss, and a penalty where they cross.
+
+    Hidden layers are linear map, layer normalisation, leaky ReLU (0.01) and dropout; Adam with
+    cosine annealing; inputs and target standardised inside. A bag is trained at once as one
+    batched model. Training stops by rows that a member does not see: those its bootstrap left
+    out, or a random `stopping_size` of them where it left none out. Training needs torch,
+    predicting does not.
+
+    Parameters
+    ----------
+    quantiles : list of float
+    hidden : list of int
+        Widths of the hidden layers.
+    dropout : float
+    skip : bool
+        Batch instead of layer normalisation, ReLU, and an output that also sees the input and
+        every hidden layer: a linear model is contained, which targets close to one need.
+    learning_rate, weight_decay, batch_size
+        Of Adam.
+    max_epochs, patience : int
+        Training ends after `patience` epochs without a better one, or after `max_epochs`.
+    max_gradient_norm : float
+        Longer gradients are shortened to it.
+    crossing_penalty : float
+        Factor of the distance by which neighbouring quantiles are out of order.
+    stopping_size : float
+        Share of the rows that decide when to stop.
+    device : str
+        Where torch trains: "cpu", "cuda", ...
+    random_state
+        As in scikit-learn. On one machine the same seed gives the same networks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(-1, 1, 200).reshape(-1, 1)
+    >>> y = X[:, 0] + np.tile([-0.1, 0.0, 0.1, 0.0], 50)
+    >>> model = NetworkQuantiles((0.1, 0.9), hidden=(8,), max_epochs=20, random_state=0)
+    >>> curves = model.fit(X, y).predict_quantiles(X)
+    >>> curves.shape
+    (200, 2)
+    """
+
+    def __init__(
+        self,
+        quantiles: Sequence[float] = (0.05, 0.5, 0.95),
+        hidden: Sequence[int] = (256, 256, 128),
+        *,
+        dropout: float = 0.2,
+        skip: bool = False,
+        learning_rate: float = 5e-4,
+        weight_decay: float = 0.0,
+        batch_size: int = 256,
+        max_epochs: int = 3000,
+        patience: int = 200,
+        max_gradient_norm: float = 1.0,
+        crossing_penalty: float = 1.0,
+        stopping_size: float = 0.1,
+        device: str = "cpu",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.quantiles = quantiles
+        self.hidden = hidden
+        self.dropout = dropout
+        self.skip = skip
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.max_gradient_norm = max_gradient_norm
+        self.crossing_penalty = crossing_penalty
+        self.stopping_size = stopping_size
+        self.device = device
+        self.random_state = random_state
+
+    def fit_bag(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        counts: np.ndarray,
+        *,
+        weight: np.ndarray | None = None,
+        n_jobs: int | None = None,
+        stage: str = "fit",
+    ) -> FittedNetworks:
+        """One network per row of `counts`, all on one thread whatever `n_jobs`.
+
+        Other than with trees, counting a row twice is not quite the same as giving it twice: rows
+        that do not count decide when training stops.
+        """
+        shape = Shape.of_noise(
+            self.hidden, X.shape[1], len(self.quantiles), self.dropout, skip=self.skip
+        )
+        plan = Plan(
+            self.max_epochs,
+            self.patience,
+            self.batch_size,
+            self.learning_rate,
+            schedules=("cosine",),
+            weight_decay=self.weight_decay,
+            max_gradient_norm=self.max_gradient_norm,
+            device=self.device,
+        )
+        rng = check_random_state(self.random_state)
+        seeds = member_seeds(rng, len(counts))
+        if (counts > 0).all(axis=1).any():
+            counts = counts * hold_out_counts(len(y), len(counts), self.stopping_size, rng)
+        loss = pinball(self.quantiles, self.crossing_penalty)
+        return train(shape, plan, loss, X, y, counts, seeds, weight=weight, stage=stage)

@@ -1,0 +1,100 @@
+"""The forward pass while training, for all members at once.
+
+Activations are (members, units, rows): what batch normalisation sums up lies side by side.
+Normalisation, activation and dropout are one step with its derivative written out; left to
+autograd they take longer than the matrix products.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.nn.functional import leaky_relu_
+
+from clearbands.models.networks.shape import Shape
+from clearbands.models.networks.stack import EPSILON
+
+UNITS, ROWS = 1, 2  # axes
+
+
+class _NormalisedActivation(torch.autograd.Function):
+    """activation(scale * normalised z + shift) * kept; also the mean and variance of z."""
+
+    @staticmethod
+    def forward(ctx: Any, z: Any, scale: Any, shift: Any, kept: Any, axis: int, slope: float):
+        mean = z.mean(axis, keepdim=True)
+        normal = z - mean
+        variance = (normal * normal).mean(axis, keepdim=True)
+        inverse = (variance + EPSILON).rsqrt_()
+        normal.mul_(inverse)
+        active = leaky_relu_((normal * scale).add_(shift), slope)
+        if kept is not None:
+            active.mul_(kept)
+        # Over the rows torch has the derivative, which takes what went in; ours what came out.
+        ctx.save_for_backward(z if axis == ROWS else normal, mean, inverse, scale, active, kept)
+        ctx.axis, ctx.slope = axis, slope
+        ctx.mark_non_differentiable(mean, variance)
+        return active, mean, variance
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any, *_: Any):
+        seen, mean, inverse, scale, active, kept = ctx.saved_tensors
+        # Where a unit was dropped `active` is 0, and so is the gradient by `kept`.
+        g = torch.ops.aten.leaky_relu_backward(gradient, active, ctx.slope, True)
+        if kept is not None:
+            g.mul_(kept)
+        over = _over_rows if ctx.axis == ROWS else _over_units
+        return *over(g, seen, mean, inverse, scale), None, None, None
+
+
+def _over_rows(g: Any, z: Any, mean: Any, inverse: Any, scale: Any) -> tuple[Any, Any, Any]:
+    """Batch normalisation, every unit of every member a channel of its own."""
+    found = torch.ops.aten.native_batch_norm_backward(
+        *(value.reshape(1, -1, value.shape[ROWS]) for value in (g, z)),
+        scale.reshape(-1),
+        None,
+        None,
+        mean.reshape(-1),
+        inverse.reshape(-1),
+        True,
+        EPSILON,
+        [True, True, True],
+    )
+    return tuple(part.view(like.shape) for part, like in zip(found, (g, scale, scale), strict=True))
+
+
+def _over_units(g: Any, normal: Any, _mean: Any, inverse: Any, scale: Any) -> tuple[Any, Any, Any]:
+    """Layer normalisation."""
+    along = g * normal
+    of_shift, of_scale = g.sum(ROWS, keepdim=True), along.sum(ROWS, keepdim=True)
+    weights = scale.transpose(UNITS, ROWS) / g.shape[UNITS]
+    means = torch.bmm(weights, g), torch.bmm(weights, along)
+    g.mul_(scale).sub_(means[0]).addcmul_(normal, means[1], value=-1).mul_(inverse)
+    return g, of_scale, of_shift
+
+
+def forward(
+    shape: Shape, blocks: list[torch.Tensor], X: torch.Tensor, kept: list[torch.Tensor] | None
+) -> tuple[Any, list[tuple[Any, Any]]]:
+    """Outputs (m, outputs, rows) for X (m, rows, inputs), and mean and variance per layer."""
+    depth = len(shape.hidden)
+    seen, moments = [X.transpose(1, 2)], []
+    for layer in range(depth):
+        weight, scale, shift = blocks[3 * layer : 3 * layer + 3]
+        active, mean, variance = _NormalisedActivation.apply(
+            torch.bmm(weight, seen[-1]),
+            scale,
+            shift,
+            None if kept is None else kept[layer],
+            UNITS if shape.layer_norm else ROWS,
+            shape.negative_slope,
+        )
+        seen.append(active)
+        moments.append((mean, variance))
+    output = blocks[-1]
+    for weight, activation in zip(
+        blocks[3 * depth : -1], seen if shape.skip else seen[-1:], strict=True
+    ):
+        output = torch.baddbmm(output, weight, activation)
+    return output, moments

@@ -1,0 +1,164 @@
+"""Models and their settings, ready to use: the paper's pools, and what competes by default.
+
+docs/defaults.md has the measurements behind the numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator, clone
+
+from clearbands._compat import require
+from clearbands.models.boosted_quantiles import BoostedQuantiles
+from clearbands.models.forest_quantiles import ForestQuantiles
+from clearbands.models.gam import ExpectileGAM
+from clearbands.models.kernel_ridge import KernelSurface
+from clearbands.models.quantile_model import QuantileModel
+from clearbands.models.random_trees import RandomTrees
+from clearbands.models.symmetric_trees import SymmetricTrees
+from clearbands.models.trees_on_smooth import TreesOnSmooth
+
+
+def quantile_pool(*, stock: bool = False) -> dict[str, Any]:
+    """Quantile forest, quantile boosting and expectile GAM, set up as in the paper.
+
+    `stock` takes XGBoost and quantile-forest instead of the kernels of this package.
+
+    >>> from clearbands import quantile_pool
+    >>> sorted(quantile_pool())
+    ['boosting', 'forest', 'gam']
+    """
+    return {
+        "forest": ForestQuantiles(backend="quantile-forest" if stock else "native"),
+        "boosting": boosted_quantiles(stock=stock),
+        "gam": ExpectileGAM(),
+    }
+
+
+def default_pool() -> dict[str, Any]:
+    """The paper's quantile models with 400 instead of 100 boosted trees: see docs/defaults.md."""
+    return quantile_pool() | {"boosting": BoostedQuantiles(n_trees=400)}
+
+
+STAGES = (48, 100, 200, 400)
+"""Numbers of symmetric trees among which unseen rows choose; where noise dominates, few win."""
+
+
+GAM_COLUMNS = 40
+"""With more, splines cost more than they gain."""
+
+SURFACE_COLUMNS = 100
+"""With more, a distance has too many directions to learn."""
+
+SURFACE_ROWS = 2_000, 30_000
+"""Fewer do not tell a good distance from a lucky one; with more, surfaces cost more than trees."""
+
+LANDMARKS = 1_000
+"""Of a surface: its cost grows with their square."""
+
+RANDOM_TREES = {1: 20_000, 5: 50_000}
+"""Rows in a leaf, and the most training rows: models of more would take hundreds of megabytes."""
+
+
+def center_pool(n_rows: int, n_columns: int, *, again: bool = False) -> dict[str, Any]:
+    """The centers that compete by default for so many training rows.
+
+    `again` says that those that win are fitted again, and finer: then they compete coarse.
+    """
+    pool: dict[str, Any] = {f"trees of depth {d}": SymmetricTrees(max_depth=d) for d in (4, 6)}
+    # Where small leaves win, they shall not be held back.
+    pool["trees of depth 8"] = SymmetricTrees(max_depth=8, l2=1.0)
+    pool["trees of depth 6, absolute loss"] = SymmetricTrees("absolute")
+    if n_columns <= GAM_COLUMNS:
+        pool["GAM"] = TreesOnSmooth(ExpectileGAM(), SymmetricTrees())
+        pool["GAM, depth 4"] = TreesOnSmooth(ExpectileGAM(), SymmetricTrees(max_depth=4))
+    for leaf, most in RANDOM_TREES.items():
+        if n_rows <= most:
+            name = "random trees" if leaf == 1 else f"random trees, leaves of {leaf}"
+            pool[name] = RandomTrees(40, min_samples_leaf=leaf)
+    fewest, most = SURFACE_ROWS
+    if fewest <= n_rows <= most:
+        pool |= surface_pool(n_columns, again=again)
+    return pool
+
+
+def surface_pool(n_columns: int, *, by_rank: bool = False, again: bool = False) -> dict[str, Any]:
+    """A smooth function of all columns, or of their ranks, and trees on what it leaves over."""
+    if n_columns > SURFACE_COLUMNS:
+        return {}
+    n_landmarks = LANDMARKS // 2 if again else LANDMARKS
+    if by_rank:
+        ranked = KernelSurface("matern", by_rank=True, n_landmarks=n_landmarks)
+        return {"surface of ranks": TreesOnSmooth(ranked, SymmetricTrees())}
+    surface = KernelSurface(n_landmarks=n_landmarks)
+    return {"surface": TreesOnSmooth(surface, SymmetricTrees())}
+
+
+def shallow_boosting() -> BoostedQuantiles:
+    """Quantile boosting that does not follow the noise of its rows."""
+    return BoostedQuantiles(n_trees=100, max_depth=3, learning_rate=0.1)
+
+
+def noise_forest() -> ForestQuantiles:
+    """A forest that tells small residuals from large ones and keeps their signs."""
+    return ForestQuantiles(n_trees=50, samples_per_leaf=5, grow_on="magnitude")
+
+
+def boosted_quantiles(*, stock: bool = False) -> BoostedQuantiles:
+    """Quantile boosting as in the paper."""
+    return BoostedQuantiles(backend="xgboost" if stock else "native")
+
+
+def mean_pool() -> dict[str, Any]:
+    """The nine models of the conditional mean of the paper's variant (c).
+
+    >>> from clearbands import mean_pool
+    >>> len(mean_pool())
+    9
+    """
+    from sklearn.ensemble import AdaBoostRegressor, ExtraTreesRegressor, RandomForestRegressor
+    from sklearn.linear_model import ElasticNetCV, LassoCV, LinearRegression, RidgeCV
+    from sklearn.neural_network import MLPRegressor
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    xgboost = require("xgboost", what="The pool of mean models", extra="boost")
+    forest = {"n_estimators": 100, "min_samples_leaf": 5, "max_features": 0.33}
+    return {
+        # In columns of unlike units scikit-learn >= 1.7 takes small ones for rounding errors.
+        "least squares": make_pipeline(StandardScaler(), LinearRegression()),
+        "ridge": RidgeCV(),
+        "lasso": LassoCV(cv=3),
+        "elastic net": ElasticNetCV(cv=3),
+        "random forest": RandomForestRegressor(**forest, random_state=42),
+        "extra trees": ExtraTreesRegressor(**forest, random_state=42),
+        "adaboost": AdaBoostRegressor(random_state=42),
+        "xgboost": xgboost.XGBRegressor(n_jobs=1, random_state=42),
+        "network": MLPRegressor(hidden_layer_sizes=(64,), random_state=42),
+    }
+
+
+# Training rows between which a forest learns noise best: fewer do not bear it, and of more it
+# would remember too much.
+FOREST_ROWS = 3_000, 50_000
+
+
+def residual_boosting(n_rows: float) -> BoostedQuantiles:
+    """Trees too shallow to fit the noise of their rows; many rows bear deeper ones."""
+    depth = 3 if n_rows < FOREST_ROWS[0] else 6
+    return BoostedQuantiles(n_trees=100, max_depth=depth, learning_rate=0.1)
+
+
+def quantile_counterpart(model: BaseEstimator) -> Any:
+    """The quantile model of the same type as `model`; for a model of the mean, the forest."""
+    return clone(model) if isinstance(model, QuantileModel) else ForestQuantiles()
+
+
+def match_quantile_model(aleatoric: Any, epistemic: Any) -> Any:
+    """Where the aleatoric part leaves its model open, it takes the type that won the center."""
+    parameters = aleatoric.get_params()
+    name = "part__model" if "part" in parameters else "model"  # inside what judges in time
+    if parameters.get(name, 0) is None and hasattr(epistemic, "winner_"):
+        aleatoric.set_params(**{name: quantile_counterpart(epistemic.winner_)})
+    return aleatoric

@@ -1,0 +1,78 @@
+"""Extremely randomised trees: a center that is smooth where boosted trees take steps."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.base import clone
+
+from clearbands.engine.grains import Grains
+from clearbands.models.bagging import member_seeds
+from clearbands.models.center_model import CenterModel
+from clearbands.rows.checks import check_count
+from clearbands.rows.typed import Seed
+
+if TYPE_CHECKING:
+    from clearbands.engine.random_trees import RandomTreesBag
+
+
+class RandomTrees(CenterModel):
+    """The mean of trees whose cuts are drawn: of one per column the best is taken.
+
+    Every tree sees all rows. Columns enter by the order of their values alone.
+
+    Parameters
+    ----------
+    n_trees : int
+    min_samples_leaf : int
+        Rows that a leaf holds at least.
+    random_state : int, RandomState or None
+        What the cuts are drawn by.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 1, 60).reshape(-1, 1)
+    >>> RandomTrees(n_trees=20, random_state=0).fit(X, X[:, 0] ** 2).predict(X).shape
+    (60,)
+    """
+
+    def __init__(
+        self, n_trees: int = 100, *, min_samples_leaf: int = 1, random_state: Seed = None
+    ) -> None:
+        self.n_trees = n_trees
+        self.min_samples_leaf = min_samples_leaf
+        self.random_state = random_state
+
+    def repeated(self, times: float) -> RandomTrees:
+        """So many times as many trees: a few times fewer are as good where members are averaged."""
+        return clone(self).set_params(n_trees=ceil(times * self.n_trees))
+
+    def fit_bag(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        counts: np.ndarray,
+        *,
+        weight: np.ndarray | None = None,
+        n_jobs: int | None = None,
+        stage: str = "fit",
+    ) -> RandomTreesBag:
+        check_count(self.n_trees, "n_trees")
+        check_count(self.min_samples_leaf, "min_samples_leaf")
+        # Imported late: numba takes a second to load, which `import clearbands` should not.
+        from clearbands.engine.random_trees import fit_random_trees_bag
+
+        return fit_random_trees_bag(
+            X,
+            y,
+            counts,
+            Grains.of(weight),
+            n_trees=self.n_trees,
+            min_samples_leaf=self.min_samples_leaf,
+            seeds=member_seeds(self.random_state, len(counts)),
+            n_jobs=n_jobs,
+            stage=stage,
+        )

@@ -1,0 +1,80 @@
+"""A smooth model first, then trees on what it leaves over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from clearbands.models.bagging import finer
+from clearbands.models.center_model import CenterModel
+from clearbands.models.gam import ExpectileGAM
+from clearbands.models.kernel_ridge import SurfaceBag
+from clearbands.models.mixture import MixedBag
+from clearbands.models.quantile_model import QuantileModel
+from clearbands.models.symmetric_trees import SymmetricTrees
+
+
+class TreesOnSmooth(CenterModel):
+    """A smooth model, and symmetric trees on its residuals.
+
+    Trees need many steps for what is a line; what is smooth cannot jump. Every member of a bag has
+    a smooth model and trees of its own, on the rows that it drew.
+
+    Parameters
+    ----------
+    smooth : ExpectileGAM or KernelSurface, optional
+        By default a GAM of the mean. What a surface leaves over is what it would have left over
+        had it not seen the row.
+    trees : SymmetricTrees, optional
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 1, 60).reshape(-1, 1)
+    >>> model = TreesOnSmooth(trees=SymmetricTrees(n_trees=20, max_depth=2))
+    >>> model.fit(X, X[:, 0] ** 2).predict(X).shape
+    (60,)
+    """
+
+    def __init__(self, smooth: Any = None, trees: SymmetricTrees | None = None) -> None:
+        self.smooth = smooth
+        self.trees = trees
+
+    def fit_bag(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        counts: np.ndarray,
+        *,
+        weight: np.ndarray | None = None,
+        n_jobs: int | None = None,
+        stage: str = "fit",
+    ) -> MixedBag:
+        """One member per row of `counts` (b, n): how often each row of X is to count."""
+        options: dict[str, Any] = {"weight": weight, "n_jobs": n_jobs, "stage": stage}
+        smooth: Any = self.smooth_model().fit_bag(X, y, counts, **options)
+        if isinstance(smooth, SurfaceBag):
+            left_over = (y - smooth.predict_training(X)[:, 0].T) / (1 - smooth.leverage)
+        else:
+            left_over = y - smooth.predict_members(X)[:, 0].T
+        trees = self._trees().fit_bag(X, left_over, counts, **options)
+        return MixedBag([smooth, trees], np.ones(2))
+
+    def smooth_model(self) -> Any:
+        """The first of the two alone, unfitted."""
+        smooth = clone(ExpectileGAM() if self.smooth is None else self.smooth)
+        return smooth.set_params(quantiles=(0.5,)) if isinstance(smooth, QuantileModel) else smooth
+
+    def shortened(self, n_trees: int, n_rows: float) -> TreesOnSmooth:
+        """The same with the first trees alone, which had been fitted on so many rows."""
+        return clone(self).set_params(trees=self._trees().shortened(n_trees, n_rows))
+
+    def finer(self, n_columns: int) -> TreesOnSmooth:
+        """Unfitted, each of the two as fine as it can be."""
+        smooth, trees = finer(self.smooth_model(), n_columns), self._trees().finer(n_columns)
+        return clone(self).set_params(smooth=smooth, trees=trees)
+
+    def _trees(self) -> SymmetricTrees:
+        return SymmetricTrees() if self.trees is None else self.trees

@@ -1,1 +1,0 @@
-"""New rows beside those of the fit: how unlike they are, how far beyond, which to label next."""

@@ -1,0 +1,1 @@
+"""Files of models, written whole or not at all."""

@@ -1,0 +1,194 @@
+"""Models in one file, from which loading runs no code."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+
+from clearbands.persistence.archive import (
+    LARGEST_HEADER,
+    TooDenseError,
+    copy_entries,
+    read_entry,
+    schema_room,
+)
+from clearbands.persistence.compiled import check_compiled
+from clearbands.persistence.schema import check_schema
+from clearbands.persistence.trust import is_missing, is_trusted
+from clearbands.persistence.writing import written_whole
+
+FORMAT = 1  # raised when older versions could not read a file any more
+HEADER = "clearbands.json"
+SCHEMA = "schema.json"
+IN_MEMORY = 2**26  # bytes of unpacked entries; more of them wait in a temporary file
+
+
+class ModelFileError(ValueError):
+    """A file that is not a complete model this version can read, or a model that no file holds.
+
+    >>> import clearbands
+    >>> clearbands.load("nowhere.clear")
+    Traceback (most recent call last):
+        ...
+    clearbands.persistence.model_file.ModelFileError: There is no file nowhere.clear.
+    """
+
+
+def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> None:
+    """Write `model` to one file; the file appears whole or not at all.
+
+    The file is read back before it takes its name: what `load` would refuse, `save` refuses with
+    a `ModelFileError` that says why. A model with parts of your own needs their full names in
+    `trusted`, here as in `load`.
+
+    >>> import clearbands, tempfile
+    >>> calibrator = clearbands.FixedRatioCalibrator(0.5).fit(
+    ...     [1.0, 2.0, 4.0], [0.0, 0.0, 0.0], [[1, 1]] * 3, [[1, 1]] * 3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     clearbands.save(calibrator, f"{folder}/model.clear")
+    ...     clearbands.load(f"{folder}/model.clear").gamma1_
+    1.0
+    """
+    with _told("This model cannot be saved"):
+        packed = _pack(model, zipfile.ZIP_DEFLATED)
+        try:
+            _unpack(io.BytesIO(packed), len(packed), trusted)
+        except TooDenseError:
+            # So regular that it is packed tighter than `load` believes: uncompressed it fits.
+            packed = _pack(model, zipfile.ZIP_STORED)
+            _unpack(io.BytesIO(packed), len(packed), trusted)
+    with written_whole(Path(path)) as unfinished:
+        unfinished.write_bytes(packed)
+
+
+def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
+    """Read a model that `save` wrote.
+
+    Only types of clearbands, scikit-learn, NumPy and the stock backends are rebuilt. A model
+    with parts of your own needs their full names in `trusted`: their constructors are not
+    called, but their state is restored, so name only types that you know.
+
+    Any other file, whatever it is, gives a `ModelFileError` and takes memory of the order of its
+    size; so does one whose trees name columns, nodes or leaves that do not exist. No code of a file
+    runs, but what a model predicts is what the file says: load those of people you know.
+
+    >>> import clearbands, tempfile
+    >>> ones = [[1.0, 1.0]] * 4
+    >>> model = clearbands.FixedRatioCalibrator(0.6).fit([2, 4, 6, 8], [0] * 4, ones, ones)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     clearbands.save(model, f"{folder}/model.clear")
+    ...     again = clearbands.load(f"{folder}/model.clear")
+    >>> again.gamma1_ == model.gamma1_
+    True
+    """
+    header = read_header(path)
+    with _told(f"{path} is damaged (written by clearbands {header['clearbands']})"):
+        return _unpack(Path(path), os.path.getsize(path), trusted)
+
+
+def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Versions the file was written with, or an error if it is no model of ours."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            header = json.loads(read_entry(archive, archive.getinfo(HEADER), LARGEST_HEADER))
+        version, is_newer = str(header["clearbands"]), header["format"] > FORMAT
+    except FileNotFoundError as error:
+        raise ModelFileError(f"There is no file {path}.") from error
+    except IsADirectoryError as error:
+        raise ModelFileError(f"{path} is a folder, not a model file.") from error
+    except PermissionError as error:
+        raise ModelFileError(f"{path} may not be read: {error.strerror}.") from error
+    except Exception as error:
+        raise ModelFileError(
+            f"{path} is not a complete clearbands model: it was cut off or written by "
+            "something else."
+        ) from error
+    if is_newer:
+        raise ModelFileError(
+            f"{path} was written by clearbands {version}, which is newer than this "
+            "version: upgrade clearbands to read it."
+        )
+    return header
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Whatever goes wrong inside is a ModelFileError, which begins with `what`."""
+    try:
+        yield
+    except (ModelFileError, Warning):  # a warning is an error where its reader wants it to be
+        raise
+    except Exception as error:
+        raise ModelFileError(f"{what}: {str(error) or type(error).__name__}") from error
+
+
+def _pack(model: Any, compression: int) -> bytes:
+    import skops.io
+
+    from clearbands import __version__
+
+    header = {
+        "format": FORMAT,
+        "clearbands": __version__,
+        "python": sys.version.split()[0],
+        "numpy": np.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+    packed = io.BytesIO()
+    skops.io.dump(model, packed, compression=compression, compresslevel=1)
+    with zipfile.ZipFile(packed, "a") as archive:
+        archive.writestr(HEADER, json.dumps(header))
+    return packed.getvalue()
+
+
+def _unpack(file: Path | io.BytesIO, size: int, trusted: Sequence[str]) -> Any:
+    """The model in a file of `size` bytes, of which nothing is built before all is checked."""
+    import skops.io
+
+    with zipfile.ZipFile(file) as source, tempfile.SpooledTemporaryFile(IN_MEMORY) as unpacked:
+        schema = json.loads(read_entry(source, source.getinfo(SCHEMA), schema_room(size)))
+        check_schema(schema, size)
+        types = _check_types(schema, source.namelist(), trusted)
+        with zipfile.ZipFile(unpacked, "w") as target:
+            target.writestr(SCHEMA, json.dumps(schema))
+            copy_entries(source, target, size)
+        unpacked.seek(0)
+        model = skops.io.load(unpacked, trusted=types)
+    check_compiled(model)
+    return model
+
+
+def _check_types(schema: dict[str, Any], names: list[str], trusted: Sequence[str]) -> list[str]:
+    """The types to rebuild that skops does not know; raise for those that nobody trusts."""
+    import skops.io
+
+    hollow = io.BytesIO()  # types stand in the schema alone: the entries need no content yet
+    with zipfile.ZipFile(hollow, "w") as archive:
+        archive.writestr(SCHEMA, json.dumps(schema))
+        for name in sorted({*names} - {SCHEMA}):
+            archive.writestr(name, b"")
+    types = skops.io.get_untrusted_types(data=hollow.getvalue())
+    unknown = [name for name in types if name not in trusted and not is_trusted(name)]
+    gone = [name for name in unknown if is_missing(name)]
+    if gone:
+        raise ModelFileError(
+            f"The model holds {', '.join(gone)}, which this version of clearbands no longer has "
+            "(or not yet): read it with the version that wrote it, or fit it again."
+        )
+    if unknown:
+        raise ModelFileError(
+            f"The model holds types that are not trusted: {', '.join(unknown)}. "
+            "If they are yours, name them in save and load: trusted=[...]."
+        )
+    return types

@@ -1,0 +1,309 @@
+"""What a fitted model says about y: intervals at any level, quantiles, chances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from clearbands.calibration.calibration_set import scale
+from clearbands.calibration.distribution import SIDES, AnyLevel, Distribution
+from clearbands.calibration.groups import GroupCalibrator
+from clearbands.calibration.rolling import Rolling
+from clearbands.prediction.answers import Answers
+from clearbands.prediction.extrapolation import Extrapolation
+from clearbands.prediction.familiarity import (
+    NO_FAMILIARITY,
+    Familiarity,
+    epistemic_width,
+    texts_of_rows,
+)
+from clearbands.prediction.interval_regressor import WidthRegressor
+from clearbands.prediction.partitions import predict_partitions
+from clearbands.prediction.uncertainty import Uncertainty
+from clearbands.rows.checks import (
+    check_levels,
+    check_quantiles,
+    is_dask,
+    trusting,
+)
+from clearbands.rows.labels import read_groups
+from clearbands.rows.support import check_support
+from clearbands.rows.targets import Targets
+from clearbands.rows.typed import TableLike
+from clearbands.tables.native import kind_of
+from clearbands.uncertainty.bands import Components
+
+
+class AnsweringRegressor(WidthRegressor):
+    """Subclasses keep `levels_`, a `calibrator_`, and `any_level_` made from the same rows.
+
+    `groups` are labels (n,) of the rows, or the name of a column of X; they are needed where the
+    model was fitted with labels, and found by themselves where it was fitted with a column's name.
+    """
+
+    levels_: np.ndarray
+    any_level_: AnyLevel | None
+    familiar_: Familiarity | None
+    beyond_: Extrapolation | None
+    transform_: Any
+    group_column_: str | None
+    support: Any
+    target_transform: Any
+    whole_numbers: bool
+
+    def predict_interval(
+        self,
+        X: TableLike,
+        *,
+        groups: ArrayLike | None = None,
+        confidence_level: float | Sequence[float] | None = None,
+        side: str = "both",
+        tails: tuple[float, float] | None = None,
+        calibration_weight: ArrayLike | None = None,
+    ) -> Any:
+        """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels.
+
+        Of a Dask DataFrame a Dask DataFrame is returned: point, lower and upper (lower_0.9,
+        upper_0.9, ... with several levels), with the index of X and not computed yet.
+
+        Parameters
+        ----------
+        groups : labels (n,) or the name of a column, optional
+            Where the model was fitted with groups: each row gets the bounds of its own.
+        confidence_level : float or list of float, optional
+            Any levels; by default those of the fit. Others are calibrated on the same rows, of all
+            groups together.
+        side : "both", "lower" or "upper"
+            With "lower" a share `confidence_level` of the targets lies above the lower bound, and
+            the upper one is infinite; with "upper" the other way round.
+        tails : (below, above), optional
+            Instead of a level, the shares of targets that may lie below and above, as in
+            (0.02, 0.08): each bound holds at its own level, and the interval at 1 - both.
+        calibration_weight : (n,), optional
+            Where the model was fitted with `calibration_weight`: the weights of these rows, in the
+            same unit, at the levels of the fit. The coverage is then exactly that of weighted
+            conformal prediction; without them the largest weight of the fit stands for each, which
+            makes intervals somewhat wider.
+        """
+        if side not in SIDES:
+            raise ValueError(f'side must be "both", "lower" or "upper", got {side!r}.')
+        asked = None if confidence_level is None else check_levels(confidence_level)
+        is_other = side != "both" or not (confidence_level is tails is None)
+        if calibration_weight is not None and is_other:
+            raise ValueError(
+                "calibration_weight of new rows is known to the levels of the fit alone: leave out "
+                "confidence_level, side and tails, or fit at these levels."
+            )
+        if is_dask(X):
+            if tails is not None:
+                raise ValueError(
+                    "Of a Dask DataFrame, ask for one side at a time instead of tails."
+                )
+            return self._predict_partitions(X, groups, asked, side, calibration_weight)
+        found = self.answers(X, groups=groups, calibration_weight=calibration_weight)
+        return found.center, found.interval(confidence_level, side, tails)
+
+    def _predict_partitions(
+        self,
+        X: TableLike,
+        groups: ArrayLike | None,
+        asked: tuple[float, ...] | None,
+        side: str,
+        weight: ArrayLike | None,
+    ) -> Any:
+        check_is_fitted(self, "calibrator_")
+        if weight is not None or not isinstance(groups, str | None):
+            raise ValueError(
+                "Of a Dask DataFrame, groups are the name of a column, and rows have no weights."
+            )
+        levels = self.levels_.tolist() if asked is None else list(asked)
+        wanted = None if asked is None else levels
+        return predict_partitions(
+            self, X, levels, groups=groups, confidence_level=wanted, side=side
+        )
+
+    def predict_quantiles(
+        self, X: TableLike, levels: float | Sequence[float], *, groups: ArrayLike | None = None
+    ) -> np.ndarray:
+        """(n, q): the values that the shares `levels` (q,), rising, of the targets do not exceed.
+
+        Those at 0.05 and 0.95 are the bounds of the interval at 0.9, to the last digit; that at 0.5
+        is the center, unless most targets of calibration rows lie on one side of it. After `update`
+        all of them move to where the last rows are, and leave the center outside if need be, to
+        which intervals reach.
+        """
+        check_quantiles(np.atleast_1d(np.asarray(levels, float)).tolist())
+        return self.answers(X, groups=groups).quantiles(levels)
+
+    def predict_probability(
+        self, X: TableLike, *, above: Any = None, below: Any = None, groups: ArrayLike | None = None
+    ) -> np.ndarray:
+        """(n,): the chance that the target is above, or below, a value: a number or one per row."""
+        return self.answers(X, groups=groups).probability(above=above, below=below)
+
+    def predict_distribution(
+        self, X: TableLike, *, groups: ArrayLike | None = None
+    ) -> Distribution:
+        """The distribution of the target of every row: `cdf`, `ppf`, `mean` and `sample`."""
+        return self.answers(X, groups=groups).distribution()
+
+    def predict_uncertainty(
+        self,
+        X: TableLike,
+        *,
+        groups: ArrayLike | None = None,
+        confidence_level: float | None = None,
+    ) -> Uncertainty:
+        """The calibrated aleatoric and epistemic distances at one level, by default the first."""
+        return self.answers(X, groups=groups).uncertainty(confidence_level)
+
+    def predict_uncertainties(
+        self, X: TableLike, *, groups: ArrayLike | None = None
+    ) -> tuple[Uncertainty, ...]:
+        """The same at every level of the fit, in the order of `levels_`, from one pass over X."""
+        return self.answers(X, groups=groups).uncertainties()
+
+    def unfamiliar(self, X: TableLike) -> np.ndarray:
+        """(n,) booleans: whether a row is unlike those the model has learned from.
+
+        Three things make a row strange: a large epistemic width, a value outside the range of its
+        column, a category that was never seen. Of ordinary rows about 5 % are flagged. The
+        threshold comes from held-out rows where there are any; where all rows train, each is
+        compared with the others, and its width is made as large as if it were new.
+        """
+        with self._door(X) as (table, encoded):
+            self._check_familiar()
+            return self._unfamiliar(table, encoded, self._components(encoded))
+
+    def answers(
+        self,
+        X: TableLike,
+        *,
+        groups: ArrayLike | None = None,
+        calibration_weight: ArrayLike | None = None,
+    ) -> Answers:
+        """Whatever may be asked about the targets of these rows, from one pass over them.
+
+        `calibration_weight` is as in `predict_interval`, for the levels of the fit.
+
+        >>> import numpy as np
+        >>> from clearbands import fast
+        >>> X = np.linspace(0, 1, 100)[:, None]
+        >>> model = fast(random_state=0).fit(X, X[:, 0] + np.resize([-0.1, 0.0, 0.1], 100))
+        >>> found = model.answers(X[:3])
+        >>> found.quantiles([0.1, 0.5, 0.9]).shape, found.probability(above=0.5).shape
+        ((3, 3), (3,))
+        """
+        with self._door(X) as (table, encoded):
+            components = self._components(encoded)
+        labels = self._labels(X, groups, len(components.center))
+        calibrated = scale(self.calibrator_, components, labels, calibration_weight)
+        rolling = self._rolling  # once: it may be updated in the meantime
+        return Answers(
+            self.levels_,
+            self._widened(calibrated, encoded, table),
+            self._targets,
+            kind_of(X),
+            lambda: self._bands(rolling),
+            lambda: self._unfamiliar(table, encoded, components),
+            is_updated=rolling is not None,
+        )
+
+    def _unfamiliar(self, table: Any, encoded: Any, components: Components) -> np.ndarray:
+        familiar = self._check_familiar()
+        with trusting(table):
+            texts = texts_of_rows(self.encoder_, table)
+        scores = familiar.scores(encoded, texts, epistemic_width(components))
+        return scores > familiar.threshold
+
+    def _check_familiar(self) -> Familiarity:
+        if self.familiar_ is None:
+            raise ValueError(NO_FAMILIARITY)
+        return self.familiar_
+
+    def without_updates(self) -> Self:
+        """The same model as it was after the fit."""
+        found = copy(self)
+        if hasattr(found, "rolling_"):
+            del found.rolling_
+        return found
+
+    def without_groups(self) -> Self:
+        """The same model as if all groups had been calibrated together; at the levels of fit."""
+        found = self.without_updates()
+        found.calibrator_ = self._pooled
+        found.any_level_ = None
+        return found
+
+    @property
+    def lambda_(self) -> np.ndarray:
+        """(k,): gamma2 / gamma1 at each level."""
+        return np.atleast_1d(self._pooled.lambda_)
+
+    @property
+    def gamma1_(self) -> np.ndarray:
+        """(k,): the factor of the aleatoric widths at each level."""
+        return np.atleast_1d(self._pooled.gamma1_)
+
+    @property
+    def gamma2_(self) -> np.ndarray:
+        """(k,): the factor of the epistemic widths at each level."""
+        return np.atleast_1d(self._pooled.gamma2_)
+
+    @property
+    def _pooled(self) -> BaseEstimator:
+        """The calibrator of all rows, also where there are groups."""
+        return getattr(self.calibrator_, "pooled_", self.calibrator_)
+
+    @property
+    def has_groups_(self) -> bool:
+        """Whether it was calibrated by group."""
+        return isinstance(self.calibrator_, GroupCalibrator)
+
+    @property
+    def _targets(self) -> Targets:
+        return Targets(check_support(self.support), self.transform_, self.whole_numbers)
+
+    def _widened(self, calibrated: Components, encoded: Any, table: Any) -> Components:
+        """Farther out where rows lie beyond those that trained."""
+        beyond, familiar, unknown = self.beyond_, self.familiar_, None
+        if beyond is None:
+            return calibrated
+        if beyond.forgetting is not None and familiar is not None:
+            with trusting(table):
+                unknown = familiar.unknown(texts_of_rows(self.encoder_, table))
+        return beyond.widen(calibrated, encoded, self.levels_.tolist(), unknown)
+
+    def _labels(self, X: TableLike, groups: ArrayLike | None, n: int) -> np.ndarray | None:
+        """The labels of new rows; None where the model has no groups."""
+        if not self.has_groups_:
+            if groups is not None:
+                raise ValueError(
+                    "groups were given, but the model was fitted without: fit it with groups."
+                )
+            return None
+        groups = self.group_column_ if groups is None else groups
+        if groups is None:
+            raise ValueError(
+                "The model was calibrated by group: give groups, a label for every row of X."
+            )
+        return read_groups(groups, X, n)
+
+    @property
+    def _rolling(self) -> Rolling | None:
+        """How calibration went on after the fit; None where nothing was updated."""
+        return getattr(self, "rolling_", None)
+
+    def _bands(self, rolling: Rolling | None = None) -> AnyLevel:
+        if self.any_level_ is None:
+            raise ValueError(
+                "No level of the fit has finite bounds, so there are none at others: calibrate on "
+                "more rows."
+            )
+        return self.any_level_ if rolling is None else rolling.bands(self.any_level_)

@@ -1,0 +1,175 @@
+"""Rows beyond those that trained: how far off the center may be where nothing tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from clearbands.engine.quantiles import weighted_median, weighted_quantiles
+from clearbands.rows.checks import LARGEST
+from clearbands.rows.chunks import predict_in_chunks
+from clearbands.rows.levels import normal_distances
+from clearbands.uncertainty.bands import Components
+
+END = 1 / 8  # of the rows are at an end of a column
+MOST_ROWS = 1_000  # that tell what a category is worth
+FARTHEST = 1e9  # ranges: so far out, one place is like another
+
+
+@dataclass(frozen=True)
+class Extrapolation:
+    """What is added to the epistemic distances of rows outside the ranges of the training rows.
+
+    Beyond its data a tree says what it said at their end, and so do its like: that they agree there
+    means nothing. Therefore the center is given a deviation that grows with the distance from a
+    column's range, as steeply as the center changes towards an end of that column, but by no more
+    per range than it changes among all rows; of several columns the largest counts. Training rows
+    lie outside the others, too: as far out as the farthest of them nothing is added, so that hardly
+    an ordinary row is touched.
+
+    A target that rises with a column is not smaller beyond its largest values than at them: there
+    only the upper bound moves, and below the smallest values only the lower one.
+
+    A category that nobody has seen is beyond the data, too: there the center is off by as much as
+    forgetting the category moves the center of rows whose category is known.
+    """
+
+    low: np.ndarray  # (columns,) of the encoded training rows
+    high: np.ndarray
+    steepness: np.ndarray  # (columns,): by how much the center changes per range of the column
+    margin: float  # in ranges
+    direction: np.ndarray | None = None
+    """(columns,): 1 where targets rise with it, -1 where they fall, 0 for neither."""
+    forgetting: np.ndarray | None = None
+    """(text columns,): how far the center moves without the category, as deviations."""
+
+    @classmethod
+    def of(
+        cls,
+        train: np.ndarray,
+        train_weight: np.ndarray | None,
+        judged: np.ndarray,
+        center: np.ndarray,
+        weight: np.ndarray | None,
+        direction: np.ndarray | None = None,
+    ) -> Extrapolation:
+        """From training rows, and from rows with the center that those said who saw them not."""
+        low, high = train.min(axis=0), train.max(axis=0)
+        slopes = np.array([_steepness(half, center, weight) for half in judged.T / 2])
+        margin = max((_margin(half, train_weight) for half in train.T / 2), default=0.0)
+        with np.errstate(over="ignore"):
+            # Of a few values far from all others the range is wide, and no slope holds across it.
+            whole = 2 * float(center.max() / 2 - center.min() / 2)
+            steepness = np.minimum(slopes * _half_span(low, high), min(whole, LARGEST))
+        return cls(low, high, steepness, margin, direction)
+
+    def widened(self, low: np.ndarray, high: np.ndarray) -> Extrapolation:
+        """The same for more rows than it was made of, with their ranges."""
+        span, wider = _half_span(self.low, self.high), _half_span(low, high)
+        per_range = np.where(span > 0, wider / np.where(span > 0, span, 1.0), 1.0)
+        with np.errstate(over="ignore"):
+            steepness = np.minimum(self.steepness * per_range, LARGEST)
+        return replace(self, low=low, high=high, steepness=steepness)
+
+    def deviations(self, X: np.ndarray) -> np.ndarray:
+        """(n, 2): standard deviations of what the center may be off for being out there.
+
+        The center may be too high, which the lower bound must allow for, or too low.
+        """
+        return predict_in_chunks(self._deviations, X, members=X.shape[1])
+
+    def _deviations(self, X: np.ndarray) -> np.ndarray:
+        span = _half_span(self.low, self.high)
+        outside = np.maximum(_half_span(X, self.low), _half_span(self.high, X)).clip(0.0)
+        with np.errstate(over="ignore"):
+            ranges = np.minimum(outside / np.where(span > 0, span, np.inf), FARTHEST)
+        reach = np.maximum(ranges - self.margin, 0.0) * self.steepness
+        if self.direction is None:
+            return np.repeat(reach.max(axis=1, initial=0.0)[:, None], 2, axis=1)
+        above = np.where(X > self.high, self.direction, -self.direction)  # where targets are larger
+        sides = [np.where(above != way, reach, 0.0) for way in (1, -1)]
+        return np.stack([side.max(axis=1, initial=0.0) for side in sides], axis=1)
+
+    def widen(
+        self,
+        calibrated: Components,
+        X: np.ndarray,
+        levels: Sequence[float],
+        unknown: np.ndarray | None = None,
+    ) -> Components:
+        """The calibrated distances, farther where X is outside.
+
+        `unknown` (n, text columns) says which categories nobody has seen; of several they add up as
+        deviations do, and the larger counts of that and of being outside.
+        """
+        deviations = self.deviations(X)
+        if unknown is not None and self.forgetting is not None:
+            unseen = np.sqrt(unknown @ self.forgetting**2)
+            deviations = np.maximum(deviations, unseen[:, None])
+        if not deviations.any():
+            return calibrated
+        added = deviations[:, :, None] * normal_distances(levels)
+        return calibrated._replace(epistemic=calibrated.epistemic + added)
+
+
+def forgetting(
+    predict: Callable[[np.ndarray], np.ndarray],
+    forget: Callable[[np.ndarray, np.ndarray, int], np.ndarray],
+    X: np.ndarray,
+    texts: np.ndarray,
+    weight: np.ndarray | None,
+) -> np.ndarray:
+    """(text columns,): by how much the center of rows moves without their category, as a root mean
+    square. Of many rows some tell."""
+    some = np.arange(0, len(X), max(1, len(X) // MOST_ROWS))
+    X, texts = X[some], texts[some]
+    own, center = None if weight is None else weight[some], predict(X)
+    moves = [center - predict(forget(X, texts, j)) for j in range(texts.shape[1])]
+    return np.sqrt([np.average(move**2, weights=own) for move in moves])
+
+
+def _half_span(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Half of the way from low to high: the whole of it may be larger than any number."""
+    return high / 2 - low / 2
+
+
+def _steepness(column: np.ndarray, center: np.ndarray, weight: np.ndarray | None) -> float:
+    """How fast the center changes from the others to the rows at an end of the column."""
+    first, last = weighted_quantiles(column, (END, 1 - END), weight)
+    ends = (
+        column < first if (column < first).any() else column == column.min(),
+        column > last if (column > last).any() else column == column.max(),
+    )
+    return max(_slope(column, center, weight, end) for end in ends)
+
+
+def _slope(
+    column: np.ndarray, center: np.ndarray, weight: np.ndarray | None, end: np.ndarray
+) -> float:
+    """Between the medians of the rows at an end and of the others."""
+    if end.all():
+        return 0.0
+
+    def step(values: np.ndarray) -> float:
+        at, others = (
+            weighted_median(values[rows], None if weight is None else weight[rows])
+            for rows in (end, ~end)
+        )
+        return abs(at - others)
+
+    return step(center) / step(column)
+
+
+def _margin(column: np.ndarray, weight: np.ndarray | None) -> float:
+    """How far, in ranges, a row lies outside the others; 0 where there are two values at most."""
+    low, high = column.min(), column.max()
+    if not np.any((column > low) & (column < high)):
+        return 0.0
+    gaps = []
+    for end, towards in ((low, column - low), (high, high - column)):
+        at_end = column == end
+        alone = at_end.sum() == 1 if weight is None else weight[at_end].sum() < 2
+        gaps.append(towards[~at_end].min() / (high - low) if alone else 0.0)
+    return float(max(gaps))

@@ -1,0 +1,159 @@
+"""Which rows are unlike those a model has learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import _num_samples
+
+from clearbands.calibration.conformal import capped_rank, order_statistic
+from clearbands.rows.typed import TableLike
+from clearbands.uncertainty.bands import Components
+
+ORDINARY = 0.95  # the share of ordinary rows that are not flagged
+MARGIN = 0.05  # of a column's range: so far outside is as unusual as the widest 5 % of widths
+UNKNOWN = 10.0  # a category that was never seen counts as much as ten such widths
+
+MOST_ROWS = 5_000  # so many tell what is ordinary
+NO_FAMILIARITY = (
+    "This model does not know what its training rows looked like: it got members that were "
+    "fitted elsewhere, or was fitted with encoder=None on a table. Fit it again, with an encoder."
+)
+
+
+@dataclass(frozen=True)
+class Familiarity:
+    """How strange a row is: the largest of its epistemic width, how far it is outside the range of
+    a column, and how many of its categories were never seen.
+
+    The threshold is that of `ORDINARY` rows as they look from outside.
+    """
+
+    low: np.ndarray  # (columns,) of the encoded training rows
+    high: np.ndarray
+    known: list[list[str]]  # the categories of each text column
+    width: float  # the epistemic width that is unusual
+    threshold: float
+
+    @classmethod
+    def of(
+        cls,
+        train: np.ndarray,
+        texts: np.ndarray,
+        widths: np.ndarray,
+        *,
+        rows: np.ndarray | None = None,
+        held_out: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> Familiarity:
+        """From encoded training rows (n, columns) and their text columns (n, t).
+
+        `widths` (m,) are the epistemic widths of ordinary rows: of `held_out` ones, whose numbers
+        and texts are given, or of the training rows with the numbers `rows`, each of which is
+        compared with the range and the categories of the others.
+        """
+        low, high = train.min(axis=0), train.max(axis=0)
+        known = [sorted(set(column.tolist())) for column in texts.T]
+        n = len(widths)
+        width = order_statistic(widths, capped_rank(n, ORDINARY))
+        found = cls(low, high, known, width, 0.0)
+        if held_out is None:
+            outside, unknown = _left_out(train)[rows], _alone(texts)[rows]
+        else:
+            outside, unknown = found._outside(held_out[0]), found._unknown(held_out[1])
+        scores = found._combine(widths, outside, unknown)
+        return cls(low, high, known, width, order_statistic(scores, capped_rank(n, ORDINARY)))
+
+    def widened(
+        self, low: np.ndarray, high: np.ndarray, texts: Sequence[set[str] | None]
+    ) -> Familiarity:
+        """The same for more rows than it was made of: their ranges, and their categories.
+
+        None for the categories of a column leaves those that are known.
+        """
+        known = [
+            own if more is None else sorted({*own, *more})
+            for own, more in zip(self.known, texts, strict=True)
+        ]
+        return replace(self, low=low, high=high, known=known)
+
+    def scores(self, X: np.ndarray, texts: np.ndarray, widths: np.ndarray) -> np.ndarray:
+        """(n,): how strange new rows are; above `threshold` they are unfamiliar."""
+        return self._combine(widths, self._outside(X), self._unknown(texts))
+
+    def _combine(self, widths: np.ndarray, outside: np.ndarray, unknown: np.ndarray) -> np.ndarray:
+        wide = widths / self.width if self.width > 0 else np.zeros(len(widths))
+        return np.max([wide, outside / MARGIN, UNKNOWN * unknown], axis=0)
+
+    def _outside(self, X: np.ndarray) -> np.ndarray:
+        """(n,): how far outside the range of a column, in units of the range, at the most."""
+        return _excess(X, self.low, self.high)
+
+    def _unknown(self, texts: np.ndarray) -> np.ndarray:
+        """(n,): how many categories were never seen."""
+        return self.unknown(texts).sum(axis=1).astype(float)
+
+    def unknown(self, texts: np.ndarray) -> np.ndarray:
+        """(n, t) booleans: which categories were never seen."""
+        found = np.zeros(texts.shape, bool)
+        for j, known in enumerate(self.known):
+            found[:, j] = ~np.isin(texts[:, j].astype(str), known)
+        return found
+
+
+def ordinary_rows(n: int) -> np.ndarray:
+    """The numbers of the training rows, of n, that tell what is ordinary."""
+    return np.arange(0, n, max(1, n // MOST_ROWS))
+
+
+def as_of_new_rows(seen: np.ndarray, unseen: np.ndarray) -> np.ndarray:
+    """(n,): epistemic widths of training rows by all members, as wide as if they were new.
+
+    Members agree more on rows that they have seen. What members say that did not see a row tells
+    by how much; but they are few, and their widths scatter more than those of all members do of a
+    new row, so only their mean is used: over the wider half of the rows, nearer the threshold.
+    """
+    wider = seen >= np.median(seen)
+    known, new = float(seen[wider].mean()), float(unseen[wider].mean())
+    return seen * (new / known) if known > 0 else unseen
+
+
+def epistemic_width(components: Components) -> np.ndarray:
+    """(n,): below and above together, at the first level."""
+    return components.epistemic[:, :, 0].sum(axis=1)
+
+
+def texts_of_rows(encoder: BaseEstimator, X: TableLike) -> np.ndarray:
+    """(n, t): the text columns of rows that are not encoded yet."""
+    if not hasattr(encoder, "text_block"):
+        return np.empty((_num_samples(X), 0), "U1")
+    return encoder.text_block(X)
+
+
+def _excess(X: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    beyond = np.maximum(np.maximum(low - X, X - high), 0)
+    span = high - low
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(beyond == 0, 0.0, beyond / np.where(span > 0, span, 0.0))
+    return np.minimum(share, UNKNOWN * MARGIN).max(axis=1, initial=0.0)  # also of a constant column
+
+
+def _left_out(X: np.ndarray) -> np.ndarray:
+    """(n,): how far each row lies outside the range of the others."""
+    if len(X) < 2:
+        return np.zeros(len(X))
+    ordered = np.sort(X, axis=0)
+    low = np.where(X == ordered[0], ordered[1], ordered[0])
+    high = np.where(X == ordered[-1], ordered[-2], ordered[-1])
+    return _excess(X, low, high)
+
+
+def _alone(texts: np.ndarray) -> np.ndarray:
+    """(n,): how many categories of each row no other row has."""
+    found = np.zeros(len(texts))
+    for column in texts.T:
+        _, place, counts = np.unique(column, return_inverse=True, return_counts=True)
+        found += counts[place] == 1
+    return found

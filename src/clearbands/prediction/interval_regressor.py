@@ -1,0 +1,182 @@
+"""What ClearRegressor and the baselines have in common: rows, encoder, parts, intervals."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from clearbands.calibration.conformal import CalibrationWarning
+from clearbands.models.bagging import Part, set_up
+from clearbands.rows.checks import (
+    check_labels,
+    check_levels,
+    check_share,
+    check_table,
+    check_target,
+    trusting,
+)
+from clearbands.rows.split import Rows
+from clearbands.rows.telling import warn
+from clearbands.rows.typed import Table, TableLike
+from clearbands.rows.weighting import check_row_weight
+from clearbands.tables.encoder import TableEncoder, encode
+from clearbands.uncertainty.bands import Components, make_interval
+
+
+class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
+    """Subclasses fit parts on encoded training rows, and a `calibrator_` on rows apart."""
+
+    confidence_level: float | Sequence[float]
+    calibration_size: float
+    encoder: BaseEstimator | str | None
+    n_jobs: int | None
+
+    @abstractmethod
+    def predict_interval(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
+        """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""
+
+    def _check_parameters(self) -> list[float]:
+        levels = list(check_levels(self.confidence_level))
+        if isinstance(self.encoder, str) and self.encoder != "auto":
+            raise ValueError(
+                f'encoder must be "auto", a transformer or None, got {self.encoder!r}.'
+            )
+        check_share(self.calibration_size, "calibration_size")
+        return levels
+
+    def _read_rows(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        X_cal: TableLike | None,
+        y_cal: ArrayLike | None,
+        together: ArrayLike | None = None,
+        labels: tuple[np.ndarray | None, np.ndarray | None] = (None, None),
+        sample_weight: ArrayLike | None = None,
+    ) -> tuple[Rows, Rows | None]:
+        """Rows to train, and the calibration set; without one, some of the rows may calibrate.
+
+        `labels` are groups and weights of the rows that may calibrate: of X_cal, if given.
+        """
+        if (X_cal is None) != (y_cal is None):
+            raise ValueError("X_cal and y_cal belong together: give both or neither.")
+        rows = self._check_rows(X, y, together, sample_weight=sample_weight, reset=True)
+        if X_cal is None:
+            return rows.with_labels(*labels).without_weightless(), None
+        held_out = self._check_rows(X_cal, y_cal, reset=False)
+        return rows.without_weightless(), held_out.with_labels(*labels)
+
+    def _check_rows(
+        self,
+        X: TableLike,
+        y: ArrayLike | None,
+        together: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        reset: bool,
+    ) -> Rows:
+        X = check_table(self, X, reset=reset)
+        y = check_target(y, X)
+        labels = None if together is None else check_labels(together, len(y))
+        return Rows(X, y, labels, sample_weight=check_row_weight(sample_weight, len(y)))
+
+    def _encode(self, rows: Rows) -> Rows:
+        return replace(rows, X=encode(self.encoder_, rows.X))
+
+    @contextmanager
+    def _door(self, X: TableLike) -> Iterator[tuple[Any, Any]]:
+        """X with its columns as in fit, and encoded: checked here, and nowhere below."""
+        check_is_fitted(self, "calibrator_")
+        X = check_table(self, X, reset=False)
+        with trusting(X):
+            encoded = encode(self.encoder_, X)
+            with trusting(encoded):
+                yield X, encoded
+
+    def encode(self, X: TableLike) -> Table:
+        """X as the parts see it: numbers (n, columns), or X itself with encoder=None."""
+        with self._door(X) as (_, encoded):
+            return encoded
+
+    def _part(self, part: Part, levels: list[float], rng: np.random.RandomState) -> Part:
+        """A clone of the part at our levels; what it leaves open of seed and jobs is ours."""
+        return set_up(part, levels, self.n_jobs, rng)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.encoder is not None
+        return tags
+
+
+class WidthRegressor(IntervalRegressor):
+    """Intervals that are a center and two calibrated widths on either side."""
+
+    @abstractmethod
+    def _components(self, X: TableLike) -> Components:
+        """Center and uncalibrated widths of encoded rows."""
+
+    def components(self, X: TableLike) -> Components:
+        """Center (n,) and the uncalibrated aleatoric and epistemic widths (n, 2, k)."""
+        with self._door(X) as (_, encoded):
+            return self._components(encoded)
+
+    def predict_interval(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
+        """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""
+        components = self.components(X)
+        widths = np.add(*self.calibrator_.scale(components.aleatoric, components.epistemic))
+        return components.center, make_interval(components.center, widths)
+
+
+def was_fitted_elsewhere(part: BaseEstimator | None, *, has_set: bool) -> bool:
+    """Whether the rows of `fit` calibrate models that may have seen them; a warning says so."""
+    if has_set or not getattr(part, "fitted_elsewhere", False):
+        return False
+    warn(
+        f"The models of {type(part).__name__} were fitted elsewhere. If they saw rows of X, "
+        "intervals are too short: give X_cal and y_cal that they did not see.",
+        CalibrationWarning,
+    )
+    return True
+
+
+def learns_from_target(encoder: BaseEstimator | str | None) -> bool:
+    """Whether the encoder, or a step of it, needs y."""
+    if encoder is None or isinstance(encoder, str):
+        return False
+    steps = [encoder, *encoder.get_params(deep=True).values()]
+    return any(get_tags(step).target_tags.required for step in steps if hasattr(step, "fit"))
+
+
+def make_encoder(encoder: BaseEstimator | str | None) -> BaseEstimator:
+    """The encoder that the parameter stands for, not fitted."""
+    if encoder is None:
+        return _AsItIs()
+    return TableEncoder() if isinstance(encoder, str) else clone(encoder)
+
+
+def check_encoder_sees_no_target(encoder: BaseEstimator | str | None) -> None:
+    """Raise for an encoder that may not be fitted on rows that are judged later."""
+    if learns_from_target(encoder):
+        raise ValueError(
+            "The encoder learns from y, so rows would be judged by what saw their targets; "
+            'choose calibration="joint" or "conformal", or an encoder that takes X alone.'
+        )
+
+
+class _AsItIs(BaseEstimator):
+    """The encoder that leaves X to the parts."""
+
+    def fit(self, X: TableLike, y: ArrayLike | None = None) -> _AsItIs:
+        return self
+
+    def transform(self, X: TableLike) -> TableLike:
+        return X

@@ -1,0 +1,66 @@
+"""Confidence levels: checked at the door, exact inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from clearbands.rows.checks import check_levels
+
+
+def find_level(fitted: Any, confidence_level: float | None) -> int:
+    """Where among the levels a model was fitted at the asked one is; None asks for the first."""
+    if confidence_level is None:
+        return 0
+    (level,) = check_levels(confidence_level)
+    found = same_level(fitted, level)
+    if found is None:
+        known = ", ".join(f"{value:g}" for value in fitted)
+        raise ValueError(f"The model was not fitted at level {level!r}; it has {known}.")
+    return found
+
+
+def same_level(fitted: Any, level: float) -> int | None:
+    """Where among the fitted levels this one is, up to rounding; None where it is not."""
+    (matches,) = np.nonzero(np.isclose(fitted, level, rtol=0, atol=1e-9))
+    return int(matches[0]) if len(matches) else None
+
+
+def exact(level: float) -> Fraction:
+    """The fraction that was meant: 0.95 is 19/20, and so is 1 - 0.05 in floating point."""
+    return Fraction(level).limit_denominator(10**9)
+
+
+def alpha(level: float) -> float:
+    """1 - level without the rounding of 1 - 0.95."""
+    return float(1 - exact(level))
+
+
+def tails(level: float) -> tuple[float, float]:
+    """The two quantile levels that enclose the share `level`: alpha/2 and 1 - alpha/2."""
+    half = (1 - exact(level)) / 2
+    return float(half), float(1 - half)
+
+
+def curve_levels(levels: Sequence[float]) -> tuple[float, ...]:
+    """The rising quantile levels of the median and of both tails of every level."""
+    return tuple(sorted({0.5}.union(*map(tails, levels))))
+
+
+def normal_distances(levels: Sequence[float] | np.ndarray) -> np.ndarray:
+    """(k,): how many standard deviations around its mean enclose each level, if normal."""
+    from scipy.special import ndtri
+
+    return ndtri(np.array([tails(level)[1] for level in levels]))
+
+
+def pick_curves(curves: np.ndarray, levels: Sequence[float]) -> tuple[np.ndarray, ...]:
+    """Median (n, ...), lower and upper (n, k, ...) out of (n, q, ...) at `curve_levels`."""
+    quantiles = curve_levels(levels)
+    lower, upper = zip(
+        *([quantiles.index(t) for t in tails(level)] for level in levels), strict=True
+    )
+    return curves[:, quantiles.index(0.5)], curves[:, list(lower)], curves[:, list(upper)]

@@ -1,0 +1,151 @@
+"""Targets as they are: where they can lie, on which scale they are learned, whether they count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from clearbands.rows.support import ANYWHERE, Support, check_inside
+from clearbands.rows.target_transform import ROUNDING, Transform, refuse_outside
+
+NEARLY = 1e-9  # relative: a bound so near a whole number is that number
+OFTEN = 0.05  # the share of rows whose bounds make a hint worth while
+NARROW = 10.0  # intervals of whole numbers that rounding makes much shorter
+FEWEST = 100  # targets that say something about the range of all
+
+
+@dataclass(frozen=True)
+class Targets:
+    """From the scale of the model to that of the targets.
+
+    Points of a row are those of its interval, quantiles and samples. They keep their side of the
+    center, and whole targets round them towards it: between 2.3 and 5.8 lie the counts 3, 4 and 5,
+    so the interval from 3 to 5 covers as much.
+
+    >>> counts = Targets(Support(0.0), whole=True)
+    >>> counts.points(np.array([[2.3, 5.8]]), np.array([4.1]))
+    array([[3., 5.]])
+    """
+
+    support: Support = ANYWHERE
+    transform: Transform | None = None
+    whole: bool = False
+
+    @property
+    def are_plain(self) -> bool:
+        """Whether both scales are the same, but for the support."""
+        return self.transform is None and not self.whole
+
+    @property
+    def inner(self) -> Support:
+        """The support on the scale of the model."""
+        if self.transform is None or self.support == ANYWHERE:
+            return self.support
+        ends = self.transform.forward(np.array(self.support)[np.isfinite(self.support)])
+        found = iter(ends.tolist())
+        return Support(*(next(found) if np.isfinite(end) else end for end in self.support))
+
+    def to_model(self, y: np.ndarray) -> np.ndarray:
+        return y if self.transform is None else self.transform.forward(y)
+
+    def check(self, y: np.ndarray) -> np.ndarray:
+        """Targets on the scale of the model, or an error that names one that cannot be."""
+        check_inside(y, self.support)
+        if self.whole:
+            check_whole(y)
+        z = self.to_model(y)
+        refuse_outside(self.transform, y, z)
+        return z
+
+    def center(self, z: np.ndarray) -> np.ndarray:
+        """(n,): centers of the model as targets."""
+        y = self._back(z)
+        return np.rint(y) if self.whole else y
+
+    def points(self, z: np.ndarray, z_center: np.ndarray) -> np.ndarray:
+        """Points (n, ...) of the model, around its centers (n,), as targets."""
+        if self.are_plain:
+            return self.support.clip(z)
+        z_center = z_center.reshape(-1, *(1,) * (z.ndim - 1))
+        center, y, below = self.center(z_center), self._back(z), z < z_center
+        slack = np.abs(y) * (NEARLY if self.whole else ROUNDING)
+        with np.errstate(invalid="ignore"):
+            y = np.where(np.isinf(y) | (z == z_center), y, np.where(below, y - slack, y + slack))
+        if self.whole:
+            y = np.where(below, np.ceil(y), np.floor(y))
+        y = self.support.clip(y)
+        return np.where(below, np.minimum(y, center), np.maximum(y, center))
+
+    def thresholds(self, t: np.ndarray, z_center: np.ndarray) -> np.ndarray:
+        """(n,): up to where points of the model become targets of at most t (n,)."""
+        if self.whole:
+            t = np.floor(t)
+            t = np.where(t >= self.center(z_center), t + 1, t)
+        return self.to_model(t)
+
+    def split(
+        self, center: np.ndarray, bounds: np.ndarray, aleatoric: np.ndarray, epistemic: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Both parts (n, 2) of the distances from the center to the bounds (n, 2), all targets.
+
+        In the proportion that they have on the scale of the model.
+        """
+        reach = aleatoric + epistemic
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(np.isinf(reach), 0.5, np.where(reach > 0, epistemic / reach, 0.0))
+        total = np.abs(bounds - center[:, None])
+        with np.errstate(invalid="ignore"):
+            ignorance = np.where(share == 0, 0.0, share * total)
+            noise = np.where(share == 1, 0.0, np.where(np.isinf(total), total, total - ignorance))
+        return noise, ignorance
+
+    def unrounded(self) -> Targets:
+        return replace(self, whole=False)
+
+    def _back(self, z: np.ndarray) -> np.ndarray:
+        y = z if self.transform is None else self.transform.back(z)
+        return self.support.clip(y)
+
+
+PLAIN = Targets()
+
+
+class TargetWarning(UserWarning):
+    """Bounds leave the range that all targets keep to, which the model could be told of."""
+
+
+def check_whole(y: np.ndarray) -> None:
+    """Raise for targets that are no whole numbers."""
+    broken = y != np.rint(y)
+    if broken.any():
+        row = int(np.argmax(broken))
+        raise ValueError(
+            f"whole_numbers=True, but the target is {y[row]:g} in row {row}: round the targets, or "
+            "leave whole_numbers out."
+        )
+
+
+def hint(y: np.ndarray, bounds: np.ndarray, targets: Targets) -> str | None:
+    """What the bounds (n, 2) of rows say of a range that all targets y keep to; None if nothing."""
+    said: list[str] = []
+    if len(y) < FEWEST:
+        return None
+    negative = float(np.mean(bounds[:, 0] < 0))
+    if y.min() >= 0 and negative > OFTEN:
+        logs = ' or target_transform="log"' if y.min() > 0 else ""
+        said.append(
+            f"no target is negative, but {negative:.0%} of the lower bounds are: if none can be, "
+            f"set support=(0, None){logs}"
+        )
+    finite = bounds[np.isfinite(bounds).all(axis=1)]
+    is_narrow = len(finite) > 0 and np.median(finite[:, 1] - finite[:, 0]) < NARROW
+    if not targets.whole and is_narrow and np.array_equal(y, np.rint(y)) and len(np.unique(y)) > 2:
+        said.append(
+            "all targets are whole numbers, but bounds are not: if they count something, set "
+            "whole_numbers=True"
+        )
+    if not said:
+        return None
+    text = "; ".join(said)
+    return f"{text[0].upper()}{text[1:]}."

@@ -1,0 +1,1 @@
+"""Which parts win, and how they are fitted."""

@@ -1,0 +1,40 @@
+"""A fit on rows in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from clearbands.models.monotone import encoded_directions
+from clearbands.rows.copies import check_copies
+from clearbands.rows.shares import all_targets
+from clearbands.rows.split import Rows
+from clearbands.selection.evidence import Encoded, judge
+from clearbands.selection.learned import Learned
+from clearbands.selection.plan import Plan, rescaled
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """Rows that were given to train, and a calibration set if there is one."""
+
+    rows: Rows
+    held_out: Rows | None
+
+    def learn(self, plan: Plan, rng: np.random.RandomState) -> Learned:
+        """Fit encoder and parts, and have rows judged by what did not see them."""
+        given = plan.share_out(self.rows, self.held_out, rng)
+        y = all_targets(given)
+        targets = plan.fit_targets(given.train.y)
+        targets.check(y)
+        shares = given.each(lambda rows: rescaled(rows, targets))
+        encoder = plan.encoder.fit(shares.train.X, shares.train.y)
+        direction = encoded_directions(plan.monotone, encoder, shares.train.X)
+        recipe = replace(plan.recipe, direction=direction)
+        ready = shares.each(lambda rows: Encoded.by(encoder, rows))
+        train, others = ready.train.rows, [share.rows for share in ready.held_out]
+        has_copies = check_copies(train, others, given=self.held_out is not None)
+        made = recipe.fit(train, others[0] if others else None, rng)
+        evidence = judge(made, ready, targets.inner)
+        return Learned(encoder, targets, recipe, made, evidence, y, len(train), has_copies)

@@ -1,0 +1,210 @@
+"""What a pair of parts is worth: its calibrated loss on rows that its members did not see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from clearbands.calibration.calibrators import ClearCalibrator
+from clearbands.calibration.conformal import CalibrationWarning
+from clearbands.models.monotone import Still
+from clearbands.models.pools import match_quantile_model
+from clearbands.rows.levels import alpha
+from clearbands.rows.split import Rows
+from clearbands.rows.telling import unsaid, warn
+from clearbands.rows.weighting import error_of_mean, fit_weighted, mean_of
+from clearbands.uncertainty.aleatoric import NestedRows, ResampledPart
+from clearbands.uncertainty.bands import Components, make_interval
+from clearbands.uncertainty.epistemic import CenterAndWidths, CrossPart
+from clearbands.uncertainty.nested import Nested
+from clearbands.uncertainty.pairs import Blend, CrossPair, show
+
+
+class NoiseCandidate(NamedTuple):
+    """An aleatoric part, and whether it learns y itself instead of residuals."""
+
+    part: ResampledPart
+    learns_target: bool = False
+
+
+class Standing(NamedTuple):
+    """A line of the leaderboard."""
+
+    center: str
+    noise: str
+    loss: float  # calibrated quantile loss on unseen rows, mean over the levels
+    behind: float  # the loss above that of the best
+    error: float  # standard error of `behind`
+    kept: bool
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A pair, and what it makes of the rows that it did not see."""
+
+    center_name: str
+    noise_name: str
+    pair: CrossPair
+    y: np.ndarray  # (n,): of the rows that some members of both parts did not see
+    unseen: Components  # of these rows, by such members
+    factors: np.ndarray  # (2, k): gamma1 and gamma2
+    row_losses: np.ndarray  # (n,)
+    rows: np.ndarray  # (n,): their numbers among the rows it was judged on
+    weight: np.ndarray | None = None  # (n,): how many rows each counts as
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.center_name, self.noise_name
+
+    @property
+    def loss(self) -> float:
+        return mean_of(self.row_losses, self.weight)
+
+
+def judge(
+    rows: Rows,
+    names: tuple[str, str],
+    epistemic: CrossPart,
+    said: CenterAndWidths,
+    noise: NoiseCandidate,
+    levels: Sequence[float],
+    shown: str,
+    nested: Nested | None = None,
+    still: Still | None = None,
+) -> Contestant:
+    """Fit the noise around a fitted center, and calibrate both on unseen rows.
+
+    `said` is what the center says of the rows by what did not see them, `nested` what others like
+    it say without one fold more: then a member of the noise learns nothing of what it judges. No
+    width depends on the columns that are held `still`.
+    """
+    learned = rows.y if noise.learns_target else rows.y - said.center
+    part = match_quantile_model(clone(noise.part), epistemic)
+    pair = CrossPair(epistemic, part, shown, still)
+    how: dict[str, Any] = {"together": rows.together}
+    if nested is not None and part.takes_nested and not noise.learns_target:
+        how = {"nested": _nested_rows(rows, said, nested, shown)}
+    fit_weighted(part, pair.view(rows.X, said), learned, rows.sample_weight, **how)
+    unseen = pair.unseen(rows.X, said)
+    return assess(names, pair, rows.y, unseen, levels, rows.sample_weight)
+
+
+def assess(
+    names: tuple[str, str],
+    pair: CrossPair,
+    y: np.ndarray,
+    unseen: Components,
+    levels: Sequence[float],
+    weight: np.ndarray | None = None,
+) -> Contestant:
+    """Calibrate a fitted pair on what it makes of rows that it did not see."""
+    judges = unseen_rows(unseen.aleatoric[:, 0, 0], pair.epistemic.judges_all)
+    y, unseen = y[judges], unseen.take(judges)
+    weight = None if weight is None else weight[judges]
+    with unsaid(CalibrationWarning):  # whoever is chosen is calibrated once more
+        calibrator = ClearCalibrator(list(levels)).fit(y, *unseen, sample_weight=weight)
+        losses = row_losses(y, unseen, calibrator, levels)
+    factors = np.stack([calibrator.gamma1_, calibrator.gamma2_])
+    return Contestant(*names, pair, y, unseen, factors, losses, judges, weight)
+
+
+def _nested_rows(rows: Rows, said: CenterAndWidths, nested: Nested, shown: str) -> NestedRows:
+    typical = float(np.mean(said.widths))
+
+    def see(fold: int) -> tuple[np.ndarray, np.ndarray]:
+        center, widths = nested.without(fold)
+        # Members that saw fewer rows disagree more; what is shown must be of one size.
+        widths = widths * (typical / (float(np.mean(widths)) or 1.0))
+        found = CenterAndWidths(center, widths)
+        return np.asarray(show(rows.X, found, shown), float), rows.y - center
+
+    return NestedRows(nested.draws.folds(), see)
+
+
+def unseen_rows(said: np.ndarray, all_should_be: bool = True) -> np.ndarray:
+    """The numbers of the rows that are not NaN; more than half of them must not be."""
+    is_unseen = np.isfinite(said)
+    if not all_should_be:
+        return np.flatnonzero(is_unseen)
+    n_left, n = int(np.count_nonzero(is_unseen)), len(said)
+    if n_left < n / 2:
+        raise ValueError(
+            f"Only {n_left} of {n} rows were left out by any member; calibration on all rows needs "
+            "more members, such as more bootstraps."
+        )
+    if n_left < n:
+        warn(
+            f"{n - n_left} of {n} rows were seen by every member and do not calibrate; "
+            "more members would leave out each of them.",
+            CalibrationWarning,
+        )
+    return np.flatnonzero(is_unseen)
+
+
+def row_losses(
+    y: np.ndarray, components: Components, calibrator: Any, levels: Sequence[float]
+) -> np.ndarray:
+    """(n,): the quantile loss of both bounds, mean over the levels."""
+    widths = np.add(*calibrator.scale(components.aleatoric, components.epistemic))
+    bounds = make_interval(components.center, widths)
+    losses = []
+    for j, level in enumerate(levels):
+        lower, upper = bounds[:, 0, j], bounds[:, 1, j]
+        outside = np.maximum(lower - y, 0) + np.maximum(y - upper, 0)
+        losses.append((alpha(level) / 2 * (upper - lower) + outside) / 2)
+    return np.mean(losses, axis=0)
+
+
+def not_told_apart(
+    contestants: Sequence[Contestant], most: int, errors: float, n_centers: int | None = None
+) -> list[Contestant]:
+    """The best, and at most so many with it that are not told apart from it by the rows.
+
+    One is told apart whose mean loss lies more than `errors` standard errors, of the differences
+    from row to row, above that of the best. Of more than `n_centers` centers the best are kept.
+    """
+    ranked = sorted(contestants, key=lambda contestant: contestant.loss)
+    behind = ((c, *_behind(c, ranked[0])) for c in ranked)
+    alike = [c for c, difference, error in behind if difference <= errors * error]
+    centers = list(dict.fromkeys(c.center_name for c in alike))[:n_centers]
+    return [c for c in alike if c.center_name in centers][:most]
+
+
+def leaderboard(
+    contestants: Sequence[Contestant], kept: Sequence[Contestant]
+) -> tuple[Standing, ...]:
+    """All of them, best first."""
+    ranked = sorted(contestants, key=lambda contestant: contestant.loss)
+    names = {c.names for c in kept}
+    return tuple(
+        Standing(
+            c.center_name,
+            c.noise_name,
+            c.loss,
+            *_behind(c, ranked[0]),
+            c.names in names,
+        )
+        for c in ranked
+    )
+
+
+def _behind(contestant: Contestant, best: Contestant) -> tuple[float, float]:
+    difference, weight = contestant.row_losses - best.row_losses, contestant.weight
+    with np.errstate(invalid="ignore"):  # of infinite bounds, which no row brings near to others
+        return mean_of(difference, weight), error_of_mean(difference, weight)
+
+
+def blend(kept: Sequence[Contestant]) -> tuple[Blend, Components]:
+    """The mean of the pairs, and what it makes of the unseen rows."""
+    factors = np.stack([contestant.factors for contestant in kept])
+    # What no pair has a use for is not lost: far from the data it may be all there is.
+    unused = (factors[:, 1] == 0).all(axis=0)
+    factors[:, 1, unused] = factors[:, 0, unused]
+    if len(kept) == 1:
+        factors = np.ones_like(factors)  # lambda and gammas then mean what they do in the paper
+    mean = Blend([contestant.pair for contestant in kept], factors)
+    return mean, mean.average([contestant.unseen for contestant in kept])

@@ -1,0 +1,95 @@
+"""Who competed in a fitted model and how it ended: for pages, pictures and commands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from clearbands.selection.centers import CenterStanding
+from clearbands.selection.judging import Standing
+
+if TYPE_CHECKING:
+    from clearbands.regressor import ClearRegressor
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One competitor."""
+
+    name: str
+    value: float  # by which they are ranked; smaller is better
+    also: float | None  # a second number; None where it says nothing
+    kept: bool
+
+
+@dataclass(frozen=True)
+class Board:
+    """One competition, the best first."""
+
+    kind: str  # "pairs", "centers" or "models"
+    value: str  # the name of the number they are ranked by
+    also: str  # and of the second
+    entries: tuple[Entry, ...]
+
+
+def boards_of(model: ClearRegressor) -> tuple[Board, ...]:
+    """Those of a fitted model, the last decision first; a part without a rival did not compete."""
+    found = []
+    if len(model.leaderboard_) > 1:
+        found.append(board_of(model.leaderboard_))
+    if len(model.centers_) > 1:
+        chosen = {standing.center for standing in model.leaderboard_}
+        found.append(_centers(model.centers_, chosen))
+    inner = getattr(model.epistemic_, "leaderboard_", ())  # of ensembles that choose for themselves
+    if inner and inner[0]["rmse"] is not None:
+        found.append(board_of(inner))
+    return tuple(found)
+
+
+def board_of(
+    leaderboard: Sequence[Standing | CenterStanding | Mapping[str, Any]],
+) -> Board:
+    """`ClearRegressor.leaderboard_`, `ClearRegressor.centers_` or `PCSEnsemble.leaderboard_`.
+
+    Examples
+    --------
+    >>> gam = dict(model="gam", preprocessing="logs", rmse=1.5, r2=0.9, selected=True)
+    >>> board_of([gam]).entries
+    (Entry(name='gam after logs', value=1.5, also=0.9, kept=True),)
+    """
+    first = leaderboard[0] if len(leaderboard) else None
+    if isinstance(first, Standing):
+        return _pairs([each for each in leaderboard if isinstance(each, Standing)])
+    if isinstance(first, CenterStanding):
+        return _centers([each for each in leaderboard if isinstance(each, CenterStanding)], set())
+    models = [each for each in leaderboard if isinstance(each, Mapping)]
+    if not models or models[0]["rmse"] is None:
+        raise ValueError("No models competed, so there are no validation errors to compare.")
+    return Board("models", "Root mean squared error", "R²", tuple(map(_model, models)))
+
+
+def best_model(model: ClearRegressor) -> str | None:
+    """The winner's name; None where nothing competed."""
+    boards = boards_of(model)
+    return boards[0].entries[0].name if boards else None
+
+
+def _pairs(standings: Sequence[Standing]) -> Board:
+    entries = tuple(
+        Entry(f"{each.center}, noise by {each.noise}", each.loss, each.behind, each.kept)
+        for each in standings
+    )
+    return Board("pairs", "Quantile loss", "Behind the best", entries)
+
+
+def _centers(standings: Sequence[CenterStanding], chosen: set[str]) -> Board:
+    entries = tuple(
+        Entry(each.name, each.loss, each.rmse, each.name in chosen) for each in standings
+    )
+    return Board("centers", "Quantile loss of one width", "Root mean squared error", entries)
+
+
+def _model(entry: Mapping[str, Any]) -> Entry:
+    name = " after ".join(each for each in (entry["model"], entry["preprocessing"]) if each)
+    return Entry(name, entry["rmse"], entry["r2"], entry["selected"])

@@ -1,0 +1,310 @@
+"""From training rows to fitted parts: which parts, and how the noise learns from the center."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import has_fit_parameter
+
+from clearbands.models.bagging import (
+    Chain,
+    Draws,
+    Folds,
+    Part,
+    finer,
+    repeated,
+    seed_missing,
+    set_up,
+)
+from clearbands.models.monotone import Still
+from clearbands.models.pools import match_quantile_model
+from clearbands.models.symmetric_trees import SymmetricTrees
+from clearbands.rows.checks import is_frame
+from clearbands.rows.split import Rows
+from clearbands.rows.time_order import stages
+from clearbands.rows.typed import TableLike
+from clearbands.rows.weighting import fit_weighted
+from clearbands.selection.centers import (
+    CenterStanding,
+    judge_centers,
+    judged_rows,
+    mix,
+    rank_centers,
+)
+from clearbands.selection.compete import compete, draw_rows
+from clearbands.selection.judging import NoiseCandidate, Standing
+from clearbands.selection.model_search import Contest
+from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
+from clearbands.uncertainty.bands import Components
+from clearbands.uncertainty.crossfitted import as_cross_part
+from clearbands.uncertainty.crossfitted_noise import CrossFittedNoise
+from clearbands.uncertainty.epistemic import CrossPart, EpistemicPart, OutOfBagEnsemble
+from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
+from clearbands.uncertainty.forward import ForwardFitted
+from clearbands.uncertainty.forward_noise import ForwardFittedNoise
+from clearbands.uncertainty.pairs import Blend, Pair
+
+RESIDUALS = ("in-sample", "out-of-bag", "target")
+GIVEN = "given"  # the name of a part in the leaderboard that had no rival
+
+
+class Unseen(NamedTuple):
+    """Training rows as those see them who had no part of them."""
+
+    rows: np.ndarray  # (n,): their numbers among the training rows
+    components: Components
+
+
+class Made(NamedTuple):
+    """Fitted parts, and how they came to be the ones."""
+
+    parts: Pair | Blend
+    leaderboard: tuple[Standing, ...] = ()  # pairs, best first
+    centers: tuple[CenterStanding, ...] = ()  # best first
+    unseen: Unseen | None = None  # None where training rows were only seen
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The parts of a `ClearRegressor`, whose parameters these are; what is None competes."""
+
+    epistemic: EpistemicPart | None
+    aleatoric: AleatoricPart | None
+    residuals: str | None
+    show_center: bool | None
+    contest: Contest | None
+    levels: list[float]
+    n_jobs: int | None
+    gap: int | None = None  # where rows are in the order of time: see `clearbands.rows.time_order`
+    direction: np.ndarray | None = None
+    """(columns,) of X as the parts see it: 1 to rise with, -1 to fall with; None if all are free.
+    Centers keep to it, or do not compete; and no width depends on a column with a direction, so
+    that bounds keep to it as the center does."""
+
+    @property
+    def is_given(self) -> bool:
+        """Whether nothing competes."""
+        return self.epistemic is not None and self.aleatoric is not None
+
+    def fit(self, train: Rows, choosing: Rows | None, rng: np.random.RandomState) -> Made:
+        """Fit the parts: of which others will judge, or of which no row is seen by all.
+
+        `choosing` are rows apart that choose between parts; None where all rows train.
+        """
+        if choosing is None:
+            return self.on_all(train, rng)
+        if self.is_given:
+            return Made(self._pair(train, choosing, rng))
+        return self.on_all(train, rng)._replace(unseen=None)
+
+    def on_all(self, train: Rows, rng: np.random.RandomState) -> Made:
+        """Fit the parts so that every row is unseen by some; one that was given has no rival."""
+        contest = Contest() if self.contest is None else self.contest
+        standings, centers, reserves = self._centers(train, contest, rng)
+        outcome = compete(
+            train,
+            {**centers, **reserves},
+            self._noises(contest, rng),
+            levels=self.levels,
+            shown=self._shown(train.X),
+            contest=contest,
+            rng=rng,
+            still=self._still(train),
+            n_centers=len(centers),
+            for_good=partial(self._for_good, n_columns=train.X.shape[1]),
+        )
+        unseen = Unseen(outcome.rows, outcome.unseen)
+        return Made(outcome.parts, outcome.leaderboard, standings, unseen)
+
+    def _set_up(self, part: Part, rng: np.random.RandomState) -> Part:
+        return set_up(part, self.levels, self.n_jobs, rng)
+
+    def _centers(
+        self, train: Rows, contest: Contest, rng: np.random.RandomState
+    ) -> tuple[tuple[CenterStanding, ...], Mapping[str, CrossPart], Mapping[str, CrossPart]]:
+        """All that competed, those that the noise is learned around, and reserves for these."""
+        if self.epistemic is not None:
+            part = self._directed(self.epistemic)
+            return (), {GIVEN: self._set_up(self._crossed(part), rng)}, {}
+        judges = draw_rows(train, contest.judging_rows, rng)
+        size = len(train), train.X.shape[1]
+        n_units = None if train.together is None else len(np.unique(train.together))
+        n_judging = contest.judging_folds_for(*size, n_units)
+        n_members = contest.judging_members_for(len(train), n_judging)
+        draws = self._judging_draws(judges, n_judging, n_members, rng)
+        models = {
+            name: seed_missing(model, rng)
+            for name, model in self._candidates(contest, *train.X.shape).items()
+        }
+        judged = judge_centers(models, judges, draws, self.levels, n_jobs=self.n_jobs)
+        mixture = mix(judged, judged_rows(judges, draws), self.levels, contest.mixed)
+        standings = rank_centers(judged if mixture is None else [*judged, mixture])
+        n_folds, repeats = contest.folds_for(*size, n_units), contest.repeats_for(*size)
+        n_chosen = contest.n_centers_for(*size)
+
+        def with_members(some: Sequence[CenterStanding], rng: np.random.RandomState) -> Any:
+            models = {s.name: repeated(s.model, 1 / repeats) for s in some}
+            return {
+                name: self._set_up(self._crossed(FoldedEnsemble(model, n_folds, repeats)), rng)
+                for name, model in models.items()
+            }
+
+        chosen = with_members(standings[:n_chosen], rng)
+        parts = contest.parts() if self.direction is None else {}
+        others = {name: self._set_up(self._crossed(part), rng) for name, part in parts.items()}
+        # Reserves draw their seeds aside: what competes in the end does not depend on them.
+        reserves = with_members(standings[n_chosen:], copy.deepcopy(rng))
+        return standings, chosen | others, reserves
+
+    def _for_good(self, part: CrossPart, n_columns: int) -> CrossPart:
+        """A center as all rows fit it after some judged it: finer, unless it was given."""
+        if self.epistemic is not None or not isinstance(part, FoldedEnsemble):
+            return part
+        return clone(part).set_params(model=finer(part.model, n_columns))
+
+    def _candidates(
+        self, contest: Contest, n_rows: int, n_columns: int
+    ) -> Mapping[str, BaseEstimator]:
+        """The centers that compete: those that keep to the directions, where there are any."""
+        pool = contest.centers(n_rows, n_columns)
+        if self.direction is None:
+            return pool
+        ways = tuple(self.direction.tolist())
+        return {
+            name: clone(model).set_params(monotone=ways)
+            for name, model in pool.items()
+            if isinstance(model, SymmetricTrees)
+        }
+
+    def _directed(self, part: EpistemicPart) -> EpistemicPart:
+        """A given part that keeps to the directions, or a refusal."""
+        if self.direction is None:
+            return part
+        trees = getattr(part, "model", None) or SymmetricTrees()
+        if not isinstance(part, FoldedEnsemble) or not isinstance(trees, SymmetricTrees):
+            raise ValueError(
+                f"monotone cannot be asked of {type(part).__name__}: leave epistemic open, or give "
+                "FoldedEnsemble(SymmetricTrees())."
+            )
+        ways = tuple(self.direction.tolist())
+        return clone(part).set_params(model=clone(trees).set_params(monotone=ways))
+
+    def _still(self, train: Rows) -> Still | None:
+        if self.direction is None:
+            return None
+        return Still.at_medians(train.X, self.direction, train.sample_weight)
+
+    def _noises(self, contest: Contest, rng: np.random.RandomState) -> Mapping[str, NoiseCandidate]:
+        if self.aleatoric is None:
+            return {
+                name: noise._replace(part=self._set_up(self._crossed_noise(noise.part), rng))
+                for name, noise in contest.noises().items()
+            }
+        if self.residuals == "in-sample":
+            raise ValueError(
+                'residuals="in-sample" would let rows that calibrate judge members that saw them; '
+                'choose "out-of-bag" or "target", or calibration="joint" with both parts given.'
+            )
+        part = self._set_up(self._crossed_noise(self.aleatoric), rng)
+        return {GIVEN: NoiseCandidate(part, learns_target=self.residuals == "target")}
+
+    def _judging_draws(
+        self, rows: Rows, n_folds: int, n_members: int, rng: np.random.RandomState
+    ) -> Draws:
+        """One member for every row of so many folds, or in the order of time for most rows."""
+        if self.gap is None:
+            return Folds.draw(len(rows), n_folds, 1, rng, rows.together).first(n_members)
+        assert rows.together is not None
+        return Chain.of(stages(rows.together, self.gap), len(rows))
+
+    def _crossed(self, part: BaseEstimator) -> CrossPart:
+        """The part so that it can judge rows as unseen."""
+        if self.gap is None or part.fitted_elsewhere:
+            return as_cross_part(part)
+        return ForwardFitted(part, self.gap)
+
+    def _crossed_noise(self, part: AleatoricPart) -> ResampledPart:
+        if self.gap is not None:
+            return ForwardFittedNoise(part, self.gap)
+        return part if isinstance(part, ResampledPart) else CrossFittedNoise(part)
+
+    def _shown(self, X: TableLike) -> str:
+        """What competing aleatoric parts see besides X."""
+        shall_show = self.aleatoric is None if self.show_center is None else self.show_center
+        if self.direction is not None or (self.show_center is None and is_frame(X)):
+            return "nothing"  # the center depends on columns that no width may depend on
+        self._check_can_show(X)
+        return "center and spread" if shall_show else "nothing"
+
+    def _pair(self, train: Rows, validation: Rows, rng: np.random.RandomState) -> Pair:
+        """The paper's way: the center first, then the noise from what it leaves over."""
+        assert self.epistemic is not None
+        epistemic = self._set_up(self._directed(self.epistemic), rng)
+        self._check_bootstraps(epistemic)
+        self._check_can_show(train.X)
+        of_validation: dict[str, Any] = {"validation": (validation.X, validation.y)}
+        if validation.sample_weight is not None and has_fit_parameter(
+            epistemic, "validation_weight"
+        ):
+            of_validation["validation_weight"] = validation.sample_weight
+        fit_weighted(epistemic, train.X, train.y, train.sample_weight, **of_validation)
+        aleatoric = match_quantile_model(self._set_up(self.aleatoric, rng), epistemic)
+        noise, still = self._noise(train, epistemic), self._still(train)
+        X = noise.X if still is None else still.of(noise.X)
+        fit_weighted(aleatoric, X, noise.y, noise.sample_weight)
+        return Pair(epistemic, aleatoric, "center" if self._shows_center else "nothing", still)
+
+    @property
+    def _shows_center(self) -> bool:
+        return bool(self.show_center) and self.direction is None
+
+    def _check_bootstraps(self, epistemic: EpistemicPart) -> None:
+        if self.residuals == "out-of-bag" and not isinstance(epistemic, OutOfBagEnsemble):
+            raise ValueError(
+                'residuals="out-of-bag" needs an ensemble of bootstraps, such as PCSEnsemble; '
+                f"{type(epistemic).__name__} has none."
+            )
+
+    def _check_can_show(self, X: TableLike) -> None:
+        if self.show_center and is_frame(X):
+            raise ValueError(
+                "show_center adds a column of numbers to X, but encoder=None leaves X a table: "
+                'give an encoder, such as "auto", or show_center=False.'
+            )
+
+    def _noise(self, train: Rows, epistemic: EpistemicPart) -> Rows:
+        """What the aleatoric part sees of the training rows, and what it learns."""
+        X = train.X
+        if self.residuals == "target" and not self._shows_center:
+            return train
+        center, unseen = self._training_centers(X, epistemic)
+        if self._shows_center:
+            # In the sample the center follows y, which new rows would not let it do.
+            X = np.column_stack([X, np.where(np.isnan(unseen), center, unseen)])
+        if self.residuals == "target":
+            return replace(train, X=X)
+        if self.residuals != "out-of-bag":
+            return replace(train, X=X, y=train.y - center)
+        left_out = np.flatnonzero(~np.isnan(unseen))
+        if len(left_out) < len(train) / 2:
+            raise ValueError(
+                f"Only {len(left_out)} of {len(train)} training rows were left out by any "
+                "bootstrap; out-of-bag residuals need more bootstraps."
+            )
+        return replace(train, X=X, y=train.y - unseen).take(left_out)
+
+    def _training_centers(
+        self, X: TableLike, epistemic: EpistemicPart
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The center of all members, and of those that did not see the row."""
+        needs_unseen = self._shows_center or self.residuals == "out-of-bag"
+        if needs_unseen and isinstance(epistemic, OutOfBagEnsemble):
+            return epistemic.predict_training(X)
+        center = epistemic.predict(X)
+        return center, center

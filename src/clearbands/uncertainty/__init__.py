@@ -1,0 +1,1 @@
+"""The epistemic and the aleatoric part: each gives widths around a center."""

@@ -1,0 +1,95 @@
+"""The contract of an aleatoric part."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
+
+from clearbands.models.bagging import Bag, Draws, Folds, JoinedBag, fit_bag
+from clearbands.rows.typed import TableLike
+
+
+class AleatoricPart(BaseEstimator, ABC):
+    """The contract: X and residuals y - center in, aleatoric widths out.
+
+    `confidence_level` is a parameter, which `ClearRegressor` sets.
+    """
+
+    confidence_level: float | Sequence[float]
+
+    @abstractmethod
+    def fit(self, X: TableLike, residual: ArrayLike) -> AleatoricPart:
+        """Learn how far targets scatter around the center.
+
+        A part that also takes `sample_weight` (n,) can be used with rows that count differently.
+        """
+
+    @abstractmethod
+    def predict_widths(self, X: TableLike) -> np.ndarray:
+        """(n, 2, k): distances below and above the center at each of the k levels."""
+
+
+@dataclass(frozen=True)
+class NestedRows:
+    """Training rows as members of a part may see them: untouched by what a member leaves out."""
+
+    folds: Folds  # one per member
+    see: Callable[[int], tuple[np.ndarray, np.ndarray]]
+    """X and residuals of all rows for a member; those that it leaves out have any."""
+
+
+class ResampledPart(AleatoricPart):
+    """A part whose members know which training rows they did not see, so that these calibrate.
+
+    `fit` also takes `together`, labels of rows that are left out together.
+    """
+
+    takes_nested: bool = False
+    """Whether `fit` takes `nested`, `NestedRows`, of which the members then learn."""
+
+    @abstractmethod
+    def fit(
+        self,
+        X: TableLike,
+        residual: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        together: np.ndarray | None = None,
+    ) -> ResampledPart: ...
+
+    @abstractmethod
+    def predict_unseen_widths(self, X: TableLike) -> np.ndarray:
+        """(n, 2, k): of the training rows, in their order, by members that did not see them.
+
+        NaN where every member saw the row.
+        """
+
+
+def fit_nested(
+    model: BaseEstimator,
+    nested: NestedRows,
+    transform: Callable[[np.ndarray], np.ndarray],
+    weight: np.ndarray | None,
+    *,
+    n_jobs: int | None,
+) -> Bag:
+    """One member for each fold, on the rows as it may see them and their transformed residuals."""
+    bags = []
+    for fold, counts in enumerate(nested.folds.counts):
+        X, residual = nested.see(fold)
+        bag = fit_bag(
+            clone(model),
+            X,
+            transform(residual),
+            Draws(counts[None]),
+            weight=weight,
+            n_jobs=n_jobs,
+            stage="aleatoric",
+        )
+        bags.append(bag)
+    return JoinedBag(bags)

@@ -1,0 +1,152 @@
+"""Deep ensembles: a few networks that differ in all that chance decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from clearbands.models.bagging import Bootstraps, member_seeds
+from clearbands.models.networks.losses import squared_error
+from clearbands.models.networks.shape import Shape
+from clearbands.models.networks.training import Plan, train
+from clearbands.rows.checks import check_count, check_numeric, check_rows
+from clearbands.rows.typed import Seed, TableLike
+from clearbands.rows.weighting import check_sample_weight
+from clearbands.uncertainty.epistemic import OutOfBagEnsemble, check_spread
+
+SPEEDS = (1.0, 0.7, 1.4, 0.5, 2.0)  # factors of the learning rate, taken in turns
+SCHEDULES = ("constant", "cosine", "exponential")
+
+
+class DeepEnsemble(OutOfBagEnsemble):
+    """Networks with other initial weights, bootstraps, learning rates, schedules and input noise.
+
+    All members are trained at once as one batched model. Each stops when the rows that its
+    bootstrap left out (out-of-bag) no longer get better, and keeps the weights it had when they
+    were best. Inputs and target are standardised inside. Training needs torch, predicting does not.
+
+    Parameters
+    ----------
+    n_members : int
+    hidden : list of int
+        Widths of the hidden layers: linear map, batch normalisation, ReLU, dropout. The output
+        sees the input and all of them (skip connections).
+    dropout : float
+        Share of the hidden units that is left out at random while training.
+    learning_rate, weight_decay, batch_size
+        Of Adam. Members take the learning rate times 1, 0.7, 1.4, 0.5, 2 in turns, and the
+        schedules constant, cosine and exponential.
+    max_epochs, patience : int
+        Training ends after `patience` epochs without a better one, or after `max_epochs`.
+    input_noise : float
+        Standard deviation of the noise that is added to the standardised inputs while training.
+    spread : "quantiles" or "gaussian"
+        Widths reach from the median of the members to their alpha/2 and 1 - alpha/2 points; or as
+        many standard deviations of the members as a normal law says, which for few members goes
+        beyond the outermost.
+    confidence_level : float or list of float
+    device : str
+        Where torch trains: "cpu", "cuda", ...
+    random_state
+        As in scikit-learn. On one machine the same seed gives the same networks.
+
+    Attributes
+    ----------
+    networks_ : FittedNetworks
+        Weights as arrays; after how many epochs each member was best, and its loss there.
+    draws_ : Bootstraps
+        How often each member drew each training row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import DeepEnsemble
+    >>> X = np.linspace(0, 1, 60)[:, None]
+    >>> y = X[:, 0] + np.resize([-0.1, 0.0, 0.1], 60)
+    >>> ensemble = DeepEnsemble(2, hidden=(8,), max_epochs=3, random_state=0).fit(X, y)
+    >>> ensemble.predict_members(X[:5]).shape
+    (5, 2)
+    """
+
+    def __init__(
+        self,
+        n_members: int = 5,
+        hidden: Sequence[int] = (256, 128),
+        *,
+        dropout: float = 0.1,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 1e-5,
+        batch_size: int = 64,
+        max_epochs: int = 1500,
+        patience: int = 50,
+        input_noise: float = 0.01,
+        spread: str = "quantiles",
+        confidence_level: float | Sequence[float] = 0.9,
+        device: str = "cpu",
+        random_state: Seed = None,
+    ) -> None:
+        self.n_members = n_members
+        self.hidden = hidden
+        self.dropout = dropout
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.input_noise = input_noise
+        self.spread = spread
+        self.confidence_level = confidence_level
+        self.device = device
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        validation: tuple[Any, Any] | None = None,
+    ) -> DeepEnsemble:
+        """Train on X and y, whose errors count as their `sample_weight` (n,) says.
+
+        `validation` is not needed, for there is nothing to choose between.
+        """
+        check_count(self.n_members, "n_members", smallest=2)
+        check_spread(self.spread)
+        plan = Plan(
+            self.max_epochs,
+            self.patience,
+            self.batch_size,
+            self.learning_rate,
+            SPEEDS,
+            SCHEDULES,
+            weight_decay=self.weight_decay,
+            input_noise=self.input_noise,
+            device=self.device,
+        )
+        X, y = check_rows(self, X, y)
+        weight = check_sample_weight(sample_weight, len(y))
+        shape = Shape.of_centers(self.hidden, X.shape[1], self.dropout)
+        rng = check_random_state(self.random_state)
+        self.draws_ = Bootstraps.draw(len(y), self.n_members, rng)
+        self.networks_ = train(
+            shape,
+            plan,
+            squared_error,
+            X,
+            y,
+            self.draws_.counts,
+            member_seeds(rng, self.n_members),
+            weight=weight,
+            stage="epistemic",
+        )
+        return self
+
+    def predict_members(self, X: TableLike) -> np.ndarray:
+        check_is_fitted(self, "networks_")
+        return self.networks_.predict_members(check_numeric(self, X, reset=False))[:, 0]

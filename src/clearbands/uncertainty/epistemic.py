@@ -1,0 +1,249 @@
+"""The contract of an epistemic part, and ensembles that keep it by what their members predict."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from clearbands.engine.quantiles import present_quantiles, sorted_quantiles
+from clearbands.models.bagging import Draws, compact_unseen
+from clearbands.rows.checks import check_levels
+from clearbands.rows.chunks import predict_in_chunks, row_chunks
+from clearbands.rows.levels import normal_distances, tails
+from clearbands.rows.typed import TableLike
+from clearbands.uncertainty.bands import distances
+
+SPREADS = ("quantiles", "gaussian")
+
+
+class CenterAndWidths(NamedTuple):
+    """What an epistemic part says of some rows."""
+
+    center: np.ndarray  # (n,)
+    widths: np.ndarray  # (n, 2, k): epistemic distances below and above at the k levels
+
+
+class EpistemicPart(RegressorMixin, BaseEstimator, ABC):
+    """The contract: X and y in, a center and epistemic widths out.
+
+    `fit(X, y, validation=None)` trains on X and y; `validation`, a pair (X, y), may choose between
+    models but trains none. A part that also takes `sample_weight` (n,) can be used with rows that
+    count differently. `confidence_level` is a parameter, which `ClearRegressor` sets.
+    """
+
+    confidence_level: float | Sequence[float]
+    fitted_elsewhere: bool = False
+    """Whether models come fitted, on rows that nobody here knows."""
+
+    @abstractmethod
+    def fit(
+        self, X: TableLike, y: ArrayLike, *, validation: tuple[Any, Any] | None = None
+    ) -> EpistemicPart: ...
+
+    @abstractmethod
+    def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
+        """The center, and how far the model could be off it for not knowing better."""
+
+    def predict(self, X: TableLike) -> np.ndarray:
+        """(n,): the center."""
+        return self.predict_with_widths(X).center
+
+
+class CrossPart(EpistemicPart):
+    """A part that can tell its training rows what it would have said had it not seen them.
+
+    That is what calibration on all rows needs. `fit` also takes `together`, labels of rows that
+    are left out together.
+    """
+
+    judges_all: bool = True
+    """Whether every row should find members that did not see it."""
+
+    @abstractmethod
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        validation: tuple[Any, Any] | None = None,
+        together: np.ndarray | None = None,
+    ) -> CrossPart: ...
+
+    @abstractmethod
+    def predict_unseen(self, X: TableLike) -> CenterAndWidths:
+        """The training rows, in their order, by what did not see them; NaN where all did."""
+
+    @abstractmethod
+    def predict_like_unseen(self, X: TableLike) -> CenterAndWidths:
+        """New rows by all, with widths of the same kind as those of `predict_unseen`."""
+
+    def lighter(self) -> CrossPart:
+        """Unfitted, with fewer members where the widths are as large then, on average."""
+        return clone(self)
+
+
+class Ensemble(EpistemicPart):
+    """Center and widths from members: their median, and from there to their outer points."""
+
+    spread: str = "quantiles"
+
+    @abstractmethod
+    def predict_members(self, X: TableLike) -> np.ndarray:
+        """(n, m): what each of the m members predicts."""
+
+    def predict(self, X: TableLike) -> np.ndarray:
+        """(n,): the median of the members."""
+        return predict_in_chunks(
+            lambda chunk: sorted_quantiles(self.predict_members(chunk), [0.5])[:, 0], X
+        )
+
+    def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
+        """The widths reach from the median of the members to their alpha/2 and 1 - alpha/2 points.
+
+        Where a part has `spread="gaussian"`: as many standard deviations of the members as the
+        normal distribution says.
+        """
+        return self._summary(X, groups=1)
+
+    def _summary(self, X: TableLike, groups: int) -> CenterAndWidths:
+        levels = check_levels(self.confidence_level)
+
+        def summarise(chunk: Any) -> np.ndarray:
+            members = self.predict_members(chunk)
+            return flat(*center_and_widths(members, levels, self.spread, groups))
+
+        return unflat(predict_in_chunks(summarise, X))
+
+
+class OutOfBagEnsemble(Ensemble):
+    """Members that each saw one of `draws_` of the training rows."""
+
+    draws_: Draws
+
+    def predict_out_of_bag(self, X: TableLike) -> np.ndarray:
+        """(n,): the center of each training row over the members that did not see it.
+
+        X are the rows given to `fit`, in their order. NaN where every member saw the row.
+        """
+        return self.predict_training(X)[1]
+
+    def predict_training(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
+        """The center of each training row over all members, and the out-of-bag one."""
+        centers = []
+        for rows in row_chunks(self._check_training_rows(X)):
+            members = self.predict_members(_safe_indexing(X, rows))
+            unseen = compact_unseen(members, Draws(self.draws_.counts[:, rows]))
+            centers.append((sorted_quantiles(members, [0.5])[:, 0], _median_of_present(unseen)))
+        center, unseen_center = (np.concatenate(parts) for parts in zip(*centers, strict=True))
+        return center, unseen_center
+
+    def _check_training_rows(self, X: TableLike) -> int:
+        check_is_fitted(self, "draws_")
+        n = self.draws_.counts.shape[1]
+        if _num_samples(X) != n:
+            raise ValueError(
+                f"X must be the {n:,} rows given to fit, in their order; "
+                f"got {_num_samples(X):,} rows."
+            )
+        return n
+
+
+class ResampledEnsemble(OutOfBagEnsemble, CrossPart):
+    """Members whose unseen rows had no part in training them, so that these rows can calibrate.
+
+    The outer points of 37 members lie closer together than those of 100. So that calibration and
+    prediction compare like with like, `predict_like_unseen` takes the widths over groups of as
+    many members as a training row was unseen by, and averages them.
+    """
+
+    def predict_unseen(self, X: TableLike) -> CenterAndWidths:
+        """The training rows, each by the members that did not see it; NaN where all did."""
+        levels, found = check_levels(self.confidence_level), []
+        for rows in row_chunks(self._check_training_rows(X)):
+            draws = Draws(self.draws_.counts[:, rows])
+            members = self._predict_unseen_members(_safe_indexing(X, rows), draws)
+            found.append(flat(*center_and_widths(members, levels, self.spread, 1)))
+        return unflat(np.concatenate(found))
+
+    def predict_like_unseen(self, X: TableLike) -> CenterAndWidths:
+        """New rows by all members, with widths of the same kind as those of `predict_unseen`."""
+        n_groups = round(len(self.draws_) / max(self.draws_.unseen_per_row, 1))
+        return self._summary(X, groups=max(1, n_groups))
+
+    def _predict_unseen_members(self, X: TableLike, draws: Draws) -> np.ndarray:
+        return compact_unseen(self.predict_members(X), draws)
+
+
+def check_spread(spread: str) -> None:
+    if spread not in SPREADS:
+        raise ValueError(f'spread must be "quantiles" or "gaussian", got {spread!r}.')
+
+
+def center_and_widths(
+    members: np.ndarray, levels: Sequence[float], spread: str, groups: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of members (n, m), NaN absent; widths are means over `groups` of the members."""
+    center = present_quantiles(members, [0.5])[:, 0]
+    parts = [members[:, group::groups] for group in range(groups)]
+    if spread == "gaussian":
+        deviation = np.mean([_deviation(part) for part in parts], axis=0)
+        widths = deviation[:, None, None] * normal_distances(levels)
+        return center, np.repeat(widths, 2, axis=1)
+    return center, np.mean([_reach(part, levels) for part in parts], axis=0)
+
+
+def _reach(members: np.ndarray, levels: Sequence[float]) -> np.ndarray:
+    """(n, 2, k): from the median of the members to their outer points."""
+    ends = np.array([tails(level) for level in levels])
+    points = present_quantiles(members, [0.5, *ends[:, 0], *ends[:, 1]])
+    lower, upper = np.split(points[:, 1:], 2, axis=1)
+    return distances(points[:, 0], lower, upper)
+
+
+def _deviation(members: np.ndarray) -> np.ndarray:
+    """(n,): of those that are not NaN, around their mean; 0 for a single one.
+
+    It is 0 where all agree, too, whatever rounding makes of their mean: a factor of 1e15 would make
+    a width of what is left.
+    """
+    is_missing = np.isnan(members)
+    if members.shape[1] > 1 and not is_missing.any():
+        agree = (members == members[:, :1]).all(axis=1)
+        return np.where(agree, 0.0, members.std(axis=1, ddof=1))
+    n_present = np.count_nonzero(~is_missing, axis=1)
+    mean = np.nansum(members, axis=1) / np.maximum(n_present, 1)
+    squares = np.nansum((members - mean[:, None]) ** 2, axis=1)
+    deviation = np.sqrt(squares / np.maximum(n_present - 1, 1))
+    smallest = np.where(is_missing, np.inf, members).min(axis=1)
+    largest = np.where(is_missing, -np.inf, members).max(axis=1)
+    return np.where(n_present > 0, np.where(smallest == largest, 0.0, deviation), np.nan)
+
+
+def _median_of_present(members: np.ndarray) -> np.ndarray:
+    """(n,): over those that are not NaN; NaN if none is."""
+    center = np.full(len(members), np.nan)
+    some = ~np.isnan(members).all(axis=1)
+    center[some] = np.nanmedian(members[some], axis=1)
+    return center
+
+
+def flat(center: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """Center and widths side by side, (n, 1 + 2 k): rows in pieces are put together at once."""
+    return np.column_stack([center, widths.reshape(len(center), -1)])
+
+
+def unflat(said: np.ndarray) -> CenterAndWidths:
+    return CenterAndWidths(said[:, 0], said[:, 1:].reshape(len(said), 2, -1))
+
+
+def say_flat(part: EpistemicPart, X: TableLike) -> np.ndarray:
+    """What the part says of rows, side by side."""
+    return flat(*part.predict_with_widths(X))

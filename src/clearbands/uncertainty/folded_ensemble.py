@@ -1,0 +1,130 @@
+"""One model on repeated folds: most rows train every member, and every row is unseen by a few."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from clearbands.models.bagging import Draws, Folds, fit_bag, predict_unseen, repeated, seed_missing
+from clearbands.models.quantile_model import QuantileModel
+from clearbands.models.symmetric_trees import SymmetricTrees
+from clearbands.rows.checks import check_count, check_numeric, check_target
+from clearbands.rows.typed import Seed, TableLike
+from clearbands.rows.weighting import check_sample_weight
+from clearbands.uncertainty.epistemic import ResampledEnsemble, check_spread
+
+
+class FoldedEnsemble(ResampledEnsemble):
+    """Members that each leave out one of `n_folds` parts of the rows, `n_repeats` times over.
+
+    A member sees 1 - 1 / n_folds of the rows, where a bootstrap sees 63 %: its center is the
+    better for it. Every row is unseen by exactly `n_repeats` members.
+
+    Parameters
+    ----------
+    model : regressor, optional
+        By default `SymmetricTrees()`. Of a quantile model only the median is used.
+    n_folds, n_repeats : int
+        There are n_folds x n_repeats members. Fewer rows than folds make as many folds as rows.
+    spread : "gaussian" or "quantiles"
+        Widths are as many standard deviations of the members as the normal distribution says,
+        whose mean does not depend on how many members there are; or reach to their alpha/2 and
+        1 - alpha/2 points.
+    confidence_level : float or list of float
+    n_jobs, random_state
+        As in scikit-learn; the result does not depend on `n_jobs`.
+
+    Attributes
+    ----------
+    model_ : the model, seeded and unfitted
+    draws_ : Folds
+        Which member saw which training row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 1, 60).reshape(-1, 1)
+    >>> from sklearn.linear_model import LinearRegression
+    >>> part = FoldedEnsemble(LinearRegression(), n_folds=5, n_repeats=2, random_state=0)
+    >>> said = part.fit(X, 2 * X[:, 0]).predict_unseen(X)
+    >>> said.center.shape, said.widths.shape
+    ((60,), (60, 2, 1))
+    """
+
+    def __init__(
+        self,
+        model: BaseEstimator | None = None,
+        n_folds: int = 10,
+        n_repeats: int = 6,
+        *,
+        spread: str = "gaussian",
+        confidence_level: float | Sequence[float] = 0.9,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.model = model
+        self.n_folds = n_folds
+        self.n_repeats = n_repeats
+        self.spread = spread
+        self.confidence_level = confidence_level
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        validation: tuple[Any, Any] | None = None,
+        together: np.ndarray | None = None,
+    ) -> FoldedEnsemble:
+        """Train on X and y; rows of one label in `together` are left out together.
+
+        A row counts as many times as its `sample_weight` (n,) says, by default once. `validation`
+        is not needed, for there is nothing to choose between.
+        """
+        check_count(self.n_folds, "n_folds", smallest=2)
+        check_count(self.n_repeats, "n_repeats")
+        check_spread(self.spread)
+        X = check_numeric(self, X, reset=True)
+        y = check_target(y, X)
+        weight = check_sample_weight(sample_weight, len(y))
+        rng = check_random_state(self.random_state)
+        self.model_ = seed_missing(
+            clone(SymmetricTrees() if self.model is None else self.model), rng
+        )
+        if isinstance(self.model_, QuantileModel):
+            self.model_.set_params(quantiles=(0.5,))
+        self.draws_ = Folds.draw(len(y), self.n_folds, self.n_repeats, rng, together)
+        self.bag_ = fit_bag(
+            self.model_,
+            X,
+            y,
+            self.draws_,
+            weight=weight,
+            n_jobs=self.n_jobs,
+            stage="epistemic",
+        )
+        return self
+
+    def lighter(self) -> FoldedEnsemble:
+        """Unfitted, with a third of the repeats where the widths are as large then, on average."""
+        n_repeats = self.n_repeats
+        if self.spread == "gaussian":
+            n_repeats = min(n_repeats, max(2, n_repeats // 3))  # one member has no spread
+        model = None if self.model is None else repeated(self.model, self.n_repeats / n_repeats)
+        return clone(self).set_params(n_repeats=n_repeats, model=model)
+
+    def predict_members(self, X: TableLike) -> np.ndarray:
+        check_is_fitted(self, "bag_")
+        return self.bag_.predict_members(check_numeric(self, X, reset=False))[:, 0]
+
+    def _predict_unseen_members(self, X: TableLike, draws: Draws) -> np.ndarray:
+        return predict_unseen(self.bag_, check_numeric(self, X, reset=False), draws)[:, 0]

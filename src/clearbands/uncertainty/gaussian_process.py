@@ -1,0 +1,149 @@
+"""A Gaussian process: the posterior of the center in closed form."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from clearbands.models.networks.stack import Standard
+from clearbands.rows.checks import check_count, check_levels, check_numeric, check_target
+from clearbands.rows.chunks import predict_in_chunks
+from clearbands.rows.levels import normal_distances
+from clearbands.rows.typed import Seed, TableLike
+from clearbands.rows.weighting import check_sample_weight, drop_weightless
+from clearbands.uncertainty.epistemic import CenterAndWidths, EpistemicPart
+
+
+class GaussianProcess(EpistemicPart):
+    """An epistemic part without members: mean and deviation of scikit-learn's Gaussian process.
+
+    The widths are those of the function, not of new observations: the noise is estimated with
+    the kernel and taken out again, for it belongs to the aleatoric part. Inputs and target are
+    standardised inside.
+
+    Parameters
+    ----------
+    kernel : kernel of scikit-learn, optional
+        Of the function, without noise. By default a squared exponential with one length scale
+        per column.
+    max_rows : int
+        Rows that are used, drawn at random; time grows with their third power.
+    confidence_level : float or list of float
+    random_state
+        As in scikit-learn.
+
+    Attributes
+    ----------
+    process_ : the fitted GaussianProcessRegressor, for standardised rows
+    noise_ : float, standard deviation of the noise in units of the target
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import GaussianProcess
+    >>> X = np.linspace(0, 1, 60)[:, None]
+    >>> y = X[:, 0] + np.resize([-0.1, 0.0, 0.1], 60)
+    >>> process = GaussianProcess(random_state=0).fit(X, y)
+    >>> center, widths = process.predict_with_widths([[0.5], [9.0]])
+    >>> bool(widths[1].sum() > widths[0].sum())  # nothing was seen near 9
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        *,
+        max_rows: int = 1000,
+        confidence_level: float | Sequence[float] = 0.9,
+        random_state: Seed = None,
+    ) -> None:
+        self.kernel = kernel
+        self.max_rows = max_rows
+        self.confidence_level = confidence_level
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        validation: tuple[Any, Any] | None = None,
+    ) -> GaussianProcess:
+        """Learn from X and y; a row of `sample_weight` 4 has a quarter of the noise variance.
+
+        `validation` is not needed: there is nothing to choose between.
+        """
+        from sklearn.gaussian_process import GaussianProcessRegressor
+        from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+
+        from clearbands.uncertainty.noise_kernel import NoiseByWeight
+
+        check_count(self.max_rows, "max_rows")
+        X = check_numeric(self, X, reset=True)
+        target = check_target(y, X)
+        weight = check_sample_weight(sample_weight, len(target))
+        X, target, weight = drop_weightless(X, target, weight)
+        rng = check_random_state(self.random_state)
+        if len(target) > self.max_rows:
+            rows = rng.choice(len(target), self.max_rows, replace=False)
+            X, target = X[rows], target[rows]
+            weight = None if weight is None else weight[rows]
+        self.inputs_, self.target_ = Standard.of(X), Standard.of(target)
+        signal = self.kernel
+        if signal is None:
+            scales = np.full(X.shape[1], float(np.sqrt(X.shape[1])))
+            signal = ConstantKernel(1.0, (1e-3, 1e3)) * RBF(scales, (1e-2, 1e5))
+        noise = NoiseByWeight(0.1, (1e-8, 1e1), weight=weight)
+        self.process_ = GaussianProcessRegressor(
+            clone(signal) + noise, alpha=1e-8, random_state=rng.randint(2**31 - 1)
+        )
+        _fit_quietly(self.process_, self.inputs_.apply(X), self.target_.apply(target))
+        self.noise_ = float(np.sqrt(self._noise_variance) * self.target_.deviation)
+        return self
+
+    @property
+    def _noise_variance(self) -> float:
+        return self.process_.kernel_.k2.noise_level
+
+    def predict(self, X: TableLike) -> np.ndarray:
+        """(n,): the posterior mean."""
+        check_is_fitted(self, "process_")
+        X = check_numeric(self, X, reset=False)
+        mean = predict_in_chunks(self.process_.predict, self.inputs_.apply(X), self._rows)
+        return self.target_.undo(mean)
+
+    def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
+        """The center (n,) and the epistemic widths (n, 2, k), the same below and above."""
+        check_is_fitted(self, "process_")
+        X = check_numeric(self, X, reset=False)
+        found = predict_in_chunks(self._mean_and_deviation, self.inputs_.apply(X), self._rows)
+        widths = found[:, 1, None] * normal_distances(check_levels(self.confidence_level))
+        widths = widths * self.target_.deviation
+        return CenterAndWidths(
+            self.target_.undo(found[:, 0]), np.repeat(widths[:, None], 2, axis=1)
+        )
+
+    @property
+    def _rows(self) -> int:
+        return len(self.process_.X_train_)
+
+    def _mean_and_deviation(self, X: np.ndarray) -> np.ndarray:
+        mean, deviation = self.process_.predict(X, return_std=True)
+        without_noise = np.maximum(deviation**2 - self._noise_variance, 0)
+        return np.stack([mean, np.sqrt(without_noise)], axis=1)
+
+
+def _fit_quietly(process: Any, X: np.ndarray, y: np.ndarray) -> None:
+    """A length scale at its bound, of a column without effect, is no reason to warn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        process.fit(X, y)

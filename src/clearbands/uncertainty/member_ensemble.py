@@ -1,0 +1,104 @@
+"""Models that were fitted elsewhere."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+
+from clearbands.models.networks.modules import is_module, predict_module
+from clearbands.rows.checks import check_predictions, check_table, check_target
+from clearbands.rows.typed import TableLike
+from clearbands.rows.weighting import check_sample_weight
+from clearbands.uncertainty.epistemic import Ensemble
+
+
+class GivenMembers(Ensemble):
+    """An ensemble of what was fitted elsewhere: `fit` only remembers the columns of X."""
+
+    fitted_elsewhere = True
+
+    @abstractmethod
+    def _check_members(self) -> None:
+        """Raise for what cannot be asked."""
+
+    def __sklearn_clone__(self) -> Self:
+        # The members are the data of this estimator: a clone without them would be empty.
+        return type(self)(**self.get_params(deep=False))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        validation: tuple[Any, Any] | None = None,
+    ) -> Self:
+        """Remember the columns of X; nothing here trains the members."""
+        self._check_members()
+        X = check_table(self, X, reset=True)
+        if y is not None:
+            check_target(y, X)
+        check_sample_weight(sample_weight, len(X))
+        return self
+
+
+class MemberEnsemble(GivenMembers):
+    """An ensemble of models that are already fitted: nothing here trains them again.
+
+    Parameters
+    ----------
+    members : list of objects with `predict(X) -> (n,)`, of such functions, or of torch modules
+    confidence_level : float or list of float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import MemberEnsemble
+    >>> X = np.linspace(0, 1, 60)[:, None]
+    >>> y = X[:, 0] + np.resize([-0.1, 0.0, 0.1], 60)
+    >>> members = [lambda X: X[:, 0], lambda X: X[:, 0] + 1, lambda X: X[:, 0] + 5]
+    >>> ensemble = MemberEnsemble(members, confidence_level=0.9).fit(X, y)
+    >>> ensemble.predict(X[:1])  # the median of the members
+    array([1.])
+    """
+
+    def __init__(
+        self, members: Sequence[BaseEstimator], *, confidence_level: float | Sequence[float] = 0.9
+    ) -> None:
+        self.members = members
+        self.confidence_level = confidence_level
+
+    def _check_members(self) -> None:
+        if len(self.members) < 2:
+            raise ValueError(
+                f"An ensemble needs at least 2 members to differ, got {len(self.members)}."
+            )
+
+    def predict_members(self, X: TableLike) -> np.ndarray:
+        X = check_table(self, X, reset=False)
+        finite = not isinstance(X, np.ndarray) or not np.isnan(X).any()
+        predictions = [
+            check_predictions(_predict(member, X), len(X), f"Member {i}", finite=finite)
+            for i, member in enumerate(self.members)
+        ]
+        return np.stack(predictions, axis=1)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True  # what the members make of it is up to them
+        return tags
+
+
+def _predict(member: BaseEstimator, X: TableLike) -> np.ndarray:
+    if is_module(member):
+        return predict_module(member, X)
+    return np.asarray(member.predict(X) if hasattr(member, "predict") else member(X))

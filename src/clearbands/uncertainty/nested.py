@@ -1,0 +1,72 @@
+"""Residuals that know nothing of the rows on which a model of them is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from clearbands.models.bagging import FoldPairs, fit_bag, predict_unseen
+from clearbands.rows.checks import check_levels
+from clearbands.rows.split import Rows
+from clearbands.uncertainty.epistemic import CenterAndWidths, center_and_widths
+from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
+
+
+@dataclass(frozen=True)
+class Nested:
+    """What is said of training rows by members that saw neither them nor one fold more.
+
+    Who learns noise from residuals and then judges a row must not have learned of it. The residuals
+    of its neighbours are no innocent source: a center that saw an odd row is drawn to it, and
+    leaves large residuals around it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 1, 60).reshape(-1, 1)
+    >>> from sklearn.linear_model import LinearRegression
+    >>> ensemble = FoldedEnsemble(LinearRegression(), random_state=0).fit(X, 2 * X[:, 0])
+    >>> Nested.fit(ensemble, Rows(X, 2 * X[:, 0]), n_folds=5).without(0).center.shape
+    (60,)
+    """
+
+    draws: FoldPairs
+    members: np.ndarray  # (n, K - 1): of a row in fold g those without g and k, in the order of k
+    levels: Sequence[float]
+    spread: str
+
+    @classmethod
+    def fit(cls, ensemble: FoldedEnsemble, rows: Rows, n_folds: int) -> Nested:
+        """By members of the kind of a fitted ensemble, one for every two of the folds."""
+        rng = check_random_state(ensemble.random_state)
+        draws = FoldPairs.draw(len(rows), n_folds, rng, rows.together)
+        bag = fit_bag(
+            clone(ensemble.model_),
+            rows.X,
+            rows.y,
+            draws,
+            weight=rows.sample_weight,
+            n_jobs=ensemble.n_jobs,
+            stage="nested",
+        )
+        members = predict_unseen(bag, rows.X, draws)[:, 0]
+        return cls(draws, members, check_levels(ensemble.confidence_level), ensemble.spread)
+
+    def without(self, fold: int) -> CenterAndWidths:
+        """As far as it can be known without a fold; its own rows have what no one may use.
+
+        The center is that of the one member without the row and the fold. The others saw the fold,
+        but all of them did: what they disagree on are other rows.
+        """
+        own = self.draws.fold
+        rows = np.flatnonzero(own != fold)
+        place = fold - (own[rows] < fold)
+        others = self.members.copy()
+        others[rows, place] = np.nan
+        center, widths = center_and_widths(others, self.levels, self.spread, 1)
+        center[rows] = self.members[rows, place]
+        return CenterAndWidths(center, widths)

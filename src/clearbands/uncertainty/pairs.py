@@ -1,0 +1,135 @@
+"""A center with its ignorance, and the noise around it: what a calibrator sees of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clearbands.models.monotone import Still
+from clearbands.rows.checks import trusting
+from clearbands.rows.typed import TableLike
+from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
+from clearbands.uncertainty.bands import Components
+from clearbands.uncertainty.epistemic import CenterAndWidths, CrossPart, EpistemicPart
+
+SHOWN = ("nothing", "center", "center and spread")
+"""What the aleatoric part may see besides X: noise often depends on what is predicted, and it is
+larger where members disagree."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """An epistemic and an aleatoric part that were fitted on the same rows."""
+
+    epistemic: EpistemicPart
+    aleatoric: AleatoricPart
+    shown: str = "nothing"
+    still: Still | None = None  # columns that no width depends on
+
+    @property
+    def best(self) -> Pair:
+        return self
+
+    def components(self, X: TableLike) -> Components:
+        """Center and uncalibrated widths of new rows."""
+        return self.around(X, self.say(X))
+
+    def predict(self, X: TableLike) -> np.ndarray:
+        """(n,): the center."""
+        return self.epistemic.predict(X)
+
+    def say(self, X: TableLike) -> CenterAndWidths:
+        """What the epistemic part says of new rows."""
+        return hold_still(self._ask, X, self.still)
+
+    def _ask(self, X: TableLike) -> CenterAndWidths:
+        return self.epistemic.predict_with_widths(X)
+
+    def around(self, X: TableLike, said: CenterAndWidths) -> Components:
+        """The components, the epistemic part having spoken."""
+        view = self.view(X, said)
+        with trusting(view):
+            widths = self.aleatoric.predict_widths(view)
+        return Components(said.center, widths, said.widths)
+
+    def view(self, X: TableLike, said: CenterAndWidths) -> TableLike:
+        """X as the aleatoric part sees it."""
+        return show(X if self.still is None else self.still.of(np.asarray(X)), said, self.shown)
+
+
+@dataclass(frozen=True)
+class CrossPair(Pair):
+    """Parts whose members know which rows they did not see."""
+
+    epistemic: CrossPart
+    aleatoric: ResampledPart
+
+    def _ask(self, X: TableLike) -> CenterAndWidths:
+        return self.epistemic.predict_like_unseen(X)
+
+    def unseen(self, X: TableLike, said: CenterAndWidths) -> Components:
+        """The training rows, in their order, by members that did not see them."""
+        widths = self.aleatoric.predict_unseen_widths(self.view(X, said))
+        return Components(said.center, widths, said.widths)
+
+
+@dataclass(frozen=True)
+class Blend:
+    """The mean of several pairs, each in units of its own calibration.
+
+    An interval whose bounds are the means of the pairs' bounds has the mean center, and each of
+    its widths is the mean of the pairs' widths.
+    """
+
+    pairs: Sequence[Pair]
+    factors: np.ndarray  # (pairs, 2, k): of the aleatoric and of the epistemic widths
+
+    @property
+    def best(self) -> Pair:
+        return self.pairs[0]
+
+    def components(self, X: TableLike) -> Components:
+        said = {id(pair.epistemic): pair.say(X) for pair in self._distinct()}
+        return self.average([pair.around(X, said[id(pair.epistemic)]) for pair in self.pairs])
+
+    def predict(self, X: TableLike) -> np.ndarray:
+        """(n,): the mean of the centers."""
+        centers = {id(pair.epistemic): pair.epistemic.predict(X) for pair in self._distinct()}
+        return np.mean([centers[id(pair.epistemic)] for pair in self.pairs], axis=0)
+
+    def _distinct(self) -> list[Pair]:
+        """One pair for each center."""
+        return list({id(pair.epistemic): pair for pair in self.pairs}.values())
+
+    def average(self, parts: Sequence[Components]) -> Components:
+        """Of the components of all pairs for the same rows."""
+        return Components(
+            np.mean([part.center for part in parts], axis=0),
+            np.mean(
+                [f[0] * part.aleatoric for f, part in zip(self.factors, parts, strict=True)], 0
+            ),
+            np.mean(
+                [f[1] * part.epistemic for f, part in zip(self.factors, parts, strict=True)], 0
+            ),
+        )
+
+
+def hold_still(
+    ask: Callable[[TableLike], CenterAndWidths], X: TableLike, still: Still | None
+) -> CenterAndWidths:
+    """What is said of rows, with the widths of the same rows held still in some columns."""
+    said = ask(X)
+    return said if still is None else said._replace(widths=ask(still.of(np.asarray(X))).widths)
+
+
+def show(X: TableLike, said: CenterAndWidths, shown: str) -> Any:
+    """X and what else is shown."""
+    if shown == "nothing":
+        return X
+    columns = [np.asarray(X), said.center]
+    if shown == "center and spread":
+        columns.append(said.widths[:, :, 0].sum(axis=1))
+    return np.column_stack(columns)

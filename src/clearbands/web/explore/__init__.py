@@ -1,6 +1,0 @@
-"""A page to explore a model: `clearbands explore`."""
-
-from clearbands.web.explore.app import create_page
-from clearbands.web.explore.scene import make_scene
-
-__all__ = ["create_page", "make_scene"]

@@ -1,1 +1,0 @@
-"""Words, numbers and small tables, as every page shows them."""

@@ -1,0 +1,248 @@
+"""Messy files, from inspect to report: what was read is said, and the model knows its own rows."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import clearbands
+from clearbands.apps.cli.app import app
+from tests.apps.cli.test_app import assert_fails, run
+
+
+def messy(n_rows, seed=0):
+    """An index without a name, an id, a stray cell, thousands with commas, codes, a constant."""
+    rng = np.random.default_rng(seed)
+    size = rng.uniform(30, 200, n_rows)
+    sizes = [f"{value:.2f}" for value in size]
+    return pl.DataFrame(
+        {
+            "": range(n_rows),
+            "HouseId": range(1000 * seed + 500, 1000 * seed + 500 + n_rows),
+            "size": [*sizes[:-1], "?"],
+            "lot": [f"{value:,}" for value in rng.integers(500, 9000, n_rows)],
+            "zip": rng.choice(["01067", "8001"], n_rows),
+            "country": ["CH"] * n_rows,
+            "price": (4 * size + rng.normal(0, 20, n_rows)).round(2),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("messy")
+    messy(120).with_columns(pool=None).write_csv(folder / "houses.csv")  # new ones lack it
+    messy(40, seed=1).write_csv(folder / "new.csv")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def fitted(folder):
+    return run(
+        "fit", folder / "houses.csv", "--target", "price", "--out", folder / "model.cb",
+        "--preset", "b", "--unit", "EUR", "--id", "HouseId", "--drop", "country",
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def model(folder, fitted):
+    assert fitted.exit_code == 0, fitted.stderr
+    return folder / "model.cb"
+
+
+def test_inspect_shows_every_column_and_what_looks_wrong(folder):
+    result = run("inspect", folder / "houses.csv")
+    assert result.exit_code == 0
+    assert "houses.csv: 120 rows, 7 columns (csv)" in result.stdout
+    said = " ".join(result.stdout.split())
+    for words in ("HouseId", "looks like", "1 cell read", "begin with 0", "the same value"):
+        assert words in said
+    assert "column 1 has no name and only counts the rows" in result.stderr
+
+
+def test_inspect_says_what_it_thinks_of_the_target(tmp_path):
+    pl.DataFrame({"x": range(0, 300, 10), "y": [0, 1] * 15}).write_csv(tmp_path / "data.csv")
+    result = run("inspect", tmp_path / "data.csv", "--target", "y")
+    assert "The target 'y' holds 2 classes: 0 (15), 1 (15); --numbers predicts" in result.stdout
+    pl.DataFrame({"x": range(30), "y": [7] * 30}).write_csv(tmp_path / "constant.csv")
+    result = run("inspect", tmp_path / "constant.csv", "--target", "y")
+    assert "The target 'y' is 7 in every row: there is nothing to learn" in result.stderr
+    assert_fails(run("inspect", tmp_path / "data.csv", "--columns-as", "x"), "COLUMN=number")
+
+
+def test_fit_tells_how_it_read_the_table(model, fitted):
+    assert "Read houses.csv: 120 rows, 3 columns to learn from" in fitted.stdout
+    assert "Column 'pool' has no value in any row: left out, and not asked for" in fitted.stderr
+    assert clearbands.load(model).feature_names_in_.tolist() == ["size", "lot", "zip"]
+    assert clearbands.load(model).encoder_.kinds_ == {
+        "size": "number",
+        "lot": "number",
+        "zip": "text",
+    }
+    for words in (
+        "Column 'size': 1 cell read as missing, such as '?' in row 120 (--columns-as size=text",
+        "Column 'lot': ",
+        "Column 'zip': text, because some begin with 0",
+        "Column 1 has no name and only counts the rows: left out.",
+    ):
+        assert f"Warning: {words}" in fitted.stderr
+    assert "HouseId" not in fitted.stderr
+    assert "country" not in fitted.stderr
+
+
+def test_columns_can_be_chosen_and_read_otherwise(folder, tmp_path):
+    out = tmp_path / "model.cb"
+    result = run(
+        "fit", folder / "houses.csv", "--target", "price", "--out", out, "--preset", "b",
+        "--features", "size,zip", "--columns-as", "zip=number",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert clearbands.load(out).encoder_.kinds_ == {"size": "number", "zip": "number"}
+    wrong = run("fit", folder / "houses.csv", "--target", "price", "--out", out, "--drop", "Zip")
+    assert_fails(wrong, "has no column 'Zip'; did you mean 'zip'?")
+
+
+def test_the_model_knows_where_it_comes_from(model):
+    origin = clearbands.load(model).origin_
+    assert (origin.target, origin.unit, origin.id) == ("price", "EUR", "HouseId")
+    assert (origin.data, origin.n_rows) == ("houses.csv", 120)
+
+
+def test_predict_carries_ids_and_columns_along(folder, model, tmp_path):
+    out = tmp_path / "out.csv"
+    result = run("predict", model, folder / "new.csv", "--out", out, "--keep", "country,zip")
+    assert result.exit_code == 0, result.stderr
+    table = pl.read_csv(out, schema_overrides={"zip": pl.String})
+    assert table.columns[:4] == ["HouseId", "country", "zip", "point"]
+    new = pl.read_csv(folder / "new.csv", schema_overrides={"zip": pl.String})
+    assert table["HouseId"].to_list() == new["HouseId"].to_list()
+    assert table["zip"].to_list() == new["zip"].to_list()
+    run("predict", model, folder / "new.csv", "--out", out, "--id", "zip")
+    assert pl.read_csv(out).columns[:2] == ["zip", "point"]
+    wrong = run("predict", model, folder / "new.csv", "--out", out, "--keep", "towns")
+    assert wrong.exit_code == 2
+    assert "has no column 'towns'" in wrong.stderr
+
+
+def test_columns_that_would_stand_twice_are_refused(folder, model, tmp_path):
+    new = pl.read_csv(folder / "new.csv", infer_schema=False).with_columns(lower=pl.lit(1))
+    new.write_csv(tmp_path / "new.csv")
+    out = tmp_path / "out.csv"
+    result = run("predict", model, tmp_path / "new.csv", "--out", out, "--keep", "lower")
+    assert result.exit_code == 2
+    assert "The output has a column 'lower' of its own" in result.stderr
+
+
+def test_predict_reads_and_writes_streams(folder, model, tmp_path):
+    run("predict", model, folder / "new.csv", "--out", tmp_path / "out.csv")
+    content = (folder / "new.csv").read_bytes()
+    result = CliRunner().invoke(app, ["predict", str(model), "-", "--out", "-"], input=content)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == (tmp_path / "out.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("size", "Size", "rename 'Size' to 'size'"),
+        ("8,", "8x,", "Column 'size' must hold numbers, but row"),
+    ],
+)
+def test_predict_names_what_is_wrong(folder, model, tmp_path, old, new, said):
+    path = tmp_path / "new.csv"
+    path.write_text((folder / "new.csv").read_text().replace(old, new, 1))
+    result = run("predict", model, path, "--out", tmp_path / "out.csv")
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_evaluate_and_report_take_the_target_from_the_model(folder, model, tmp_path):
+    result = run("evaluate", model, folder / "new.csv", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["n_rows_seen_in_fit"] == 0
+    assert "SEEN" not in result.stderr
+    page = tmp_path / "page.html"
+    assert run("report", model, folder / "new.csv", "--out", page).exit_code == 0
+    text = page.read_text()
+    assert "EUR wide" in text
+    assert "houses.csv, 120 rows, fingerprint" in text
+
+
+def test_rows_of_the_fit_are_known_again_in_any_order(folder, model, tmp_path):
+    pl.read_csv(folder / "houses.csv", infer_schema=False).reverse().write_csv(tmp_path / "r.csv")
+    for data in (folder / "houses.csv", tmp_path / "r.csv"):
+        result = run("evaluate", model, data, "--json")
+        assert json.loads(result.stdout)["n_rows_seen_in_fit"] == 120
+        assert "Warning: THE MODEL HAS SEEN THESE ROWS. It was fitted on ALL 120" in result.stderr
+    page = tmp_path / "page.html"
+    assert "HAS SEEN" in run("report", model, tmp_path / "r.csv", "--out", page).stderr
+    assert "120 of 120" in page.read_text()
+
+
+def test_rows_that_were_kept_for_the_report_are_new(folder, tmp_path):
+    out, page = tmp_path / "model.cb", tmp_path / "page.html"
+    run(
+        "fit", folder / "houses.csv", "--target", "price", "--out", out, "--preset", "b",
+        "--report", page,
+    )  # fmt: skip
+    result = run("evaluate", out, folder / "houses.csv", "--json")
+    assert json.loads(result.stdout)["n_rows_seen_in_fit"] == 96
+
+
+def test_a_model_without_a_record_asks_for_the_target(folder, model, tmp_path):
+    bare = clearbands.load(model)
+    del bare.origin_
+    clearbands.save(bare, tmp_path / "bare.cb")
+    result = run("evaluate", tmp_path / "bare.cb", folder / "new.csv")
+    assert result.exit_code == 2
+    assert "does not know the name of its target; give it with --target" in result.stderr
+    done = run("evaluate", tmp_path / "bare.cb", folder / "new.csv", "--target", "price")
+    assert done.exit_code == 0
+
+
+def test_european_files_need_no_options(tmp_path):
+    table = messy(60).select("size", "price")[:-1]
+    rows = [f"{size};{price:.2f}".replace(".", ",") for size, price in table.rows()]
+    path, out = tmp_path / "haeuser.csv", tmp_path / "model.cb"
+    path.write_text("Größe;Preis\n" + "\n".join(rows), encoding="latin-1")
+    result = run("fit", path, "--target", "Preis", "--out", out, "--preset", "b")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "csv, separator semicolon, decimal comma, encoding windows-1252" in result.stdout
+    said = run("inspect", path, "--separator", "tab", "--decimal", ".", "--encoding", "latin-1")
+    assert "separator tab, encoding latin-1" in said.stdout
+
+
+@pytest.mark.slow
+def test_a_number_that_was_fitted_as_text_is_text_in_every_format(tmp_path):
+    rng = np.random.default_rng(0)
+    rooms, size = rng.integers(1, 5, 160), rng.normal(size=160)
+    houses = pl.DataFrame({"rooms": rooms, "size": size, "price": 10 * rooms + size})
+    houses[:120].write_csv(tmp_path / "houses.csv")
+    new = houses[120:]
+    new.write_csv(tmp_path / "new.csv")
+    new.write_parquet(tmp_path / "new.parquet")
+    new.with_columns(pl.col("rooms").cast(pl.Float64)).write_ipc(tmp_path / "new.feather")
+    (tmp_path / "folder").mkdir()
+    new.write_parquet(tmp_path / "folder" / "part.parquet")
+    model = tmp_path / "model.cb"
+    fit = run(
+        "fit", tmp_path / "houses.csv", "--target", "price", "--out", model, "--preset", "b",
+        "--columns-as", "rooms=text",
+    )  # fmt: skip
+    assert fit.exit_code == 0, fit.stderr
+    tables, scores = [], []
+    for name in ("new.csv", "new.parquet", "new.feather", "folder"):
+        out = tmp_path / "out.csv"
+        done = run("predict", model, tmp_path / name, "--out", out)
+        assert done.exit_code == 0, done.stderr
+        tables.append(out.read_text())
+        if name != "folder":
+            done = run("evaluate", model, tmp_path / name, "--json")
+            assert done.exit_code == 0, done.stderr
+            scores.append(json.loads(done.stdout) | {"data": ""})
+    assert len(set(tables)) == 1
+    assert all(score == scores[0] for score in scores)

@@ -1,0 +1,173 @@
+"""Every question about y, asked with the command; groups and supports of a fit."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+
+from clearbands import load, rank_by_epistemic, save
+from clearbands.apps.cli.fit_options import support_in
+from clearbands.persistence.origin import record_origin
+from tests.apps.cli.test_app import assert_fails, run
+from tests.served import documented_houses, linear_model
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("questions")
+    X, y = documented_houses()
+    new = X[:40].with_columns(asking=pl.Series(y[:40] + 10))
+    new.write_csv(folder / "new.csv")
+    model = linear_model(X, y)
+    model.origin_ = record_origin(X, y, target="price")
+    save(model, folder / "houses.clear")
+    return folder
+
+
+def predict(folder, *asked):
+    out = folder / "out.csv"
+    result = run("predict", folder / "houses.clear", folder / "new.csv", "--out", out, *asked)
+    assert (result.exit_code, result.stderr) == (0, ""), result.stderr
+    return pl.read_csv(out)
+
+
+def rows_of(folder):
+    model = load(folder / "houses.clear")
+    frame = pl.read_csv(folder / "new.csv")
+    return model, frame.select(model.feature_names_in_.tolist()), frame
+
+
+def test_the_answers_are_those_of_the_library(folder):
+    table = predict(
+        folder,
+        *("--level", 0.8, "--level", 0.6, "--quantile", 0.9, "--quantile", 0.1),
+        *("--above", 400, "--above", "asking", "--below", 300, "--unfamiliar"),
+    )
+    model, X, frame = rows_of(folder)
+    _, intervals = model.predict_interval(X, confidence_level=[0.8, 0.6])
+    np.testing.assert_array_equal(table["lower_0.8"], intervals[:, 0, 0])
+    np.testing.assert_array_equal(table["upper_0.6"], intervals[:, 1, 1])
+    parts = model.predict_uncertainty(X, confidence_level=0.8)
+    np.testing.assert_allclose(table["epistemic_share"], parts.epistemic_share)
+    quantiles = model.predict_quantiles(X, [0.1, 0.9])
+    np.testing.assert_array_equal(table.select("quantile_0.1", "quantile_0.9"), quantiles)
+    np.testing.assert_array_equal(table["above_400"], model.predict_probability(X, above=400))
+    asking = frame["asking"].to_numpy()
+    np.testing.assert_array_equal(table["above_asking"], model.predict_probability(X, above=asking))
+    np.testing.assert_array_equal(table["below_300"], model.predict_probability(X, below=300))
+    np.testing.assert_array_equal(table["unfamiliar"], model.unfamiliar(X))
+
+
+@pytest.mark.parametrize(("side", "column"), [("lower", 0), ("upper", 1)])
+def test_one_side_is_one_column(folder, side, column):
+    table = predict(folder, "--side", side)
+    model, X, _ = rows_of(folder)
+    bounds = model.predict_interval(X, side=side)[1]
+    np.testing.assert_array_equal(table[side], bounds[:, column, 0])
+    assert ("upper" in table.columns, "lower" in table.columns) == (
+        side == "upper",
+        side == "lower",
+    )
+
+
+def test_unequal_tails(folder):
+    table = predict(folder, "--tails", "0.02:0.08")
+    model, X, _ = rows_of(folder)
+    bounds = model.predict_interval(X, tails=(0.02, 0.08))[1]
+    np.testing.assert_array_equal(table.select("lower", "upper"), bounds[:, :, 0])
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["--tails", "0.02"], "--tails takes BELOW:ABOVE"),
+        (["--tails", "0.6:0.5"], "add up to less than 1"),
+        (["--tails", "0.1:0.2", "--level", 0.8], "leave out level and side"),
+        (["--level", 80], "got 80.0. Did you mean 0.8?"),
+        (["--level", 0.8, "--level", 0.8], "names a level twice"),
+        (["--quantile", 0], "strictly between 0 and 1"),
+        (["--side", "left"], "side must be"),
+        (["--above", "nan"], "above must be a finite number, got nan"),
+        (["--below", "askin"], "has no column 'askin'; did you mean 'asking'?"),
+        (["--below", "town"], "The column 'town' holds text"),
+    ],
+)
+def test_questions_that_make_no_sense_are_one_sentence(folder, asked, said):
+    out = folder / "never.csv"
+    result = run("predict", folder / "houses.clear", folder / "new.csv", "--out", out, *asked)
+    assert_fails(result, said)
+    assert not out.exists()
+
+
+def test_many_rows_are_answered_in_pieces_as_one(folder, monkeypatch):
+    whole = predict(folder, "--above", "asking", "--unfamiliar")
+    monkeypatch.setattr("clearbands.apps.cli.predicting.ROWS_AT_ONCE", 7)
+    assert predict(folder, "--above", "asking", "--unfamiliar").equals(whole)
+
+
+def test_label_lists_the_rows_that_teach_most(folder):
+    out = folder / "label.csv"
+    args = ["label", folder / "houses.clear", folder / "new.csv", "--out", out]
+    result = run(*args, "-n", 5, "--keep", "asking")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "(5 of 40 rows, best first)" in result.stdout
+    table, (model, X, frame) = pl.read_csv(out), rows_of(folder)
+    chosen = rank_by_epistemic(model, X, 5)
+    assert (table["row"] - 1).to_list() == chosen.tolist()
+    np.testing.assert_array_equal(table["asking"], frame["asking"].to_numpy()[chosen])
+    assert run(*args, "-n", 1000).exit_code == 0
+    assert pl.read_csv(out).height == 40
+
+
+@pytest.mark.slow
+def test_fit_calibrates_groups_and_keeps_to_a_support(tmp_path):
+    """The column of the groups is dropped: the model does not see it, the command finds it."""
+    X, y = documented_houses()
+    frame = X.with_columns(price=pl.Series(np.maximum(y, 0)), year=pl.Series([2006, 2007] * 100))
+    frame.write_csv(tmp_path / "houses.csv")
+    out, page, table = (tmp_path / name for name in ("houses.clear", "page.html", "out.csv"))
+    args = ["fit", tmp_path / "houses.csv", "--target", "price", "--out", out, "--preset", "fast"]
+    result = run(*args, "--drop", "year", "--group", "year", "--support", "0:900", "--report", page)
+    assert result.exit_code == 0, result.stderr
+    model = load(out)
+    assert [group.label for group in model.calibrator_.groups_] == ["2006", "2007"]
+    assert "year" not in model.feature_names_in_
+    assert model.support == (0.0, 900.0)
+    text = page.read_text(encoding="utf-8")
+    assert "--drop=year" in text
+    assert "2007" in text
+    result = run("predict", out, tmp_path / "houses.csv", "--out", table)
+    assert (result.exit_code, result.stderr) == (0, "")
+    found = pl.read_csv(table)
+    rows = frame.select(model.feature_names_in_.tolist())
+    _, intervals = model.predict_interval(rows, groups=frame["year"].to_numpy())
+    np.testing.assert_array_equal(found["upper"], intervals[:, 1, 0])
+    assert run("evaluate", out, tmp_path / "houses.csv").exit_code == 0
+    frame.drop("year").write_csv(tmp_path / "lost.csv")
+    lost = run("predict", out, tmp_path / "lost.csv", "--out", table)
+    assert_fails(lost, "lost.csv has no column 'year'")
+    frame.with_columns(year=2010).write_csv(tmp_path / "later.csv")
+    later = run("predict", out, tmp_path / "later.csv", "--out", table)
+    assert_fails(later, "Groups that were not calibrated: 2010")
+    lenient = run(*args, "--drop", "year", "--group", "year", "--unknown-groups", "pool")
+    assert lenient.exit_code == 0, lenient.stderr
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        later = run("predict", out, tmp_path / "later.csv", "--out", table)
+    assert later.exit_code == 0
+    assert "get the factors of all rows together" in later.stderr
+    assert_fails(run(*args, "--unknown-groups", "pool"), "--unknown-groups needs --group")
+
+
+@pytest.mark.parametrize("text", ["", ":", "0", "a:b", "0-1"])
+def test_a_support_that_is_none_is_refused(text):
+    with pytest.raises(ValueError, match="--support takes LOW:HIGH"):
+        support_in(text)
+
+
+def test_a_support_that_falls_is_refused_before_the_data_are_read(tmp_path):
+    result = run("fit", "no.csv", "--target", "y", "--out", tmp_path / "m", "--support", "1:0")
+    assert_fails(result, "support must be two rising numbers")

@@ -1,0 +1,105 @@
+"""The page about a model as time goes on."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import clearbands
+from clearbands.apps.cli.app import app
+from clearbands.apps.report.monitor import make_monitor
+from clearbands.apps.report.watch import watch
+from tests.apps.web.test_updates import hours
+from tests.apps.web.test_updates import in_time as hourly_model
+from tests.pages import as_text
+from tests.test_regressor_in_time import in_time
+from tests.toys import noisy_line
+
+
+@pytest.fixture(scope="module")
+def louder():
+    """A model, and rows whose noise grows fourfold in their second half."""
+    X, y = noisy_line(1000, seed=2)
+    noise = np.random.default_rng(1).normal(size=1000)
+    y = y + np.where(np.arange(1000) >= 700, 1.5, 0) * noise
+    return in_time(calibrator=None).fit(X[:400], y[:400]), X[400:], y[400:]
+
+
+def test_shares_are_those_of_the_intervals(louder):
+    model, X, y = louder
+    found = watch(model, X, y, stretch=100)
+    _, bounds = model.predict_interval(X)
+    inside = (bounds[:, 0, 0] <= y) & (y <= bounds[:, 1, 0])
+    assert found.covered == inside.mean()
+    for end, share in zip(found.ends, found.coverage, strict=True):
+        assert share == pytest.approx(inside[end - 99 : end + 1].mean())
+    parts = model.predict_uncertainty(X)
+    widths = parts.aleatoric.sum(axis=1)[-100:].mean(), parts.epistemic.sum(axis=1)[-100:].mean()
+    assert (found.aleatoric[-1], found.epistemic[-1]) == pytest.approx(widths)
+    assert found.strange[-1] == pytest.approx(model.unfamiliar(X)[-100:].mean())
+
+
+def test_what_updates_would_have_done_is_what_they_do(louder):
+    model, X, y = louder
+    found = watch(model, X, y)
+    with pytest.warns(clearbands.RefitWarning):
+        updated = model.without_updates().update(X, y)
+    assert found.covered_updated == pytest.approx(updated.rolling_.coverage[0])
+    assert found.advice == updated.rolling_.advice()
+    again = watch(updated, X, y)  # what was updated is left aside
+    np.testing.assert_array_equal(again.coverage, found.coverage)
+    assert not hasattr(model, "rolling_")
+
+
+def test_drift_is_seen_where_it_begins(louder):
+    model, X, y = louder
+    found = watch(model, X, y, stretch=100)
+    before, after = found.ends < 300, found.ends >= 400
+    assert found.drift[before].max() < 0.3
+    assert found.drift[after].min() > 0.5
+    assert found.ends[found.worst] >= 300
+
+
+def test_the_page_says_it_in_one_sentence(louder):
+    model, X, y = louder
+    days = np.datetime64("2026-01-01") + np.arange(len(y))
+    page = make_monitor(watch(model, X, y, times=days), target="the <demand>", unit="GW").html
+    text = as_text(page)
+    assert "The model should be fitted anew." in text
+    assert "2026-01-01 to 2027-08-23" in text
+    assert "the <demand>" in text  # and so escaped in the source
+    assert "the <demand>" not in page
+    assert "https://" not in page
+    assert page.count("<figure") == 4
+    quiet = make_monitor(watch(model, X[:250], y[:250]), target="y").html
+    assert "Nothing in these rows asks for another fit." in as_text(quiet)
+
+
+def test_rows_of_the_fit_are_said_above_all_else(louder):
+    model, X, y = louder
+    watched = watch(model, X[:250], y[:250])
+    text = as_text(make_monitor(watched, target="y", n_seen=250).html)
+    assert "All 250 rows of this page took part in the fit." in text
+    assert "Give rows that came after those of the fit." in text
+    assert "These rows cannot tell whether the intervals hold" in text
+    assert "Nothing in these rows" not in text
+    few = as_text(make_monitor(watched, target="y", n_seen=3).html)
+    assert "took part in the fit" not in few
+
+
+def test_few_rows_cannot_be_watched(louder):
+    model, X, y = louder
+    with pytest.raises(ValueError, match="59 rows are too few to watch a model"):
+        watch(model, X[:59], y[:59])
+
+
+def test_the_command_writes_the_page_and_leaves_the_model(tmp_path):
+    path, data, out = (tmp_path / name for name in ("model.clear", "new.csv", "page.html"))
+    clearbands.save(hourly_model(), path)
+    before = path.read_bytes()
+    hours(80, first=120).write_csv(data)
+    arguments = ["monitor", str(path), str(data), "--out", str(out), "--stretch", "40"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.stderr
+    assert "80 rows in the order of time" in done.stdout
+    assert path.read_bytes() == before
+    assert "Every point looks back over 40 rows." in as_text(out.read_text("utf-8"))

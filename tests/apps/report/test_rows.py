@@ -1,0 +1,49 @@
+"""Rows to look at: the widest, each in one list."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clearbands.apps.report import rows
+from tests.apps.report.houses import houses
+
+
+def test_the_rows_to_look_at_are_the_widest_of_their_kind(facts):
+    share, shares = facts.epistemic_share, facts.parts.epistemic_share
+    lists = ((rows.most_epistemic, 1, shares > share), (rows.most_aleatoric, 0, shares <= share))
+    for find, part, among in lists:
+        found = [int(row.number) - 1 for row in find(facts)]
+        widths = np.where(among, facts.widths[:, part], -1)
+        assert found == np.argsort(-widths, kind="stable")[:8].tolist()
+        column = [column.name for column in facts.important_columns(4)].index("town")
+        town = houses(120, seed=1)[0]["town"][found[0]]
+        assert find(facts)[0].values[column] == (town or "missing")
+
+
+def test_no_row_is_to_be_collected_and_measured(facts):
+    collect = {row.number for row in rows.most_epistemic(facts)}
+    measure = {row.number for row in rows.most_aleatoric(facts)}
+    assert collect
+    assert measure
+    assert not collect & measure
+
+
+def test_the_table_of_all_rows_has_what_was_predicted(facts):
+    table = rows.all_rows(facts)
+    assert len(table["rows"]) == 120
+    columns = dict(zip(table["names"], zip(*table["rows"], strict=True), strict=True))
+    assert columns["row"] == tuple(range(1, 121))
+    assert columns["prediction"] == pytest.approx(facts.parts.center, rel=1e-5)
+    assert columns["noise width"] == pytest.approx(facts.widths[:, 0], rel=1e-5)
+    assert columns["ignorance share"] == pytest.approx(facts.parts.epistemic_share, rel=1e-5)
+    assert [inside == "yes" for inside in columns["inside"]] == facts.inside.tolist()
+    assert columns["size"][0] == "missing"
+    assert isinstance(columns["size"][5], float)
+
+
+def test_of_too_many_rows_the_widest_are_listed(facts, monkeypatch):
+    monkeypatch.setattr(rows, "MOST_LISTED", 10)
+    found = [row[0] - 1 for row in rows.all_rows(facts)["rows"]]
+    widest = np.argsort(-facts.widths.sum(axis=1), kind="stable")[:10]
+    assert found == sorted(widest.tolist())

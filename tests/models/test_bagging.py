@@ -1,0 +1,154 @@
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from joblib.externals.loky import get_reusable_executor
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from clearbands.engine.progress import listening
+from clearbands.engine.quantiles import sorted_quantiles
+from clearbands.models.bagging import (
+    BlockBootstraps,
+    Bootstraps,
+    draw_bootstraps,
+    fit_bag,
+    fit_clones,
+    seed_missing,
+)
+from tests.toys import noisy_line
+
+
+def test_bootstraps_draw_as_many_rows_as_there_are():
+    bootstraps = Bootstraps.draw(1000, 20, np.random.RandomState(0))
+    assert len(bootstraps) == 20
+    assert (bootstraps.counts.sum(axis=1) == 1000).all()
+    left_out = (bootstraps.counts == 0).mean()
+    assert left_out == pytest.approx(np.exp(-1), abs=0.01)
+
+
+def test_rows_are_counted_once_and_what_was_counted_is_not_saved():
+    bootstraps = Bootstraps.draw(1000, 20, np.random.RandomState(0))
+    expected = (bootstraps.counts == 0).sum(axis=0).mean()
+    assert bootstraps.unseen_per_row == expected
+    bootstraps.counts[:] = 1
+    assert bootstraps.unseen_per_row == expected
+    assert vars(pickle.loads(pickle.dumps(bootstraps))).keys() == {"counts"}
+
+
+def test_members_are_fitted_on_the_rows_drawn():
+    X, y = noisy_line(60)
+    bootstraps = Bootstraps.draw(60, 3, np.random.RandomState(0))
+    bag = fit_bag(LinearRegression(), X, y, bootstraps, n_jobs=None, stage="test")
+    members = bag.predict_members(X)
+    assert members.shape == (60, 1, 3)
+    for i, counts in enumerate(bootstraps.counts):
+        weighted = LinearRegression().fit(X, y, sample_weight=counts)
+        np.testing.assert_allclose(members[:, 0, i], weighted.predict(X))
+
+
+@pytest.mark.slow
+def test_jobs_do_not_change_the_members():
+    X, y = noisy_line(60)
+    bootstraps = Bootstraps.draw(60, 4, np.random.RandomState(0))
+    model = RandomForestRegressor(5, random_state=0)
+    one, two = (
+        fit_bag(model, X, y, bootstraps, n_jobs=n_jobs, stage="test").predict_members(X)
+        for n_jobs in (1, 2)
+    )
+    np.testing.assert_array_equal(one, two)
+
+
+def test_progress_counts_every_member():
+    X, y = noisy_line(60)
+    seen = []
+    with listening(lambda *step: seen.append(step)):
+        fit_bag(
+            LinearRegression(),
+            X,
+            y,
+            Bootstraps.draw(60, 3, np.random.RandomState(0)),
+            n_jobs=None,
+            stage="members",
+        )
+    assert seen == [("members", done, 3) for done in (1, 2, 3)]
+
+
+def test_only_open_seeds_are_set():
+    model = make_pipeline(StandardScaler(), RandomForestRegressor())
+    seeded = seed_missing(model, np.random.RandomState(0))
+    assert isinstance(seeded.get_params()["randomforestregressor__random_state"], int)
+    given_seed = seed_missing(RandomForestRegressor(random_state=5), np.random.RandomState(0))
+    assert given_seed.random_state == 5
+
+
+@given(
+    st.lists(st.lists(st.floats(-1e3, 1e3), min_size=7, max_size=7), min_size=1, max_size=9),
+    st.lists(st.floats(0, 1), min_size=1, max_size=4),
+)
+def test_sorted_quantiles_are_those_of_numpy(rows, levels):
+    values = np.array(rows)
+    expected = np.moveaxis(np.quantile(values, levels, axis=1), 0, -1)
+    np.testing.assert_allclose(sorted_quantiles(values, levels), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_blocks_are_stretches_of_neighbours():
+    rng = np.random.RandomState(0)
+    draws = BlockBootstraps.draw(60, 200, rng, length=12)
+    assert (draws.counts.sum(axis=1) == 60).all()
+    jumps = np.abs(np.diff(draws.counts.astype(int), axis=1)).sum(axis=1)
+    assert jumps.max() <= 10  # five stretches have at most ten ends
+    # Rows far from both ends are in twelve of the 49 stretches: each is drawn 5 * 12 / 49 times.
+    assert draws.counts[:, 20:40].mean() == pytest.approx(5 * 12 / 49, rel=0.05)
+
+
+def test_blocks_have_a_length_of_their_own():
+    draws = BlockBootstraps.draw(1000, 1, np.random.RandomState(0))
+    inside = draws.counts[0] > 0
+    ends = np.count_nonzero(np.diff(inside.astype(int))) / 2
+    assert 30 < ends <= 101  # a hundred stretches of ten rows, some of which touch
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked", "words"),
+    [
+        ("weeks", {}, 'bootstrap must be "rows" or "blocks"'),
+        ("blocks", {"block_length": 0}, "block_length must be a whole number of at least 1"),
+        ("blocks", {"block_length": 5}, "5, and 9 rows train: .* Choose at most 4"),
+        ("blocks", {"together": np.zeros(9)}, "leave out together"),
+    ],
+)
+def test_bootstraps_that_cannot_be_drawn(kind, asked, words):
+    with pytest.raises(ValueError, match=words):
+        draw_bootstraps(kind, 9, 2, np.random.RandomState(0), **asked)
+
+
+class LeavesEarly(LinearRegression):
+    """Makes the process that fits it believe that it leaks memory, so that it leaves."""
+
+    def fit(self, X, y):
+        from joblib.externals.loky import process_executor
+
+        process_executor._MEMORY_LEAK_CHECK_DELAY = -1.0
+        process_executor._MAX_MEMORY_LEAK_SIZE = -1e15
+        return super().fit(X, y)
+
+
+@pytest.mark.slow
+def test_processes_that_leave_are_replaced_where_warnings_are_errors():
+    """The thread of joblib's that replaces them warns first, and nobody would if it ended."""
+    pytest.importorskip("psutil")  # without it no process looks at its memory
+    X, y = noisy_line(50)
+    counts = np.ones((12, 50), np.uint8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            bag = fit_clones(LeavesEarly(), X, y, counts, n_jobs=2, stage="fit")
+        finally:
+            get_reusable_executor().shutdown(wait=True)
+    assert len(bag.members) == 12

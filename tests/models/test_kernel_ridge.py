@@ -1,0 +1,181 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF, Matern
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from clearbands.models.bagging import Folds
+from clearbands.models.coordinates import Coordinates, learn_turn
+from clearbands.models.kernel_ridge import Basis, KernelSurface, Sums, Values
+from clearbands.models.kernels import KERNELS, Kernel, distances_between
+
+
+def waves(n=150, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n, d))
+    return X, np.sin(3 * X[:, 0]) + X[:, 1] ** 2 + rng.normal(0, 0.1, n)
+
+
+@pytest.mark.parametrize(("name", "peer"), [("gaussian", RBF()), ("matern", Matern(nu=1.5))])
+def test_kernels_are_those_of_scikit_learn(name, peer):
+    X, _ = waves(20)
+    np.testing.assert_allclose(Kernel(name)(distances_between(X, X)), peer(X), atol=1e-7)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_slope_is_the_derivative(name):
+    at, step = np.array([0.3, 1.0, 2.5]), 1e-6
+    derivative = (Kernel(name)(at + step) - Kernel(name)(at - step)) / (2 * step)
+    np.testing.assert_allclose(Kernel(name).slope(at) * at, derivative, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_with_all_rows_as_landmarks_members_are_kernel_ridge(name):
+    X, y = waves(60)
+    counts = Folds.draw(60, 5, 1, np.random.RandomState(0)).counts
+    bag = KernelSurface(name, random_state=0).fit_bag(X, y, counts)
+    for seen, said in zip(counts.astype(bool), bag.predict_members(X)[:, 0].T, strict=True):
+        expected = []
+        for surface in bag.surfaces:
+            K = likeness(surface, X)
+            peer = KernelRidge(alpha=surface.ridge, kernel="precomputed")
+            peer.fit(K[np.ix_(seen, seen)], y[seen] - bag.origin)
+            expected.append(bag.origin + peer.predict(K[:, seen]))
+        np.testing.assert_allclose(said, np.mean(expected, axis=0), atol=2e-3 * y.std())
+
+
+def likeness(surface, X):
+    landmarks = surface.landmarks
+    distance = distances_between(*[landmarks.coordinates.apply(X)] * 2)
+    return landmarks.kernel(distance / landmarks.scale)
+
+
+def test_of_a_training_row_speaks_a_distance_that_did_not_learn_from_it():
+    """With one distance for all, targets that are noise were foretold by members without them."""
+    X, y = waves(60)
+    counts = Folds.draw(60, 5, 1, np.random.RandomState(0)).counts
+    model = KernelSurface(random_state=0)
+    plain = model.fit_bag(X, y, counts)
+    for half in (False, True):
+        own, other = plain.half == half, y.copy()
+        other[own] = np.roll(y[own], 1)  # neither their mean nor their spread changes
+        changed = model.fit_bag(X, other, counts)
+        speaker = 1 - int(half)  # learned from the other half: which of the two it is
+        np.testing.assert_array_equal(plain.half, changed.half)
+        kept, moved = (
+            [bag.surfaces[i].landmarks.coordinates.turn for bag in (plain, changed)]
+            for i in (speaker, 1 - speaker)
+        )
+        np.testing.assert_allclose(kept[0], kept[1], atol=1e-6)
+        assert not np.allclose(moved[0], moved[1], atol=1e-6)
+
+
+def basis_of(X, y):
+    landmarks = KernelSurface(random_state=0).fit(X, y).bag_.surfaces[0].landmarks
+    return Basis.around(landmarks.coordinates, X, landmarks.kernel, landmarks.scale)
+
+
+def test_a_member_that_lacks_few_rows_has_the_sums_of_the_others():
+    X, y = waves(80)
+    basis = basis_of(X, y)
+    sums = Sums.of(Values.of(basis, X), y, np.arange(80.0))
+    counts = np.ones(80)
+    counts[:7] = 0
+    rest = Sums.of(Values.of(basis, X[7:]), y[7:], np.arange(7.0, 80.0))
+    np.testing.assert_allclose(sums.drawn(counts)[0], rest.gram, atol=1e-6)
+    np.testing.assert_allclose(sums.drawn(counts)[1], rest.moment, atol=1e-6)
+    doubled = sums.drawn(2 * counts)  # summed up row by row
+    np.testing.assert_allclose(doubled[0], 2 * rest.gram, atol=1e-6)
+    np.testing.assert_allclose(doubled[1], 2 * rest.moment, atol=1e-6)
+
+
+def test_values_that_are_not_kept_are_found_again():
+    X, y = waves(80)
+    basis = basis_of(X, y)
+    kept = Values.of(basis, X)
+    again = replace(kept, kept=None)
+    np.testing.assert_array_equal(kept.at(np.arange(80)), again.at(np.arange(80)))
+
+
+@pytest.mark.parametrize("by_rank", [False, True])
+def test_whole_weights_are_repeated_rows_and_order_does_not_matter(by_rank):
+    X, y = waves(40)
+    counts = np.random.default_rng(1).integers(1, 4, 40)
+    rows = np.random.default_rng(2).permutation(np.repeat(np.arange(40), counts))
+    model = KernelSurface(by_rank=by_rank, random_state=0)
+    weighted = model.fit_bag(X, y, counts[None]).predict_members(X)
+    repeated = model.fit_bag(X[rows], y[rows], np.ones((1, len(rows)), int)).predict_members(X)
+    np.testing.assert_allclose(weighted, repeated, atol=1e-6)
+
+
+def test_units_of_columns_and_target_do_not_matter():
+    X, y = waves()
+    plain = KernelSurface(random_state=0).fit(X, y).predict(X)
+    moved = KernelSurface(random_state=0).fit(8 * X + 3, 1e6 * y - 5).predict(8 * X + 3)
+    np.testing.assert_allclose((moved + 5) / 1e6, plain, atol=1e-4)
+
+
+def test_by_rank_a_rising_transformation_changes_nothing():
+    X, y = waves()
+    model = KernelSurface("matern", by_rank=True, random_state=0)
+    np.testing.assert_allclose(
+        model.fit(np.exp(5 * X), y).predict(np.exp(5 * X)), model.fit(X, y).predict(X), atol=1e-6
+    )
+
+
+def test_directions_in_which_nothing_changes_are_made_short():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(200, 4))
+    turn, _ = learn_turn(Z, np.sin(2 * (Z[:, 0] + Z[:, 1])), Kernel("gaussian"))
+    lengths = np.linalg.norm(np.array([[1, 1, 0, 0], [1, -1, 0, 0], [0, 0, 1, 1]]) @ turn, axis=1)
+    assert lengths[0] > 3 * lengths[1]
+    assert lengths[0] > 3 * lengths[2]
+
+
+def test_what_trees_get_is_what_is_left_without_the_row():
+    X, y = waves(50)
+    bag = KernelSurface(random_state=0).fit_bag(X, y, np.ones((1, 50), int))
+    all_but_one = np.ones((50, 50), np.uint8) - np.eye(50, dtype=np.uint8)
+    left = (y - bag.predict_training(X)[:, 0, 0]) / (1 - bag.leverage)
+    for i, seen in enumerate(all_but_one.astype(bool)):
+        surface = bag.surfaces[0 if bag.half[i] else 1]
+        K = likeness(surface, X)
+        weights = np.linalg.solve(
+            K[np.ix_(seen, seen)] + surface.ridge * np.eye(49), y[seen] - bag.origin
+        )
+        assert left[i] == pytest.approx(y[i] - bag.origin - K[i, seen] @ weights, abs=1e-3)
+
+
+def test_constant_columns_and_targets_are_no_trouble():
+    X, y = waves(30)
+    X[:, 1] = 7.0
+    assert np.isfinite(KernelSurface(random_state=0).fit(X, y).predict(X)).all()
+    np.testing.assert_allclose(KernelSurface(random_state=0).fit(X, 0 * y + 2).predict(X), 2)
+    alike = np.zeros((10, 2))
+    np.testing.assert_allclose(KernelSurface().fit(alike, np.arange(10.0)).predict(alike), 4.5)
+
+
+def test_far_values_are_as_the_farthest():
+    X, _ = waves(50, 2)
+    near = Coordinates.from_data(X, np.ones(50), by_rank=False)
+    far, farther = np.array([[1e9, 0.0]]), np.array([[1e300, 0.0]])
+    np.testing.assert_array_equal(near.apply(far), near.apply(farther))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"kernel": "laplace"}, "kernel must be 'gaussian' or 'matern', got 'laplace'"),
+        ({"n_landmarks": 1}, "n_landmarks must be"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        KernelSurface(**parameters).fit(*waves(20))
+
+
+@parametrize_with_checks([KernelSurface()])
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)

@@ -1,0 +1,38 @@
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from clearbands.models.landmarks import Landmarks
+from clearbands.selection.class_members import MOST_ROWS_OF_KERNELS, class_pool
+
+
+@parametrize_with_checks([Landmarks(10)])
+def test_landmarks_are_a_transformer(estimator, check):
+    check(estimator)
+
+
+def test_with_all_rows_the_kernel_is_exact_and_nothing_is_said():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    found = Landmarks(300, random_state=0).fit_transform(X)
+    np.testing.assert_allclose(found @ found.T, rbf_kernel(X), atol=1e-6)
+
+
+def test_what_no_line_divides_is_told_apart():
+    X = np.random.default_rng(0).normal(size=(600, 2))
+    y = (X**2).sum(axis=1) < 1.4  # a disc
+    model = make_pipeline(Landmarks(50, random_state=0), LogisticRegression(C=10.0))
+    assert model.fit(X[:400], y[:400]).score(X[400:], y[400:]) > 0.93
+    assert LogisticRegression().fit(X[:400], y[:400]).score(X[400:], y[400:]) < 0.7
+
+
+def test_large_tables_have_no_kernel():
+    assert list(class_pool(MOST_ROWS_OF_KERNELS)) == ["logistic", "trees", "kernel"]
+    assert list(class_pool(MOST_ROWS_OF_KERNELS + 1)) == ["logistic", "trees"]
+
+
+def test_a_number_that_cannot_be():
+    with pytest.raises(ValueError, match="n_landmarks must be a whole number"):
+        Landmarks(0).fit(np.ones((5, 1)))

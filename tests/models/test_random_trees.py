@@ -1,0 +1,112 @@
+"""RandomTrees: the estimator's contract, and what it is good for."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from clearbands.models.bagging import Draws, Folds, fit_bag, predict_unseen
+from clearbands.models.mixture import Mixture
+from clearbands.models.random_trees import RandomTrees
+from clearbands.models.symmetric_trees import SymmetricTrees
+
+
+@parametrize_with_checks([RandomTrees(n_trees=10), RandomTrees(10, min_samples_leaf=3)])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def noisy_waves(n, seed):
+    rng = np.random.RandomState(seed)
+    X = rng.uniform(size=(n, 4))
+    center = np.sin(6 * X[:, 0]) + X[:, 2] * X[:, 3]
+    return X, center + 0.3 * rng.normal(size=n), center
+
+
+@pytest.mark.parametrize("name", ["n_trees", "min_samples_leaf"])
+def test_wrong_settings_are_named(name):
+    X, y, _ = noisy_waves(30, 0)
+    with pytest.raises(ValueError, match=rf"{name} must be a whole number of at least 1, got 0"):
+        RandomTrees(**{name: 0}).fit(X, y)
+
+
+def test_a_mean_of_many_trees_is_nearer_to_the_center_than_one():
+    X, y, _ = noisy_waves(600, 0)
+    X_new, _, center = noisy_waves(600, 1)
+    one, many = (
+        np.abs(RandomTrees(n, random_state=0).fit(X, y).predict(X_new) - center).mean()
+        for n in (1, 60)
+    )
+    assert many < 0.6 * one
+    assert many < 0.3 * np.abs(center - center.mean()).mean()
+
+
+def test_leaves_of_one_row_remember_it_and_large_ones_do_not():
+    X, y, center = noisy_waves(1_000, 0)
+    np.testing.assert_allclose(RandomTrees(5).fit(X, y).predict(X), y, atol=1e-6)
+    smooth = RandomTrees(50, min_samples_leaf=5, random_state=0).fit(X, y).predict(X)
+    assert np.abs(smooth - center).mean() < 0.6 * np.abs(y - center).mean()
+
+
+def test_a_row_of_weight_three_is_three_rows():
+    X, y, _ = noisy_waves(80, 0)
+    weight = np.arange(80) % 4
+    repeated = np.repeat(np.arange(80), weight)
+    model = RandomTrees(8, min_samples_leaf=2, random_state=0)
+    weighed = model.fit(X, y, sample_weight=weight).predict(X)
+    np.testing.assert_array_equal(weighed, clone(model).fit(X[repeated], y[repeated]).predict(X))
+
+
+def test_neither_unit_of_y_nor_scale_of_a_column_matters():
+    X, y, _ = noisy_waves(150, 0)
+    model = RandomTrees(8, random_state=0)
+    expected = model.fit(X, y).predict(X)
+    np.testing.assert_allclose(model.fit(X, 1000 * y - 7).predict(X), 1000 * expected - 7)
+    np.testing.assert_allclose(model.fit(np.exp(5 * X), y).predict(np.exp(5 * X)), expected)
+
+
+def test_targets_that_are_all_the_same():
+    X, _, _ = noisy_waves(20, 0)
+    np.testing.assert_array_equal(RandomTrees(3).fit(X, np.full(20, 2.5)).predict(X), 2.5)
+
+
+def test_members_predict_what_they_did_not_see():
+    X, y, _ = noisy_waves(90, 0)
+    draws = Folds.draw(90, 3, 2, np.random.RandomState(0))
+    bag = fit_bag(RandomTrees(5, random_state=0), X, y, draws, n_jobs=2, stage="test")
+    members = bag.predict_members(X)[:, 0]
+    expected = members[draws.unseen.T].reshape(90, 2)
+    np.testing.assert_array_equal(predict_unseen(bag, X, draws)[:, 0], expected)
+    again = pickle.loads(pickle.dumps(bag))
+    np.testing.assert_array_equal(again.predict_members(X)[:, 0], members)
+    one = fit_bag(RandomTrees(5, random_state=0), X, y, draws, n_jobs=1, stage="test")
+    np.testing.assert_array_equal(one.predict_members(X)[:, 0], members)
+
+
+def test_a_member_knows_nothing_of_rows_that_it_did_not_draw():
+    X, y, _ = noisy_waves(60, 0)
+    counts = np.ones((1, 60), np.uint8)
+    counts[0, :20] = 0
+    other = y.copy()
+    other[:20] = other[20:40]  # within the range of the others
+    bags = (RandomTrees(5, random_state=0).fit_bag(X, each, counts) for each in (y, other))
+    first, second = (bag.predict_unseen(X, counts) for bag in bags)
+    np.testing.assert_allclose(first, second)
+    assert Draws(counts).unseen.sum() == np.isfinite(first).sum()
+
+
+def test_more_than_512_columns_are_screened():
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(200, 600))
+    y = 3 * X[:, 555]
+    predicted = RandomTrees(20, random_state=0).fit(X, y).predict(X[:, :])
+    assert np.corrcoef(predicted, y)[0, 1] > 0.9
+
+
+def test_repeated():
+    assert RandomTrees(40).repeated(1 / 6).n_trees == 7
+    mixture = Mixture([RandomTrees(10), SymmetricTrees()], [0.5, 0.5]).repeated(0.5)
+    assert mixture.models[0].n_trees == 5
+    assert mixture.models[1].n_trees == SymmetricTrees().n_trees

@@ -1,0 +1,213 @@
+"""Beyond the training rows intervals grow, and ordinary rows are as they were."""
+
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clearbands import ClearRegressor, Contest, fast, load, metrics, save
+from clearbands.prediction.extrapolation import Extrapolation, forgetting
+from tests.toys import linear_clear, noisy_line
+
+
+def of(X, center, weight=None):
+    return Extrapolation.of(X, weight, X, center, weight)
+
+
+def test_a_line_goes_on_as_steeply():
+    X = np.linspace(0, 1, 101)[:, None]
+    found = of(X, 3 * X[:, 0])
+    assert found.margin == pytest.approx(0.01)
+    assert found.steepness == pytest.approx([3.0])
+    new = np.array([[0.5], [1.0], [1.009], [2.01], [-9.01]])
+    np.testing.assert_allclose(found.deviations(new), np.repeat([[0], [0], [0], [3], [27]], 2, 1))
+
+
+def test_where_targets_rise_with_a_column_only_one_bound_moves():
+    X = np.linspace(0, 1, 101)[:, None]
+    new = np.array([[2.01], [-9.01]])
+    rising = Extrapolation.of(X, None, X, 3 * X[:, 0], None, np.array([1]))
+    np.testing.assert_allclose(rising.deviations(new), [[0, 3], [27, 0]])
+    falling = Extrapolation.of(X, None, X, -3 * X[:, 0], None, np.array([-1]))
+    np.testing.assert_allclose(falling.deviations(new), [[3, 0], [0, 27]])
+
+
+def test_a_column_that_the_center_does_not_follow_hardly_counts():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(4000, 2))
+    found = of(X, 3 * X[:, 0])
+    assert found.steepness[0] == pytest.approx(3, rel=0.05)
+    assert found.steepness[1] < 0.3
+
+
+def test_a_slope_among_most_rows_does_not_hold_across_a_long_tail():
+    X = np.append(np.linspace(0, 1, 100), [500.0, 1000.0])[:, None]
+    found = of(X, np.minimum(X[:, 0], 1))  # 1 per unit among most, and 1 per range in all
+    assert found.steepness == pytest.approx([1.0])
+    np.testing.assert_allclose(found.deviations(np.array([[2500.0]])), [[1.0, 1.0]])
+
+
+def test_columns_of_one_or_two_values():
+    X = np.column_stack([np.ones(60), np.arange(60) == 7, np.linspace(0, 1, 60)])
+    found = of(X, 5.0 * X[:, 1])
+    assert found.margin == pytest.approx(1 / 59)  # of the third: who else would have it?
+    np.testing.assert_allclose(found.steepness, [0, 5, 0])
+    assert not found.deviations(np.array([[9.0, 0.0, 0.5]])).any()  # a distance without a scale
+
+
+ROWS = st.integers(0, 2**32 - 1)
+
+
+@given(seed=ROWS, scale=st.sampled_from([1e-12, 0.3, 7.0, 1e12]), shift=st.floats(-100, 100))
+@settings(max_examples=20)
+def test_units_change_nothing(seed, scale, shift):
+    rng = np.random.default_rng(seed)
+    X, new = rng.normal(size=(40, 2)), 5 * rng.normal(size=(10, 2))
+    center = X[:, 0] ** 2 + rng.normal(size=40)
+    expected = of(X, center).deviations(new)
+    again = of(scale * (X + shift), 10 * center).deviations(scale * (new + shift))
+    np.testing.assert_allclose(again, 10 * expected, rtol=1e-6, atol=1e-6)
+
+
+@given(seed=ROWS)
+@settings(max_examples=20)
+def test_whole_weights_are_repeated_rows(seed):
+    rng = np.random.default_rng(seed)
+    X, weight = rng.integers(0, 9, (30, 2)).astype(float), rng.integers(1, 4, 30)
+    center = rng.normal(size=30)
+    rows = np.repeat(np.arange(30), weight)
+    one, other = of(X, center, weight.astype(float)), of(X[rows], center[rows])
+    assert one.margin == other.margin
+    np.testing.assert_array_equal(one.steepness, other.steepness)
+
+
+def test_of_ordinary_rows_one_in_as_many_as_trained_is_touched():
+    rng = np.random.default_rng(0)
+    touched = [
+        of(X[:-50], X[:-50, 0]).deviations(X[-50:]).astype(bool).mean()
+        for X in rng.normal(size=(100, 100, 4))
+    ]
+    assert np.mean(touched) == pytest.approx(1 / 51, abs=0.012)
+
+
+# In a model
+
+
+@pytest.fixture(scope="module")
+def trees():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (200, 2))
+    model = ClearRegressor(
+        contest=OnlyTrees(folds=3, repeats=1, n_centers=1),
+        confidence_level=[0.5, 0.9],
+        random_state=0,
+    )
+    return model.fit(X, 4 * X[:, 0] + rng.normal(size=200)), X
+
+
+class OnlyTrees(Contest):
+    """Whose predictions are constant far out."""
+
+    def centers(self, n_rows, n_columns):
+        pool = super().centers(n_rows, n_columns)
+        return {name: model for name, model in pool.items() if name.startswith("trees")}
+
+
+def test_far_out_intervals_grow_and_the_reason_is_ignorance(trees):
+    model, _ = trees
+    X = np.array([[1.0, 0.0], [3.0, 0.0], [10.0, 0.0], [1e6, 0.0]])
+    point, intervals = model.predict_interval(X)
+    assert np.ptp(point[1:]) == 0  # trees
+    widths = intervals[:, 1] - intervals[:, 0]
+    assert np.all(np.diff(widths, axis=0) > 0)
+    assert np.all(widths[3] > 1e5)
+    assert np.all(widths[:, 0] < widths[:, 1])  # nested
+    parts = model.predict_uncertainty(X)
+    assert np.all(np.diff(parts.epistemic, axis=0) > 0)
+    assert np.ptp(parts.aleatoric[1:], axis=0).max() == 0
+    quantiles = model.predict_quantiles(X, [0.25, 0.75])
+    np.testing.assert_allclose(quantiles, intervals[:, :, 0])
+
+
+def test_rows_like_those_that_trained_are_as_they_were(trees, tmp_path):
+    model, X = trees
+    trusted = ["tests.prediction.test_extrapolation.OnlyTrees"]
+    save(model, tmp_path / "model.clear", trusted=trusted)
+    old = load(tmp_path / "model.clear", trusted=trusted)
+    far = X + 7
+    np.testing.assert_array_equal(old.predict_interval(far)[1], model.predict_interval(far)[1])
+    old.beyond_ = None
+    np.testing.assert_array_equal(old.predict_interval(X)[1], model.predict_interval(X)[1])
+    assert np.all(
+        np.ptp(old.predict_interval(far)[1], axis=1)
+        < np.ptp(model.predict_interval(far)[1], axis=1)
+    )
+
+
+def test_the_papers_intervals_are_the_papers():
+    X, y = noisy_line()
+    assert linear_clear(calibration="joint").fit(X, y).beyond_ is None
+    assert fast(random_state=0).fit(X, y).beyond_ is not None
+
+
+def test_the_farthest_numbers_are_no_trouble(trees):
+    model, _ = trees
+    _, intervals = model.predict_interval([[1e308, -1e308]])
+    assert np.all(np.isfinite(intervals))
+
+
+# Categories that nobody has seen
+
+
+def towns(n, n_towns=30, seed=0):
+    """Towns whose targets differ by far more than the noise."""
+    rng = np.random.default_rng(seed)
+    effect, town = rng.normal(0, 3, n_towns), rng.integers(0, n_towns, n)
+    size = rng.uniform(0, 1, n)
+    table = pd.DataFrame({"size": size, "town": np.char.add(f"{seed}-", town.astype(str))})
+    return table, 4 * size + effect[town] + 0.5 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("calibration", ["cross", "joint"])
+def test_unknown_categories_make_intervals_wide_enough(calibration):
+    X, y = towns(600)
+    contest = Contest(folds=3, repeats=1, n_centers=1, surfaces=False)
+    model = ClearRegressor(calibration=calibration, contest=contest, random_state=0).fit(X, y)
+    known, elsewhere = (np.ptp(model.predict_interval(t)[1], axis=1) for t in (X, towns(600)[0]))
+    new, y_new = towns(600, seed=1)
+    assert model.unfamiliar(new).all()
+    bounds = model.predict_interval(new)[1][:, :, 0]
+    assert np.ptp(bounds, axis=1).mean() > 3 * known.mean()
+    assert metrics.picp(y_new, bounds) > 0.75  # 0.2 if nothing were added
+    parts = model.predict_uncertainty(new)
+    assert parts.epistemic_share.min() > 0.5
+    np.testing.assert_array_equal(known, elsewhere)
+    plain = copy(model)
+    plain.beyond_ = replace(model.beyond_, forgetting=None)
+    np.testing.assert_array_equal(
+        plain.predict_interval(X)[1], model.predict_interval(X)[1]
+    )  # what is known is as it was
+    assert metrics.picp(y_new, plain.predict_interval(new)[1][:, :, 0]) < 0.5
+
+
+def test_what_a_category_is_worth_counts_rows_as_weights_say():
+    X, texts = np.array([[1.0, 5.0], [0.0, 5.0]]), np.array([["a"], ["b"]])
+
+    def forget(rows, texts, column):
+        return np.column_stack([np.zeros(len(rows)), rows[:, 1]])
+
+    found = forgetting(lambda rows: 3 * rows[:, 0], forget, X, texts, None)
+    np.testing.assert_allclose(found, [3 / np.sqrt(2)])
+    weighted = forgetting(lambda rows: 3 * rows[:, 0], forget, X, texts, np.array([3.0, 1.0]))
+    np.testing.assert_allclose(weighted, [3 * np.sqrt(3 / 4)])
+
+
+def test_ranges_larger_than_any_number():
+    X = np.where(np.random.default_rng(0).random((40, 2)) > 0.5, 1e308, -1e308)
+    found = Extrapolation.of(X, None, X, X[:, 0] / 1e308, None)
+    np.testing.assert_array_equal(found.deviations(X), 0)
+    assert np.isfinite(found.deviations(np.full((1, 2), 1.7e308))).all()

@@ -1,0 +1,177 @@
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import BaseEstimator
+
+from clearbands import checks
+from clearbands.rows.checks import (
+    check_count,
+    check_groups,
+    check_numeric,
+    check_share,
+    check_table,
+    check_target,
+    check_vector,
+    is_frame,
+    trusting,
+)
+from tests.selection.test_compete import folded_lines
+from tests.toys import linear_clear, noisy_line
+
+
+def test_what_is_a_frame():
+    assert is_frame(pd.DataFrame({"a": [1]}))
+    assert is_frame(pl.DataFrame({"a": [1]}))
+    assert not is_frame(np.zeros((2, 2)))
+    assert not is_frame([[1, 2]])
+
+
+def test_arrays_may_have_gaps_but_no_infinity():
+    estimator = BaseEstimator()
+    assert np.isnan(check_table(estimator, [[1.0, np.nan]], reset=True)[0, 1])
+    with pytest.raises(ValueError, match="infinity"):
+        check_table(estimator, [[1.0, np.inf]], reset=True)
+
+
+def test_an_empty_frame_says_so():
+    with pytest.raises(ValueError, match="no rows"):
+        check_table(BaseEstimator(), pl.DataFrame({"a": []}), reset=True)
+
+
+def test_tables_that_are_none_say_so():
+    for X, error, said in (
+        (pl.LazyFrame({"a": [1]}), TypeError, r"X is a LazyFrame, .* X.collect\(\)"),
+        (pl.DataFrame({}), ValueError, "X has no columns"),
+        (pd.DataFrame(index=[1, 2]), ValueError, "X has no columns"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "several columns named 'a'"),
+        (np.zeros(3), ValueError, r"two dimensions, rows and columns, but has the shape \(3,\)"),
+        (pl.Series([1.0]), ValueError, "two dimensions"),
+        (np.zeros((2, 1), complex), ValueError, "X must hold real numbers"),
+    ):
+        with pytest.raises(error, match=said) as caught:
+            check_table(BaseEstimator(), X, reset=True)
+        assert "\n" not in str(caught.value)
+
+
+def test_masked_values_are_missing():
+    masked = np.ma.masked_array([1.0, 2.0], [False, True])
+    with pytest.raises(ValueError, match=r"y contains NaN or infinity \(first in row 1\)"):
+        check_target(masked)
+    with pytest.raises(ValueError, match=r"center contains NaN or infinity \(first in row 1\)"):
+        check_vector(masked, "center")
+    assert np.isnan(check_table(BaseEstimator(), masked[:, None], reset=True)[1, 0])
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series, pl.Series])
+def test_targets_of_any_kind(kind):
+    np.testing.assert_array_equal(check_target(kind([1, 2, 3])), [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "y is None"),
+        (["a", "b"], "text such as 'a'"),
+        ([1.0, np.nan], "NaN"),
+        ([1.0, np.inf], "infinity"),
+        ([[1.0, 2.0]], "1d array"),
+        ([1j, 2.0], "real numbers"),
+        (pd.date_range("2024", periods=2), "dates or times such as '2024-01-01"),
+        (pd.Series(pd.date_range("2024", periods=2, tz="UTC")), "dates or times"),
+        (pl.Series([dt.timedelta(1)]), "dates or times"),
+        ([dt.date(2024, 1, 1)], "dates or times such as '2024-01-01'"),
+    ],
+)
+def test_bad_targets(y, message):
+    with pytest.raises(ValueError, match=message):
+        check_target(y)
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1.5, True, "3", None])
+def test_bad_counts(bad):
+    with pytest.raises(ValueError, match="trees must be a whole number of at least 1"):
+        check_count(bad, "trees")
+
+
+@pytest.mark.parametrize("bad", [0, 1, -0.1, 2])
+def test_bad_shares(bad):
+    with pytest.raises(ValueError, match="size must lie strictly between 0 and 1"):
+        check_share(bad, "size")
+
+
+# Checked once
+
+
+@pytest.mark.parametrize("make", [folded_lines, linear_clear])
+@pytest.mark.parametrize(
+    "ask", ["predict", "predict_interval", "predict_uncertainty", "unfamiliar"]
+)
+@pytest.mark.parametrize("table", [lambda X: X, lambda X: pd.DataFrame(X, columns=["a", "b"])])
+def test_whatever_is_asked_rows_are_checked_once(make, ask, table, monkeypatch):
+    X, y = noisy_line(100)
+    model = make().fit(table(X), y)
+    checked, validate = [], checks.validate_data
+    monkeypatch.setattr(
+        checks, "validate_data", lambda *args, **how: checked.append(args) or validate(*args, **how)
+    )
+    getattr(model, ask)(table(X))
+    assert [estimator for estimator, _ in checked] == [model]
+
+
+def test_trusted_is_that_very_matrix_with_as_many_columns():
+    part, X = BaseEstimator(), np.ones((3, 2))
+    check_numeric(part, X, reset=True)
+    with trusting(X):
+        assert check_numeric(part, X, reset=False) is X
+        with pytest.raises(ValueError, match="NaN"):
+            check_numeric(part, X * np.nan, reset=False)
+    part.n_features_in_ = 3
+    with trusting(X), pytest.raises(ValueError, match="2 features"):
+        check_numeric(part, X, reset=False)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_an_encoder_leaves_in_a_matrix_is_found(bad):
+    part, X = BaseEstimator(), np.array([[1.0, bad]])
+    check_numeric(part, np.ones((1, 2)), reset=True)
+    with trusting(X), pytest.raises(ValueError, match=r"NaN|infinity"):
+        check_numeric(part, X, reset=False)
+
+
+@pytest.mark.parametrize("X", [None, {"a": [1.0]}, b"a.csv", (row for row in [[1.0]])])
+def test_what_is_no_table_is_named(X):
+    with pytest.raises(TypeError, match=rf"or an array .*, got {type(X).__name__}"):
+        check_table(BaseEstimator(), X, reset=True)
+
+
+@pytest.mark.parametrize("X", [[["a", 1.0]], np.array([["a", 1.0]], object), np.array([["a"]])])
+def test_text_in_an_array_wants_a_table(X):
+    with pytest.raises(ValueError, match="holds text such as 'a': give a table"):
+        check_table(BaseEstimator(), X, reset=True)
+
+
+@pytest.mark.parametrize("dtype", ["M8[D]", "m8[h]"])
+def test_an_array_of_dates_has_no_numbers_of_its_own(dtype):
+    with pytest.raises(ValueError, match=r"dates or times .* give a table"):
+        check_table(BaseEstimator(), np.zeros((3, 1), dtype), reset=True)
+
+
+def test_targets_without_a_value_are_found_among_objects():
+    with pytest.raises(ValueError, match=r"y contains NaN or infinity \(first in row 1\)"):
+        check_target(np.array([1.0, None, 2.0], object))
+
+
+@pytest.mark.parametrize("values", [["1", "2"], np.array(["2020-01-01"], "M8[D]")])
+def test_text_and_dates_are_no_numbers_in_any_argument(values):
+    with pytest.raises(ValueError, match="sample_weight must be numbers, but it holds"):
+        check_vector(values, "sample_weight")
+
+
+def test_groups_may_be_masked_or_missing():
+    masked = np.ma.masked_array(["a", "b", "c"], mask=[False, True, False])
+    assert check_groups(masked, 3).tolist() == ["a", "missing", "c"]
+    missing = pd.array(["a", None, "b"], dtype="string")
+    assert check_groups(missing, 3).tolist() == ["a", "missing", "b"]

@@ -1,0 +1,347 @@
+"""The default from end to end: all rows train, and none is judged by what saw it."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_friedman1
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.preprocessing import TargetEncoder
+
+from clearbands import (
+    ClearRegressor,
+    LinearQuantiles,
+    MemberEnsemble,
+    PCSEnsemble,
+    ResidualQuantiles,
+    load,
+    save,
+)
+from clearbands.calibration.conformal import CalibrationWarning
+from clearbands.calibration.guarantee import Guarantee
+from clearbands.models.random_trees import RandomTrees
+from clearbands.models.symmetric_trees import SymmetricTrees
+from clearbands.selection.judging import NoiseCandidate
+from clearbands.selection.model_search import Contest
+from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
+from clearbands.uncertainty.scaled_residuals import ScaledResiduals
+from tests.apps.report.houses import TwoByTwo
+from tests.toys import noisy_line
+
+
+class RandomTreesAlone(Contest):
+    """A center without a rival."""
+
+    def centers(self, n_rows, n_columns):
+        return {"random trees": RandomTrees(8)}
+
+
+def folded_lines(**parameters):
+    """Quick parts, calibrated on all rows."""
+    defaults = {
+        "epistemic": FoldedEnsemble(LinearRegression(), 5, 2),
+        "aleatoric": ResidualQuantiles(LinearQuantiles(), n_bootstraps=25),
+        "random_state": 0,
+    }
+    return ClearRegressor(**(defaults | parameters))
+
+
+def test_all_rows_train_and_all_rows_calibrate():
+    X, y = noisy_line()
+    model = folded_lines().fit(X, y)
+    assert (model.n_train_, model.n_calibration_) == (240, 240)
+    assert model.calibration_ == "cross"
+    assert "without a finite-sample guarantee" in model.guarantee_
+    assert [s.kept for s in model.leaderboard_] == [True]
+
+
+@pytest.mark.slow
+def test_coverage_on_new_rows_is_near_the_level():
+    covered = []
+    for seed in range(6):
+        X, y = noisy_line(1200, seed=seed)
+        model = folded_lines(random_state=seed).fit(X[:200], y[:200])
+        _, intervals = model.predict_interval(X[200:])
+        covered.append(np.mean((intervals[:, 0, 0] <= y[200:]) & (y[200:] <= intervals[:, 1, 0])))
+    assert np.mean(covered) == pytest.approx(0.9, abs=0.02)
+
+
+@pytest.mark.slow
+def test_the_default_chooses_averages_and_is_reproduced():
+    X, y = noisy_line(150)
+    model = ClearRegressor(confidence_level=[0.9, 0.5], n_jobs=1, random_state=3).fit(X, y)
+    assert len(model.centers_) == len(Contest().centers(*X.shape))
+    assert len(model.leaderboard_) == 3 * len(Contest().noises())
+    assert model.leaderboard_[0].kept
+    assert 1 <= sum(s.kept for s in model.leaderboard_) <= 4
+    assert [s.loss for s in model.leaderboard_] == sorted(s.loss for s in model.leaderboard_)
+    again = ClearRegressor(confidence_level=[0.9, 0.5], n_jobs=2, random_state=3).fit(X, y)
+    np.testing.assert_array_equal(model.predict_interval(X)[1], again.predict_interval(X)[1])
+    np.testing.assert_array_equal(model.predict(X), model.predict_interval(X)[0])
+
+
+@pytest.mark.slow
+def test_the_default_is_saved_and_loaded(tmp_path):
+    X, y = noisy_line(100)
+    model = ClearRegressor(random_state=0).fit(X, y)
+    save(model, tmp_path / "model.clear")
+    again = load(tmp_path / "model.clear")
+    np.testing.assert_array_equal(model.predict_interval(X)[1], again.predict_interval(X)[1])
+    assert again.leaderboard_ == model.leaderboard_
+
+
+@pytest.mark.slow
+def test_an_average_of_pairs_knows_that_it_may_be_wrong():
+    """61 rows of mostly noise, for which no pair has a use for its epistemic part."""
+    rng = np.random.default_rng(11)
+    X = rng.uniform(size=(61, 5))
+    smooth = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3]
+    y = smooth + 5 * rng.normal(size=61)
+    model = ClearRegressor(random_state=11).fit(X, y)
+    parts = model.predict_uncertainty(X)
+    assert model.lambda_[0] > 0
+    assert parts.epistemic.mean() > 0.05 * parts.aleatoric.mean()
+
+
+def test_without_nested_folds_noise_has_folds_of_its_own():
+    X, y = noisy_line(60)
+    rules = {"folds": 3, "repeats": 1}
+    for n_nested, n_members in ((0, 10), (4, 4)):
+        contest = TwoByTwo(nested_folds=n_nested, **rules)
+        model = ClearRegressor(contest=contest, random_state=0).fit(X, y)
+        assert {len(pair.aleatoric.draws_) for pair in model.parts_.pairs} == {n_members}
+
+
+def test_of_many_rows_some_choose_and_all_train():
+    X, y = noisy_line(400)
+    contest = Contest(few_rows=100, judging_rows=100, folds=3, repeats=1, nested_folds=3)
+    model = ClearRegressor(contest=contest, random_state=0).fit(X, y)
+    assert model.n_train_ == model.n_calibration_ == 400
+    assert model.parts_.pairs[0].epistemic.draws_.counts.shape[1] == 400
+
+
+def test_parts_compete_on_training_rows_alone_where_others_calibrate():
+    X, y = noisy_line(300)
+    one = ClearRegressor(calibration="conformal", random_state=0)
+    one.fit(X[:100], y[:100], X_cal=X[100:], y_cal=y[100:])
+    two = ClearRegressor(calibration="conformal", random_state=0)
+    two.fit(X[:100], y[:100], X_cal=X[100:], y_cal=-y[100:])
+    assert one.guarantee_ == "finite-sample marginal coverage"
+    assert one.leaderboard_ == two.leaderboard_
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+
+
+class Tires(LinearRegression):
+    """A line that can be fitted so many times."""
+
+    fits_left = 0
+
+    def fit(self, X, y):
+        Tires.fits_left -= 1
+        if Tires.fits_left < 0:
+            raise RuntimeError("the device is gone")
+        return super().fit(X, y)
+
+
+class Tiring(TwoByTwo):
+    """Its best center is judged well, and fails later."""
+
+    def centers(self, n_rows, n_columns):
+        return {"tires": Tires(), **super().centers(n_rows, n_columns), "line": Ridge(50)}
+
+
+class TiringNoise(TwoByTwo):
+    def noises(self):
+        return {"tires": NoiseCandidate(ScaledResiduals(Tires())), **super().noises()}
+
+
+@pytest.mark.parametrize(
+    ("fits", "rules", "left"),
+    [
+        (3, {"n_centers": 1}, {"line"}),  # judged, and no member can be fitted
+        (3, {"n_centers": 2}, {"line", "mean"}),
+        (3 + 6, {"n_centers": 2, "few_rows": 30}, {"line"}),  # judged in pairs, not fitted again
+        (3 + 6, {"n_centers": 1, "few_rows": 30}, {"line"}),
+    ],
+)
+def test_where_a_center_fails_later_the_next_best_takes_its_place(fits, rules, left):
+    X, y = noisy_line(60)
+    Tires.fits_left = fits
+    contest = {"folds": 3, "repeats": 2, "errors": 0.0, "small_rows": 0, **rules}
+    with pytest.warns(UserWarning, match="The center 'tires' is left out: RuntimeError: the dev"):
+        model = ClearRegressor(contest=Tiring(**contest), random_state=0).fit(X, y)
+    assert {standing.center for standing in model.leaderboard_} == left
+    assert [standing.center for standing in model.leaderboard_ if standing.kept] == ["line"]
+    assert len(model.epistemic_.predict_members(X)[0]) == 6
+
+
+@pytest.mark.parametrize("fits", [0, 10])  # around no center, around the first
+def test_noise_that_fails_is_left_out(fits):
+    X, y = noisy_line(60)
+    Tires.fits_left = fits
+    contest = TiringNoise(folds=3, repeats=2, n_centers=2, few_rows=30)
+    with pytest.warns(UserWarning, match="The noise 'tires' around '(line|mean)' is left out"):
+        model = ClearRegressor(contest=contest, random_state=0).fit(X, y)
+    kept = {standing.noise for standing in model.leaderboard_ if standing.kept}
+    assert kept
+    assert kept <= {"constant", "scaled"}
+
+
+def test_where_all_fail_or_nothing_else_competes_it_is_an_error():
+    X, y = noisy_line(60)
+
+    class Alone(Tiring):
+        def centers(self, n_rows, n_columns):
+            return {"one": Tires(), "two": Tires()}
+
+    Tires.fits_left = 6
+    said = r"No center could be fitted with noise around it \(The center 'one', The center 'two':"
+    with pytest.warns(UserWarning, match="left out"), pytest.raises(ValueError, match=said):
+        ClearRegressor(contest=Alone(folds=3, repeats=1, small_rows=0), random_state=0).fit(X, y)
+    given = FoldedEnsemble(Tires(), 3, 1)
+    with pytest.raises(RuntimeError, match="the device is gone"):
+        ClearRegressor(given, contest=TwoByTwo(), random_state=0).fit(X, y)
+    given = ScaledResiduals(Tires())
+    with pytest.raises(RuntimeError, match="the device is gone"):  # once, whatever the centers
+        ClearRegressor(aleatoric=given, contest=TwoByTwo(), random_state=0).fit(X, y)
+
+
+def test_rows_that_are_said_to_belong_together_are_never_parted():
+    X, y = noisy_line(60)
+    visits = np.repeat([f"patient {i}" for i in range(20)], 3)
+    model = folded_lines().fit(X, y, together=visits)
+    for part in (model.epistemic_, model.aleatoric_):
+        for seen in part.draws_.counts:
+            assert all(len(set(seen[visits == who])) == 1 for who in np.unique(visits))
+    with pytest.raises(ValueError, match=r"together must have shape \(60,\), a label per row"):
+        model.fit(X, y, together=visits[:-1])
+
+
+@pytest.mark.parametrize("calibration", ["joint", "conformal"])
+def test_rows_that_belong_together_are_held_out_together(calibration):
+    X, y = noisy_line(70)
+    visits = np.repeat(np.arange(10), 7)
+    model = folded_lines().set_params(calibration=calibration).fit(X, y, together=visits)
+    assert model.n_train_ == 49
+    assert model.n_calibration_ == (21 if calibration == "joint" else 14)
+    assert not Guarantee(model.guarantee_).is_finite_sample  # rows of a label are not exchangeable
+
+
+def test_models_that_were_fitted_elsewhere_promise_nothing_without_rows_of_their_own():
+    X, y = noisy_line(200)
+    members = MemberEnsemble([LinearRegression().fit(X, y), LinearRegression().fit(X, y + 0.1)])
+    with pytest.warns(CalibrationWarning, match="fitted elsewhere. If they saw rows of X"):
+        model = folded_lines(epistemic=members).fit(X, y)
+    assert model.guarantee_.startswith("no guarantee")
+    fresh, targets = noisy_line(100, seed=1)
+    model = folded_lines(epistemic=members, calibration="conformal")
+    model.fit(X, y, X_cal=fresh, y_cal=targets)
+    assert model.guarantee_ == "finite-sample marginal coverage"
+
+
+def test_calibration_rows_that_train_are_refused():
+    X, y = noisy_line(100)
+    model = folded_lines(calibration="joint")
+    with pytest.raises(ValueError, match="All 100 calibration rows are among the training rows"):
+        model.fit(X, y, X_cal=X, y_cal=y)
+    fresh, targets = noisy_line(40, seed=1)
+    with pytest.warns(UserWarning, match="60 of 100 calibration rows are among the training rows"):
+        model.fit(X, y, X_cal=np.vstack([X[:60], fresh]), y_cal=np.concatenate([y[:60], targets]))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "arguments", "message"),
+    [
+        ({"calibration": "cross"}, {"X_cal": np.ones((5, 2)), "y_cal": np.ones(5)}, "have no use"),
+        ({"encoder": TargetEncoder()}, {}, "The encoder learns from y"),
+        ({"residuals": "in-sample"}, {}, "judge members that saw them"),
+        ({"epistemic": PCSEnsemble([LinearRegression()], n_bootstraps=1)}, {}, "Only"),
+    ],
+)
+def test_bad_input(parameters, arguments, message):
+    X, y = noisy_line(80)
+    with pytest.raises(ValueError, match=message):
+        folded_lines(**parameters).fit(X, y, **arguments)
+
+
+def test_many_columns_get_fewer_members_and_few_columns_what_they_had():
+    contest = Contest()
+    narrow, wide = (1_000, 512), (1_000, 513)
+    assert (contest.repeats_for(*narrow), contest.n_centers_for(*narrow)) == (6, 3)
+    assert (contest.repeats_for(*wide), contest.n_centers_for(*wide)) == (3, 1)
+    assert (contest.judging_folds_for(5_000, 512), contest.judging_folds_for(5_000, 513)) == (10, 5)
+    assert (contest.repeats_for(60_000, 20), contest.n_centers_for(60_000, 20)) == (2, 1)
+    assert contest.n_centers_for(20_000, 20) == 2
+
+
+def test_a_part_of_many_rows_judges_the_centers():
+    def judged(**rules):
+        X, y = make_friedman1(90, n_features=5, random_state=0)
+        contest = TreesAlone(folds=3, repeats=2, few_rows=80, small_rows=0, **rules)
+        model = ClearRegressor(contest=contest, random_state=0).fit(X, y)
+        return model.centers_[0].rmse, model.n_calibration_
+
+    (some, calibrated), (all_, _) = judged(judging_members=2), judged()
+    assert some != all_
+    assert calibrated == 90
+    contest = Contest()
+    assert [contest.judging_members_for(n, 10) for n in (5_000, 5_001)] == [10, 7]
+    assert contest.judging_members_for(6_000, 5) == 5
+
+
+def test_of_few_rows_members_miss_fewer():
+    contest = Contest(folds=5)
+    assert [contest.folds_for(n, 8) for n in (49, 50, 1_999, 2_000)] == [5, 10, 10, 5]
+    assert [contest.folds_for(n, 8) for n in (2, 3, 8)] == [2, 2, 4]  # two rows or more in each
+    assert contest.folds_for(1_000, 8, n_units=6) == 3
+    assert contest.folds_for(1_999, 513) == 5  # columns cost more than rows gain
+    assert contest.judging_folds_for(1_999, 8) == 10
+
+
+@pytest.mark.filterwarnings("ignore::clearbands.CalibrationWarning")
+@pytest.mark.parametrize("n", [3, 4, 19])
+def test_few_rows_do_not_make_enormous_widths(n):
+    """Members that miss the same single row agree but for rounding, of which no width is made."""
+    X, y = make_friedman1(n, n_features=5, noise=1.0, random_state=0)
+    _, intervals = ClearRegressor(random_state=0).fit(X, y).predict_interval(X)
+    assert np.diff(intervals[:, :, 0]).max() < 20 * np.ptp(y)
+
+
+class TreesAlone(Contest):
+    """A center without a rival, and noise that costs nothing."""
+
+    def centers(self, n_rows, n_columns):
+        return {"trees": SymmetricTrees(n_trees=400, max_depth=2)}
+
+    def noises(self):
+        return {"constant": super().noises()["constant"]}
+
+
+def test_what_won_on_some_rows_is_fitted_finer_on_all():
+    def trees_of(n, **given):
+        X, y = make_friedman1(n, n_features=5, random_state=0)
+        contest = TreesAlone(folds=2, repeats=2, few_rows=80, small_rows=0)
+        model = ClearRegressor(**given, contest=contest, random_state=0).fit(X, y)
+        return model.epistemic_.bag_.feature.shape[1]
+
+    assert (trees_of(80), trees_of(90)) == (400, 800)
+    own = FoldedEnsemble(SymmetricTrees(n_trees=8, max_depth=2), 2, 2)
+    assert trees_of(90, epistemic=own) == 8  # those of a part that was given are the user's
+
+
+def test_a_surface_that_is_fitted_again_competes_with_fewer_landmarks():
+    def landmarks(n_rows):
+        return Contest().centers(n_rows, 8)["surface"].smooth.n_landmarks
+
+    assert (landmarks(5_000), landmarks(5_001)) == (1_000, 500)
+    surface = Contest().centers(5_001, 8)["surface"].finer(8)
+    assert (surface.smooth.n_landmarks, surface.trees.n_trees) == (1_000, 800)
+
+
+def test_where_many_members_judge_a_row_each_has_its_share_of_the_random_trees():
+    def trees_of(part):
+        return part.model.n_trees
+
+    X, y = noisy_line(60)
+    model = ClearRegressor(contest=RandomTreesAlone(folds=3, repeats=2), random_state=0).fit(X, y)
+    assert trees_of(model.epistemic_) == 4  # of 8, where two members judge each row
+    whole = FoldedEnsemble(RandomTrees(4), n_folds=3, n_repeats=6)
+    assert (trees_of(whole.lighter()), whole.lighter().n_repeats) == (12, 2)
