@@ -11,13 +11,23 @@ from tests.fuzz import (
     crafted_files,
     explore,
     model_files,
+    packed_tables,
     promises,
     service,
     tables,
 )
 from tests.fuzz.campaign import Outcome, run, table
 
-MODULES = (calibrator, promises, model_files, crafted_files, service, explore, tables)
+MODULES = (
+    calibrator,
+    promises,
+    model_files,
+    crafted_files,
+    service,
+    explore,
+    packed_tables,
+    tables,
+)
 TARGETS = [module.TARGET for module in MODULES]
 SHOWN = 5  # of the broken cases
 START, END = "<!-- fuzz -->\n", "<!-- end of fuzz -->"
