@@ -28,7 +28,7 @@ from .diagnostics.diagnosis import Diagnosis as Diagnosis
 from .models.boosted_quantiles import BoostedQuantiles as BoostedQuantiles
 from .models.forest_quantiles import ForestQuantiles as ForestQuantiles
 from .models.gam import ExpectileGAM as ExpectileGAM
-from .models.kernel_ridge import KernelSurface as KernelSurface
+from .models.kernel_ridge import KernelRidge as KernelRidge
 from .models.linear_quantiles import LinearQuantiles as LinearQuantiles
 from .models.mixture import Mixture as Mixture
 from .models.network_classifier import NetworkClassifier as NetworkClassifier

@@ -30,9 +30,9 @@ from clearbands.scaling.roles import read_roles
 from clearbands.scaling.source import is_table_on_disk
 from clearbands.selection.centers import CenterStanding
 from clearbands.selection.evidence import Evidence
+from clearbands.selection.fit_result import FitResult
 from clearbands.selection.in_memory import InMemory
-from clearbands.selection.judging import Standing
-from clearbands.selection.learned import Learned
+from clearbands.selection.judging import LeaderboardRow
 from clearbands.selection.model_search import Contest
 from clearbands.selection.plan import GivenRows, Plan
 from clearbands.uncertainty.aleatoric import AleatoricPart
@@ -127,7 +127,7 @@ class ClearRegressor(UpdatingRegressor):
         The fitted pair of parts, or an average of several.
     epistemic_, aleatoric_
         The parts of the pair, or of the best one.
-    leaderboard_ : tuple of Standing
+    leaderboard_ : tuple of LeaderboardRow
         The pairs that competed, best first; empty where both parts were given.
     centers_ : tuple of CenterStanding
         The centers that competed before, best first; empty where the epistemic part was given.
@@ -163,7 +163,7 @@ class ClearRegressor(UpdatingRegressor):
     ((100, 2), (100, 2))
     """
 
-    leaderboard_: tuple[Standing, ...]
+    leaderboard_: tuple[LeaderboardRow, ...]
     centers_: tuple[CenterStanding, ...]
 
     def __init__(
@@ -312,7 +312,7 @@ class ClearRegressor(UpdatingRegressor):
             if hasattr(self, other):
                 delattr(self, other)
 
-    def _take_parts(self, learned: Learned) -> None:
+    def _take_parts(self, learned: FitResult) -> None:
         self.encoder_, self.transform_ = learned.encoder, learned.targets.transform
         self.parts_, self.leaderboard_, self.centers_, _ = learned.made
         self.n_train_ = learned.n_train
@@ -324,7 +324,7 @@ class ClearRegressor(UpdatingRegressor):
         self.lambda_paths_ = lambda_paths(self._pooled, chosen_on, levels, self.lambda_)
         self.n_calibration_, self.n_validation_ = len(evidence.judged.y), len(chosen_on.y)
 
-    def _keep_for_answers(self, learned: Learned, told: Told) -> None:
+    def _keep_for_answers(self, learned: FitResult, told: Told) -> None:
         """What other levels need, and what tells new rows that are unlike these."""
         judged, is_split = learned.evidence.judged, self.calibration_ == "conformal"
         self.any_level_ = keep_levels(self.calibrator_, judged, self.levels_, is_split=is_split)

@@ -3,12 +3,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern
-from sklearn.kernel_ridge import KernelRidge
+from sklearn.kernel_ridge import KernelRidge as PlainKernelRidge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clearbands.models.bagging import Folds
 from clearbands.models.coordinates import Coordinates, learn_turn
-from clearbands.models.kernel_ridge import Basis, KernelSurface, Sums, Values
+from clearbands.models.kernel_ridge import Basis, KernelRidge, Sums, Values
 from clearbands.models.kernels import KERNELS, Kernel, distances_between
 
 
@@ -35,12 +35,12 @@ def test_the_slope_is_the_derivative(name):
 def test_with_all_rows_as_landmarks_members_are_kernel_ridge(name):
     X, y = waves(60)
     counts = Folds.draw(60, 5, 1, np.random.RandomState(0)).counts
-    bag = KernelSurface(name, random_state=0).fit_bag(X, y, counts)
+    bag = KernelRidge(name, random_state=0).fit_bag(X, y, counts)
     for seen, said in zip(counts.astype(bool), bag.predict_members(X)[:, 0].T, strict=True):
         expected = []
         for surface in bag.surfaces:
             K = likeness(surface, X)
-            peer = KernelRidge(alpha=surface.ridge, kernel="precomputed")
+            peer = PlainKernelRidge(alpha=surface.ridge, kernel="precomputed")
             peer.fit(K[np.ix_(seen, seen)], y[seen] - bag.origin)
             expected.append(bag.origin + peer.predict(K[:, seen]))
         np.testing.assert_allclose(said, np.mean(expected, axis=0), atol=2e-3 * y.std())
@@ -56,7 +56,7 @@ def test_of_a_training_row_speaks_a_distance_that_did_not_learn_from_it():
     """With one distance for all, targets that are noise were foretold by members without them."""
     X, y = waves(60)
     counts = Folds.draw(60, 5, 1, np.random.RandomState(0)).counts
-    model = KernelSurface(random_state=0)
+    model = KernelRidge(random_state=0)
     plain = model.fit_bag(X, y, counts)
     for half in (False, True):
         own, other = plain.half == half, y.copy()
@@ -73,7 +73,7 @@ def test_of_a_training_row_speaks_a_distance_that_did_not_learn_from_it():
 
 
 def basis_of(X, y):
-    landmarks = KernelSurface(random_state=0).fit(X, y).bag_.surfaces[0].landmarks
+    landmarks = KernelRidge(random_state=0).fit(X, y).bag_.surfaces[0].landmarks
     return Basis.around(landmarks.coordinates, X, landmarks.kernel, landmarks.scale)
 
 
@@ -104,7 +104,7 @@ def test_whole_weights_are_repeated_rows_and_order_does_not_matter(by_rank):
     X, y = waves(40)
     counts = np.random.default_rng(1).integers(1, 4, 40)
     rows = np.random.default_rng(2).permutation(np.repeat(np.arange(40), counts))
-    model = KernelSurface(by_rank=by_rank, random_state=0)
+    model = KernelRidge(by_rank=by_rank, random_state=0)
     weighted = model.fit_bag(X, y, counts[None]).predict_members(X)
     repeated = model.fit_bag(X[rows], y[rows], np.ones((1, len(rows)), int)).predict_members(X)
     np.testing.assert_allclose(weighted, repeated, atol=1e-6)
@@ -112,14 +112,14 @@ def test_whole_weights_are_repeated_rows_and_order_does_not_matter(by_rank):
 
 def test_units_of_columns_and_target_do_not_matter():
     X, y = waves()
-    plain = KernelSurface(random_state=0).fit(X, y).predict(X)
-    moved = KernelSurface(random_state=0).fit(8 * X + 3, 1e6 * y - 5).predict(8 * X + 3)
+    plain = KernelRidge(random_state=0).fit(X, y).predict(X)
+    moved = KernelRidge(random_state=0).fit(8 * X + 3, 1e6 * y - 5).predict(8 * X + 3)
     np.testing.assert_allclose((moved + 5) / 1e6, plain, atol=1e-4)
 
 
 def test_by_rank_a_rising_transformation_changes_nothing():
     X, y = waves()
-    model = KernelSurface("matern", by_rank=True, random_state=0)
+    model = KernelRidge("matern", by_rank=True, random_state=0)
     np.testing.assert_allclose(
         model.fit(np.exp(5 * X), y).predict(np.exp(5 * X)), model.fit(X, y).predict(X), atol=1e-6
     )
@@ -136,7 +136,7 @@ def test_directions_in_which_nothing_changes_are_made_short():
 
 def test_what_trees_get_is_what_is_left_without_the_row():
     X, y = waves(50)
-    bag = KernelSurface(random_state=0).fit_bag(X, y, np.ones((1, 50), int))
+    bag = KernelRidge(random_state=0).fit_bag(X, y, np.ones((1, 50), int))
     all_but_one = np.ones((50, 50), np.uint8) - np.eye(50, dtype=np.uint8)
     left = (y - bag.predict_training(X)[:, 0, 0]) / (1 - bag.leverage)
     for i, seen in enumerate(all_but_one.astype(bool)):
@@ -151,10 +151,10 @@ def test_what_trees_get_is_what_is_left_without_the_row():
 def test_constant_columns_and_targets_are_no_trouble():
     X, y = waves(30)
     X[:, 1] = 7.0
-    assert np.isfinite(KernelSurface(random_state=0).fit(X, y).predict(X)).all()
-    np.testing.assert_allclose(KernelSurface(random_state=0).fit(X, 0 * y + 2).predict(X), 2)
+    assert np.isfinite(KernelRidge(random_state=0).fit(X, y).predict(X)).all()
+    np.testing.assert_allclose(KernelRidge(random_state=0).fit(X, 0 * y + 2).predict(X), 2)
     alike = np.zeros((10, 2))
-    np.testing.assert_allclose(KernelSurface().fit(alike, np.arange(10.0)).predict(alike), 4.5)
+    np.testing.assert_allclose(KernelRidge().fit(alike, np.arange(10.0)).predict(alike), 4.5)
 
 
 def test_far_values_are_as_the_farthest():
@@ -173,9 +173,9 @@ def test_far_values_are_as_the_farthest():
 )
 def test_bad_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
-        KernelSurface(**parameters).fit(*waves(20))
+        KernelRidge(**parameters).fit(*waves(20))
 
 
-@parametrize_with_checks([KernelSurface()])
+@parametrize_with_checks([KernelRidge()])
 def test_scikit_learns_checks(estimator, check):
     check(estimator)

@@ -4,7 +4,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clearbands.models.bagging import Draws, Folds, predict_unseen
 from clearbands.models.gam import ExpectileGAM
-from clearbands.models.kernel_ridge import KernelSurface
+from clearbands.models.kernel_ridge import KernelRidge
 from clearbands.models.mixture import Mixture
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.models.trees_on_smooth import TreesOnSmooth
@@ -18,7 +18,7 @@ def line_with_a_step(n=120):
     return X, 5 * X[:, 0] + (X[:, 1] > 0.5) + rng.normal(0, 0.05, n)
 
 
-@pytest.mark.parametrize("smooth", [ExpectileGAM(), KernelSurface(random_state=0)])
+@pytest.mark.parametrize("smooth", [ExpectileGAM(), KernelRidge(random_state=0)])
 def test_both_together_err_less_than_each(smooth):
     X, y = line_with_a_step()
     draws = Folds.draw(len(y), 5, 1, np.random.RandomState(0))
@@ -44,7 +44,7 @@ def test_members_are_sums_of_members():
 def test_a_mixture_is_the_weighted_mean_of_its_models():
     X, y = line_with_a_step()
     counts = Folds.draw(len(y), 3, 1, np.random.RandomState(0)).counts
-    models = [FEW, KernelSurface(random_state=0)]
+    models = [FEW, KernelRidge(random_state=0)]
     bag = Mixture(models, [0.25, 0.75]).fit_bag(X, y, counts)
     one, other = (model.fit_bag(X, y, counts).predict_members(X) for model in models)
     np.testing.assert_allclose(bag.predict_members(X), 0.25 * one + 0.75 * other)

@@ -19,7 +19,7 @@ from clearbands.rows.support import Support
 from clearbands.uncertainty.bands import Components
 
 
-class Judged(NamedTuple):
+class CalibrationSet(NamedTuple):
     """What is said of rows by what did not see them."""
 
     y: np.ndarray
@@ -29,7 +29,7 @@ class Judged(NamedTuple):
     sample_weight: np.ndarray | None = None
 
     @classmethod
-    def of(cls, rows: Rows, components: Components, support: Support) -> Judged:
+    def of(cls, rows: Rows, components: Components, support: Support) -> CalibrationSet:
         """With centers inside the support."""
         inside = components._replace(center=support.clip(components.center))
         return cls(rows.y, inside, rows.groups, rows.calibration_weight, rows.sample_weight)
@@ -66,7 +66,7 @@ def for_groups(calibrator: BaseEstimator) -> GroupCalibrator:
 
 
 def fit_calibrator(
-    calibrator: BaseEstimator, held_out: Judged, chooser: Judged | None
+    calibrator: BaseEstimator, held_out: CalibrationSet, chooser: CalibrationSet | None
 ) -> BaseEstimator:
     """gamma1 from the rows held out, lambda from the same or from those of `chooser`."""
     validation = None if chooser is None else chooser.arrays
@@ -96,7 +96,7 @@ def scale(
 
 
 def keep_levels(
-    calibrator: BaseEstimator, held_out: Judged, levels: np.ndarray, *, is_split: bool
+    calibrator: BaseEstimator, held_out: CalibrationSet, levels: np.ndarray, *, is_split: bool
 ) -> AnyLevel | None:
     """What other levels need of the calibration rows; None where no level is finite.
 
@@ -124,7 +124,7 @@ def keep_levels(
 
 
 def lambda_paths(
-    calibrator: BaseEstimator, rows: Judged, levels: list[float], lambdas: np.ndarray
+    calibrator: BaseEstimator, rows: CalibrationSet, levels: list[float], lambdas: np.ndarray
 ) -> tuple[LambdaPath, ...]:
     """The loss over lambda at each level; none for a calibrator that has no lambda."""
     if isinstance(calibrator, AdditiveCalibrator):

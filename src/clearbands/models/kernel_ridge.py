@@ -27,7 +27,7 @@ SMALLEST = 1e-10  # directions of the landmarks that hold less of the largest ar
 MOST_LEVERAGE = 0.99
 
 
-class KernelSurface(CenterModel):
+class KernelRidge(CenterModel):
     """Kernel ridge regression around landmarks, with a distance that is learned.
 
     The distance is turned and stretched along the directions in which y changes, as seen by up to
@@ -54,7 +54,7 @@ class KernelSurface(CenterModel):
     --------
     >>> import numpy as np
     >>> X = np.linspace(0, 1, 60).reshape(-1, 1)
-    >>> model = KernelSurface(random_state=0).fit(X, np.sin(6 * X[:, 0]))
+    >>> model = KernelRidge(random_state=0).fit(X, np.sin(6 * X[:, 0]))
     >>> bool(abs(model.predict([[0.5]])[0] - np.sin(3)) < 0.01)
     True
     """
@@ -99,7 +99,7 @@ class KernelSurface(CenterModel):
             report(stage, len(counts) * done // 2, len(counts))
         return SurfaceBag(surfaces, half, origin, unit)
 
-    def finer(self, n_columns: int) -> KernelSurface:
+    def finer(self, n_columns: int) -> KernelRidge:
         """Unfitted, around twice as many landmarks."""
         return clone(self).set_params(n_landmarks=2 * self.n_landmarks)
 

@@ -13,7 +13,7 @@ from clearbands._compat import require
 from clearbands.models.boosted_quantiles import BoostedQuantiles
 from clearbands.models.forest_quantiles import ForestQuantiles
 from clearbands.models.gam import ExpectileGAM
-from clearbands.models.kernel_ridge import KernelSurface
+from clearbands.models.kernel_ridge import KernelRidge
 from clearbands.models.quantile_model import QuantileModel
 from clearbands.models.random_trees import RandomTrees
 from clearbands.models.symmetric_trees import SymmetricTrees
@@ -89,9 +89,9 @@ def surface_pool(n_columns: int, *, by_rank: bool = False, again: bool = False) 
         return {}
     n_landmarks = LANDMARKS // 2 if again else LANDMARKS
     if by_rank:
-        ranked = KernelSurface("matern", by_rank=True, n_landmarks=n_landmarks)
+        ranked = KernelRidge("matern", by_rank=True, n_landmarks=n_landmarks)
         return {"surface of ranks": TreesOnSmooth(ranked, SymmetricTrees())}
-    surface = KernelSurface(n_landmarks=n_landmarks)
+    surface = KernelRidge(n_landmarks=n_landmarks)
     return {"surface": TreesOnSmooth(surface, SymmetricTrees())}
 
 

@@ -24,7 +24,7 @@ class TreesOnSmooth(CenterModel):
 
     Parameters
     ----------
-    smooth : ExpectileGAM or KernelSurface, optional
+    smooth : ExpectileGAM or KernelRidge, optional
         By default a GAM of the mean. What a surface leaves over is what it would have left over
         had it not seen the row.
     trees : SymmetricTrees, optional

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from clearbands.calibration.lambda_path import LambdaPath
     from clearbands.selection.centers import CenterStanding
-    from clearbands.selection.judging import Standing
+    from clearbands.selection.judging import LeaderboardRow
 
 
 def lambda_path(path: LambdaPath, *, ax: Axes | None = None) -> Axes:
@@ -68,7 +68,7 @@ def lambda_path(path: LambdaPath, *, ax: Axes | None = None) -> Axes:
 
 
 def model_comparison(
-    leaderboard: Sequence[Standing | CenterStanding | Mapping[str, Any]],
+    leaderboard: Sequence[LeaderboardRow | CenterStanding | Mapping[str, Any]],
     *,
     most: int = 10,
     ax: Axes | None = None,

@@ -37,7 +37,7 @@ SHOWN_BINS = "shown.npz"
 
 
 @dataclass(frozen=True)
-class Learned(ABC):
+class Response(ABC):
     """What members see of a piece of the table, and what they learn."""
 
     rows: BinRows
@@ -56,7 +56,7 @@ class Learned(ABC):
 
 
 @dataclass(frozen=True)
-class Target(Learned):
+class Target(Response):
     """All columns, and y."""
 
     @property
@@ -71,7 +71,7 @@ class Target(Learned):
 
 
 @dataclass(frozen=True)
-class Sizes(Learned):
+class Sizes(Response):
     """What is shown of the center beside all columns, and the sizes of the residuals."""
 
     said: SayRows
@@ -103,7 +103,7 @@ class Sizes(Learned):
 class GrowMembers(Stage):
     """A file for each member, who sees the rows that its number and the seed say."""
 
-    learned: Learned
+    learned: Response
     model: tuple[tuple[str, Any], ...]  # the parameters of SymmetricTrees
     draws: HashedFolds
     per_one: float  # grains of a weight of 1

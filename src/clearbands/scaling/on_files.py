@@ -15,7 +15,7 @@ from clearbands.rows.labels import Told
 from clearbands.rows.shares import Shares
 from clearbands.scaling.roles import Roles
 from clearbands.selection.evidence import Encoded, judge
-from clearbands.selection.learned import Learned, Span
+from clearbands.selection.fit_result import FitResult, Span
 from clearbands.selection.plan import Parameters, Plan, rescaled
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class OnFiles:
     engine: Any
     door: Callable[[pl.DataFrame], Any]  # remembers the columns
 
-    def learn(self, plan: Plan, rng: np.random.RandomState) -> Learned:
+    def learn(self, plan: Plan, rng: np.random.RandomState) -> FitResult:
         """Fit encoder and parts, and have rows judged by what did not see them.
 
         Everything that follows from a sample is done as with rows in memory.
@@ -97,7 +97,7 @@ class OnFiles:
         has_copies = check_copies(sample, [share.rows for share in others])
         evidence = judge(found.made, shares, targets.inner)
         span = Span(found.ranges.low, found.ranges.high, found.texts)
-        return Learned(
+        return FitResult(
             encoder,
             targets,
             plan.recipe,

@@ -16,8 +16,8 @@ from clearbands.rows.split import Rows
 from clearbands.rows.weighting import fit_weighted
 from clearbands.selection.judging import (
     Contestant,
+    LeaderboardRow,
     NoiseCandidate,
-    Standing,
     blend,
     judge,
     leaderboard,
@@ -38,7 +38,7 @@ class Outcome(NamedTuple):
     parts: Blend
     y: np.ndarray  # (n,): of the training rows that some member did not see
     unseen: Components  # of these rows, by such members
-    leaderboard: tuple[Standing, ...]  # pairs, best first
+    leaderboard: tuple[LeaderboardRow, ...]  # pairs, best first
     rows: np.ndarray  # (n,): the numbers of the unseen rows among those that train
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from clearbands.calibration.calibration_set import Judged, fit_calibrator, for_groups
+from clearbands.calibration.calibration_set import CalibrationSet, fit_calibrator, for_groups
 from clearbands.models.bagging import set_up
 from clearbands.prediction.extrapolation import Extrapolation
 from clearbands.prediction.familiarity import (
@@ -44,11 +44,11 @@ class Evidence(ABC):
 
     train: Encoded
     parts: Pair | Blend
-    judged: Judged
-    chooser: Judged | None = None  # of rows that choose lambda; None where the same do
+    judged: CalibrationSet
+    chooser: CalibrationSet | None = None  # of rows that choose lambda; None where the same do
 
     @property
-    def chosen_on(self) -> Judged:
+    def chosen_on(self) -> CalibrationSet:
         return self.judged if self.chooser is None else self.chooser
 
     def calibrate(
@@ -122,10 +122,11 @@ def judge(made: Made, shares: Shares[Encoded], support: Support) -> Evidence:
     train, parts = shares.train, made.parts
     if made.unseen is not None:
         rows = train.rows.take(made.unseen.rows)
-        judged = Judged.of(rows, made.unseen.components, support)
+        judged = CalibrationSet.of(rows, made.unseen.components, support)
         return Within(train, parts, judged, numbers=made.unseen.rows)
     found = [
-        Judged.of(share.rows, parts.components(share.rows.X), support) for share in shares.held_out
+        CalibrationSet.of(share.rows, parts.components(share.rows.X), support)
+        for share in shares.held_out
     ]
     chooser = found[0] if len(found) > 1 else None
     return Apart(train, parts, found[-1], chooser, others=shares.held_out[-1])

@@ -11,7 +11,7 @@ from clearbands.rows.copies import check_copies
 from clearbands.rows.shares import all_targets
 from clearbands.rows.split import Rows
 from clearbands.selection.evidence import Encoded, judge
-from clearbands.selection.learned import Learned
+from clearbands.selection.fit_result import FitResult
 from clearbands.selection.plan import Plan, rescaled
 
 
@@ -22,7 +22,7 @@ class InMemory:
     rows: Rows
     held_out: Rows | None
 
-    def learn(self, plan: Plan, rng: np.random.RandomState) -> Learned:
+    def learn(self, plan: Plan, rng: np.random.RandomState) -> FitResult:
         """Fit encoder and parts, and have rows judged by what did not see them."""
         given = plan.share_out(self.rows, self.held_out, rng)
         y = all_targets(given)
@@ -37,4 +37,4 @@ class InMemory:
         has_copies = check_copies(train, others, given=self.held_out is not None)
         made = recipe.fit(train, others[0] if others else None, rng)
         evidence = judge(made, ready, targets.inner)
-        return Learned(encoder, targets, recipe, made, evidence, y, len(train), has_copies)
+        return FitResult(encoder, targets, recipe, made, evidence, y, len(train), has_copies)

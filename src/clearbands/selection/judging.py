@@ -31,7 +31,7 @@ class NoiseCandidate(NamedTuple):
     learns_target: bool = False
 
 
-class Standing(NamedTuple):
+class LeaderboardRow(NamedTuple):
     """A line of the leaderboard."""
 
     center: str
@@ -176,12 +176,12 @@ def not_told_apart(
 
 def leaderboard(
     contestants: Sequence[Contestant], kept: Sequence[Contestant]
-) -> tuple[Standing, ...]:
+) -> tuple[LeaderboardRow, ...]:
     """All of them, best first."""
     ranked = sorted(contestants, key=lambda contestant: contestant.loss)
     names = {c.names for c in kept}
     return tuple(
-        Standing(
+        LeaderboardRow(
             c.center_name,
             c.noise_name,
             c.loss,

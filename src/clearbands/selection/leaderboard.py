@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clearbands.selection.centers import CenterStanding
-from clearbands.selection.judging import Standing
+from clearbands.selection.judging import LeaderboardRow
 
 if TYPE_CHECKING:
     from clearbands.regressor import ClearRegressor
@@ -48,7 +48,7 @@ def boards_of(model: ClearRegressor) -> tuple[Board, ...]:
 
 
 def board_of(
-    leaderboard: Sequence[Standing | CenterStanding | Mapping[str, Any]],
+    leaderboard: Sequence[LeaderboardRow | CenterStanding | Mapping[str, Any]],
 ) -> Board:
     """`ClearRegressor.leaderboard_`, `ClearRegressor.centers_` or `PCSEnsemble.leaderboard_`.
 
@@ -59,8 +59,8 @@ def board_of(
     (Entry(name='gam after logs', value=1.5, also=0.9, kept=True),)
     """
     first = leaderboard[0] if len(leaderboard) else None
-    if isinstance(first, Standing):
-        return _pairs([each for each in leaderboard if isinstance(each, Standing)])
+    if isinstance(first, LeaderboardRow):
+        return _pairs([each for each in leaderboard if isinstance(each, LeaderboardRow)])
     if isinstance(first, CenterStanding):
         return _centers([each for each in leaderboard if isinstance(each, CenterStanding)], set())
     models = [each for each in leaderboard if isinstance(each, Mapping)]
@@ -75,7 +75,7 @@ def best_model(model: ClearRegressor) -> str | None:
     return boards[0].entries[0].name if boards else None
 
 
-def _pairs(standings: Sequence[Standing]) -> Board:
+def _pairs(standings: Sequence[LeaderboardRow]) -> Board:
     entries = tuple(
         Entry(f"{each.center}, noise by {each.noise}", each.loss, each.behind, each.kept)
         for each in standings

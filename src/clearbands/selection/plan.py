@@ -18,7 +18,7 @@ from clearbands.rows.support import Support, check_support
 from clearbands.rows.target_transform import check_transform, fit_transform
 from clearbands.rows.targets import Targets
 from clearbands.rows.typed import Seed
-from clearbands.selection.learned import Learned
+from clearbands.selection.fit_result import FitResult
 from clearbands.selection.model_search import Contest
 from clearbands.selection.recipe import RESIDUALS, Recipe
 from clearbands.uncertainty.aleatoric import AleatoricPart
@@ -103,7 +103,7 @@ class Plan:
 class GivenRows(Protocol):
     """Rows that `fit` was given."""
 
-    def learn(self, plan: Plan, rng: np.random.RandomState) -> Learned:
+    def learn(self, plan: Plan, rng: np.random.RandomState) -> FitResult:
         """Fit encoder and parts, and have rows judged by what did not see them."""
 
 

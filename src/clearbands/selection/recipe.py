@@ -38,7 +38,7 @@ from clearbands.selection.centers import (
     rank_centers,
 )
 from clearbands.selection.compete import compete, draw_rows
-from clearbands.selection.judging import NoiseCandidate, Standing
+from clearbands.selection.judging import LeaderboardRow, NoiseCandidate
 from clearbands.selection.model_search import Contest
 from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
 from clearbands.uncertainty.bands import Components
@@ -65,7 +65,7 @@ class Made(NamedTuple):
     """Fitted parts, and how they came to be the ones."""
 
     parts: Pair | Blend
-    leaderboard: tuple[Standing, ...] = ()  # pairs, best first
+    leaderboard: tuple[LeaderboardRow, ...] = ()  # pairs, best first
     centers: tuple[CenterStanding, ...] = ()  # best first
     unseen: Unseen | None = None  # None where training rows were only seen
 

@@ -29,7 +29,7 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Learned:
+class FitResult:
     """Parts, and what is known of the rows they were fitted on."""
 
     encoder: BaseEstimator
