@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from scipy import stats
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
@@ -22,7 +22,6 @@ import clearbands
 from clearbands import CalibrationWarning, ClearClassifier, SymmetricTreesClassifier
 from clearbands.calibration.conformal import beta_parameters, rank
 from clearbands.calibration.logits import unseen_logits
-from clearbands.prediction.class_predictions import predict_classes
 from clearbands.selection.class_members import stratified_folds
 from tests.toys import OTHER_DRAWS
 
@@ -494,35 +493,3 @@ def test_whatever_scikit_learn_is_set_to_give(output):
             quick(encoder=StandardScaler()).fit(X, y).predict_proba(X), plain
         )
         quick().fit(X, y).unfamiliar(X)
-
-
-class CountingEncoder(TransformerMixin, BaseEstimator):
-    """Numbers as they are, and how many times."""
-
-    calls = 0
-
-    def fit(self, X, y=None):
-        return self
-
-    def transform(self, X):
-        type(self).calls += 1
-        return np.asarray(X, float)
-
-
-class CountingBayes(GaussianNB):
-    calls = 0
-
-    def predict_proba(self, X):
-        type(self).calls += 1
-        return super().predict_proba(X)
-
-
-def test_whatever_is_asked_of_rows_they_are_encoded_and_passed_to_members_once():
-    X, y = blobs(120)
-    model = quick(CountingBayes(), encoder=CountingEncoder()).fit(X, y)
-    alone = model.unfamiliar(X)
-    CountingEncoder.calls = CountingBayes.calls = 0
-    found = predict_classes(model, X, [0.8, 0.9], unfamiliar=True)
-    assert CountingEncoder.calls == 1
-    assert CountingBayes.calls == len(model.members_)
-    np.testing.assert_array_equal(found.unfamiliar, alone)

@@ -6,13 +6,13 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags, _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.calibration.class_calibrator import JointClassCalibrator
@@ -119,7 +119,6 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
     ((89,), (89,))
     """
 
-    encoder_: BaseEstimator
     bags_: list[ClassBag]
     familiar_: Familiarity | None
     models_: dict[str, BaseEstimator]
@@ -208,20 +207,13 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
     def member_logits(self, X: TableLike) -> np.ndarray:
         """(n, members, classes): centred log-probabilities, not calibrated."""
         check_is_fitted(self, "bags_")
-        return self._logits(encode(self.encoder_, check_table(self, X, reset=False)))
+        return self._logits(check_table(self, X, reset=False))
 
     def answers(self, X: TableLike) -> ClassAnswers:
         """Probabilities, entropies and sets of the rows, whose members are asked only once."""
         check_is_fitted(self, "calibrator_")
-        table = check_table(self, X, reset=False)
-        encoded = encode(self.encoder_, table)
-        logits = self._logits(encoded)
-        return ClassAnswers(
-            self.calibrator_.predict_members(logits),
-            self._threshold,
-            kind_of(X),
-            lambda: self._unfamiliar(table, encoded, logits),
-        )
+        members = self.calibrator_.predict_members(self.member_logits(X))
+        return ClassAnswers(members, self._threshold, kind_of(X))
 
     def predict_proba(self, X: TableLike) -> np.ndarray:
         """(n, classes): calibrated probabilities."""
@@ -251,13 +243,12 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         range of its column, a category that was never seen. Of ordinary rows about 5 % are flagged,
         as for numbers; what c2 makes of the disagreement does not matter.
         """
-        return self.answers(X).unfamiliar()
-
-    def _unfamiliar(self, table: TableLike, encoded: Any, logits: np.ndarray) -> np.ndarray:
+        check_is_fitted(self, "calibrator_")
         if self.familiar_ is None:
             raise ValueError(NO_FAMILIARITY)
-        texts = texts_of_rows(self.encoder_, table)
-        scores = self.familiar_.scores(encoded, texts, _disagreement(logits))
+        X = check_table(self, X, reset=False)
+        encoded, texts = encode(self.encoder_, X), texts_of_rows(self.encoder_, X)
+        scores = self.familiar_.scores(encoded, texts, _disagreement(self._logits(X)))
         return scores > self.familiar_.threshold
 
     def report(
@@ -387,7 +378,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         if self.calibration_ == "cross":
             draws = self._train(rows, rng)
             self.familiar_ = self._familiar(rows)
-            logits = unseen_logits(self._logits(encode(self.encoder_, rows.X)), draws)
+            logits = unseen_logits(self._logits(rows.X), draws)
             unseen = Held(rows.y, logits, rows.sample_weight)
             return unseen, unseen
         if self.members is not None:
@@ -408,8 +399,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         return self._hold(choosing), self._hold(judging)
 
     def _hold(self, rows: Rows) -> Held:
-        logits = self._logits(encode(self.encoder_, rows.X))
-        return Held(rows.y, logits, rows.sample_weight)
+        return Held(rows.y, self._logits(rows.X), rows.sample_weight)
 
     def _check_copies(self, rows: Rows, given: Rows | None) -> bool:
         """Whether rows that judge seem to be copies of some that train."""
@@ -446,15 +436,15 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         texts = texts_of_rows(self.encoder_, train.X)
         if held_out is None:
             rows = ordinary_rows(len(train))
-            widths = _disagreement(self._logits(encoded[rows]))
+            widths = _disagreement(self._logits(_safe_indexing(train.X, rows)))
             return Familiarity.of(encoded, texts, widths, rows=rows)
         new = encode(self.encoder_, held_out.X), texts_of_rows(self.encoder_, held_out.X)
-        widths = _disagreement(self._logits(new[0]))
+        widths = _disagreement(self._logits(held_out.X))
         return Familiarity.of(encoded, texts, widths, held_out=new)
 
-    def _logits(self, encoded: Any) -> np.ndarray:
-        """(n, members, classes) of rows as members see them."""
-        return np.concatenate([bag.predict_logits(encoded) for bag in self.bags_], axis=1)
+    def _logits(self, X: TableLike) -> np.ndarray:
+        X = encode(self.encoder_, X)
+        return np.concatenate([bag.predict_logits(X) for bag in self.bags_], axis=1)
 
     def _pool(self, n_rows: int) -> Mapping[str, BaseEstimator]:
         if self.model is None:
@@ -501,8 +491,6 @@ class ClassAnswers:
     members: np.ndarray  # (n, members, classes): probabilities
     threshold: Callable[[float], float]  # of the sets at a level
     kind: FrameKind
-    unfamiliar: Callable[[], np.ndarray]
-    """(n,) booleans: whether a row is unlike those the model has learned from."""
 
     @cached_property
     def probabilities(self) -> np.ndarray:

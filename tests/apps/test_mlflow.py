@@ -9,18 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
-from sklearn.linear_model import LogisticRegression
 
 import clearbands
 import clearbands.apps.mlflow
-from clearbands import (
-    ClearClassifier,
-    ClearRegressor,
-    LinearQuantiles,
-    PCSEnsemble,
-    ResidualQuantiles,
-)
-from clearbands.prediction.class_predictions import predict_classes
+from clearbands import ClearRegressor, LinearQuantiles, PCSEnsemble, ResidualQuantiles
 from clearbands.prediction.predictions import predict
 
 mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
@@ -72,16 +64,6 @@ def test_a_saved_model_is_the_same_and_serves_the_same_numbers(model, houses, tm
     assert outputs[:3] == ["point", "lower_0.9", "upper_0.9"]
     requirements = (tmp_path / "model" / "requirements.txt").read_text().split()
     assert f"clearbands=={clearbands.__version__}" in requirements
-
-
-def test_a_classifier_serves_classes_and_sets(houses, tmp_path):
-    frame, price = houses
-    model = ClearClassifier(LogisticRegression(), n_folds=3, n_repeats=1, random_state=0)
-    model.fit(frame, np.where(price > np.median(price), "dear", "cheap"))
-    clearbands.apps.mlflow.save_model(model, tmp_path / "model", input_example=frame.head(3))
-    served = mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(frame)
-    assert_frame_equal(served, pd.DataFrame(predict_classes(model, frame).columns()))
-    assert served.columns[:4].tolist() == ["class", "set", "p_cheap", "p_dear"]
 
 
 def test_the_file_inside_is_a_model_file(model, tmp_path):

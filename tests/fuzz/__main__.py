@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from pathlib import Path
 
@@ -10,24 +11,15 @@ from tests.fuzz import (
     calibrator,
     crafted_files,
     explore,
+    fits,
     model_files,
-    packed_tables,
     promises,
     service,
     tables,
 )
 from tests.fuzz.campaign import Outcome, run, table
 
-MODULES = (
-    calibrator,
-    promises,
-    model_files,
-    crafted_files,
-    service,
-    explore,
-    packed_tables,
-    tables,
-)
+MODULES = (calibrator, promises, fits, model_files, crafted_files, service, explore, tables)
 TARGETS = [module.TARGET for module in MODULES]
 SHOWN = 5  # of the broken cases
 START, END = "<!-- fuzz -->\n", "<!-- end of fuzz -->"
@@ -36,14 +28,17 @@ START, END = "<!-- fuzz -->\n", "<!-- end of fuzz -->"
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10, help="for all targets together")
+    parser.add_argument(
+        "--count", type=int, help="so many cases of a target, however long it takes"
+    )
     parser.add_argument("--only", choices=[target.name for target in TARGETS])
     parser.add_argument("--seed", type=int, help="this one case")
     parser.add_argument("--first", type=int, default=0, help="the seed of the first case")
     parser.add_argument("--write", type=Path, help="a page whose table is to be replaced")
     args = parser.parse_args(arguments)
     targets = [target for target in TARGETS if args.only in (None, target.name)]
-    seconds = 60 * args.minutes / len(targets)
-    first, most = (args.first, None) if args.seed is None else (args.seed, 1)
+    seconds = 60 * args.minutes / len(targets) if args.count is None else math.inf
+    first, most = (args.first, args.count) if args.seed is None else (args.seed, 1)
     outcomes = []
     for target in targets:
         outcomes.append(run(target, seconds, first=first, most=most))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 
@@ -24,10 +25,8 @@ def value(rng: np.random.Generator, depth: int = 0) -> Any:
         return None
     if way == 1:
         return bool(rng.integers(2))
-    if way == 2:
-        return NUMBERS[rng.integers(len(NUMBERS))]
-    if way == 3:
-        return float(rng.normal())
+    if way in (2, 3):
+        return number(rng)
     if way == 4:
         return WORDS[rng.integers(len(WORDS))]
     if way == 5:
@@ -35,14 +34,31 @@ def value(rng: np.random.Generator, depth: int = 0) -> Any:
     return {key(rng): value(rng, depth + 1) for _ in range(rng.integers(4))}
 
 
+def number(rng: np.random.Generator) -> float:
+    """Of any size, or one at an edge."""
+    if rng.random() < 0.5:
+        return NUMBERS[rng.integers(len(NUMBERS))]
+    return float(rng.normal() * 10.0 ** rng.integers(-3, 10))
+
+
+def query(rng: np.random.Generator, names: tuple[str, ...]) -> str:
+    """A question or two in an address, most of them with a number."""
+    asked = []
+    for _ in range(rng.integers(1, 3)):
+        name = names[rng.integers(len(names))]
+        usual = number(rng) if name in ("above", "below") else rng.random()
+        asked.append((name, usual if rng.random() < 0.8 else value(rng, 3)))
+    return urlencode(asked, errors="surrogatepass")
+
+
 def key(rng: np.random.Generator) -> str:
     return KEYS[rng.integers(len(KEYS))]
 
 
 def row(rng: np.random.Generator) -> dict[str, Any]:
-    """A row that is right but for a field or two."""
-    fields = dict(ROW)
-    for _ in range(rng.integers(3)):
+    """A row that is right, every other time but for a field or two."""
+    fields = dict(ROW) | {"x": number(rng)}
+    for _ in range(rng.integers(1, 3) * rng.integers(2)):
         if rng.random() < 0.2:
             fields.pop(key(rng), None)
         else:

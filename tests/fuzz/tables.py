@@ -33,7 +33,7 @@ def attempt(rng: np.random.Generator) -> None:
     try:
         model.fit(table, y)
     except (ValueError, TypeError) as error:
-        if not _is_refusal(error):
+        if not is_refusal(error):
             raise
         return
     point, intervals = model.predict_interval(head)
@@ -46,7 +46,7 @@ def attempt(rng: np.random.Generator) -> None:
     )
 
 
-def _is_refusal(error: Exception) -> bool:
+def is_refusal(error: Exception) -> bool:
     """A sentence of ours, or of scikit-learn's checks; not what fell out of a library below."""
     innermost = traceback.extract_tb(error.__traceback__)[-1].filename
     return "clearbands" in innermost or "sklearn/utils/validation" in innermost

@@ -26,4 +26,14 @@ def test_a_broken_promise_is_counted_with_its_seed():
     assert 0 < len(outcome.broken) < 20
     assert set(outcome.broken) <= set(range(3, 23))
     assert "large" in next(iter(outcome.broken.values()))
+    assert "all together" not in outcome.broken
     assert f"| toy | always small | 20 | {len(outcome.broken)} |" in table([outcome])
+
+
+def test_measurements_are_judged_together():
+    def judge(measured):
+        assert sum(measured) < 5, f"{len(measured)} cases measured {sum(measured):.1f}"
+
+    toy = Target("toy", "little in all", lambda rng: rng.random(), judge)
+    assert run(toy, seconds=10, most=4).broken == {}
+    assert set(run(toy, seconds=10, most=40).broken) == {"all together"}

@@ -77,3 +77,14 @@ def test_rows_that_every_member_saw_do_not_judge():
         np.testing.assert_array_equal(unseen_rows(np.array([1.0, np.nan, 2.0, 3.0])), [0, 2, 3])
     with pytest.raises(ValueError, match="Only 1 of 4 rows were left out by any member"):
         unseen_rows(np.array([1.0, np.nan, np.nan, np.nan]))
+
+
+def test_the_best_of_infinite_losses_is_kept_with_those_that_are_as_bad():
+    """Of very few rows every pair may have infinite bounds."""
+    field = [
+        contestant("best", [np.inf, 1.0]),
+        contestant("as bad", [np.inf, 1.0]),
+        contestant("worse", [np.inf, np.inf]),
+    ]
+    kept = not_told_apart(field, most=4, errors=1.0)
+    assert [c.center_name for c in kept] == ["best", "as bad"]

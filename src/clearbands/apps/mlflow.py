@@ -3,7 +3,7 @@
     import clearbands.apps.mlflow
 
     info = clearbands.apps.mlflow.log_model(model, name="houses", input_example=X.head())
-    clearbands.apps.mlflow.load_model(info.model_uri)          # the model itself
+    clearbands.apps.mlflow.load_model(info.model_uri)          # the ClearRegressor
     mlflow.pyfunc.load_model(info.model_uri).predict(X)   # what `clearbands predict` writes
 
 A model is stored in the file format of `clearbands.save`: loading it runs no code from it.
@@ -18,12 +18,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from sklearn.base import is_classifier
-
 from clearbands import __version__
 from clearbands._compat import require
 from clearbands.persistence.model_file import load, save
-from clearbands.prediction.class_predictions import predict_classes
 from clearbands.prediction.predictions import predict
 
 if TYPE_CHECKING:
@@ -31,7 +28,6 @@ if TYPE_CHECKING:
     from mlflow.models import Model
     from mlflow.models.model import ModelInfo
 
-    from clearbands.classifier import ClearClassifier
     from clearbands.regressor import ClearRegressor
 
 FLAVOUR = "clearbands"
@@ -39,7 +35,7 @@ FILE = "model.clear"
 
 
 def save_model(
-    model: ClearRegressor | ClearClassifier,
+    model: ClearRegressor,
     path: str | os.PathLike[str],
     mlflow_model: Model | None = None,
     **options: Any,
@@ -70,7 +66,7 @@ def save_model(
         )
 
 
-def log_model(model: ClearRegressor | ClearClassifier, name: str, **options: Any) -> ModelInfo:
+def log_model(model: ClearRegressor, name: str, **options: Any) -> ModelInfo:
     """Log a fitted model in the run that is active, or in a new one; `options` as above.
 
     `registered_model_name` also registers it.
@@ -81,7 +77,7 @@ def log_model(model: ClearRegressor | ClearClassifier, name: str, **options: Any
     )
 
 
-def load_model(model_uri: str) -> ClearRegressor | ClearClassifier:
+def load_model(model_uri: str) -> ClearRegressor:
     """The model itself, from a place that MLflow knows."""
     folder = _mlflow().artifacts.download_artifacts(artifact_uri=model_uri)
     return load(Path(folder) / "data" / FILE)
@@ -90,19 +86,14 @@ def load_model(model_uri: str) -> ClearRegressor | ClearClassifier:
 class PredictionTable:
     """What MLflow calls a model: tables in, tables out."""
 
-    def __init__(self, model: ClearRegressor | ClearClassifier) -> None:
+    def __init__(self, model: ClearRegressor) -> None:
         self.model = model
 
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> pd.DataFrame:
-        """What `clearbands predict` writes.
-
-        The point, bounds at every level and the parts of the width; or the class, its set, a
-        probability of each class and the entropies.
-        """
+        """Point, bounds at every level, and the parts of the width, as `clearbands predict`."""
         import pandas as pd
 
-        ask = predict_classes if is_classifier(self.model) else predict
-        return pd.DataFrame(ask(self.model, model_input).columns())
+        return pd.DataFrame(predict(self.model, model_input).columns())
 
 
 def _load_pyfunc(path: str) -> PredictionTable:

@@ -193,8 +193,9 @@ def leaderboard(
 
 
 def _behind(contestant: Contestant, best: Contestant) -> tuple[float, float]:
-    difference, weight = contestant.row_losses - best.row_losses, contestant.weight
+    losses, of_best, weight = contestant.row_losses, best.row_losses, contestant.weight
     with np.errstate(invalid="ignore"):  # of infinite bounds, which no row brings near to others
+        difference = np.where(losses == of_best, 0.0, losses - of_best)
         return mean_of(difference, weight), error_of_mean(difference, weight)
 
 

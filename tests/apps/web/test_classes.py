@@ -53,20 +53,6 @@ def test_predictions_are_those_of_the_model(client, model):
         assert said["unfamiliar"] == model.unfamiliar(X)[i]
 
 
-def test_levels_are_refused_by_what_rows_count_as():
-    """As the model weighs them: 12 rows that count 10 times are 120."""
-    rng = np.random.default_rng(0)
-    y = np.resize([0, 1], 12)
-    X = pl.DataFrame({"a": y + rng.normal(size=12), "town": ["n"] * 12})
-    model = ClearClassifier(LogisticRegression(), n_folds=2, n_repeats=1, random_state=0)
-    for weight, highest in ((1.0, 12 / 13), (10.0, 120 / 121)):
-        model.fit(X, y, sample_weight=np.full(12, weight))
-        ask = TestClient(create_app(model))
-        for level in (0.9, 0.95, 0.99, 0.995):
-            answer = ask.post(f"/predict?level={level}", json={"rows": ROWS})
-            assert answer.status_code == (200 if level <= highest else 422), answer.text
-
-
 def test_a_table_comes_back_as_a_table(client):
     body = "a,town\n0.1,n\n"
     asked = {"content-type": "text/csv", "accept": "text/csv"}
