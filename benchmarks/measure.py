@@ -24,9 +24,9 @@ def measure(work: Callable[[], Any]) -> tuple[Any, Cost]:
     """The result of `work()` and what it cost."""
     before, peak_before = _memory_mb("VmRSS"), peak_mb()
     _forget_peak()
-    cpu, wall = _cpu_seconds(), time.perf_counter()
+    cpu, wall = cpu_seconds(), time.perf_counter()
     result = work()
-    cpu, wall = _cpu_seconds() - cpu, time.perf_counter() - wall
+    cpu, wall = cpu_seconds() - cpu, time.perf_counter() - wall
     peak = _memory_mb("VmHWM")
     return result, Cost(cpu, wall, max(peak, peak_before), peak - before)
 
@@ -40,7 +40,7 @@ def load_average() -> float:
     return os.getloadavg()[0]
 
 
-def _cpu_seconds() -> float:
+def cpu_seconds() -> float:
     times = os.times()
     return time.process_time() + times.children_user + times.children_system
 

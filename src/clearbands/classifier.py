@@ -28,6 +28,7 @@ from clearbands.calibration.conformal import (
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.calibration.logits import ClassBag, ListedClassifiers, classes_of, unseen_logits
 from clearbands.engine.progress import Listener, listening
+from clearbands.engine.threads import one_blas_thread
 from clearbands.models.bagging import Folds, seed_missing
 from clearbands.prediction.class_uncertainty import ClassUncertainty
 from clearbands.prediction.familiarity import (
@@ -182,7 +183,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         rng = check_random_state(self.random_state)
         rows = self._check_rows(X, y, sample_weight, reset=True)
         given = None if X_cal is None else self._check_rows(X_cal, y_cal, reset=False)
-        with listening(progress):
+        with listening(progress), one_blas_thread():
             choosing, judging = self._fit_members(rows, given, rng)
         has_copies = self._check_copies(rows, given)
         # One row of a class drawn by chance keeps c1 finite where no row is wrong.

@@ -19,6 +19,7 @@ from clearbands.calibration.calibration_set import (
 )
 from clearbands.calibration.calibrators import ClearCalibrator
 from clearbands.engine.progress import Listener, listening
+from clearbands.engine.threads import one_blas_thread
 from clearbands.models.monotone import Monotone, check_groups_are_free
 from clearbands.prediction.interval_regressor import check_encoder_sees_no_target
 from clearbands.prediction.updating import UpdatingRegressor
@@ -268,7 +269,7 @@ class ClearRegressor(UpdatingRegressor):
         else:
             check_nothing_for_files(features, work, engine)
             rows = self._in_memory(X, y, X_cal, y_cal, told, plan)
-        with listening(progress):
+        with listening(progress), one_blas_thread():
             learned = rows.learn(plan, rng)  # parts, and what they say of rows they did not see
             self._take_parts(learned)
             self._calibrate(learned.evidence, plan, rng)

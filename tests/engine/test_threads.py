@@ -1,12 +1,16 @@
 import os
 import signal
+import sys
 import threading
 import time
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from clearbands import ClearRegressor, FoldedEnsemble, ScaledResiduals
+from clearbands.engine import threads
 from clearbands.engine.progress import listening
 from clearbands.engine.threads import one_blas_thread, run_threads
 
@@ -102,3 +106,43 @@ def test_blas_gets_its_threads_back_after_an_error():
         with pytest.raises(RuntimeError, match="inside"), one_blas_thread():
             raise RuntimeError("inside")
         assert blas_threads() == {2}
+
+
+def test_libraries_are_looked_for_once_until_another_module_is_imported(monkeypatch):
+    with one_blas_thread():
+        pass
+    scans = []
+
+    class Counting(threads.ThreadpoolController):
+        def __init__(self):
+            scans.append(1)
+            super().__init__()
+
+    monkeypatch.setattr(threads, "ThreadpoolController", Counting)
+    for _ in range(3):
+        with one_blas_thread():
+            pass
+    assert not scans
+    monkeypatch.setitem(sys.modules, "a_module_that_was_not_there", threads)
+    with one_blas_thread():
+        pass
+    assert len(scans) == 1
+
+
+def test_a_fit_multiplies_matrices_on_one_thread():
+    seen = set()
+
+    class Line(BaseEstimator):
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            seen.update(blas_threads())
+            return X[:, 0]
+
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    part = FoldedEnsemble(Line(), n_folds=2, n_repeats=2)
+    with threadpool_limits(2, user_api="blas"):
+        ClearRegressor(part, ScaledResiduals(Line()), random_state=0).fit(X, X[:, 0] + X[:, 1])
+        assert blas_threads() == {2}
+    assert seen == {1}

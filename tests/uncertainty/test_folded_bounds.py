@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from clearbands import BoostedQuantiles, LinearQuantiles
+from clearbands import BoostedQuantiles, ForestQuantiles, LinearQuantiles
+from clearbands.models.bagging import compact_unseen, predict_unseen
 from clearbands.uncertainty.folded_bounds import FoldedBounds
 from tests.toys import OTHER_DRAWS, noisy_line
 
@@ -46,3 +47,12 @@ def test_the_residual_of_a_row_has_no_part_in_its_unseen_widths():
 )
 def test_estimator_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("model", [ForestQuantiles(n_trees=5), BoostedQuantiles(n_trees=5)])
+def test_members_are_asked_only_about_rows_that_they_did_not_see(model):
+    X, residual = np.random.default_rng(0).normal(size=(2, 90, 1))
+    part = FoldedBounds(model, n_folds=3, n_repeats=2, random_state=0).fit(X, residual[:, 0])
+    everyone = compact_unseen(part.bag_.predict_members(X), part.draws_)
+    some = predict_unseen(part.bag_, X, part.draws_)
+    np.testing.assert_array_equal(some, everyone)

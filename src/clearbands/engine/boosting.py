@@ -5,7 +5,7 @@ All members share one matrix of binned columns; a bootstrap is a count per row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,6 +55,16 @@ class BoostedBag(Stored):
         _predict_members(binned, self.init, *trees, depth, np.empty(ROWS_PER_BLOCK), members)
         members *= self.unit
         return members
+
+    def member(self, number: int) -> BoostedBag:
+        """One member alone: views, no copies."""
+        own = slice(number, number + 1)
+        names = ("unit", "feature", "threshold", "value")
+        return replace(
+            self,
+            init=np.ascontiguousarray(self.init[:, own]),
+            **{name: getattr(self, name)[own] for name in names},
+        )
 
 
 def fit_boosted_bag(

@@ -7,7 +7,7 @@ so one forest serves every quantile.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import e
 
 import numpy as np
@@ -81,6 +81,19 @@ class ForestBag(Stored):
             found = sorted_quantiles(self.targets[places[: len(binned)]], self.quantiles)
             predicted[block] = found.transpose(0, 2, 1)
         return predicted
+
+    def member(self, number: int) -> ForestBag:
+        """One forest alone: views, no copies."""
+        trees, roots, kept = self._forest(number)
+        starts = (np.array([0, len(trees.feature)]), np.array([0, len(kept)]))
+        return replace(
+            self,
+            **trees._asdict(),
+            kept=kept,
+            roots=roots[None],
+            node_starts=starts[0],
+            leaf_starts=starts[1],
+        )
 
     def _forest(self, member: int) -> tuple[Nodes, np.ndarray, np.ndarray]:
         nodes = slice(*self.node_starts[member : member + 2])

@@ -82,16 +82,20 @@ class RandomTreesBag(Stored):
                 members[part, member] = self._predict(member, binned)
         return members[:, None, :]
 
-    def predict_unseen(self, X: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """(n, r), as `SymmetricBag.predict_unseen`."""
-        unseen = counts == 0
-        place = np.cumsum(unseen, axis=0) - 1
-        members = np.full((len(X), int(place.max(initial=-1)) + 1), np.nan)
-        binned = self.bins.apply(X, np.int16)
-        for member in range(len(self)):
-            rows = np.flatnonzero(unseen[member])
-            members[rows, place[member, rows]] = self._predict(member, binned[rows])
-        return members
+    def member(self, number: int) -> RandomTreesBag:
+        """One member alone: views, no copies."""
+        nodes = slice(*self.node_starts[number : number + 2])
+        leaves = slice(*self.leaf_starts[number : number + 2])
+        return RandomTreesBag(
+            self.bins,
+            self.origin[number : number + 1],
+            self.unit[number : number + 1],
+            *(own[nodes] for own in (self.feature, self.threshold, self.child)),
+            self.value[leaves],
+            self.roots[number : number + 1],
+            node_starts=np.array([0, nodes.stop - nodes.start]),
+            leaf_starts=np.array([0, leaves.stop - leaves.start]),
+        )
 
     def _predict(self, member: int, binned: np.ndarray) -> np.ndarray:
         nodes = slice(*self.node_starts[member : member + 2])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from threadpoolctl import OpenBLASController, threadpool_limits
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 from clearbands.engine.progress import report
 
@@ -37,19 +39,40 @@ def run_threads(
             raise
 
 
+class _Libraries:
+    """The thread pools of loaded libraries. Looking for them takes milliseconds.
+
+    They are looked for again only after a module was imported, which may have loaded another.
+    """
+
+    def __init__(self) -> None:
+        self._controller: ThreadpoolController | None = None
+        self._n_modules = 0
+
+    def one_thread(self, user_api: str) -> Any:
+        """A limit, which is lifted when its block ends."""
+        n_modules = len(sys.modules)
+        if self._controller is None or n_modules != self._n_modules:
+            self._controller, self._n_modules = ThreadpoolController(), n_modules
+        return self._controller.select(user_api=user_api).limit(limits=1)
+
+
+_libraries = _Libraries()
+
+
 class _SharedLimit:
     """A limit for the whole process, which the first to come sets and the last to go lifts."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._holders = 0
-        self._limits: threadpool_limits | None = None
+        self._limits: Any = None
 
     def take(self) -> None:
         with self._lock:
             if self._holders == 0:
                 _take_control()
-                self._limits = threadpool_limits(1, user_api="blas")
+                self._limits = _libraries.one_thread("blas")
             self._holders += 1
 
     def give_back(self) -> None:
@@ -84,7 +107,7 @@ def one_blas_thread() -> Iterator[None]:
     """
     _limit.take()
     try:
-        with threadpool_limits(1, user_api="openmp"):
+        with _libraries.one_thread("openmp"):
             yield
     finally:
         _limit.give_back()

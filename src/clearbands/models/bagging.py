@@ -449,8 +449,19 @@ def predict_unseen(bag: Bag, X: np.ndarray, draws: Draws) -> np.ndarray:
     """
     if hasattr(bag, "predict_unseen"):
         return bag.predict_unseen(X, ~draws.unseen)[:, None]
-    members = bag.predict_members(X)
-    return compact_unseen(members, draws)
+    if not hasattr(bag, "member"):
+        return compact_unseen(bag.predict_members(X), draws)
+    unseen = draws.unseen
+    place = np.cumsum(unseen, axis=0) - 1
+    members: np.ndarray | None = None
+    for number, own in enumerate(unseen):
+        rows = np.flatnonzero(own)
+        predicted = bag.member(number).predict_members(X[rows])[:, :, 0]
+        if members is None:
+            members = np.full((len(X), predicted.shape[1], int(place.max()) + 1), np.nan)
+        members[rows, :, place[number, rows]] = predicted
+    assert members is not None
+    return members
 
 
 def compact_unseen(members: np.ndarray, draws: Draws) -> np.ndarray:

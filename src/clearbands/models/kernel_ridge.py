@@ -10,7 +10,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from clearbands.engine.progress import report
+from clearbands.engine.threads import one_blas_thread, run_threads
 from clearbands.models.bagging import Draws, compact_unseen
 from clearbands.models.center_model import CenterModel
 from clearbands.models.coordinates import Coordinates, learn_turn
@@ -92,12 +92,15 @@ class KernelRidge(CenterModel):
         origin = float(np.average(y, weights=seen))
         unit = float(np.sqrt(np.average((y - origin) ** 2, weights=seen))) or 1.0
         t = (y - origin) / unit
-        half, bases = self._bases(X, t, seen)
-        surfaces = []
-        for done, basis in enumerate(bases, start=1):
-            surfaces.append(_fit_surface(basis, X, t, own, counts))
-            report(stage, len(counts) * done // 2, len(counts))
-        return SurfaceBag(surfaces, half, origin, unit)
+        surfaces: dict[int, Surface] = {}
+        with one_blas_thread():
+            half, bases = self._bases(X, t, seen)
+
+            def fit_one(number: int, stop: np.ndarray) -> None:
+                surfaces[number] = _fit_surface(bases[number], X, t, own, counts)
+
+            run_threads(fit_one, len(bases), n_jobs=n_jobs, stage=stage)
+        return SurfaceBag([surfaces[0], surfaces[1]], half, origin, unit)
 
     def finer(self, n_columns: int) -> KernelRidge:
         """Unfitted, around twice as many landmarks."""

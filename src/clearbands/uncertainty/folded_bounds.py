@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.engine.quantiles import present_quantiles
-from clearbands.models.bagging import Draws, Folds, compact_unseen, fit_bag, seed_missing
+from clearbands.models.bagging import Draws, Folds, fit_bag, predict_unseen, seed_missing
 from clearbands.models.pools import residual_boosting
 from clearbands.rows.checks import check_count, check_levels, check_numeric, check_target
 from clearbands.rows.chunks import predict_in_chunks
@@ -121,8 +121,7 @@ class FoldedBounds(ResampledPart):
     def predict_unseen_widths(self, X: TableLike, origin: np.ndarray | None = None) -> np.ndarray:
         """The same for the training rows, by the members that did not see them."""
         X = check_numeric(self, X, reset=False)
-        unseen = compact_unseen(self.bag_.predict_members(X), self.draws_)
-        return _around(origin, self._bounds(unseen))
+        return _around(origin, self._bounds(predict_unseen(self.bag_, X, self.draws_)))
 
     def _bounds(self, members: np.ndarray) -> np.ndarray:
         """(n, 2, k): medians over members (n, q, m) of the lower and the upper quantiles."""
