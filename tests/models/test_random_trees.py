@@ -92,7 +92,7 @@ def test_a_member_knows_nothing_of_rows_that_it_did_not_draw():
     other = y.copy()
     other[:20] = other[20:40]  # within the range of the others
     bags = (RandomTrees(5, random_state=0).fit_bag(X, each, counts) for each in (y, other))
-    first, second = (bag.predict_unseen(X, counts) for bag in bags)
+    first, second = (predict_unseen(bag, X, Draws(counts)) for bag in bags)
     np.testing.assert_allclose(first, second)
     assert Draws(counts).unseen.sum() == np.isfinite(first).sum()
 

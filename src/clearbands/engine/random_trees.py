@@ -12,7 +12,7 @@ trees come out of weights and of repeated rows, and of rows in any order of the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,13 +86,15 @@ class RandomTreesBag(Stored):
         """One member alone: views, no copies."""
         nodes = slice(*self.node_starts[number : number + 2])
         leaves = slice(*self.leaf_starts[number : number + 2])
-        return RandomTreesBag(
-            self.bins,
-            self.origin[number : number + 1],
-            self.unit[number : number + 1],
-            *(own[nodes] for own in (self.feature, self.threshold, self.child)),
-            self.value[leaves],
-            self.roots[number : number + 1],
+        return replace(
+            self,
+            origin=self.origin[number : number + 1],
+            unit=self.unit[number : number + 1],
+            feature=self.feature[nodes],
+            threshold=self.threshold[nodes],
+            child=self.child[nodes],
+            value=self.value[leaves],
+            roots=self.roots[number : number + 1],
             node_starts=np.array([0, nodes.stop - nodes.start]),
             leaf_starts=np.array([0, leaves.stop - leaves.start]),
         )
