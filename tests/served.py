@@ -71,6 +71,12 @@ def linear_model(
     return ClearRegressor(*parts, **options).fit(frame, y, groups=groups, time=time)
 
 
+def far_houses() -> tuple[pl.DataFrame, np.ndarray]:
+    """The houses of docs/serving.md, of which every tenth is priced absurdly."""
+    frame, prices = documented_houses()
+    return frame, np.where(np.arange(len(prices)) % 10 == 0, 1e6, prices)
+
+
 def documented_houses() -> tuple[pl.DataFrame, np.ndarray]:
     """The houses of docs/serving.md: their columns and prices."""
     rng = np.random.default_rng(0)

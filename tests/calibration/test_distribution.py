@@ -127,6 +127,53 @@ def test_probability_is_inverse_to_quantile():
     assert np.all(distribution.cdf(1e9) > 1 - 1e-9)
 
 
+@pytest.mark.parametrize("far", [1e2, 1e4, 1e8, 1e60, 1e140])
+def test_a_far_outlier_leaves_chances_and_samples_finite(far):
+    y, *rest = calibration_set(n=99)
+    y[0] = far
+    _, distances, bands = calibrated([0.5, 0.9], (y, *rest))
+    center = rest[0]
+    distribution = bands.distribution(center, distances)
+    thresholds = [-1e300, -10 * far, -1.0, 0.0, 1.0, far / 2, far, 1.01 * far, 10 * far, 1e300]
+    chances = np.stack([distribution.cdf(t) for t in thresholds])
+    assert np.all((chances >= 0) & (chances <= 1))
+    assert np.all(np.diff(chances, axis=0) >= 0)
+    assert np.isfinite(distribution.sample(500, random_state=0)).all()
+    points = distribution.ppf([1e-9, 1e-3, 0.01, 0.3, 0.99, 0.999, 1 - 1e-9])
+    assert np.isfinite(points).all()
+    assert np.all(np.diff(points, axis=1) >= 0)
+
+
+def test_a_row_that_no_band_reaches_leaves_samples_finite():
+    y, center, aleatoric, epistemic = calibration_set(n=99)
+    y[0], aleatoric[0], epistemic[0] = 1e140, 1e-145, 1e-145
+    _, distances, bands = calibrated([0.9], (y, center, aleatoric, epistemic))
+    assert np.isfinite(bands.distribution(center, distances).sample(500, random_state=0)).all()
+
+
+def test_a_row_at_the_median_keeps_chances_inverse_to_quantiles():
+    data = calibration_set(n=19)
+    data[0][0] = data[1][0]
+    _, distances, bands = calibrated([0.9], data)
+    assert 0 in bands.positions
+    distribution = bands.distribution(data[1], distances)
+    for p in (0.48, 0.49, 0.51, 0.52):
+        np.testing.assert_allclose(distribution.cdf(distribution.ppf(p)[:, 0]), p, atol=1e-6)
+
+
+def test_levels_with_equal_bounds_keep_chances_inverse_to_quantiles():
+    data = calibration_set(n=99)
+    _, distances, bands = calibrated([0.5, 0.8, 0.9], data)
+    distances[:, :, 1] = distances[:, :, 2] = distances[:, :, 0]  # as where levels are nested
+    distribution = bands.distribution(data[1], distances)
+    asked = np.array([0.03, 0.05, 0.07, 0.1, 0.2, 0.5, 0.8, 0.9, 0.93, 0.95, 0.99])
+    points = distribution.ppf(asked)
+    for j, p in enumerate(asked):
+        np.testing.assert_allclose(distribution.cdf(points[:, j]), p, atol=1e-6)
+    bounds = bands.quantiles(data[1], distances, asked)
+    np.testing.assert_allclose(points, bounds, rtol=1e-4, atol=1e-2)
+
+
 def normal_rows(rng, n):
     """The center, the scale and the shape are right."""
     center, scale = rng.normal(size=n), rng.lognormal(size=n)

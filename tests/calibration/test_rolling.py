@@ -199,6 +199,21 @@ def test_the_distribution_has_the_adapted_intervals_as_quantiles():
     np.testing.assert_allclose(back, shares, rtol=1e-6)
 
 
+@pytest.mark.parametrize("far", [-1e140, -1e6, -50.0, 50.0, 1e6, 1e140])
+@pytest.mark.parametrize("n_far", [1, 200])  # the second is all that the window holds
+def test_far_rows_leave_chances_and_samples_finite(far, n_far):
+    rolling = begin(Pace(window=200)).after(np.full(n_far, far))
+    bands = rolling.bands(AnyLevel(np.array([0.9]), np.array([0]), POSITIONS))
+    distribution = bands.distribution(np.zeros(1), np.ones((1, 2, 1)))
+    thresholds = np.sort([-1e200, -2 * abs(far), far / 2, -1.0, 0.0, 1.0, 2 * abs(far), 1e200])
+    chances = np.array([distribution.cdf(t)[0] for t in thresholds])
+    assert np.all((chances >= 0) & (chances <= 1))
+    assert np.all(np.diff(chances) >= 0)
+    assert chances[0] == 0
+    assert chances[-1] == 1
+    assert np.isfinite(distribution.sample(2000, random_state=0)).all()
+
+
 def test_another_pace_goes_on_from_where_it_is():
     rolling = begin(Pace(window=50, rate=0.05)).after(np.full(9, 5.0))
     slower = rolling.at_pace(Pace(window=30, rate=0.001))

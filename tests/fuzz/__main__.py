@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.fuzz import (
     calibrator,
+    chances,
     crafted_files,
     explore,
     fits,
@@ -19,7 +20,17 @@ from tests.fuzz import (
 )
 from tests.fuzz.campaign import Outcome, run, table
 
-MODULES = (calibrator, promises, fits, model_files, crafted_files, service, explore, tables)
+MODULES = (
+    calibrator,
+    chances,
+    promises,
+    fits,
+    model_files,
+    crafted_files,
+    service,
+    explore,
+    tables,
+)
 TARGETS = [module.TARGET for module in MODULES]
 SHOWN = 5  # of the broken cases
 START, END = "<!-- fuzz -->\n", "<!-- end of fuzz -->"

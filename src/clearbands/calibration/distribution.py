@@ -52,6 +52,8 @@ from clearbands.uncertainty.bands import make_interval
 
 SIDES = ("both", "lower", "upper")
 SAME_BAND = 1e-12  # relative: nearer rows differ by rounding alone
+FARTHEST_BAND = 1e100  # z; rows beyond it are reached by no band
+APART = 1e-6  # relative: bands differ by so much at least, so that chances tell which is meant
 FARTHEST = 0.9  # of the way to a bound: the median lies inside
 CHANCE = 2.0  # standard errors within which the center is taken for the median
 SIDES_DIFFER = 2.0  # Kolmogorov's distance between the sides, where 0.07 % are larger by chance
@@ -229,8 +231,8 @@ class AnyLevel:
         z = np.abs(self.positions)[order]
         weight = np.ones(len(z)) if self.weight is None else self.weight[order]
         inside = level_of_rank(np.cumsum(weight), weight.sum())
-        kept = np.isfinite(z) & (weight > 0)
-        knots = np.concatenate([[0.0], z[kept]])
+        kept = (z < FARTHEST_BAND) & (weight > 0)
+        knots = np.concatenate([[0.0], np.maximum(z[kept], APART)])  # one row may be the median
         shares = np.concatenate([[0.0], inside[kept]])
         around_median = self._from_median(center, distances[:, :, self.columns])
         return Distribution(self, around_median, *_strictly_rising(knots, shares))
@@ -304,9 +306,13 @@ class AnyLevel:
         return bounds
 
     def _from_median(self, center: np.ndarray, distances: np.ndarray) -> Around:
+        """Where two levels have equal bounds, the bands of the higher one lie a little farther out;
+        its bounds stay."""
         shift = self.median * distances[:, int(self.median > 0), 0]
-        moved = distances + np.stack([shift, -shift], axis=1)[:, :, None]
-        return Around(center + shift, np.maximum(moved, 0), distances[:, :, -1])
+        moved = np.maximum(distances + np.stack([shift, -shift], axis=1)[:, :, None], 0)
+        for j in range(1, moved.shape[2]):
+            moved[:, :, j] = np.maximum(moved[:, :, j], moved[:, :, j - 1] * (1 + APART))
+        return Around(center + shift, moved, distances[:, :, -1])
 
     def _mixed(self, part: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """(n, 2): a part of the distances at z below and above; between levels it may fall."""
@@ -475,20 +481,33 @@ class Distribution:
 
     def _inside(self, z: np.ndarray) -> np.ndarray:
         """Which share of the targets band z contains."""
-        from scipy.special import ndtr
-
-        last, share = self.knots[-1], self.shares[-1]
-        beyond = 1 - (1 - share) * ndtr(-z) / ndtr(-last)
-        return np.where(z > last, beyond, np.interp(z, self.knots, self.shares))
+        beyond = 1 - (1 - self.shares[-1]) * tail_share(z, self.knots[-1])
+        return np.where(z > self.knots[-1], beyond, np.interp(z, self.knots, self.shares))
 
     def _z_inside(self, share: np.ndarray) -> np.ndarray:
         """The band that contains so large a share."""
-        from scipy.special import ndtr, ndtri
-
         last = self.shares[-1]
-        with np.errstate(divide="ignore"):
-            beyond = -ndtri((1 - share) / (1 - last) * ndtr(-self.knots[-1]))
+        beyond = tail_band((1 - share) / (1 - last), self.knots[-1])
         return np.where(share > last, beyond, np.interp(share, self.shares, self.knots))
+
+
+def tail_share(z: np.ndarray, last: float) -> np.ndarray:
+    """Of normal values above `last` the share above z; 1 for those below.
+
+    In logarithms, since beyond 38 deviations no float holds the share of either.
+    """
+    from scipy.special import log_ndtr
+
+    return np.exp(np.minimum(log_ndtr(-z) - log_ndtr(-last), 0))
+
+
+def tail_band(share: np.ndarray, last: float) -> np.ndarray:
+    """The z above which such a share lies of normal values above `last`: at least `last`."""
+    from scipy.special import log_ndtr, ndtri_exp
+
+    with np.errstate(divide="ignore"):
+        below = np.log(np.minimum(share, 1)) + log_ndtr(-last)
+    return np.maximum(-ndtri_exp(below), last)
 
 
 def median_share(

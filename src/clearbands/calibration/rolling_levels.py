@@ -15,7 +15,15 @@ from functools import cached_property
 import numpy as np
 
 from clearbands.calibration.conformal import CalibrationWarning, level_of_rank, rank
-from clearbands.calibration.distribution import SAME_BAND, AnyLevel, Around, Distribution
+from clearbands.calibration.distribution import (
+    FARTHEST_BAND,
+    SAME_BAND,
+    AnyLevel,
+    Around,
+    Distribution,
+    tail_band,
+    tail_share,
+)
 from clearbands.rows.levels import exact, tails
 from clearbands.rows.telling import warn
 from clearbands.uncertainty.bands import EPS
@@ -101,7 +109,7 @@ class RollingLevels(AnyLevel):
         z, n = np.array(self.in_window), len(self.positions)
         shares = self.shares.of_new_rows(level_of_rank(1 + np.arange(n), n))
         last = np.append(np.diff(z) > SAME_BAND * np.abs(z[1:]), True)  # of those on one band
-        kept = last & np.isfinite(z)
+        kept = last & (np.abs(z) < FARTHEST_BAND)
         knots, shares = (z[kept], shares[kept]) if kept.any() else (np.zeros(1), np.full(1, 0.5))
         around = self._from_median(center, distances[:, :, self.columns])
         return SignedDistribution(self, around, knots, shares)
@@ -164,21 +172,17 @@ class SignedDistribution(Distribution):
         return self.bands._points(self.around, self._z_below(np.array([0.5])))[:, 0]
 
     def _below(self, z: np.ndarray) -> np.ndarray:
-        from scipy.special import ndtr
-
         first, last = self.knots[[0, -1]]
         low, high = self.shares[[0, -1]]
         found = np.interp(z, self.knots, self.shares)
-        found = np.where(z < first, low * ndtr(z) / ndtr(first), found)
-        return np.where(z > last, 1 - (1 - high) * ndtr(-z) / ndtr(-last), found)
+        found = np.where(z < first, low * tail_share(-z, -first), found)
+        return np.where(z > last, 1 - (1 - high) * tail_share(z, last), found)
 
     def _z_below(self, share: np.ndarray) -> np.ndarray:
-        from scipy.special import ndtr, ndtri
-
         first, last = self.knots[[0, -1]]
         low, high = self.shares[[0, -1]]
         found = np.interp(share, self.shares, self.knots)
         with np.errstate(divide="ignore", invalid="ignore"):
-            beneath = ndtri(share / low * ndtr(first))
-            beyond = -ndtri((1 - share) / (1 - high) * ndtr(-last))
+            beneath = -tail_band(share / low, -first)
+            beyond = tail_band((1 - share) / (1 - high), last)
         return np.where(share < low, beneath, np.where(share > high, beyond, found))

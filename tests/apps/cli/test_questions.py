@@ -12,7 +12,7 @@ from clearbands import load, rank_by_epistemic, save
 from clearbands.apps.cli.fit_options import support_in
 from clearbands.persistence.origin import record_origin
 from tests.apps.cli.test_app import assert_fails, run
-from tests.served import documented_houses, linear_model
+from tests.served import documented_houses, far_houses, linear_model
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +59,16 @@ def test_the_answers_are_those_of_the_library(folder):
     np.testing.assert_array_equal(table["above_asking"], model.predict_probability(X, above=asking))
     np.testing.assert_array_equal(table["below_300"], model.predict_probability(X, below=300))
     np.testing.assert_array_equal(table["unfamiliar"], model.unfamiliar(X))
+
+
+def test_far_outliers_leave_the_chances_numbers(folder, tmp_path):
+    X, y = far_houses()
+    model = linear_model(X, y, confidence_level=0.5)
+    model.origin_ = record_origin(X, y, target="price")
+    save(model, tmp_path / "houses.clear")
+    X.write_csv(tmp_path / "new.csv")
+    chances = predict(tmp_path, "--above", "1e9").to_series(-1)
+    assert chances.is_between(0, 1).all()
 
 
 @pytest.mark.parametrize(("side", "column"), [("lower", 0), ("upper", 1)])

@@ -26,7 +26,7 @@ from clearbands.apps.web.explore import create_page, make_scene, views
 from clearbands.apps.web.explore.scene import MAX_ROWS
 from clearbands.persistence.origin import record_origin
 from tests.browsers import open_browser
-from tests.served import COLUMNS, ROW, houses, linear_model, serving, small_model
+from tests.served import COLUMNS, ROW, far_houses, houses, linear_model, serving, small_model
 
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "clearbands")
 
@@ -283,6 +283,16 @@ def test_fuzzed_questions_are_no_error_of_the_server(client):
             body = body[:cut] + rng.choice(["\0", "}", '"', "[" * 5000]) + body[cut + 1 :]
         path = rng.choice(["/along", "/along", "/why"])
         assert client.post(path, content=body.encode()).status_code in (200, 422), body
+
+
+def test_far_outliers_leave_the_chances_along_a_column_numbers():
+    frame, prices = far_houses()
+    scene = make_scene({"far": linear_model(frame, prices, confidence_level=0.5)}, frame, prices)
+    client = TestClient(create_page(scene), base_url="http://127.0.0.1:8000")
+    asked = {"row": frame.row(0, named=True), "column": "area", "above": 1e9}
+    answer = client.post("/along", json=asked)
+    assert answer.status_code == 200
+    assert 0 <= answer.json()["models"][0]["chance"] <= 1
 
 
 def test_a_scored_file_is_what_the_command_writes(client, folder):

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from clearbands.apps.web.service import create_app
 from clearbands.persistence.origin import record_origin
-from tests.served import documented_houses, linear_model
+from tests.served import documented_houses, far_houses, linear_model
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +48,14 @@ def test_levels_quantiles_and_chances_are_those_of_the_library(client, model):
             {"below": 300.0, "probability": below[i]},
         ]
     assert [row["unfamiliar"] for row in found] == model.unfamiliar(ROWS).tolist()
+
+
+def test_far_outliers_leave_the_chances_numbers():
+    client = TestClient(create_app(linear_model(*far_houses(), confidence_level=0.5)))
+    status, answer = post(client, "?above=1e9&below=-1e9&above=0")
+    assert status == 200
+    for row in answer["predictions"]:
+        assert all(0 <= chance["probability"] <= 1 for chance in row["chances"])
 
 
 def test_what_is_not_asked_for_is_not_there(client):
