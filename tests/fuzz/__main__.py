@@ -17,6 +17,7 @@ from tests.fuzz import (
     promises,
     service,
     tables,
+    updates,
 )
 from tests.fuzz.campaign import Outcome, run, table
 
@@ -30,6 +31,7 @@ MODULES = (
     service,
     explore,
     tables,
+    updates,
 )
 TARGETS = [module.TARGET for module in MODULES]
 SHOWN = 5  # of the broken cases

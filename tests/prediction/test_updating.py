@@ -1,8 +1,14 @@
 """ClearRegressor.update: calibration goes on, nothing is fitted again."""
 
+import copy
+import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from clearbands import CalibrationWarning, RefitWarning, load, save
 from clearbands.calibration.guarantee import Guarantee
@@ -120,6 +126,31 @@ def test_a_model_is_saved_with_its_updates(tmp_path):
     assert again.rolling_.pace == model.rolling_.pace
     assert again.rolling_.last_time == DAYS[-1]
     np.testing.assert_array_equal(again.predict_interval(X)[1], model.predict_interval(X)[1])
+
+
+def test_threads_that_update_at_once_lose_no_rows():
+    X, y = noisy_line(n=300)
+    model = fitted(X[:200], y[:200])
+    alone = copy.deepcopy(model)
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda i: model.update(X[i : i + 1], y[i : i + 1]), range(200, 300)))
+    finally:
+        sys.setswitchinterval(switch)
+    assert model.rolling_.n_rows == 100
+    alone.update(X[200:], y[200:])
+    np.testing.assert_allclose(np.sort(model.rolling_.positions), np.sort(alone.rolling_.positions))
+
+
+def test_a_model_that_was_updated_is_copied_cloned_and_pickled():
+    X, y = noisy_line(n=240)
+    model = fitted(X[:200], y[:200]).update(X[200:220], y[200:220])
+    for other in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert other.update(X[220:], y[220:]).rolling_.n_rows == 40
+    assert model.rolling_.n_rows == 20
+    assert clone(model).get_params().keys() == model.get_params().keys()
 
 
 def test_a_fit_forgets_the_updates():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -55,7 +56,8 @@ class UpdatingRegressor(AnsweringRegressor):
         median with them, move to where the last rows are. `predict` does not: center and widths are
         not fitted again, and intervals reach to the center wherever it is. A `RefitWarning` says
         when the model should be fitted anew. What is kept is `rolling_`, and saved with the model;
-        all later answers use it.
+        all later answers use it. Several threads may update one model: rows join in the order in
+        which the calls are done.
 
         Parameters
         ----------
@@ -86,17 +88,28 @@ class UpdatingRegressor(AnsweringRegressor):
         >>> model.rolling_.n_rows, model.rolling_.coverage.shape
         (100, (1,))
         """
-        before = self._at_pace(window=window, rate=rate, lead=lead)
         found = self.placed(X, y, groups=groups)
         self._warn_if_seen(found.positions)
-        times = self._check_later(time, len(found.positions))
-        after = before.after(found.positions, found.strange, times)
-        self.rolling_ = after
-        self.guarantee_ = Guarantee.ADAPTIVE.value
+        with self._one_update:
+            before = self._at_pace(window=window, rate=rate, lead=lead)
+            times = self._check_later(time, len(found.positions))
+            after = before.after(found.positions, found.strange, times)
+            self.rolling_ = after
+            self.guarantee_ = Guarantee.ADAPTIVE.value
         advice = after.advice()
         if advice is not None and before.advice() is None:
             warn(advice, RefitWarning)
         return self
+
+    @property
+    def _one_update(self) -> threading.Lock:
+        """Held while rows join the window: whatever thread they come from, none is lost."""
+        return self.__dict__.setdefault("_lock", threading.Lock())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the lock, which belongs to one model in one process."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_lock"}
 
     def _warn_if_seen(self, positions: np.ndarray) -> None:
         """What trained lies inside its intervals more often than new rows do."""
