@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.fuzz import (
     calibrator,
     chances,
+    copies,
     crafted_files,
     explore,
     fits,
@@ -32,8 +33,9 @@ MODULES = (
     explore,
     tables,
     updates,
+    copies,
 )
-TARGETS = [module.TARGET for module in MODULES]
+TARGETS = [*(module.TARGET for module in MODULES), copies.HONEST]
 SHOWN = 5  # of the broken cases
 START, END = "<!-- fuzz -->\n", "<!-- end of fuzz -->"
 

@@ -48,6 +48,62 @@ def test_labels_and_weights_keep_copies_together():
     assert lines().fit(X, y, sample_weight=np.full(60, 2.0)).guarantee_ == Guarantee.CROSS
 
 
+CHANGES = {
+    "single precision": lambda X, y: (X.astype("f4"), y),
+    "single precision of y too": lambda X, y: (X.astype("f4"), y.astype("f4")),
+    "shifted": lambda X, y: (X, y + 1e-12),
+    "half of them": lambda X, y: (X[::2].astype("f4"), y[::2]),
+}
+
+
+@pytest.mark.parametrize("calibration", ["joint", "conformal"])
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_training_rows_that_calibrate_are_known_after_rounding(change, calibration):
+    X, y = noisy_line(80)
+    X = np.column_stack([X, np.full(80, 0.1)])  # a constant is rounded, too
+    X_cal, y_cal = change(X, y)
+    n = len(y_cal)
+    with pytest.warns(UserWarning, match=f"{n} of {n} calibration rows are among the training"):
+        model = lines(calibration=calibration).fit(X, y, X_cal=X_cal, y_cal=y_cal)
+    assert model.guarantee_ == Guarantee.COPIES
+
+
+@pytest.mark.parametrize("calibration", ["cross", "joint", "conformal"])
+def test_copies_that_differ_in_the_last_digits(calibration):
+    X, y = noisy_line(60)
+    X = np.tile(X, (4, 1)) + 1e-9 * np.random.default_rng(0).normal(size=(240, 2))
+    with pytest.warns(UserWarning, match="240 of 240 rows have a copy among the others"):
+        model = lines(calibration=calibration).fit(X, np.tile(y, 4))
+    assert model.guarantee_ == Guarantee.COPIES
+
+
+def test_a_narrow_range_far_from_zero_is_no_rounding():
+    X, y = noisy_line(300)
+    assert not said_of(Rows(1e8 + X, 1e8 + y))
+    assert said_of(Rows(np.tile(1e8 + X, (2, 1)), np.tile(1e8 + y, 2)))
+
+
+def test_gaps_are_values_of_their_own():
+    X, y = noisy_line(60)
+    X[::3, 0] = np.nan
+    assert not said_of(Rows(X, y))
+    assert said_of(Rows(np.tile(X, (2, 1)), np.tile(y, 2)))
+
+
+def test_one_value_that_is_usual_is_no_copy():
+    rng = np.random.default_rng(0)
+    mostly_zero = np.where(rng.random((700, 1)) < 0.8, 0.0, rng.exponential(size=(700, 1)))
+    assert not said_of(Rows(mostly_zero, 3 * mostly_zero[:, 0]))
+    with_towns = np.column_stack([mostly_zero, rng.integers(0, 35, 700)])
+    assert not said_of(Rows(with_towns, with_towns @ [1.0, 2.0]))
+    tenths = rng.normal(size=(300, 1)).round(2)
+    assert not said_of(Rows(tenths, tenths[:, 0] ** 2))
+    claims = np.where(rng.random(300) < 0.7, 0.0, rng.exponential(size=300))
+    nothing = np.zeros((300, 1))
+    given = Rows(nothing[:200], claims[:200]), [Rows(nothing[200:], claims[200:])]
+    assert not said_of(*given, given=True)
+
+
 def test_a_few_copies_are_nothing():
     X, y = noisy_line(100)
     assert not said_of(Rows(np.vstack([X, X[:5]]), np.append(y, y[:5])))  # 10 of 105

@@ -7,7 +7,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from clearbands.rows.hashing import ODD, mixed
 from clearbands.rows.split import Rows
 from clearbands.rows.telling import warn
 
@@ -15,24 +14,26 @@ Arrays: TypeAlias = "tuple[np.ndarray, np.ndarray]"  # X and y
 
 MANY_COPIES = 0.1  # of the rows: intervals at 90 % then cover about 1 % too little
 FEW_DIFFERENT = 20  # rows: where there are fewer, they say too little to tell copies
-MOST_OF_ONE = 20  # copies of one row, on average
+MOST_OF_ONE = 20  # copies of one row: where there are more, it is a usual one
 RARELY_OTHERWISE = 0.1  # of the rows with the same X as others: such a share may have another y
 BY_CHANCE = 10  # times as many rows are alike as if columns were drawn apart: still by chance
 GRAINS_APART = 10  # between neighbouring y of the same X, where the same y is no chance
+ROUNDING = float(np.finfo(np.float32).eps)  # of a number that once had single precision
+STEPS_APART = 0.1  # of the mean step from one of n values to the next: rounding is less
 
 
 def check_copies(train: Rows, held_out: Sequence[Rows] = (), *, given: bool = False) -> bool:
     """Whether many rows calibrate what seems to have seen them; a warning says so.
 
-    Of rows that the user gave for calibration, it is an error if all of them train too. Rows that
+    Rows are compared up to the rounding of single precision. Of rows that the user gave for
+    calibration, it is an error if all of them are training rows to the last bit. Training rows that
     are kept together by their labels are the user's own affair.
     """
-    parts = [train, *held_out]
-    if train.together is not None or not all(isinstance(part.X, np.ndarray) for part in parts):
+    if not all(isinstance(part.X, np.ndarray) for part in (train, *held_out)):
         return False
     if given:
         return _are_shared(_joined([train]), _joined(held_out))
-    return _have_copies(*_joined(parts))
+    return train.together is None and _have_copies(*_joined([train, *held_out]))
 
 
 def _joined(parts: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
@@ -44,10 +45,10 @@ def _have_copies(X: np.ndarray, y: np.ndarray) -> bool:
     if n_copies <= MANY_COPIES * len(y):
         return False
     warn(
-        f"{n_copies:,} of {len(y):,} rows have a copy among the others, with the same X and y. If "
-        "these are the same observations, rows are judged by what has seen them, and the intervals "
-        "are too short: drop the copies, or let sample_weight say how many rows each one counts "
-        "as.",
+        f"{n_copies:,} of {len(y):,} rows have a copy among the others, with the same X and y up "
+        "to rounding. If these are the same observations, rows are judged by what has seen them, "
+        "and the intervals are too short: drop the copies, let sample_weight say how many rows "
+        "each one counts as, or keep them together by labels in together.",
         UserWarning,
     )
     return True
@@ -55,7 +56,7 @@ def _have_copies(X: np.ndarray, y: np.ndarray) -> bool:
 
 def _are_shared(train: Arrays, held_out: Arrays) -> bool:
     n, n_copies = len(held_out[1]), _count_copies(train, held_out)
-    if n_copies == n or all(map(np.array_equal, train, held_out)):
+    if all(map(np.array_equal, train, held_out)) or (n_copies == n and _all_among(train, held_out)):
         raise ValueError(
             f"All {n} calibration rows are among the training rows, so the intervals would "
             "be too short: give X_cal and y_cal that are not in X and y, or leave them out."
@@ -63,8 +64,8 @@ def _are_shared(train: Arrays, held_out: Arrays) -> bool:
     if n_copies <= MANY_COPIES * n:
         return False
     warn(
-        f"{n_copies:,} of {n:,} calibration rows are among the training rows; if these are the "
-        "same observations, the intervals are too short.",
+        f"{n_copies:,} of {n:,} calibration rows are among the training rows, up to rounding; if "
+        "these are the same observations, the intervals are too short.",
         UserWarning,
     )
     return True
@@ -75,26 +76,28 @@ def _count_copies(rows: Arrays, others: Arrays | None = None) -> int:
 
     Rows with the same X and y are no copies where that is to be expected: if there is one y only,
     which all intervals know; if X has few values and y follows from it; and if rows of the same X
-    differ in y, but y too has few values.
+    differ in y, but y too has few values. Where one row stands there very often, so would new ones.
     """
-    X, y = rows
-    n_different = len(np.unique(_hashes(X, y)))
-    is_few = n_different < FEW_DIFFERENT and (others is None or n_different < len(y))
-    if is_few or np.all(y == y[0]):
+    X, y = rows if others is None else map(np.concatenate, zip(rows, others, strict=True))
+    of_X, of_y = _alike_rows(X), _alike_values(y)
+    both = np.unique(of_X * (of_y.max() + 1) + of_y, return_inverse=True)[1]
+    n = len(rows[1])
+    looked_for, own = (slice(None), 1) if others is None else (slice(n, None), 0)
+    n_different = len(np.unique(both[:n]))
+    is_few = n_different < FEW_DIFFERENT and (others is None or n_different < n)
+    if is_few or np.all(y[:n] == y[0]):
         return 0
-    looked_for, own = (rows, 1) if others is None else (others, 0)  # a row is no copy of itself
-    of_X = _hashes(X)
-    alike = _count_in(of_X, _hashes(looked_for[0])) - own
-    equal = _count_in(_hashes(X, y), _hashes(*looked_for)) - own
-    if _is_told_by(y, of_X):
-        only_here = equal == _count_in(y, looked_for[1]) - own  # zeros, say, are all over the table
-        return int(((equal > 0) & only_here).sum())
-    n_alike, n_copies = int((alike > 0).sum()), int(((alike > 0) & (equal == alike)).sum())
-    if n_copies == 0 or n_copies < (1 - RARELY_OTHERWISE) * n_alike:
+    alike, equal, same_y = (_count(of[:n], of[looked_for]) - own for of in (of_X, both, of_y))
+    is_rare = (equal > 0) & (equal < MOST_OF_ONE)
+    rounded = y[np.unique(of_y, return_index=True)[1]][of_y[:n]]  # the same where it is alike
+    if _is_told_by(rounded, of_X[:n]):
+        only_here = equal == same_y  # zeros, say, are all over the table
+        return int((is_rare & only_here).sum())
+    has_one_y = (alike > 0) & (equal == alike)
+    if has_one_y.sum() < max(1.0, (1 - RARELY_OTHERWISE) * (alike > 0).sum()):
         return 0
-    different = np.unique(of_X, return_index=True)[1]
-    expected = BY_CHANCE * len(y) * _chance_to_be_alike(X[different])
-    return 0 if len(different) * MOST_OF_ONE < len(y) or alike.mean() < expected else n_copies
+    expected = BY_CHANCE * n * _chance_to_be_alike(X, of_X, n)[looked_for]
+    return int((has_one_y & is_rare & (alike >= expected)).sum())
 
 
 def _is_told_by(y: np.ndarray, of_X: np.ndarray) -> bool:
@@ -110,28 +113,99 @@ def _is_told_by(y: np.ndarray, of_X: np.ndarray) -> bool:
     return bool(np.median(within) > GRAINS_APART * np.quantile(between, 0.05))
 
 
-def _chance_to_be_alike(X: np.ndarray) -> float:
-    """Of two rows whose columns have nothing to do with each other."""
-    chance, n = 1.0, len(X)
-    for column in X.T:
-        counts = np.unique(column, return_counts=True)[1]
-        chance *= float(np.sum(counts * (counts - 1.0))) / max(n * (n - 1.0), 1.0)
-        if chance == 0:
-            break
+def _chance_to_be_alike(X: np.ndarray, of_X: np.ndarray, n: int) -> np.ndarray:
+    """Of each row, with another one whose columns have nothing to do with each other.
+
+    What a column says is the largest of three: how often the value stands in those of the first n
+    rows that are not alike; how often two different rows have the same one; and one among
+    all values on the grid that those of the column lie on.
+    """
+    chance, size = np.ones(len(X)), _count(of_X[:n], of_X)
+    different = np.unique(of_X[:n], return_index=True)[1]
+    for column in map(_filled, X.T):
+        numbers = _alike_values(column)
+        of_value = (_count(numbers[:n], numbers) - size) / np.maximum(n - size, 1)
+        counts = np.bincount(numbers[different])
+        of_pairs = np.sum(counts * (counts - 1.0)) / max(len(different) * (len(different) - 1.0), 1)
+        values = np.sort(column[np.unique(numbers, return_index=True)[1]])
+        grain = np.diff(values).min(initial=np.inf)
+        chance *= np.maximum(of_value, max(of_pairs, 1 / (1 + np.ptp(values) / grain)))
     return chance
 
 
-def _hashes(X: np.ndarray, y: np.ndarray | None = None) -> np.ndarray:
-    """(n,) numbers that are equal where rows are."""
-    found = np.zeros(len(X), np.uint64)
-    for column in X.T if y is None else (*X.T, y):
-        bits = np.ascontiguousarray(column + 0.0, np.float64).view(np.uint64)  # no -0
-        found = mixed(found * ODD + bits)
-    return found
+def _alike_rows(X: np.ndarray) -> np.ndarray:
+    """(n,) whole numbers that are equal where rows are, up to rounding.
+
+    Rows that are alike lie side by side once all are sorted along some direction.
+    """
+    columns = [column for column in map(_filled, X.T) if not _is_constant(column)]
+    place, rng = np.zeros(len(X)), np.random.default_rng(0)
+    for column in columns:
+        place += rng.normal() * (column - column.mean()) / _spread(column)
+    order = np.argsort(place)
+    is_new = np.zeros(len(X) - 1, bool)
+    for column in columns:
+        is_new |= _steps(column[order], _tolerance(column)[order])
+    return _numbered(order, is_new)
 
 
-def _count_in(values: np.ndarray, looked_for: np.ndarray) -> np.ndarray:
-    """How often each number that is looked for is among the values."""
-    rising = np.sort(values)
-    first, behind = (np.searchsorted(rising, looked_for, side) for side in ("left", "right"))
-    return behind - first
+def _alike_values(values: np.ndarray) -> np.ndarray:
+    """(n,) whole numbers that are equal where values are, up to rounding."""
+    order = np.argsort(values)
+    return _numbered(order, _steps(values[order], _tolerance(values)[order]))
+
+
+def _filled(column: np.ndarray) -> np.ndarray:
+    """With one more value for what is missing."""
+    missing = np.isnan(column)
+    return (
+        np.where(missing, 2 * np.abs(column[~missing]).max(initial=1.0), column)
+        if missing.any()
+        else column
+    )
+
+
+def _spread(values: np.ndarray) -> float:
+    """How far values are from their mean, on average."""
+    return float(np.mean(np.abs(values - values.mean())))
+
+
+def _is_constant(values: np.ndarray) -> bool:
+    """Up to rounding."""
+    return _spread(values) <= ROUNDING * float(np.abs(values).max())
+
+
+def _tolerance(values: np.ndarray) -> np.ndarray:
+    """(n,): by how much each may differ from another that is the same but for rounding.
+
+    It is less than the steps between values: otherwise those of a narrow range far from zero would
+    all be the same.
+    """
+    spread = _spread(values)
+    rounding = ROUNDING * np.maximum(np.abs(values), spread)
+    return np.minimum(rounding, STEPS_APART * spread / len(values))
+
+
+def _steps(values: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
+    """(n - 1,): whether a value is another one than the value before."""
+    return np.abs(np.diff(values)) > np.maximum(tolerance[1:], tolerance[:-1])
+
+
+def _numbered(order: np.ndarray, is_new: np.ndarray) -> np.ndarray:
+    """(n,): 0 for the first in the order, and one more for each that is new."""
+    numbers = np.zeros(len(order), np.int64)
+    numbers[order[1:]] = np.cumsum(is_new)
+    return numbers
+
+
+def _all_among(rows: Arrays, others: Arrays) -> bool:
+    """Whether all of the others are among the rows, to the last bit."""
+    known, looked_for = (
+        {row.tobytes() for row in np.column_stack(part) + 0.0} for part in (rows, others)
+    )
+    return looked_for <= known
+
+
+def _count(numbers: np.ndarray, looked_for: np.ndarray) -> np.ndarray:
+    """How often each number that is looked for is among the numbers, all of them small."""
+    return np.bincount(numbers, minlength=int(looked_for.max()) + 1)[looked_for]

@@ -120,7 +120,8 @@ class Apart(Evidence):
 def judge(made: Made, shares: Shares[Encoded], support: Support) -> Evidence:
     """What the parts say of rows that they did not see, with centers inside the support."""
     train, parts = shares.train, made.parts
-    if made.unseen is not None:
+    if not shares.held_out:
+        assert made.unseen is not None
         rows = train.rows.take(made.unseen.rows)
         judged = CalibrationSet.of(rows, made.unseen.components, support)
         return Within(train, parts, judged, numbers=made.unseen.rows)

@@ -12,6 +12,7 @@ from clearbands.rows.shares import all_targets
 from clearbands.rows.split import Rows
 from clearbands.selection.evidence import Encoded, judge
 from clearbands.selection.fit_result import FitResult
+from clearbands.selection.known import check_known
 from clearbands.selection.plan import Plan, rescaled
 
 
@@ -37,4 +38,7 @@ class InMemory:
         has_copies = check_copies(train, others, given=self.held_out is not None)
         made = recipe.fit(train, others[0] if others else None, rng)
         evidence = judge(made, ready, targets.inner)
+        if others and not has_copies:
+            center = evidence.judged.components.center
+            has_copies = check_known(train, others[-1], center, made.unseen_center)
         return FitResult(encoder, targets, recipe, made, evidence, y, len(train), has_copies)

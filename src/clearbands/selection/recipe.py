@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from clearbands.models.bagging import (
     Chain,
@@ -67,7 +67,23 @@ class Made(NamedTuple):
     parts: Pair | Blend
     leaderboard: tuple[LeaderboardRow, ...] = ()  # pairs, best first
     centers: tuple[CenterStanding, ...] = ()  # best first
-    unseen: Unseen | None = None  # None where training rows were only seen
+    unseen: Unseen | None = None  # None where both parts were given and rows were held out
+
+    def unseen_center(self, X: TableLike) -> np.ndarray | None:
+        """(n,) of the training rows X by members that did not see them, NaN where all did.
+
+        None where the parts cannot tell.
+        """
+        if self.unseen is not None:
+            center = np.full(_num_samples(X), np.nan)
+            center[self.unseen.rows] = self.unseen.components.center
+            return center
+        epistemic = self.parts.best.epistemic
+        if isinstance(epistemic, CrossPart):
+            return epistemic.predict_unseen(X).center
+        if isinstance(epistemic, OutOfBagEnsemble):
+            return epistemic.predict_out_of_bag(X)
+        return None
 
 
 @dataclass(frozen=True)
@@ -97,11 +113,9 @@ class Recipe:
 
         `choosing` are rows apart that choose between parts; None where all rows train.
         """
-        if choosing is None:
-            return self.on_all(train, rng)
-        if self.is_given:
+        if choosing is not None and self.is_given:
             return Made(self._pair(train, choosing, rng))
-        return self.on_all(train, rng)._replace(unseen=None)
+        return self.on_all(train, rng)
 
     def on_all(self, train: Rows, rng: np.random.RandomState) -> Made:
         """Fit the parts so that every row is unseen by some; one that was given has no rival."""

@@ -1,0 +1,79 @@
+"""Rows that calibrate, and what judges them knows them: copies that were changed a little."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from clearbands.calibration.rolling import four_errors
+from clearbands.rows.copies import ROUNDING
+from clearbands.rows.split import Rows
+from clearbands.rows.telling import warn
+
+MUCH_CLOSER = 0.1  # than a training row is to the next one
+FAR_BELOW = 0.5  # of the error of members that did not see the row
+ENOUGH_ROWS = 500  # to tell whether most are known
+
+
+def check_known(
+    train: Rows,
+    held_out: Rows,
+    center: np.ndarray,
+    unseen_center: Callable[[np.ndarray], np.ndarray | None],
+) -> bool:
+    """Whether most rows held out seem to be training rows that were changed a little.
+
+    A warning says so. Each of them lies much closer to a training row than that one lies to the
+    next, and the error of its `center` is far below that of the training row by members that did
+    not see it, whose centers `unseen_center` gives. If all rows come from the same place, neither
+    is true of more than a half of them, whatever their distribution: distances and errors might
+    as well stand the other way round.
+    """
+    if not (isinstance(train.X, np.ndarray) and np.isfinite(train.X).all()):
+        return False
+    some = np.linspace(0, len(held_out) - 1, min(len(held_out), ENOUGH_ROWS)).astype(int)
+    X = held_out.X[some]
+    if not np.isfinite(X).all():
+        return False
+    nearest, is_close = _nearest(train.X, X)
+    unseen = unseen_center(train.X) if _are_most(is_close) else None
+    if unseen is None:
+        return False
+    error, unseen_error = np.abs(held_out.y - center)[some], np.abs(train.y - unseen)[nearest]
+    is_known = is_close & (error < FAR_BELOW * unseen_error)
+    if not _are_most(is_known[~np.isnan(unseen_error)]):
+        return False
+    warn(
+        "Most rows that calibrate lie next to a training row, and their errors are far below those "
+        "of members that did not see that row: they seem to be training rows that were changed a "
+        "little, and the intervals are too short. Calibrate on other observations.",
+        UserWarning,
+    )
+    return True
+
+
+def _are_most(is_so: np.ndarray) -> bool:
+    """Whether it is no chance that these are more than a half."""
+    n = len(is_so)
+    return n > 0 and bool(np.mean(is_so) - 0.5 > four_errors(0.5, n))
+
+
+def _nearest(X: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) of others: the row of X that is nearest, and whether it is no neighbour but a copy.
+
+    A row of X is the copy of one of the others alone: where X has few values, all are near to few.
+    """
+    # Imported late: scikit-learn's neighbours take a while to load, which few fits need.
+    from sklearn.neighbors import NearestNeighbors
+
+    middle, unit = X.mean(axis=0), X.std(axis=0)
+    unit[unit <= ROUNDING * np.abs(middle)] = 1.0  # a constant
+    X, others = (X - middle) / unit, (others - middle) / unit
+    table = NearestNeighbors(n_neighbors=min(2, len(X)), algorithm="brute").fit(X)
+    distances, rows = table.kneighbors(others)
+    nearest, distance = rows[:, 0], distances[:, 0]
+    to_next = table.kneighbors(X[nearest])[0][:, -1]
+    is_first = np.zeros(len(others), bool)
+    is_first[np.unique(nearest, return_index=True)[1]] = True
+    return nearest, is_first & (distance < MUCH_CLOSER * to_next)
