@@ -41,6 +41,25 @@ def test_a_file_that_was_cut_is_made_again(fitted, tmp_path, pattern):
     assert len(cut.read_bytes()) == len(content)
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    ["data.json", "sample-rows.npy", "picked-*/000001.parquet", "encoder.clear", "bins.npz",
+     "bins-*/000001.npy", "center-*/0002.npz"],
+)  # fmt: skip
+def test_a_file_whose_bytes_were_changed_is_refused(fitted, tmp_path, pattern):
+    file, work = write(tmp_path), WorkFolder(tmp_path / "work", rows_at_once=300)
+    small_model().fit(file, "price", work=work)
+    (changed,) = (tmp_path / "work").rglob(pattern)
+    content = bytearray(changed.read_bytes())
+    for place in range(len(content) // 2, len(content) // 2 + 8):
+        content[place] ^= 255
+    changed.write_bytes(content)
+    with pytest.raises(ValueError, match=rf"{changed.name} was changed after it was written"):
+        small_model().fit(file, "price", work=work)
+    changed.unlink()
+    assert_same(small_model().fit(file, "price", work=work), fitted)
+
+
 def test_a_file_that_has_changed_is_refused(tmp_path):
     file, work = write(tmp_path), tmp_path / "work"
     small_model().fit(file, "price", work=work)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from clearbands import LinearQuantiles
 from clearbands.scaling.store import Store
 from tests.scaling.files import table
 
@@ -13,11 +14,12 @@ def store(tmp_path):
     found.write_array("a.npy", np.arange(1000))
     found.write_arrays("a.npz", {"x": np.arange(1000), "y": np.ones(3)})
     found.write_json("a.json", {"x": [1, 2, 3]})
-    table().write_parquet(tmp_path / "a.parquet")
+    found.write_table("a.parquet", table())
+    found.write_part("a.clear", LinearQuantiles())
     return found
 
 
-NAMES = pytest.mark.parametrize("name", ["a.npy", "a.npz", "a.json", "a.parquet"])
+NAMES = pytest.mark.parametrize("name", ["a.npy", "a.npz", "a.json", "a.parquet", "a.clear"])
 
 
 @NAMES
@@ -29,6 +31,21 @@ def test_a_file_that_was_cut_anywhere_is_no_file(store, name):
         assert not store.is_whole(name)
     store.path(name).unlink()
     assert not store.is_whole(name)
+
+
+@NAMES
+def test_a_file_with_changed_bytes_is_refused_until_it_is_written_again(store, name):
+    whole = store.path(name).read_bytes()
+    for place in (0, len(whole) // 2, len(whole) - 8):
+        flipped = bytes(byte ^ 255 for byte in whole[place : place + 8])
+        store.path(name).write_bytes(whole[:place] + flipped + whole[place + 8 :])
+        with pytest.raises(ValueError, match=rf"{name} was changed after it was written"):
+            store.is_whole(name)
+    store.path(name).unlink()
+    assert not store.is_whole(name)
+    with store.writing(name) as unfinished:
+        unfinished.write_bytes(whole)
+    assert store.is_whole(name)
 
 
 def test_what_is_read_is_what_was_written(store):

@@ -134,7 +134,7 @@ def _on_sample(chosen: Any, shown: str, center: Center, work: TableWork) -> Resa
     sample = work.sample.encoded
     described = f"{type(chosen).__name__} {sorted(_without_jobs(chosen).items())!r}"
     store = center.said_of_rows.store.below("part", part=described, shown=shown)
-    if not store.is_whole(PART):
+    if not all(map(store.is_whole, (PART, SEEN))):
         store.write_part(PART, clone(chosen))
         seen = {"X": show(sample.X, center.said, shown), "residual": sample.y - center.said.center}
         labels = {"weight": sample.sample_weight, "together": sample.together}

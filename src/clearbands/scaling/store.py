@@ -1,7 +1,8 @@
 """The work folder: what is finished, in files that appear whole or not at all.
 
 A file lies below a folder whose name is a key of all that it depends on: the data, the parameters,
-the seed. Whoever finds it whole need not do the work again; one that was cut is no file.
+the seed. Whoever finds it whole need not do the work again; one that was cut is no file, and one
+whose bytes were changed is refused.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import errno
 import hashlib
 import io
 import json
-import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-CUT = (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile)
-"""What readers raise for a file that is not whole."""
+READ_AT_ONCE = 2**20
 
 
 @dataclass(frozen=True)
@@ -93,20 +94,20 @@ class Store:
         return load(self.path(name))
 
     def is_whole(self, name: str) -> bool:
-        """Whether the file is there and was not cut."""
+        """Whether the file is there and was not cut; raises if its bytes were changed."""
+        path = self.path(name)
         try:
-            if name.endswith(".npy"):
-                self.map_array(name)
-            elif name.endswith(".json"):
-                self.read_json(name)
-            elif name.endswith(".parquet"):
-                return _is_whole_parquet(self.path(name))
-            else:
-                with zipfile.ZipFile(self.path(name)) as archive:
-                    return archive.testzip() is None
-        except CUT:
+            if _checksum_file(path).exists():
+                return True
+            size = path.stat().st_size
+        except FileNotFoundError:
             return False
-        return True
+        if any(path.parent.glob(f"{escape(_checksum_name(path, size))}*")):
+            raise ValueError(
+                f"{path} was changed after it was written, as its checksum shows: delete it and "
+                "run this again with the same work folder; what else is finished is kept."
+            )
+        return False
 
     @contextmanager
     def writing(self, name: str) -> Iterator[Path]:
@@ -115,6 +116,7 @@ class Store:
             self.path(name).parent.mkdir(parents=True, exist_ok=True)
             with written_whole(self.path(name)) as unfinished:
                 yield unfinished
+                _checksum_file(self.path(name), unfinished).touch()
 
     @contextmanager
     def room(self) -> Iterator[None]:
@@ -132,11 +134,22 @@ class Store:
             ) from error
 
 
-def _is_whole_parquet(path: Path) -> bool:
-    with path.open("rb") as opened:
-        first = opened.read(4)
-        opened.seek(-4, 2)
-        return first == opened.read(4) == b"PAR1"
+def _checksum_file(path: Path, written: Path | None = None) -> Path:
+    """The empty file beside a file that is there if its bytes are as they were written.
+
+    Two workers may write one file at once, with different bytes that mean the same: the name of
+    the empty file holds the checksum, so that there is one for each.
+    """
+    with (path if written is None else written).open("rb") as opened:
+        size = checksum = 0
+        while part := opened.read(READ_AT_ONCE):
+            size += len(part)
+            checksum = zlib.crc32(part, checksum)
+    return path.with_name(f"{_checksum_name(path, size)}{checksum:08x}")
+
+
+def _checksum_name(path: Path, size: int) -> str:
+    return f".{path.name}.{size}."
 
 
 def _plain(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -180,9 +179,9 @@ def _first_pass(
 
 def check_same_data(folder: Path, table: ParquetTable) -> None:
     """A work folder belongs to one table: raise if the file has changed since."""
-    known = folder / DATA
-    if known.exists():
-        before = json.loads(known.read_text("utf-8"))
+    store = Store(str(folder))
+    if store.is_whole(DATA):
+        before = store.read_json(DATA)
         if before["fingerprint"] != table.fingerprint:
             raise ValueError(
                 f"{table.files[0]} is not what the work folder {folder} was made from "
@@ -191,7 +190,6 @@ def check_same_data(folder: Path, table: ParquetTable) -> None:
                 "another work folder."
             )
         return
-    folder.mkdir(parents=True, exist_ok=True)
-    Store(str(folder)).write_json(
+    store.write_json(
         DATA, {"fingerprint": table.fingerprint, "n_rows": table.n_rows, "files": table.files}
     )
