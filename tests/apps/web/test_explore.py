@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import random
@@ -23,6 +24,7 @@ from typer.testing import CliRunner
 import clearbands
 from clearbands.apps.cli.app import app as command
 from clearbands.apps.web.explore import create_page, make_scene, views
+from clearbands.apps.web.explore.app import LIMITS
 from clearbands.apps.web.explore.scene import MAX_ROWS
 from clearbands.persistence.origin import record_origin
 from tests.browsers import open_browser
@@ -334,6 +336,13 @@ def test_a_file_that_cannot_be_scored_says_why(client):
         answer = client.post("/score/0", content=content, headers=headers)
         assert answer.status_code == 422
         assert said in answer.json()["detail"]
+
+
+def test_a_small_file_that_holds_too_much_is_refused(client):
+    content = gzip.compress(b"x\n" + b"0\n" * (LIMITS.bytes // 2 + 1), compresslevel=1)
+    answer = client.post("/score/0", content=content, headers={"x-file-name": "rows.csv.gz"})
+    assert answer.status_code == 413
+    assert "rows.csv.gz unpacks to more than the 200,000,000 bytes" in answer.json()["detail"]
 
 
 def test_the_command_refuses_tables_that_lack_columns(folder, tmp_path):

@@ -9,15 +9,19 @@ import lzma
 import sys
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from clearbands._compat import advice
 
 if TYPE_CHECKING:
     import polars as pl
+
+Opening = Callable[[io.BytesIO], AbstractContextManager[Any]]
+"""From a packed file to one that reads unpacked."""
 
 STREAM = Path("-")  # standard input or output
 FORMATS = {
@@ -33,7 +37,13 @@ FORMATS = {
     ".ods": "Excel",
 }
 BROKEN = (zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+READ_AT_ONCE = 2**20
+BYTES_PER_CELL = 8
 MAGIC = ((b"PAR1", "parquet"), (b"ARROW1", "feather"))
+
+
+class TooLargeError(ValueError):
+    """A table that holds more than is allowed, however small its file."""
 
 
 def read_content(path: Path) -> tuple[bytes, str]:
@@ -51,10 +61,17 @@ def read_content(path: Path) -> tuple[bytes, str]:
     return unpacked(content, path)
 
 
-def unpacked(content: bytes, path: Path) -> tuple[bytes, str]:
-    """The content of a file of this name, unpacked, and its format."""
-    kind, unpack = _format_of(path)
-    return (content if unpack is None else _unpacked(content, unpack, path)), kind
+def unpacked(content: bytes, path: Path, most: int | None = None) -> tuple[bytes, str]:
+    """The content of a file of this name, unpacked, and its format.
+
+    A table that holds more than `most` bytes is refused before they are all in memory.
+    """
+    kind, opened = _format_of(path)
+    if opened is not None:
+        content = _unpacked(content, opened, path, most)
+    if most is not None and _size_of(content, kind, most) > most:
+        raise _too_large(path, most)
+    return content, kind
 
 
 def read_excel(content: bytes) -> pl.DataFrame:
@@ -73,11 +90,11 @@ def name_of(path: Path) -> str:
     return "Standard input" if path == STREAM else str(path)
 
 
-def _format_of(path: Path) -> tuple[str, Callable[[bytes], bytes] | None]:
+def _format_of(path: Path) -> tuple[str, Opening | None]:
     """By the ending of the name, behind which another may say how it is compressed."""
-    unpack = COMPRESSIONS.get(path.suffix.lower())
-    ending = (path.with_suffix("") if unpack else path).suffix.lower()
-    if unpack and ending not in FORMATS:
+    opened = COMPRESSIONS.get(path.suffix.lower())
+    ending = (path.with_suffix("") if opened else path).suffix.lower()
+    if opened and ending not in FORMATS:
         ending = ".csv"  # data.zip, data.gz
     if ending not in FORMATS:
         has = f"ends in {path.suffix!r}" if path.suffix else "has no ending"
@@ -85,35 +102,84 @@ def _format_of(path: Path) -> tuple[str, Callable[[bytes], bytes] | None]:
             f"{path} {has}; tables are files that end in {', '.join(FORMATS)}, the text files "
             f"also with {', '.join(COMPRESSIONS)} behind it."
         )
-    return FORMATS[ending], unpack
+    return FORMATS[ending], opened
 
 
 def _from_stream(content: bytes) -> tuple[bytes, str]:
     if not content:
         raise ValueError("Standard input is empty (0 bytes).")
     if content.startswith(b"\x1f\x8b"):
-        content = _unpacked(content, gzip.decompress, STREAM)
+        content = _unpacked(content, gzip.open, STREAM)
     return content, next((kind for magic, kind in MAGIC if content.startswith(magic)), "csv")
 
 
-def _unpacked(content: bytes, unpack: Callable[[bytes], bytes], path: Path) -> bytes:
+def _unpacked(content: bytes, opened: Opening, path: Path, most: int | None = None) -> bytes:
+    whole = bytearray()
     try:
-        return unpack(content)
+        with opened(io.BytesIO(content)) as packed:
+            # Asked for a part at a time, no more than that part is unpacked.
+            while part := packed.read(READ_AT_ONCE):
+                whole += part
+                if most is not None and len(whole) > most:
+                    raise _too_large(path, most)
+    except TooLargeError:
+        raise
     except (*BROKEN, ValueError, OSError, EOFError, RuntimeError) as error:
         raise ValueError(f"{name_of(path)} cannot be unpacked: {error}.") from error
+    return bytes(whole)
 
 
-def _unzip(content: bytes) -> bytes:
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+def _too_large(path: Path, most: int) -> TooLargeError:
+    return TooLargeError(
+        f"{name_of(path)} unpacks to more than the {most:,} bytes allowed here: give fewer rows, "
+        "or use the command `clearbands predict`, which has no such limit."
+    )
+
+
+def _size_of(content: bytes, kind: str, most: int) -> int:
+    """About how many bytes a table takes in memory; of more than `most`, some number above it."""
+    import polars as pl
+
+    if kind == "Excel" and zipfile.is_zipfile(io.BytesIO(content)):
+        return _size_of_zip(content, most)
+    if kind not in ("parquet", "feather"):
+        return len(content)
+    scan = pl.scan_parquet if kind == "parquet" else pl.scan_ipc
+    try:
+        table = scan(io.BytesIO(content))
+        cells = table.select(pl.len()).collect().item() * len(table.collect_schema())
+    except (pl.exceptions.PolarsError, OSError):
+        return len(content)  # whoever reads it says what is wrong
+    return max(len(content), BYTES_PER_CELL * cells)
+
+
+def _size_of_zip(content: bytes, most: int) -> int:
+    """By unpacking it a part at a time: what a file says about itself may be wrong."""
+    size = 0
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            for info in archive.infolist():
+                with archive.open(info) as packed:
+                    while size <= most and (part := packed.read(READ_AT_ONCE)):
+                        size += len(part)
+    except (*BROKEN, ValueError, OSError, EOFError, RuntimeError):
+        return len(content)  # whoever reads it says what is wrong
+    return size
+
+
+@contextmanager
+def _only_file(content: io.BytesIO) -> Iterator[IO[bytes]]:
+    with zipfile.ZipFile(content) as archive:
         members = [info for info in archive.infolist() if not info.is_dir()]
         if len(members) != 1:
             raise zipfile.BadZipFile(f"it holds {len(members)} files where one is needed")
-        return archive.read(members[0])
+        with archive.open(members[0]) as packed:
+            yield packed
 
 
-COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.decompress,
-    ".bz2": bz2.decompress,
-    ".xz": lzma.decompress,
-    ".zip": _unzip,
+COMPRESSIONS: dict[str, Opening] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+    ".zip": _only_file,
 }

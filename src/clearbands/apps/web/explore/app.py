@@ -15,7 +15,7 @@ from fastapi.staticfiles import StaticFiles
 
 from clearbands.apps.reading.choosing import take_features
 from clearbands.apps.reading.features import fitted_columns
-from clearbands.apps.reading.formats import unpacked
+from clearbands.apps.reading.formats import TooLargeError, unpacked
 from clearbands.apps.reading.reading import read_fitted
 from clearbands.apps.web.bands import predict_rows
 from clearbands.apps.web.bodies import Bodies
@@ -95,9 +95,12 @@ def score_file(candidate: Candidate, content: bytes, name: str) -> tuple[bytes, 
     try:
         if not content:
             raise ValueError(f"{name} is empty (0 bytes).")
-        reading = read_fitted(*unpacked(content, Path(name)), name, fitted_columns(model))
+        table_in = unpacked(content, Path(name), LIMITS.bytes)
+        reading = read_fitted(*table_in, name, fitted_columns(model))
         rows = take_features(reading.frame, [feature.name for feature in candidate.features], name)
         table = predict_rows(model, rows).table()
+    except TooLargeError as error:
+        raise Refusal(413, str(error)) from error
     except (ValueError, TypeError, ImportError) as error:
         raise Refusal(422, str(error)) from error
     known = getattr(model, "origin_", None)
