@@ -327,8 +327,8 @@ class ClearRegressor(UpdatingRegressor):
 
     def _keep_for_answers(self, learned: FitResult, told: Told) -> None:
         """What other levels need, and what tells new rows that are unlike these."""
-        judged, is_split = learned.evidence.judged, self.calibration_ == "conformal"
-        self.any_level_ = keep_levels(self.calibrator_, judged, self.levels_, is_split=is_split)
+        judged, chooser = learned.evidence.judged, learned.evidence.chooser
+        self.any_level_ = keep_levels(self.calibrator_, judged, self.levels_, chooser=chooser)
         self.familiar_, self.beyond_ = learned.familiarity(), learned.extrapolation()
         names, groups = getattr(self, "feature_names_in_", ()), told.groups
         self.group_column_ = groups if isinstance(groups, str) and groups in names else None

@@ -213,7 +213,8 @@ def test_where_noise_is_skewed_the_median_is_not_the_center():
     distribution = bands.distribution(new[1], distances)
     np.testing.assert_allclose(distribution.median - new[1], np.log(2) - 1, atol=0.1)
     assert np.mean(new[0] <= distribution.median) == pytest.approx(0.5, abs=0.04)
-    centered = AnyLevel.of([0.9], *cal[:2], np.add(*calibrator.scale(*cal[2:])), median=0.0)
+    plain = AnyLevel(np.array([0.9]), np.array([0]), np.zeros(0))
+    centered = AnyLevel.of([0.9], *cal[:2], np.add(*calibrator.scale(*cal[2:])), shape=plain)
     off, far_off = (
         stats.kstest(each.distribution(new[1], distances).cdf(new[0]), "uniform").statistic
         for each in (bands, centered)

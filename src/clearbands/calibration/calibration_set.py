@@ -96,12 +96,16 @@ def scale(
 
 
 def keep_levels(
-    calibrator: BaseEstimator, held_out: CalibrationSet, levels: np.ndarray, *, is_split: bool
+    calibrator: BaseEstimator,
+    held_out: CalibrationSet,
+    levels: np.ndarray,
+    *,
+    chooser: CalibrationSet | None,
 ) -> AnyLevel | None:
     """What other levels need of the calibration rows; None where no level is finite.
 
-    With `is_split` other rows chose lambda, and bounds of these are not capped: groups of too few
-    rows have infinite ones, and are left out.
+    With a `chooser` its rows chose lambda, and choose the shape of the bands, too. Bounds are then
+    not capped: groups of too few rows have infinite ones, and are left out.
     """
     center, *parts = scale(calibrator, held_out.components, held_out.groups)
     distances = np.add(*parts)
@@ -109,10 +113,14 @@ def keep_levels(
     rows = is_finite[:, is_finite.any(axis=0)].all(axis=1)
     if not (is_finite.any() and rows.any()):
         return None
-    may_fall_short = not (is_split or isinstance(calibrator, AdditiveCalibrator))
+    may_fall_short = chooser is None and not isinstance(calibrator, AdditiveCalibrator)
     weight, _ = weigh(
         held_out.sample_weight, held_out.calibration_weight, is_guaranteed=not may_fall_short
     )
+    shape = None
+    if chooser is not None:  # the bands of all groups together
+        pooled = getattr(calibrator, "pooled_", calibrator)
+        shape = keep_levels(pooled, chooser._replace(groups=None), levels, chooser=None)
     return AnyLevel.of(
         levels,
         held_out.y[rows],
@@ -120,6 +128,7 @@ def keep_levels(
         distances[rows],
         sample_weight=None if weight is None else weight[rows],
         may_fall_short=may_fall_short,
+        shape=shape,
     )
 
 

@@ -107,11 +107,12 @@ class AnyLevel:
         *,
         sample_weight: ArrayLike | None = None,
         may_fall_short: bool = True,
-        median: float | None = None,
+        shape: AnyLevel | None = None,
     ) -> AnyLevel:
         """Of the calibration rows: their targets (n,), centers (n,), distances (n, 2, k).
 
-        `median` is where the median lies, as `median_share` finds it in rows; by default in these.
+        `shape` is that of other rows, whose median and paces are taken over; by default these rows
+        choose their own, and other levels than the fitted ones then cover them a little too well.
 
         `may_fall_short=False` where rows were kept apart for the guarantee: levels that need more
         rows than there are then have infinite bounds instead of those of the outermost row.
@@ -130,9 +131,12 @@ class AnyLevel:
                 "No fitted level has finite bounds, so there is nothing to interpolate: "
                 f"{rows_needed(float(fitted.min()))} calibration rows would be needed."
             )
-        if median is None:
-            median = median_share(y - center, distances[:, :, columns[0]], weight)
-        family = cls(fitted[columns], columns, np.zeros(0), weight, may_fall_short, median)
+        family = cls(fitted[columns], columns, np.zeros(0), weight, may_fall_short)
+        if shape is not None:
+            family = replace(family, median=shape.median, paces=shape.paces)
+            return replace(family, positions=family.positions_of(y, center, distances))
+        median = median_share(y - center, distances[:, :, columns[0]], weight)
+        family = replace(family, median=median)
         even = family.positions_of(y, center, distances)
         family = replace(family, paces=side_paces(even, weight, float(family.levels[0])))
         return replace(family, positions=family._paced(even))
