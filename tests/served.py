@@ -62,13 +62,15 @@ def small_model(seed: int = 0) -> ClearRegressor:
 
 
 def linear_model(
-    frame: pl.DataFrame, y: np.ndarray, groups=None, time=None, **options
+    frame: pl.DataFrame, y: np.ndarray, calibration_groups=None, time=None, **options
 ) -> ClearRegressor:
     """One that is fitted in no time."""
     linear = LinearQuantiles()
     parts = PCSEnsemble({"linear": linear}, n_bootstraps=3), ResidualQuantiles(linear, 3)
     options = {"calibration": "joint", "random_state": 0} | options
-    return ClearRegressor(*parts, **options).fit(frame, y, groups=groups, time=time)
+    return ClearRegressor(*parts, **options).fit(
+        frame, y, calibration_groups=calibration_groups, time=time
+    )
 
 
 def far_houses() -> tuple[pl.DataFrame, np.ndarray]:

@@ -30,18 +30,20 @@ def test_every_group_is_covered_at_the_level(make):
     without = coverage(make().fit(X, y), *new)
     assert without[0] > 0.97
     assert without[1] < 0.84
-    model = make().fit(X, y, groups=labels)
-    np.testing.assert_allclose(coverage(model, *new, groups=new[2]), 0.9, atol=0.04)
-    assert [group.label for group in model.calibrator_.groups_] == ["Aix", "Bex"]
+    model = make().fit(X, y, calibration_groups=labels)
+    np.testing.assert_allclose(coverage(model, *new, calibration_groups=new[2]), 0.9, atol=0.04)
+    assert [group.label for group in model.calibrator_.calibration_groups_] == ["Aix", "Bex"]
     assert model.lambda_.shape == (1,)
 
 
 def test_a_column_names_the_groups_in_fit_and_predict():
     X, y, labels = towns(300)
     table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "town": labels})
-    model = folded_lines().fit(table, y, groups="town")
+    model = folded_lines().fit(table, y, calibration_groups="town")
     found = model.predict_interval(table)[1]
-    np.testing.assert_array_equal(found, model.predict_interval(table, groups=labels)[1])
+    np.testing.assert_array_equal(
+        found, model.predict_interval(table, calibration_groups=labels)[1]
+    )
     with pytest.raises(ValueError, match="Groups that were not calibrated: Cham"):
         model.predict_interval(table.assign(town="Cham"))
 
@@ -49,9 +51,13 @@ def test_a_column_names_the_groups_in_fit_and_predict():
 def test_groups_belong_to_the_calibration_rows_that_are_given():
     X, y, labels = towns(600)
     model = linear_clear(calibration="conformal")
-    model.fit(X[:200], y[:200], X_cal=X[200:], y_cal=y[200:], groups=labels[200:])
+    model.fit(X[:200], y[:200], X_cal=X[200:], y_cal=y[200:], calibration_groups=labels[200:])
     assert model.guarantee_ == "finite-sample coverage within every group"
-    assert sum(group.n for group in model.calibrator_.groups_) == model.n_calibration_ == 200
+    assert (
+        sum(group.n for group in model.calibrator_.calibration_groups_)
+        == model.n_calibration_
+        == 200
+    )
 
 
 def with_a_rare_town(n, n_rare, seed=0):
@@ -67,42 +73,44 @@ def test_a_conformal_promise_holds_in_rare_groups():
     cal = with_a_rare_town(300, 8, seed=1)
     model = linear_clear(calibration="conformal")
     with pytest.warns(CalibrationWarning, match="infinite") as told:
-        model.fit(X, y, X_cal=cal[0], y_cal=cal[1], groups=cal[2])
+        model.fit(X, y, X_cal=cal[0], y_cal=cal[1], calibration_groups=cal[2])
     assert any("within Cham (" in str(warning.message) for warning in told)
     assert model.guarantee_ == "finite-sample coverage within every group"
-    bounds = model.predict_interval(X, groups=labels)[1]
+    bounds = model.predict_interval(X, calibration_groups=labels)[1]
     assert np.isinf(bounds[:8]).all()
     assert np.isfinite(bounds[8:]).all()
     for ask in (
-        lambda rows: model.predict_quantiles(X[rows], [0.1, 0.9], groups=labels[rows]),
-        lambda rows: model.predict_probability(X[rows], above=0, groups=labels[rows]),
-        lambda rows: model.predict_interval(X[rows], confidence_level=0.7, groups=labels[rows])[1],
+        lambda rows: model.predict_quantiles(X[rows], [0.1, 0.9], calibration_groups=labels[rows]),
+        lambda rows: model.predict_probability(X[rows], above=0, calibration_groups=labels[rows]),
+        lambda rows: model.predict_interval(
+            X[rows], confidence_level=0.7, calibration_groups=labels[rows]
+        )[1],
     ):
         assert np.isfinite(ask(slice(8, None))).all()
         with pytest.raises(ValueError, match=r"row 0 \(counted from 0\) are infinite .* group"):
             ask(slice(5, 20))
     with pytest.raises(ValueError, match=r"row 0 .* are infinite"):
-        model.update(X[:1], y[:1], groups=labels[:1])
+        model.update(X[:1], y[:1], calibration_groups=labels[:1])
 
 
 @pytest.mark.parametrize("make", [folded_lines, linear_clear])
 def test_groups_that_share_rows_are_named_where_nothing_is_promised(make):
     X, y, labels = with_a_rare_town(300, 8)
-    model = make().fit(X, y, groups=labels)
+    model = make().fit(X, y, calibration_groups=labels)
     assert model.guarantee_.endswith("which share those of others: Cham")
-    assert np.isfinite(model.predict_interval(X, groups=labels)[1]).all()
+    assert np.isfinite(model.predict_interval(X, calibration_groups=labels)[1]).all()
 
 
 def test_models_with_groups_answer_every_question_and_are_saved(tmp_path):
     X, y, labels = towns(300)
     model = linear_clear(calibrator=GroupCalibrator(small="pool"))
-    model.fit(X, y, groups=labels)
+    model.fit(X, y, calibration_groups=labels)
     save(model, tmp_path / "model.clear")
     again = load(tmp_path / "model.clear")
     for asked in (model, again):
-        assert asked.predict_quantiles(X, [0.1, 0.9], groups=labels).shape == (300, 2)
-        assert asked.predict_probability(X, above=0, groups=labels).shape == (300,)
-        assert len(asked.predict_uncertainty(X, groups=labels)) == 300
+        assert asked.predict_quantiles(X, [0.1, 0.9], calibration_groups=labels).shape == (300, 2)
+        assert asked.predict_probability(X, above=0, calibration_groups=labels).shape == (300,)
+        assert len(asked.predict_uncertainty(X, calibration_groups=labels)) == 300
     assert again.calibrator_.guarantee_ == model.calibrator_.guarantee_
 
 
@@ -139,13 +147,16 @@ def test_equal_weights_change_nothing():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"groups": ["a"]}, r"groups must have shape \(240,\)"),
-        ({"groups": "town"}, "names a column, but X is an array"),
+        ({"calibration_groups": ["a"]}, r"calibration_groups must have shape \(240,\)"),
+        ({"calibration_groups": "town"}, "names a column, but X is an array"),
         ({"calibration_weight": -np.ones(240)}, "calibration_weight must not be negative"),
         ({"calibration_weight": np.zeros(240)}, "zero in every row"),
         ({"calibration_weight": np.full(240, np.nan)}, "calibration_weight contains NaN"),
         ({"calibration_weight": np.ones(3)}, "calibration_weight has 3 rows where 240"),
-        ({"calibration_weight": np.ones(240), "groups": ["a"] * 240}, "cannot be had together"),
+        (
+            {"calibration_weight": np.ones(240), "calibration_groups": ["a"] * 240},
+            "cannot be used at once",
+        ),
     ],
 )
 def test_labels_and_weights_that_make_no_sense(given, said):
@@ -156,15 +167,17 @@ def test_labels_and_weights_that_make_no_sense(given, said):
 
 def test_groups_at_predict_are_needed_or_have_no_use():
     X, y, labels = towns(200)
-    with pytest.raises(ValueError, match="calibrated by group: give groups"):
-        linear_clear().fit(X, y, groups=labels).predict_interval(X)
-    with pytest.raises(ValueError, match="fitted without: fit it with groups"):
-        linear_clear().fit(X, y).predict_interval(X, groups=labels)
+    with pytest.raises(ValueError, match="calibrated by group: give calibration_groups"):
+        linear_clear().fit(X, y, calibration_groups=labels).predict_interval(X)
+    with pytest.raises(ValueError, match="fitted without: fit it with them"):
+        linear_clear().fit(X, y).predict_interval(X, calibration_groups=labels)
     table = pd.DataFrame(X, columns=["a", "b"])
-    with pytest.raises(ValueError, match="groups='town' is no column of X, which has a, b"):
-        linear_clear().fit(table, y, groups="town")
+    with pytest.raises(
+        ValueError, match="calibration_groups='town' is no column of X, which has a, b"
+    ):
+        linear_clear().fit(table, y, calibration_groups="town")
     with pytest.raises(ValueError, match="cannot calibrate groups"):
-        linear_clear(calibrator=AdditiveCalibrator()).fit(X, y, groups=labels)
+        linear_clear(calibrator=AdditiveCalibrator()).fit(X, y, calibration_groups=labels)
 
 
 # Support

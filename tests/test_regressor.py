@@ -178,9 +178,9 @@ class SeenFeatures(ResidualQuantiles):
             random_state=random_state,
         )
 
-    def fit(self, X, residual, together=None):
+    def fit(self, X, residual, groups=None):
         self.shown_in_fit = X
-        return super().fit(X, residual, together=together)
+        return super().fit(X, residual, groups=groups)
 
     def predict_widths(self, X):
         self.shown = X

@@ -108,7 +108,7 @@ def test_a_model_in_time_is_saved_whole(tmp_path):
             "rows are split at random",
         ),
         ({}, {"time": np.arange(60)[::-1]}, "time must not fall"),
-        ({}, {"together": np.arange(60)}, "cannot be had together"),
+        ({}, {"groups": np.arange(60)}, "cannot be used at once"),
         ({"gap": 60}, {}, "leave none to be judged by earlier ones with gap=60"),
     ],
 )

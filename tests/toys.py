@@ -10,7 +10,7 @@ from clearbands import ClearRegressor, LinearQuantiles, PCSEnsemble, ResidualQua
 
 OTHER_DRAWS = {
     "check_sample_weight_equivalence_on_dense_data": (
-        "copies of a row are drawn apart, unless `together` says that they belong together"
+        "copies of a row are drawn apart, unless `groups` says that they belong together"
     )
 }
 """A check of scikit-learn that parts which draw rows cannot pass; test_weighting.py has the law."""

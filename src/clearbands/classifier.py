@@ -41,6 +41,7 @@ from clearbands.prediction.interval_regressor import learns_from_target
 from clearbands.rows.checks import check_count, check_one_level, check_share, check_table
 from clearbands.rows.class_labels import check_counts, check_labels, likeliest
 from clearbands.rows.copies import check_copies
+from clearbands.rows.renamed import renamed
 from clearbands.rows.split import Rows, hold_out
 from clearbands.rows.telling import warn
 from clearbands.rows.typed import Seed, TableLike
@@ -252,23 +253,24 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         scores = self.familiar_.scores(encoded, texts, _disagreement(self._logits(X)))
         return scores > self.familiar_.threshold
 
+    @renamed(groups="by")
     def report(
         self,
         X: TableLike,
         y: ArrayLike,
         *,
         target: str = "the target",
-        groups: ArrayLike | None = None,
+        by: ArrayLike | None = None,
     ) -> Report:
         """One page about rows that the model has not seen: whether sets hold, why rows are unsure.
 
         It shows itself in a notebook, and `save(path)` writes one file that needs no network.
-        `groups` (n,) are compared by their coverage. Needs the extra "report".
+        `by` (n,) are labels of rows whose coverage is compared. Needs the extra "report".
         """
         from clearbands.apps.report.classes import make_class_report
 
         check_is_fitted(self, "calibrator_")
-        return make_class_report(self, X, y, target=target, groups=groups)
+        return make_class_report(self, X, y, target=target, by=by)
 
     @property
     def members_(self) -> list[BaseEstimator]:

@@ -25,6 +25,7 @@ from clearbands.prediction.interval_regressor import check_encoder_sees_no_targe
 from clearbands.prediction.updating import UpdatingRegressor
 from clearbands.rows.checks import check_table
 from clearbands.rows.labels import Told, read_labels, read_order
+from clearbands.rows.renamed import renamed
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.scaling.on_files import OnFiles, check_for_files, check_nothing_for_files
 from clearbands.scaling.roles import read_roles
@@ -208,6 +209,7 @@ class ClearRegressor(UpdatingRegressor):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @renamed(together="groups", group="calibration_groups")
     def fit(
         self,
         X: TableLike,
@@ -215,9 +217,9 @@ class ClearRegressor(UpdatingRegressor):
         *,
         X_cal: TableLike | None = None,
         y_cal: ArrayLike | None = None,
-        together: ArrayLike | None = None,
-        time: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+        calibration_groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         calibration_weight: ArrayLike | None = None,
         progress: Listener | None = None,
@@ -227,7 +229,7 @@ class ClearRegressor(UpdatingRegressor):
     ) -> ClearRegressor:
         """Train on the rows and calibrate on rows that what is calibrated did not see.
 
-        With a calibration set (`X_cal`, `y_cal`) given, all of X trains. `together` are labels (n,)
+        With a calibration set (`X_cal`, `y_cal`) given, all of X trains. `groups` are labels (n,)
         of rows that belong together, such as visits of one patient: no member is judged by some of
         them having seen others, and where rows are held out, all of a label are.
 
@@ -239,8 +241,8 @@ class ClearRegressor(UpdatingRegressor):
         To the guarantee of "conformal" it is one row, and a new row counts as the heaviest.
         Where X_cal is given, its rows count once.
 
-        `groups` are labels (n,), or the name of a column, of groups in each of which the level
-        shall hold: all rows choose lambda, and those of each group its gamma1; see
+        `calibration_groups` are labels (n,), or the name of a column, of groups in each of which
+        the level shall hold: all rows choose lambda, and those of each group its gamma1; see
         `clearbands.calibration.groups.GroupCalibrator`. `calibration_weight` (n,) says how many
         times more often such a row occurs among new rows than here, up to a common factor:
         what is known, or what `ShiftWeights` found. Both belong to the rows of X_cal where it is
@@ -249,16 +251,16 @@ class ClearRegressor(UpdatingRegressor):
         `progress` is called as `progress(stage, done, total)`.
 
         X may also be a table that is larger than memory: the path of a parquet file or of a folder
-        of them, a list of paths, or a Dask DataFrame. y, and `together`, `groups` and weights, are
-        then names of its columns; `features` names the columns to learn from, by default all but
-        the target, weights and what keeps rows together. What is finished is kept
+        of them, a list of paths, or a Dask DataFrame. y, and `groups`, `calibration_groups` and
+        weights, are then names of its columns; `features` names the columns to learn from, by
+        default all but the target, weights and what keeps rows together. What is finished is kept
         in the folder `work`, from which another run goes on, and `engine` says who does it:
         "threads", "processes", "dask" or an engine of `clearbands.scaling.engines`. The result
         depends neither on the engine nor on who died meanwhile. See docs/scaling.md.
         """
         plan = Plan.of(self, self._check_parameters(), has_set=X_cal is not None)
         rng = check_random_state(self.random_state)
-        told = Told(together, time, groups, sample_weight, calibration_weight)
+        told = Told(groups, time, calibration_groups, sample_weight, calibration_weight)
         self._forget_rows()
         rows: GivenRows
         if is_table_on_disk(X):
@@ -274,7 +276,7 @@ class ClearRegressor(UpdatingRegressor):
             self._take_parts(learned)
             self._calibrate(learned.evidence, plan, rng)
             self._keep_for_answers(learned, told)
-        has_set, has_labels = X_cal is not None, together is not None
+        has_set, has_labels = X_cal is not None, groups is not None
         held = learned.guarantee(plan.calibration, has_set=has_set, has_labels=has_labels)
         self.guarantee_ = held.besides(getattr(self.calibrator_, "sharing_", ()))
         return self
@@ -298,10 +300,10 @@ class ClearRegressor(UpdatingRegressor):
         told: Told,
         plan: Plan,
     ) -> InMemory:
-        check_groups_are_free(self.monotone, told.groups)
+        check_groups_are_free(self.monotone, told.calibration_groups)
         labels = read_labels(told, *((X, y) if X_cal is None else (X_cal, y_cal)))
-        together, self.last_time_ = read_order(told, self.split, y)
-        rows, held_out = self._read_rows(X, y, X_cal, y_cal, together, labels, told.sample_weight)
+        groups, self.last_time_ = read_order(told, self.split, y)
+        rows, held_out = self._read_rows(X, y, X_cal, y_cal, groups, labels, told.sample_weight)
         if plan.calibration == "cross":
             check_encoder_sees_no_target(self.encoder)
         return InMemory(rows, held_out)
@@ -330,9 +332,10 @@ class ClearRegressor(UpdatingRegressor):
         judged, chooser = learned.evidence.judged, learned.evidence.chooser
         self.any_level_ = keep_levels(self.calibrator_, judged, self.levels_, chooser=chooser)
         self.familiar_, self.beyond_ = learned.familiarity(), learned.extrapolation()
-        names, groups = getattr(self, "feature_names_in_", ()), told.groups
-        self.group_column_ = groups if isinstance(groups, str) and groups in names else None
-        learned.hint(scale(self.calibrator_, judged.components, judged.groups))
+        names, column = getattr(self, "feature_names_in_", ()), told.calibration_groups
+        is_name = isinstance(column, str) and column in names
+        self.calibration_group_column_ = str(column) if is_name else None
+        learned.hint(scale(self.calibrator_, judged.components, judged.calibration_groups))
 
     def default_calibrator(self) -> BaseEstimator:
         """The calibrator that was given, or the one that stands for none."""
@@ -341,6 +344,7 @@ class ClearRegressor(UpdatingRegressor):
         is_given = self.epistemic is not None and self.aleatoric is not None
         return ClearCalibrator() if is_given else ClearCalibrator(**EPISTEMIC_SHARES)
 
+    @renamed(groups="by")
     def report(
         self,
         X: TableLike,
@@ -348,20 +352,20 @@ class ClearRegressor(UpdatingRegressor):
         *,
         target: str = "the target",
         unit: str = "",
-        groups: ArrayLike | None = None,
+        by: ArrayLike | None = None,
         confidence_level: float | None = None,
     ) -> Report:
         """A page about the model on rows that no step of the fit has seen.
 
         It says whether the intervals hold, why they are wide, and which rows to look at. `target`
-        and `unit` are names to be shown, `groups` labels (n,) between which coverage should not
-        differ. Save the page with `.save("report.html")`; in a notebook it shows itself.
+        and `unit` are names to be shown, `by` labels (n,) between which coverage should not differ.
+        Save the page with `.save("report.html")`; in a notebook it shows itself.
         """
         from clearbands.apps.report import make_report
 
         check_is_fitted(self, "calibrator_")
         return make_report(
-            self, X, y, target=target, unit=unit, groups=groups, confidence_level=confidence_level
+            self, X, y, target=target, unit=unit, by=by, confidence_level=confidence_level
         )
 
     @property

@@ -23,9 +23,9 @@ def three_groups(rng, n):
 
 def test_exactly_rank_rows_of_every_group_are_covered():
     data, groups = three_groups(np.random.default_rng(0), 300)
-    fitted = GroupCalibrator(confidence_level=0.9).fit(*data, groups=groups)
-    inside = covered(data[0], fitted.predict_interval(*data[1:], groups=groups))
-    for group in fitted.groups_:
+    fitted = GroupCalibrator(confidence_level=0.9).fit(*data, calibration_groups=groups)
+    inside = covered(data[0], fitted.predict_interval(*data[1:], calibration_groups=groups))
+    for group in fitted.calibration_groups_:
         assert group.rows == "own"
         assert inside[groups == group.label].sum() == rank(group.n, 0.9)
         assert group.gamma2 / group.gamma1 == pytest.approx(fitted.pooled_.lambda_)
@@ -39,9 +39,11 @@ def test_the_coverage_of_a_group_follows_its_beta_distribution():
         groups = np.repeat(["a", "b"], [23, 37])
         y = np.where(groups == "a", 1, 5) * rng.normal(size=60)
         fitted = GroupCalibrator(FixedRatioCalibrator(), confidence_level=0.8).fit(
-            y, *data[1:], groups=groups
+            y, *data[1:], calibration_groups=groups
         )
-        reach = fitted.predict_interval([0.0], [[1, 1]], [[0.5, 0.5]], groups=["a"])[0, 1]
+        reach = fitted.predict_interval([0.0], [[1, 1]], [[0.5, 0.5]], calibration_groups=["a"])[
+            0, 1
+        ]
         coverages.append(stats.norm.cdf(reach) - stats.norm.cdf(-reach))
     assert fitted.guarantee_ == Guarantee.GROUPS
     law = stats.beta(*beta_parameters(23, 0.8))
@@ -54,8 +56,8 @@ def test_small_groups_are_merged_or_pooled_as_asked_and_said():
     data, groups = three_groups(np.random.default_rng(1), 200)
     groups = groups.astype(object)
     groups[:4], groups[4:12] = "few", "some"
-    merged = GroupCalibrator(confidence_level=0.9).fit(*data, groups=groups)
-    assert {g.label: g.rows for g in merged.groups_} == {
+    merged = GroupCalibrator(confidence_level=0.9).fit(*data, calibration_groups=groups)
+    assert {g.label: g.rows for g in merged.calibration_groups_} == {
         "a": "own",
         "b": "own",
         "c": "own",
@@ -64,14 +66,22 @@ def test_small_groups_are_merged_or_pooled_as_asked_and_said():
     }
     together = FixedRatioCalibrator(0.9, ratio=merged.pooled_.lambda_[0])
     together.fit(*(array[:12] for array in data))
-    assert merged.groups_[3].gamma1[0] == merged.groups_[4].gamma1[0] == together.gamma1_
-    pooled = GroupCalibrator(confidence_level=0.9, small="pool").fit(*data, groups=groups)
-    assert [g.rows for g in pooled.groups_[3:]] == ["pooled", "pooled"]
-    assert pooled.groups_[3].gamma1[0] == pooled.pooled_.gamma1_[0]
+    assert (
+        merged.calibration_groups_[3].gamma1[0]
+        == merged.calibration_groups_[4].gamma1[0]
+        == together.gamma1_
+    )
+    pooled = GroupCalibrator(confidence_level=0.9, small="pool").fit(
+        *data, calibration_groups=groups
+    )
+    assert [g.rows for g in pooled.calibration_groups_[3:]] == ["pooled", "pooled"]
+    assert pooled.calibration_groups_[3].gamma1[0] == pooled.pooled_.gamma1_[0]
     assert pooled.guarantee_ == Guarantee.JOINT.besides(["few", "some"])
     assert pooled.guarantee_.endswith(": few, some")
-    still_few = GroupCalibrator(confidence_level=0.9, smallest=13).fit(*data, groups=groups)
-    assert [g.rows for g in still_few.groups_[3:]] == ["pooled", "pooled"]
+    still_few = GroupCalibrator(confidence_level=0.9, smallest=13).fit(
+        *data, calibration_groups=groups
+    )
+    assert [g.rows for g in still_few.calibration_groups_[3:]] == ["pooled", "pooled"]
 
 
 def test_a_group_that_is_calibrated_on_too_few_rows_has_infinite_bounds():
@@ -79,9 +89,9 @@ def test_a_group_that_is_calibrated_on_too_few_rows_has_infinite_bounds():
     groups = groups.astype(object)
     groups[:4] = "few"
     with pytest.warns(CalibrationWarning, match=r"within few \(4 calibration rows\)"):
-        fitted = GroupCalibrator(smallest=2).fit(*data, groups=groups)
+        fitted = GroupCalibrator(smallest=2).fit(*data, calibration_groups=groups)
     new = ([0.0, 0.0], [[1, 1]] * 2, [[1, 1]] * 2)
-    bounds = fitted.predict_interval(*new, groups=["few", "a"])
+    bounds = fitted.predict_interval(*new, calibration_groups=["few", "a"])
     assert np.isinf(bounds).tolist() == [[True, True], [False, False]]
 
 
@@ -93,13 +103,17 @@ def test_with_rows_of_its_own_to_choose_lambda_no_group_shares_rows(small):
     groups[:8], groups[8:17] = "eight", "nine"
     fitted = GroupCalibrator(confidence_level=[0.9, 0.5], small=small, smallest=30)
     with pytest.warns(CalibrationWarning, match=r"level 0\.9 within eight \(8 calibration rows\):"):
-        fitted.fit(*data, groups=groups, validation=three_groups(np.random.default_rng(2), 90)[0])
-    assert {group.rows for group in fitted.groups_} == {"own"}
+        fitted.fit(
+            *data,
+            calibration_groups=groups,
+            validation=three_groups(np.random.default_rng(2), 90)[0],
+        )
+    assert {group.rows for group in fitted.calibration_groups_} == {"own"}
     assert fitted.guarantee_ == Guarantee.GROUPS
-    bounds = fitted.predict_interval(*data[1:], groups=groups)
+    bounds = fitted.predict_interval(*data[1:], calibration_groups=groups)
     assert np.isinf(bounds[:8, :, 0]).all()
     assert np.isfinite(bounds[8:]).all()
-    for group in fitted.groups_[:3] + fitted.groups_[4:]:
+    for group in fitted.calibration_groups_[:3] + fitted.calibration_groups_[4:]:
         own = groups == group.label
         for j, level in enumerate(fitted.levels_.tolist()):
             assert covered(data[0][own], bounds[own][:, :, j]).sum() == rank(group.n, level)
@@ -108,51 +122,53 @@ def test_with_rows_of_its_own_to_choose_lambda_no_group_shares_rows(small):
 def test_rows_of_a_group_that_all_count_alike_are_as_many_as_without_weights():
     data, groups = three_groups(np.random.default_rng(3), 150)
     others = three_groups(np.random.default_rng(4), 90)[0]
-    one = GroupCalibrator(confidence_level=0.9).fit(*data, groups=groups, validation=others)
+    one = GroupCalibrator(confidence_level=0.9).fit(
+        *data, calibration_groups=groups, validation=others
+    )
     weight = np.select([groups == "a", groups == "b"], [50.0, 1 / 3], 1.0)
-    two = clone(one).fit(*data, groups=groups, validation=others, sample_weight=weight)
-    for first, second in zip(one.groups_, two.groups_, strict=True):
+    two = clone(one).fit(*data, calibration_groups=groups, validation=others, sample_weight=weight)
+    for first, second in zip(one.calibration_groups_, two.calibration_groups_, strict=True):
         np.testing.assert_array_equal(first.gamma1, second.gamma1)
 
 
 def test_unknown_groups_are_named_or_pooled():
     data, groups = three_groups(np.random.default_rng(2), 120)
     new = ([0.0, 0.0], [[1, 1]] * 2, [[1, 1]] * 2)
-    strict = GroupCalibrator().fit(*data, groups=groups)
+    strict = GroupCalibrator().fit(*data, calibration_groups=groups)
     advice = r"not calibrated: north\. .* GroupCalibrator\(unknown=\"pool\"\)"
     with pytest.raises(ValueError, match=advice):
-        strict.predict_interval(*new, groups=["a", "north"])
-    lenient = GroupCalibrator(unknown="pool").fit(*data, groups=groups)
+        strict.predict_interval(*new, calibration_groups=["a", "north"])
+    lenient = GroupCalibrator(unknown="pool").fit(*data, calibration_groups=groups)
     with pytest.warns(CalibrationWarning, match=r"\(north\) get the factors of all rows"):
-        bounds = lenient.predict_interval(*new, groups=["a", "north"])
+        bounds = lenient.predict_interval(*new, calibration_groups=["a", "north"])
     alone = ClearCalibrator().fit(*data).predict_interval(*new)
     np.testing.assert_array_equal(bounds[1], alone[1])
     with pytest.raises(ValueError, match=r"groups must have shape \(2,\)"):
-        strict.predict_interval(*new, groups=["a"])
+        strict.predict_interval(*new, calibration_groups=["a"])
 
 
 def test_several_levels_are_nested_and_weights_are_repeated_rows():
     data, groups = three_groups(np.random.default_rng(3), 150)
     weight = np.arange(150) % 3
     fitted = GroupCalibrator(confidence_level=[0.8, 0.5])
-    one = fitted.fit(*data, groups=groups, sample_weight=weight)
-    intervals = one.predict_interval(*data[1:], groups=groups)
+    one = fitted.fit(*data, calibration_groups=groups, sample_weight=weight)
+    intervals = one.predict_interval(*data[1:], calibration_groups=groups)
     assert intervals.shape == (150, 2, 2)
     assert np.all(np.ptp(intervals, axis=1)[:, 0] >= np.ptp(intervals, axis=1)[:, 1])
     repeated = [np.repeat(array, weight, axis=0) for array in data]
-    other = clone(fitted).fit(*repeated, groups=np.repeat(groups, weight))
-    for first, second in zip(one.groups_, other.groups_, strict=True):
+    other = clone(fitted).fit(*repeated, calibration_groups=np.repeat(groups, weight))
+    for first, second in zip(one.calibration_groups_, other.calibration_groups_, strict=True):
         np.testing.assert_array_equal(first.gamma1, second.gamma1)
 
 
 def test_one_group_is_the_calibrator_itself():
     data = calibration_set()
-    fitted = GroupCalibrator().fit(*data, groups=np.full(300, "all"))
+    fitted = GroupCalibrator().fit(*data, calibration_groups=np.full(300, "all"))
     plain = ClearCalibrator().fit(*data)
-    assert fitted.groups_[0].gamma1[0] == plain.gamma1_
+    assert fitted.calibration_groups_[0].gamma1[0] == plain.gamma1_
     assert fitted.guarantee_ == Guarantee.JOINT
     others = calibration_set(seed=1)
-    split = GroupCalibrator().fit(*data, groups=np.full(300, "all"), validation=others)
+    split = GroupCalibrator().fit(*data, calibration_groups=np.full(300, "all"), validation=others)
     assert split.guarantee_ == Guarantee.GROUPS
 
 
@@ -162,4 +178,4 @@ def test_one_group_is_the_calibrator_itself():
 )
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
-        GroupCalibrator(**parameters).fit(*calibration_set(n=30), groups=["a"] * 30)
+        GroupCalibrator(**parameters).fit(*calibration_set(n=30), calibration_groups=["a"] * 30)

@@ -346,7 +346,7 @@ def test_findings_stay_quiet_where_coverage_holds():
         model = Scaled(100, seed)
         X, y = model.draw(300, seed)
         groups = np.random.default_rng([seed, 1]).integers(4, size=300)
-        found = diagnose(model, X, y, groups=groups, classifier=TREE, random_state=seed)
+        found = diagnose(model, X, y, by=groups, classifier=TREE, random_state=seed)
         noisy += bool(found.findings)
     assert noisy <= 4  # at a rate of 5 %, more has a probability of 2 %; 0 of 240 were seen
 
@@ -391,7 +391,7 @@ def test_frames_with_text_and_gaps(frame):
     town[:5] = [f"hamlet {i}" for i in range(5)]
     X = frame({"size": size, "town": town})
     model = linear_clear().fit(X[:150], y[:150])
-    found = diagnose(model, X[150:], y[150:], groups=town[150:] == "north", classifier=TREE)
+    found = diagnose(model, X[150:], y[150:], by=town[150:] == "north", classifier=TREE)
     where = [cell.where for cell in found.by_feature]
     assert "the lowest third of `size`" in where
     assert "`size` = missing" in where
@@ -460,7 +460,7 @@ def test_affine_maps_of_y_and_intervals_change_nothing():
 def test_the_frame_has_a_row_per_number():
     model = linear_clear().fit(*noisy_line(200))
     X, y = noisy_line(150, seed=1)
-    found = diagnose(model, X, y, groups=X[:, 0] > 0, X_calibration=X[:120], classifier=TREE)
+    found = diagnose(model, X, y, by=X[:, 0] > 0, X_calibration=X[:120], classifier=TREE)
     frame = found.to_frame()
     assert list(frame.columns) == ["diagnostic", "where", "n", "value", "low", "high", "p_value"]
     assert frame["diagnostic"][0] == "coverage"
@@ -475,7 +475,7 @@ def test_the_frame_has_a_row_per_number():
     known = frame.dropna(subset=["low"])
     assert (known["low"] <= known["value"]).all()
     assert (known["value"] <= known["high"]).all()
-    again = diagnose(model, X, y, groups=X[:, 0] > 0, X_calibration=X[:120], classifier=TREE)
+    again = diagnose(model, X, y, by=X[:, 0] > 0, X_calibration=X[:120], classifier=TREE)
     pd.testing.assert_frame_equal(frame, again.to_frame())
 
 
@@ -568,7 +568,7 @@ def test_notes_say_what_is_no_fault():
         (lambda y, i: diagnostics.coverage(y, i[1:]), "intervals must have shape"),
         (
             lambda y, i: diagnostics.coverage_by_group(y, i, ["a"]),
-            "groups must have shape",
+            "by must have shape",
         ),
         (lambda y, i: diagnostics.coverage_by_feature(y, i, y[1:], name="age"), "age must have"),
         (lambda y, i: diagnostics.coverage_by_width(y, i, n_bins=0), "n_bins"),
@@ -583,8 +583,8 @@ def test_notes_say_what_is_no_fault():
         (lambda y, i: diagnose(Scaled(), np.ones((1, 3)), [1.0]), "at least 4 rows, got 1"),
         (lambda y, i: diagnose(Scaled(), np.ones((9, 3)), y), "X has 9 rows where y has 50"),
         (
-            lambda y, i: diagnose(Scaled(), np.ones((50, 3)), y, groups=["a"]),
-            "groups must have shape",
+            lambda y, i: diagnose(Scaled(), np.ones((50, 3)), y, by=["a"]),
+            "by must have shape",
         ),
     ],
 )

@@ -78,9 +78,9 @@ class Listening(Known):
 
     asked = None
 
-    def predict_uncertainty(self, X, confidence_level=None, groups=None):
+    def predict_uncertainty(self, X, confidence_level=None, calibration_groups=None):
         if self.asked is None:
-            self.asked = X["number"].tolist(), groups
+            self.asked = X["number"].tolist(), calibration_groups
         return super().predict_uncertainty(X, confidence_level)
 
 
@@ -90,7 +90,7 @@ def test_labels_go_with_their_rows_whatever_their_index(rows, monkeypatch):
     frame = pd.DataFrame(X[:, :2]).assign(number=np.arange(200.0))
     labels = pd.Series(np.arange(200.0), index=np.arange(200)[::-1])  # as after a shuffle
     model = Listening()
-    feature_importance(model, frame, y, groups=labels)
+    feature_importance(model, frame, y, calibration_groups=labels)
     numbers, groups = model.asked
     assert len(numbers) == 20
     assert list(groups) == numbers
@@ -99,5 +99,7 @@ def test_labels_go_with_their_rows_whatever_their_index(rows, monkeypatch):
 def test_a_column_of_groups_is_named(rows):
     X, y = rows
     model = Listening()
-    feature_importance(model, pd.DataFrame(X[:, :2]).assign(number=y), y, groups="number")
+    feature_importance(
+        model, pd.DataFrame(X[:, :2]).assign(number=y), y, calibration_groups="number"
+    )
     assert model.asked[1] == "number"

@@ -32,14 +32,14 @@ def attempt(rng: np.random.Generator) -> Measured | None:
     X, y, groups = world.rows(n)
     labels: dict[str, Any] = {}
     if rng.random() < 0.3:
-        labels["groups"] = groups
+        labels["calibration_groups"] = groups
     if rng.random() < 0.3:  # whatever the row: new rows are then distributed as these are
         name = str(rng.choice(["sample_weight", "calibration_weight"]))
         labels[name] = (
             rng.choice([1.0, 2.0, 50.0, 0.1], n) if rng.random() < 0.5 else np.full(n, 50)
         )
     X_new, y_new, groups_new = world.rows(NEW_ROWS)
-    of_new = {"groups": groups_new} if "groups" in labels else {}
+    of_new = {"calibration_groups": groups_new} if "calibration_groups" in labels else {}
     model = _model(rng)
     try:
         point, intervals = model.fit(X, y, **labels).predict_interval(X_new, **of_new)
@@ -149,7 +149,7 @@ def _promised(
     if "finite-sample" not in model.guarantee_ or "without" in model.guarantee_:
         return None
     inside = covered(y, interval)
-    if "groups" in labels:
+    if "calibration_groups" in labels:
         inside = inside[groups == "rare"]
         return Measured(model.guarantee_, inside.mean() - level) if len(inside) else None
     if not labels:

@@ -67,14 +67,14 @@ def _groups_have_their_own_ranks(
     n = len(data[0])
     groups = np.sort(rng.choice(list("abc"), n, p=rng.dirichlet(np.ones(3) / 2)))
     fitted = GroupCalibrator(FixedRatioCalibrator(ratio=0), confidence_level=percent / 100)
-    split = fitted.fit(*data, groups=groups, validation=data)
+    split = fitted.fit(*data, calibration_groups=groups, validation=data)
     assert split.guarantee_ == Guarantee.GROUPS
-    for group in split.groups_:
+    for group in split.calibration_groups_:
         own = np.abs(data[0])[groups == group.label]
         expected = _reaching(own, np.ones(len(own), int), percent, 1)
         assert group.gamma1[0] == expected, f"{group}, not {expected!r}"
-    shared = fitted.fit(*data, groups=groups)
-    for group in shared.groups_:
+    shared = fitted.fit(*data, calibration_groups=groups)
+    for group in shared.calibration_groups_:
         if group.rows != "own":
             assert f" {group.label}" in shared.guarantee_, f"{shared.guarantee_} hides {group}"
     if shared.sharing_:

@@ -120,7 +120,7 @@ def test_blocks_have_a_length_of_their_own():
         ("weeks", {}, 'bootstrap must be "rows" or "blocks"'),
         ("blocks", {"block_length": 0}, "block_length must be a whole number of at least 1"),
         ("blocks", {"block_length": 5}, "5, and 9 rows train: .* Choose at most 4"),
-        ("blocks", {"together": np.zeros(9)}, "leave out together"),
+        ("blocks", {"groups": np.zeros(9)}, "leave out groups"),
     ],
 )
 def test_bootstraps_that_cannot_be_drawn(kind, asked, words):

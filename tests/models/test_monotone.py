@@ -146,8 +146,8 @@ def test_parts_that_cannot_promise_it_are_refused_and_groups_of_the_column():
     with pytest.raises(ValueError, match="monotone cannot be asked of PCSEnsemble"):
         variant_b(monotone={0: 1}).fit(X, y)
     table = pd.DataFrame({"size": np.resize([1.0, 2.0], 60), "age": X[:, 0]})
-    with pytest.raises(ValueError, match="groups='size' have bounds of their own"):
-        fast(monotone={"size": 1}).fit(table, y, groups="size")
+    with pytest.raises(ValueError, match="calibration_groups='size' have bounds of their own"):
+        fast(monotone={"size": 1}).fit(table, y, calibration_groups="size")
 
 
 def test_a_table_in_files_says_that_it_knows_none(tmp_path):

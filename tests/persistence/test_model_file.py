@@ -100,14 +100,14 @@ def test_weighted_and_grouped_calibrators_and_any_level(tmp_path):
     data, path = calibration_set(n=60), tmp_path / "calibrator.clear"
     new = [array[:5] for array in data[1:]]
     weighted = ClearCalibrator(0.8).fit(*data, calibration_weight=np.arange(1, 61))
-    grouped = GroupCalibrator(confidence_level=0.8).fit(*data, groups=["a", "b"] * 30)
-    distances = np.add(*grouped.scale(*data[2:], groups=["a", "b"] * 30))
+    grouped = GroupCalibrator(confidence_level=0.8).fit(*data, calibration_groups=["a", "b"] * 30)
+    distances = np.add(*grouped.scale(*data[2:], calibration_groups=["a", "b"] * 30))
     bands = AnyLevel.of([0.8], data[0], data[1], distances)
     clearbands.save([weighted, grouped, bands], path)
     for before, after, arguments in zip(
         (weighted.predict_interval, grouped.predict_interval),
         (part.predict_interval for part in clearbands.load(path)[:2]),
-        ({"weight": np.ones(5)}, {"groups": ["a"] * 5}),
+        ({"weight": np.ones(5)}, {"calibration_groups": ["a"] * 5}),
         strict=True,
     ):
         np.testing.assert_array_equal(after(*new, **arguments), before(*new, **arguments))

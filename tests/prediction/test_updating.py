@@ -165,11 +165,11 @@ def test_a_fit_forgets_the_updates():
 def test_groups_are_updated_in_their_own_units():
     X, y = noisy_line(300)
     labels = np.where(X[:, 1] > 0, "loud", "quiet")
-    model = in_time(calibrator=None).fit(X[:160], y[:160], groups=labels[:160])
-    with pytest.raises(ValueError, match="give groups, a label for every row"):
+    model = in_time(calibrator=None).fit(X[:160], y[:160], calibration_groups=labels[:160])
+    with pytest.raises(ValueError, match="give calibration_groups, a label for every row"):
         model.update(X[160:], y[160:])
-    model.update(X[160:], y[160:], groups=labels[160:])
-    _, bounds = model.predict_interval(X, groups=labels)
+    model.update(X[160:], y[160:], calibration_groups=labels[160:])
+    _, bounds = model.predict_interval(X, calibration_groups=labels)
     widths = bounds[:, 1, 0] - bounds[:, 0, 0]
     assert widths[labels == "loud"].mean() > 1.5 * widths[labels == "quiet"].mean()
 

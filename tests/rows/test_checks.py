@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 from sklearn.base import BaseEstimator
 
-from clearbands import checks
+from clearbands.rows import checks
 from clearbands.rows.checks import (
     check_count,
-    check_groups,
+    check_group_labels,
     check_numeric,
     check_share,
     check_table,
@@ -172,6 +172,6 @@ def test_text_and_dates_are_no_numbers_in_any_argument(values):
 
 def test_groups_may_be_masked_or_missing():
     masked = np.ma.masked_array(["a", "b", "c"], mask=[False, True, False])
-    assert check_groups(masked, 3).tolist() == ["a", "missing", "c"]
+    assert check_group_labels(masked, 3).tolist() == ["a", "missing", "c"]
     missing = pd.array(["a", None, "b"], dtype="string")
-    assert check_groups(missing, 3).tolist() == ["a", "missing", "b"]
+    assert check_group_labels(missing, 3).tolist() == ["a", "missing", "b"]

@@ -43,7 +43,7 @@ def test_many_copies_are_told_of_and_nothing_is_claimed(calibration):
 def test_labels_and_weights_keep_copies_together():
     X, y = noisy_line(60)
     label = np.tile(np.arange(60), 2)
-    model = lines().fit(np.tile(X, (2, 1)), np.tile(y, 2), together=label)
+    model = lines().fit(np.tile(X, (2, 1)), np.tile(y, 2), groups=label)
     assert model.guarantee_ == Guarantee.CROSS
     assert lines().fit(X, y, sample_weight=np.full(60, 2.0)).guarantee_ == Guarantee.CROSS
 

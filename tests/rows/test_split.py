@@ -26,8 +26,8 @@ def test_rows_of_one_label_are_on_one_side():
     for seed in range(5):
         stays, leaves = hold_out(rows, 0.25, np.random.RandomState(seed))
         assert (len(stays), len(leaves)) == (49, 21)  # 18 rows, rounded up to whole labels
-        assert not set(stays.together) & set(leaves.together)
-    with pytest.raises(ValueError, match="All rows have one label in together"):
+        assert not set(stays.groups) & set(leaves.groups)
+    with pytest.raises(ValueError, match="All rows have one label in groups"):
         hold_out(Rows(rows.X, rows.y, np.zeros(70)), 0.25, np.random.RandomState(0))
 
 

@@ -76,7 +76,7 @@ def test_a_member_counts_a_row_as_often_as_it_is_drawn_times_its_weight(model):
     X, y, weight = weighted_rows(120, 2, smallest=1)
     rows = np.repeat(np.arange(len(y)), weight)
     draws = Bootstraps.draw(len(y), 2, np.random.RandomState(0))
-    again = Bootstraps.draw(len(rows), 2, np.random.RandomState(0), together=rows)
+    again = Bootstraps.draw(len(rows), 2, np.random.RandomState(0), groups=rows)
     np.testing.assert_array_equal(draws.counts[:, rows], again.counts)
     np.testing.assert_array_equal(
         members(model, X, y, draws, X, weight=weight.astype(float)),
@@ -142,7 +142,7 @@ def test_epistemic_parts(part):
     if not isinstance(part, PCSEnsemble):
         given = again = {}
     one = part.fit(X, y, weight, **given).predict_unseen(X)
-    other = part.fit(X[rows], y[rows], together=rows, **again).predict_unseen(X[rows])
+    other = part.fit(X[rows], y[rows], groups=rows, **again).predict_unseen(X[rows])
     np.testing.assert_allclose(one.center[rows], other.center, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(one.widths[rows], other.widths, rtol=1e-6, atol=1e-6)
 
@@ -160,7 +160,7 @@ def test_aleatoric_parts_bit_for_bit(part):
     X, y, weight = weighted_rows(100, 2, smallest=1)
     rows = np.repeat(np.arange(len(y)), weight)
     one = part.fit(X, y, weight).predict_widths(X)
-    other = part.fit(X[rows], y[rows], together=rows).predict_widths(X)
+    other = part.fit(X[rows], y[rows], groups=rows).predict_widths(X)
     np.testing.assert_array_equal(one, other)
 
 
@@ -192,7 +192,7 @@ def fitted_both_ways(model, weight, **options):
     rows = np.repeat(np.arange(len(y)), weight)
     one = model.fit(X, y, sample_weight=weight, **options).predict_interval(X)
     lambda_ = model.lambda_
-    other = model.fit(X[rows], y[rows], together=rows, **options)
+    other = model.fit(X[rows], y[rows], groups=rows, **options)
     return one, other.predict_interval(X), (lambda_, other.lambda_)
 
 
@@ -260,7 +260,7 @@ def test_other_levels_count_rows_the_same_way():
     rows = np.repeat(np.arange(160), weight)
     model = fast(random_state=0)
     one = model.fit(X, y, sample_weight=weight).predict_quantiles(X, [0.2, 0.7])
-    other = model.fit(X[rows], y[rows], together=rows).predict_quantiles(X, [0.2, 0.7])
+    other = model.fit(X[rows], y[rows], groups=rows).predict_quantiles(X, [0.2, 0.7])
     np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
@@ -272,7 +272,7 @@ def test_sample_and_calibration_weight_together():
     shift = np.where(X[:, 1] > 0, 3.0, 1.0)
     model = fast(random_state=0)
     one = model.fit(X, y, sample_weight=counts, calibration_weight=shift).predict_interval(X)[1]
-    other = model.fit(X[rows], y[rows], together=rows, calibration_weight=shift[rows])
+    other = model.fit(X[rows], y[rows], groups=rows, calibration_weight=shift[rows])
     np.testing.assert_array_equal(one, other.predict_interval(X)[1])
 
 
@@ -318,7 +318,7 @@ def test_one_that_takes_none_leaves_the_pool():
 def test_folds_of_weighted_rows_are_those_of_repeated_ones():
     rows = np.repeat(np.arange(50), np.arange(50) % 3 + 1)
     one = Folds.draw(50, 5, 2, np.random.RandomState(0))
-    other = Folds.draw(len(rows), 5, 2, np.random.RandomState(0), together=rows)
+    other = Folds.draw(len(rows), 5, 2, np.random.RandomState(0), groups=rows)
     np.testing.assert_array_equal(one.counts[:, rows], other.counts)
 
 

@@ -111,23 +111,23 @@ def test_the_level_holds_in_every_group(tmp_path):
     frame, new = houses(0), houses(1)
     conformal = {"calibration": "conformal", "calibration_size": 0.6}
     settings = {"features": ["size"], "parameters": conformal}
-    model = fit(tmp_path, frame, groups="town", **settings)
+    model = fit(tmp_path, frame, calibration_groups="town", **settings)
     assert "group" in model.guarantee_
     towns, y = new["town"].to_numpy(), new["price"].to_numpy()
     X = new.select("size")
-    _, intervals = model.predict_interval(X, groups=towns)
+    _, intervals = model.predict_interval(X, calibration_groups=towns)
     for town in ("Bern", "Chur", "Genf"):
         own = towns == town
         assert picp(y[own], intervals[own, :, 0]) == pytest.approx(0.9, abs=0.05), town
-    with pytest.raises(ValueError, match="give groups"):
+    with pytest.raises(ValueError, match="give calibration_groups"):
         model.predict_interval(X)
 
 
 def test_a_group_that_is_learned_from_is_found_again(tmp_path):
-    model = fit(tmp_path, table(), groups="town")
+    model = fit(tmp_path, table(), calibration_groups="town")
     new = table(50, seed=3).drop("price")
     found = model.predict_interval(new)[1]
-    np.testing.assert_array_equal(found, model.predict_interval(new, groups="town")[1])
+    np.testing.assert_array_equal(found, model.predict_interval(new, calibration_groups="town")[1])
 
 
 def test_rows_that_belong_together_are_judged_together(tmp_path):
@@ -149,12 +149,12 @@ def test_rows_that_belong_together_are_judged_together(tmp_path):
 
     with pytest.warns(UserWarning, match="600 of 600 rows have a copy among the others"):
         assert coverage() < 0.7
-    assert coverage(together="patient") == pytest.approx(0.9, abs=0.05)
+    assert coverage(groups="patient") == pytest.approx(0.9, abs=0.05)
 
 
 def test_who_saw_rows_that_are_drawn_by_labels_is_not_told_by_their_places(tmp_path):
     frame = table().with_columns(flat=pl.int_range(pl.len()) // 2)
-    model = fit(tmp_path, frame, together="flat")
+    model = fit(tmp_path, frame, groups="flat")
     with pytest.raises(ValueError, match="their places in the table do not tell"):
         model.epistemic_.predict_unseen(model.encode(frame.drop("price", "flat")))
 
@@ -201,7 +201,7 @@ def test_values_that_cannot_be_are_named_with_row_and_file(tmp_path):
     refused(f"'weight' is missing or infinite {here}", "weight", sample_weight="weight")
     refused(f"'weight' is negative {here}", "weight", -1.0, sample_weight="weight")
     refused(f"'weight' is negative {here}", "weight", -1.0, calibration_weight="weight")
-    refused(f"label 'label' is missing {here}", "label", together="label")
+    refused(f"label 'label' is missing {here}", "label", groups="label")
     support = {"support": (-1000, 1000)}
     refused(rf"outside support=\(-1000, 1000\) {here}", "price", 1e4, support)
     refused(
@@ -210,5 +210,5 @@ def test_values_that_cannot_be_are_named_with_row_and_file(tmp_path):
     refused("no whole number in row 1 of", parameters={"whole_numbers": True})
     refused("weight 'town' holds values of type String", sample_weight="town")
     refused("sample_weight is the name of a column, got ndarray", sample_weight=np.ones(600))
-    refused("has no column 'twon'; did you mean 'town'", groups="twon")
-    refused("holds out single rows", parameters={"calibration": "joint"}, together="label")
+    refused("has no column 'twon'; did you mean 'town'", calibration_groups="twon")
+    refused("holds out single rows", parameters={"calibration": "joint"}, groups="label")

@@ -207,19 +207,19 @@ def test_where_all_fail_or_nothing_else_competes_it_is_an_error():
 def test_rows_that_are_said_to_belong_together_are_never_parted():
     X, y = noisy_line(60)
     visits = np.repeat([f"patient {i}" for i in range(20)], 3)
-    model = folded_lines().fit(X, y, together=visits)
+    model = folded_lines().fit(X, y, groups=visits)
     for part in (model.epistemic_, model.aleatoric_):
         for seen in part.draws_.counts:
             assert all(len(set(seen[visits == who])) == 1 for who in np.unique(visits))
-    with pytest.raises(ValueError, match=r"together must have shape \(60,\), a label per row"):
-        model.fit(X, y, together=visits[:-1])
+    with pytest.raises(ValueError, match=r"groups must have shape \(60,\), a label per row"):
+        model.fit(X, y, groups=visits[:-1])
 
 
 @pytest.mark.parametrize("calibration", ["joint", "conformal"])
 def test_rows_that_belong_together_are_held_out_together(calibration):
     X, y = noisy_line(70)
     visits = np.repeat(np.arange(10), 7)
-    model = folded_lines().set_params(calibration=calibration).fit(X, y, together=visits)
+    model = folded_lines().set_params(calibration=calibration).fit(X, y, groups=visits)
     assert model.n_train_ == 49
     assert model.n_calibration_ == (21 if calibration == "joint" else 14)
     assert not Guarantee(model.guarantee_).is_finite_sample  # rows of a label are not exchangeable

@@ -46,7 +46,7 @@ def test_widths_of_new_rows_are_of_the_kind_that_calibrated():
 def test_rows_that_belong_together_are_left_out_together():
     X, y = noisy_line(60)
     patient = np.arange(60) // 6
-    fitted = FoldedEnsemble(LinearRegression(), 5, 2, random_state=0).fit(X, y, together=patient)
+    fitted = FoldedEnsemble(LinearRegression(), 5, 2, random_state=0).fit(X, y, groups=patient)
     for seen in fitted.draws_.counts:
         assert all(len(set(seen[patient == label])) == 1 for label in range(10))
 
@@ -58,7 +58,7 @@ def test_fewer_rows_than_folds_make_fewer_folds():
     with pytest.raises(ValueError, match="n_samples=1 row: at least 2 are needed"):
         fitted.fit(X[:1], y[:1])
     with pytest.raises(ValueError, match="n_samples=1 label that keeps rows together"):
-        fitted.fit(X, y, together=np.zeros(4))
+        fitted.fit(X, y, groups=np.zeros(4))
 
 
 def test_jobs_change_nothing():

@@ -69,6 +69,6 @@ def test_estimator_checks(estimator, check):
 def test_rows_of_one_label_stay_together():
     X, residual = noisy_line(60)
     visits = np.arange(60) // 3
-    part = ScaledResiduals(QUICK, random_state=0).fit(X, residual, together=visits)
+    part = ScaledResiduals(QUICK, random_state=0).fit(X, residual, groups=visits)
     for seen in part.draws_.counts:
         assert all(len(set(seen[visits == label])) == 1 for label in range(20))

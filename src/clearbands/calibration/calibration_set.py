@@ -24,7 +24,7 @@ class CalibrationSet(NamedTuple):
 
     y: np.ndarray
     components: Components
-    groups: np.ndarray | None = None
+    calibration_groups: np.ndarray | None = None
     calibration_weight: np.ndarray | None = None
     sample_weight: np.ndarray | None = None
 
@@ -32,12 +32,14 @@ class CalibrationSet(NamedTuple):
     def of(cls, rows: Rows, components: Components, support: Support) -> CalibrationSet:
         """With centers inside the support."""
         inside = components._replace(center=support.clip(components.center))
-        return cls(rows.y, inside, rows.groups, rows.calibration_weight, rows.sample_weight)
+        return cls(
+            rows.y, inside, rows.calibration_groups, rows.calibration_weight, rows.sample_weight
+        )
 
     @property
     def guarantee(self) -> Guarantee:
         """What holds for the coverage, if other rows chose lambda."""
-        if self.groups is not None:
+        if self.calibration_groups is not None:
             return Guarantee.GROUPS
         return Guarantee.of("conformal", self.weight)
 
@@ -71,7 +73,7 @@ def fit_calibrator(
     """gamma1 from the rows held out, lambda from the same or from those of `chooser`."""
     validation = None if chooser is None else chooser.arrays
     labels = {
-        "groups": held_out.groups,
+        "calibration_groups": held_out.calibration_groups,
         "calibration_weight": held_out.calibration_weight,
         "sample_weight": held_out.sample_weight,
         "validation_weight": None if chooser is None else chooser.weight,
@@ -83,13 +85,15 @@ def fit_calibrator(
 def scale(
     calibrator: BaseEstimator,
     components: Components,
-    groups: np.ndarray | None = None,
+    calibration_groups: np.ndarray | None = None,
     weight: ArrayLike | None = None,
 ) -> Components:
     """The components with calibrated widths, of rows with these labels or weights."""
-    if groups is not None and weight is not None:
-        raise ValueError("groups and calibration_weight cannot be had together: give one.")
-    given = {"groups": groups, "weight": weight}
+    if calibration_groups is not None and weight is not None:
+        raise ValueError(
+            "calibration_groups and calibration_weight cannot be used at once: give one."
+        )
+    given = {"calibration_groups": calibration_groups, "weight": weight}
     of_rows = {name: value for name, value in given.items() if value is not None}
     center, *widths = components
     return Components(center, *calibrator.scale(*widths, **of_rows))
@@ -107,7 +111,7 @@ def keep_levels(
     With a `chooser` its rows chose lambda, and choose the shape of the bands, too. Bounds are then
     not capped: groups of too few rows have infinite ones, and are left out.
     """
-    center, *parts = scale(calibrator, held_out.components, held_out.groups)
+    center, *parts = scale(calibrator, held_out.components, held_out.calibration_groups)
     distances = np.add(*parts)
     is_finite = np.isfinite(distances).all(axis=1)
     rows = is_finite[:, is_finite.any(axis=0)].all(axis=1)
@@ -120,7 +124,7 @@ def keep_levels(
     shape = None
     if chooser is not None:  # the bands of all groups together
         pooled = getattr(calibrator, "pooled_", calibrator)
-        shape = keep_levels(pooled, chooser._replace(groups=None), levels, chooser=None)
+        shape = keep_levels(pooled, chooser._replace(calibration_groups=None), levels, chooser=None)
     return AnyLevel.of(
         levels,
         held_out.y[rows],

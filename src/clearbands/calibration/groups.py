@@ -15,7 +15,8 @@ from clearbands.calibration.calibration_rows import CalibrationRows
 from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibrator, weigh
 from clearbands.calibration.conformal import CalibrationWarning, rows_needed
 from clearbands.calibration.guarantee import Guarantee, named
-from clearbands.rows.checks import check_count, check_groups, check_levels, check_vector
+from clearbands.rows.checks import check_count, check_group_labels, check_levels, check_vector
+from clearbands.rows.renamed import renamed
 from clearbands.rows.telling import warn
 from clearbands.uncertainty.bands import make_interval
 
@@ -60,7 +61,7 @@ class GroupCalibrator(BaseEstimator):
 
     Attributes
     ----------
-    groups_ : tuple of GroupCalibration, by label
+    calibration_groups_ : tuple of GroupCalibration, by label
     pooled_ : the calibrator of all rows
     guarantee_ : str, what holds for the coverage
     sharing_ : tuple of str, the groups whose factors came from rows of other groups, too
@@ -73,9 +74,10 @@ class GroupCalibrator(BaseEstimator):
     >>> from clearbands.calibration.groups import GroupCalibrator
     >>> towns = np.repeat(["Aix", "Bex"], 9)
     >>> y, ones = np.tile(np.arange(1.0, 10.0), 2) * np.repeat([1, 2], 9), np.ones((18, 2))
-    >>> calibrator = GroupCalibrator(confidence_level=0.8).fit(y, 0 * y, ones, ones, groups=towns)
+    >>> calibrator = GroupCalibrator(confidence_level=0.8)
+    >>> calibrator = calibrator.fit(y, 0 * y, ones, ones, calibration_groups=towns)
     >>> new = ([0.0, 0.0], ones[:2], ones[:2])
-    >>> calibrator.predict_interval(*new, groups=["Aix", "Bex"]).round(6)
+    >>> calibrator.predict_interval(*new, calibration_groups=["Aix", "Bex"]).round(6)
     array([[ -8.,   8.],
            [-16.,  16.]])
     """
@@ -95,6 +97,7 @@ class GroupCalibrator(BaseEstimator):
         self.small = small
         self.unknown = unknown
 
+    @renamed(groups="calibration_groups")
     def fit(
         self,
         y: ArrayLike,
@@ -102,16 +105,16 @@ class GroupCalibrator(BaseEstimator):
         aleatoric: ArrayLike,
         epistemic: ArrayLike,
         *,
-        groups: ArrayLike | None,
+        calibration_groups: ArrayLike | None,
         validation: tuple[Any, Any, Any, Any] | None = None,
         sample_weight: ArrayLike | None = None,
         validation_weight: ArrayLike | None = None,
     ) -> GroupCalibrator:
-        """As for `ClearCalibrator`, with a label (n,) for every row in `groups`."""
+        """As for `ClearCalibrator`, with a label (n,) for every row in `calibration_groups`."""
         levels = check_levels(self.confidence_level)
         self._check_parameters()
         arrays = [np.asarray(array, float) for array in (y, center, aleatoric, epistemic)]
-        labels = check_groups(groups, len(np.atleast_1d(arrays[0])))
+        labels = check_group_labels(calibration_groups, len(np.atleast_1d(arrays[0])))
         chosen = ClearCalibrator() if self.calibrator is None else clone(self.calibrator)
         self.pooled_ = chosen.set_params(confidence_level=list(levels)).fit(
             *arrays,
@@ -122,7 +125,9 @@ class GroupCalibrator(BaseEstimator):
         self.levels_ = self.pooled_.levels_
         self.smallest_ = self.smallest or max(map(rows_needed, levels))
         weight = None if sample_weight is None else np.asarray(sample_weight, float)
-        self.groups_ = self._calibrate(arrays, labels, weight, is_split=validation is not None)
+        self.calibration_groups_ = self._calibrate(
+            arrays, labels, weight, is_split=validation is not None
+        )
         self.n_calibration_ = len(labels)
         nothing_chosen = validation is not None or isinstance(chosen, FixedRatioCalibrator)
         is_within = nothing_chosen and not self.sharing_
@@ -133,7 +138,7 @@ class GroupCalibrator(BaseEstimator):
     @property
     def sharing_(self) -> tuple[str, ...]:
         """The groups whose factors came from rows of other groups, too."""
-        return tuple(group.label for group in self.groups_ if group.rows != "own")
+        return tuple(group.label for group in self.calibration_groups_ if group.rows != "own")
 
     def _check_parameters(self) -> None:
         if self.smallest is not None:
@@ -158,7 +163,7 @@ class GroupCalibrator(BaseEstimator):
         if self.small == "merge" and merged.sum() >= self.smallest_:
             factors["merged"] = self._factors(arrays, merged, weight, is_split)
         shared = "merged" if "merged" in factors else "pooled"
-        groups = []
+        calibration_groups = []
         for name, n, small in zip(names.tolist(), counts.tolist(), is_small, strict=True):
             rows = shared if small else "own"
             own = (
@@ -166,9 +171,9 @@ class GroupCalibrator(BaseEstimator):
                 if small
                 else self._factors(arrays, labels == name, weight, is_split)
             )
-            groups.append(GroupCalibration(name, n, rows, own[:, 0], own[:, 1]))
-        self._warn_of_infinite(groups)
-        return tuple(groups)
+            calibration_groups.append(GroupCalibration(name, n, rows, own[:, 0], own[:, 1]))
+        self._warn_of_infinite(calibration_groups)
+        return tuple(calibration_groups)
 
     def _factors(
         self, arrays: list[np.ndarray], rows: np.ndarray, weight: np.ndarray | None, is_split: bool
@@ -184,11 +189,11 @@ class GroupCalibrator(BaseEstimator):
             factors.append(group.factors(self.pooled_.factors_[j, 0], group.rank(level)))
         return np.array(factors)
 
-    def _warn_of_infinite(self, groups: list[GroupCalibration]) -> None:
+    def _warn_of_infinite(self, calibration_groups: list[GroupCalibration]) -> None:
         for j, level in enumerate(self.levels_.tolist()):
             sizes = {
                 group.label: group.n
-                for group in groups
+                for group in calibration_groups
                 if group.rows == "own" and not np.isfinite([group.gamma1[j], group.gamma2[j]]).all()
             }
             if sizes:
@@ -201,12 +206,12 @@ class GroupCalibrator(BaseEstimator):
                 )
 
     def scale(
-        self, aleatoric: ArrayLike, epistemic: ArrayLike, *, groups: ArrayLike | None
+        self, aleatoric: ArrayLike, epistemic: ArrayLike, *, calibration_groups: ArrayLike | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Both widths in calibrated units, (n, 2, k), each row by the gammas of its group."""
-        check_is_fitted(self, "groups_")
-        labels = check_groups(groups, len(np.asarray(aleatoric)))
-        of_label = {group.label: (group.gamma1, group.gamma2) for group in self.groups_}
+        check_is_fitted(self, "calibration_groups_")
+        labels = check_group_labels(calibration_groups, len(np.asarray(aleatoric)))
+        of_label = {group.label: (group.gamma1, group.gamma2) for group in self.calibration_groups_}
         self._check_known(labels, of_label)
         pooled = self.pooled_.factors_[:, 1], self.pooled_.factors_[:, 2]
         gammas = np.array([of_label.get(label, pooled) for label in labels.tolist()])
@@ -228,16 +233,17 @@ class GroupCalibrator(BaseEstimator):
             CalibrationWarning,
         )
 
+    @renamed(groups="calibration_groups")
     def predict_interval(
         self,
         center: ArrayLike,
         aleatoric: ArrayLike,
         epistemic: ArrayLike,
         *,
-        groups: ArrayLike | None,
+        calibration_groups: ArrayLike | None,
     ) -> np.ndarray:
         """(n, 2): lower and upper bounds; (n, 2, k) when several levels were asked for."""
         center = check_vector(center, "center", len(np.asarray(aleatoric)))
-        widths = np.add(*self.scale(aleatoric, epistemic, groups=groups))
+        widths = np.add(*self.scale(aleatoric, epistemic, calibration_groups=calibration_groups))
         interval = make_interval(center, widths)
         return interval[:, :, 0] if isinstance(self.confidence_level, Real) else interval

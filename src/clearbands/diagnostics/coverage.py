@@ -15,7 +15,7 @@ from clearbands.calibration.conformal import beta_parameters, rank
 from clearbands.rows.checks import (
     MISSING,
     check_count,
-    check_groups,
+    check_group_labels,
     check_intervals,
     check_one_level,
     check_share,
@@ -90,7 +90,7 @@ def coverage(y: ArrayLike, intervals: ArrayLike, *, confidence: float = 0.95) ->
 def coverage_by_group(
     y: ArrayLike,
     intervals: ArrayLike,
-    groups: ArrayLike | None,
+    by: ArrayLike | None,
     *,
     name: str = "group",
     confidence: float = 0.95,
@@ -105,7 +105,7 @@ def coverage_by_group(
     [('`floor` = 9', 1.0), ('`floor` = 10', 0.5)]
     """
     hit = inside(y, intervals)
-    labels = check_groups(groups, len(hit))
+    labels = check_group_labels(by, len(hit), "by")
     return [
         make_cell(name, str(label), hit[labels == label], confidence, "value")
         for label in sorted(np.unique(labels), key=_by_size_then_name)

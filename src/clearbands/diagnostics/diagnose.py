@@ -37,8 +37,9 @@ from clearbands.diagnostics.groups import (
     needed_groups,
 )
 from clearbands.prediction.uncertainty import Uncertainty
-from clearbands.rows.checks import MISSING, check_groups, check_vector, is_frame
+from clearbands.rows.checks import MISSING, check_group_labels, check_vector, is_frame
 from clearbands.rows.levels import find_level
+from clearbands.rows.renamed import renamed
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.tables.columns import columns_of
 from clearbands.tables.native import kind_of
@@ -62,12 +63,13 @@ class Predicted(NamedTuple):
         return cls(parts.center, parts.interval, parts.ratio, together)
 
 
+@renamed(groups="by")
 def diagnose(
     model: Any,
     X: TableLike,
     y: ArrayLike,
     *,
-    groups: ArrayLike | None = None,
+    by: ArrayLike | None = None,
     confidence_level: float | None = None,
     X_calibration: TableLike | None = None,
     classifier: BaseEstimator | None = None,
@@ -82,7 +84,7 @@ def diagnose(
     X, y : rows that no step of the fit has seen
         Columns of text are divided by category, others in thirds; those of arrays are named x0,
         x1, ...
-    groups : (n,), optional
+    by : (n,), optional
         Labels of rows between which coverage should not differ; by default the column that a model
         was calibrated by. A model that was calibrated with labels needs them.
     confidence_level : float, optional
@@ -118,8 +120,8 @@ def diagnose(
         model,
         X,
         y,
-        _predict(model, X, groups, confidence_level),
-        groups=groups,
+        _predict(model, X, by, confidence_level),
+        by=by,
         confidence_level=confidence_level,
         X_calibration=X_calibration,
         classifier=classifier,
@@ -133,7 +135,7 @@ def judge(
     y: np.ndarray,
     predicted: Predicted,
     *,
-    groups: ArrayLike | None = None,
+    by: ArrayLike | None = None,
     confidence_level: float | None = None,
     X_calibration: TableLike | None = None,
     classifier: BaseEstimator | None = None,
@@ -145,8 +147,8 @@ def judge(
         raise ValueError(f"X has {len(center)} rows where y has {len(y)}.")
     j = find_level(model.levels_, confidence_level)
     level = float(model.levels_[j])
-    groups = compared_groups(model, X, groups)
-    by_group, before = _by_group(y, groups, intervals), _by_group(y, groups, together)
+    by = compared_groups(model, X, by)
+    by_group, before = _by_group(y, by, intervals), _by_group(y, by, together)
     has_enough = len(y) >= ROWS_NEEDED
     table = _with_values(X)
     tools: dict[str, Any] = {"classifier": classifier, "random_state": random_state}
@@ -182,7 +184,7 @@ def judge(
 
 
 def _predict(
-    model: Any, X: TableLike, groups: ArrayLike | None, confidence_level: float | None
+    model: Any, X: TableLike, by: ArrayLike | None, confidence_level: float | None
 ) -> Predicted:
     """In one pass over the rows, or an error that says what the model lacks."""
     if not hasattr(model, "predict_interval") or not hasattr(model, "levels_"):
@@ -193,7 +195,7 @@ def _predict(
     j = find_level(model.levels_, confidence_level)
     if hasattr(model, "predict_uncertainty"):
         level = float(model.levels_[j])
-        asked = {"groups": needed_groups(model, groups)} if has_groups(model) else {}
+        asked = {"calibration_groups": needed_groups(model, by)} if has_groups(model) else {}
         parts = model.predict_uncertainty(X, confidence_level=level, **asked)
         return Predicted.of(parts, bounds_together(model, X, level))
     center, intervals = model.predict_interval(X)
@@ -201,11 +203,11 @@ def _predict(
 
 
 def _by_group(
-    y: np.ndarray, groups: ArrayLike | None, intervals: np.ndarray | None
+    y: np.ndarray, by: ArrayLike | None, intervals: np.ndarray | None
 ) -> tuple[Cell, ...]:
-    if groups is None or intervals is None:
+    if by is None or intervals is None:
         return ()
-    return tuple(coverage_by_group(y, intervals, groups))
+    return tuple(coverage_by_group(y, intervals, by))
 
 
 def _n_below_zero(y: np.ndarray, intervals: np.ndarray) -> int:
@@ -242,7 +244,7 @@ def _with_values(X: TableLike) -> Any:
 
 
 def _without_rare(values: Any) -> np.ndarray:
-    labels = check_groups(values, len(values))
+    labels = check_group_labels(values, len(values), "by")
     found, where, counts = np.unique(labels, return_inverse=True, return_counts=True)
     is_rare = (counts < RARE) & (found != MISSING)
     return np.where(is_rare[where], "any rare value", labels)

@@ -12,27 +12,29 @@ from clearbands.rows.checks import is_frame
 from clearbands.rows.typed import TableLike
 
 
-def needed_groups(model: Any, groups: ArrayLike | None) -> ArrayLike | None:
+def needed_groups(model: Any, by: ArrayLike | None) -> ArrayLike | None:
     """Of the labels given, those without which a model cannot predict; else None."""
-    needs = has_groups(model) and model.group_column_ is None
-    return groups if needs else None
+    needs = has_groups(model) and model.calibration_group_column_ is None
+    return by if needs else None
 
 
-def compared_groups(model: Any, X: TableLike, groups: ArrayLike | None) -> ArrayLike | None:
+def compared_groups(model: Any, X: TableLike, by: ArrayLike | None) -> ArrayLike | None:
     """The labels between which coverage is compared: those given, or those of the model."""
-    column = model.group_column_ if has_groups(model) else None
-    if groups is not None or column is None or not is_frame(X):
-        return groups
+    column = model.calibration_group_column_ if has_groups(model) else None
+    if by is not None or column is None or not is_frame(X):
+        return by
     return nw.from_native(X, eager_only=True).get_column(column).to_list()
 
 
 def has_groups(model: Any) -> bool:
     """Whether it was calibrated by group."""
-    return bool(getattr(model, "has_groups_", False))
+    return bool(getattr(model, "has_calibration_groups_", False))
 
 
 def bounds_together(model: Any, X: TableLike, level: float) -> np.ndarray | None:
     """(n, 2): the bounds as if all groups had been calibrated together; None without groups."""
     if not has_groups(model):
         return None
-    return model.without_groups().predict_uncertainty(X, confidence_level=level).interval
+    return (
+        model.without_calibration_groups().predict_uncertainty(X, confidence_level=level).interval
+    )

@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 
 from clearbands.prediction.uncertainty import Uncertainty
 from clearbands.rows.checks import check_count, check_vector, is_frame
+from clearbands.rows.renamed import renamed
 from clearbands.rows.typed import Seed, Table, TableLike
 
 MOST_PREDICTIONS = 20_000
@@ -31,13 +32,14 @@ class Importance:
     epistemic: float = 0.0
 
 
+@renamed(groups="calibration_groups")
 def feature_importance(
     model: Any,
     X: TableLike,
     y: ArrayLike,
     *,
     confidence_level: float | None = None,
-    groups: ArrayLike | None = None,
+    calibration_groups: ArrayLike | None = None,
     n_repeats: int = 2,
     random_state: Seed = 0,
     predicted: Uncertainty | None = None,
@@ -49,7 +51,8 @@ def feature_importance(
     together. So that the work is bounded, at most 500 rows take part, drawn at random, and fewer
     (at least 50) where many features would need more than 20,000 predictions in all.
 
-    `groups` are the labels that a model calibrated by group needs, and are not shuffled.
+    `calibration_groups` are the labels that a model calibrated by group needs; they are not
+    shuffled.
     `predicted` are the model's parts for X where they are there already: they are not asked for
     again.
 
@@ -77,8 +80,10 @@ def feature_importance(
     X, target = _safe_indexing(table, kept), target[kept]
 
     asked: dict[str, ArrayLike] = {}
-    if groups is not None:  # a column's name stays, labels go with their rows
-        asked["groups"] = groups if isinstance(groups, str) else np.array(groups, object)[kept]
+    if calibration_groups is not None:  # a column's name stays, labels go with their rows
+        is_name = isinstance(calibration_groups, str)
+        labels = calibration_groups if is_name else np.array(calibration_groups, object)[kept]
+        asked["calibration_groups"] = labels
 
     def measure(X: TableLike) -> Measured:
         parts = model.predict_uncertainty(X, confidence_level=confidence_level, **asked)

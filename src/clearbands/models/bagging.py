@@ -92,10 +92,10 @@ class Bootstraps(Draws):
         n_rows: int,
         n_bootstraps: int,
         rng: np.random.RandomState,
-        together: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
     ) -> Bootstraps:
-        """Rows of one label in `together` are drawn together."""
-        units = _units(n_rows, together)
+        """Rows of one label in `groups` are drawn together."""
+        units = _units(n_rows, groups)
         n = int(units.max()) + 1
         counts = np.empty((n_bootstraps, n_rows), np.uint8)
         for bootstrap in counts:
@@ -147,16 +147,16 @@ class Folds(Draws):
         n_folds: int,
         n_repeats: int,
         rng: np.random.RandomState,
-        together: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
     ) -> Folds:
-        """Members come repeat by repeat. Rows of one label in `together` stay in one fold.
+        """Members come repeat by repeat. Rows of one label in `groups` stay in one fold.
 
         Fewer rows, or labels, than folds make as many folds as there are.
         """
-        units = _units(n_rows, together)
+        units = _units(n_rows, groups)
         n_units = int(units.max()) + 1
         if n_units < 2:
-            what = "row" if together is None else "label that keeps rows together"
+            what = "row" if groups is None else "label that keeps rows together"
             raise ValueError(
                 f"There is only n_samples={n_units} {what}: at least 2 are needed, so that some "
                 "rows can be left out while others train."
@@ -187,13 +187,13 @@ class FoldPairs(Draws):
         n_rows: int,
         n_folds: int,
         rng: np.random.RandomState,
-        together: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
     ) -> FoldPairs:
-        """Rows of one label in `together` stay in one fold; few labels make fewer folds."""
-        units = _units(n_rows, together)
+        """Rows of one label in `groups` stay in one fold; few labels make fewer folds."""
+        units = _units(n_rows, groups)
         n_units = int(units.max()) + 1
         if n_units < 3:
-            what = "rows" if together is None else "labels that keep rows together"
+            what = "rows" if groups is None else "labels that keep rows together"
             raise ValueError(
                 f"There are only n_samples={n_units} {what}: at least 3 are needed, so that two "
                 "parts of them can be left out while others train."
@@ -313,7 +313,7 @@ def draw_bootstraps(
     n_rows: int,
     n_bootstraps: int,
     rng: np.random.RandomState,
-    together: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
     *,
     block_length: int | None = None,
 ) -> Draws:
@@ -323,18 +323,18 @@ def draw_bootstraps(
     if block_length is not None:
         check_count(block_length, "block_length")
     if kind == "rows":
-        return Bootstraps.draw(n_rows, n_bootstraps, rng, together)
-    if together is not None:
+        return Bootstraps.draw(n_rows, n_bootstraps, rng, groups)
+    if groups is not None:
         raise ValueError(
             'bootstrap="blocks" draws neighbouring rows, whatever labels keep them together: '
-            'leave out together, or choose bootstrap="rows".'
+            'leave out groups, or choose bootstrap="rows".'
         )
     return BlockBootstraps.draw(n_rows, n_bootstraps, rng, block_length)
 
 
-def _units(n_rows: int, together: np.ndarray | None) -> np.ndarray:
+def _units(n_rows: int, groups: np.ndarray | None) -> np.ndarray:
     """(n,): the number of what each row is drawn with."""
-    return np.arange(n_rows) if together is None else np.unique(together, return_inverse=True)[1]
+    return np.arange(n_rows) if groups is None else np.unique(groups, return_inverse=True)[1]
 
 
 def fit_bag(

@@ -37,12 +37,17 @@ def check_monotone(monotone: Monotone) -> None:
             )
 
 
-def check_groups_are_free(monotone: Monotone, groups: object) -> None:
+def check_groups_are_free(monotone: Monotone, calibration_groups: object) -> None:
     """Raise if the column of groups has a direction."""
-    if isinstance(groups, str) and isinstance(monotone, Mapping) and monotone.get(groups):
+    if (
+        isinstance(calibration_groups, str)
+        and isinstance(monotone, Mapping)
+        and monotone.get(calibration_groups)
+    ):
         raise ValueError(
-            f"groups={groups!r} have bounds of their own, so these cannot rise or fall with "
-            "that column: leave it out of monotone, or of groups."
+            f"calibration_groups={calibration_groups!r} have bounds of their own, so these "
+            "cannot rise or fall with that column: leave it out of monotone, "
+            "or of calibration_groups."
         )
 
 

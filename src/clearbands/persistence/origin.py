@@ -26,7 +26,7 @@ class Origin:
     id: str = ""  # the column that names the rows, if there is one
     data: str = ""  # the name of the file
     time: str = ""  # the column of times, if the rows were fitted in their order
-    group: str = ""  # the column of the groups that were calibrated apart, if there is one
+    calibration_groups: str = ""  # the column of the groups that were calibrated apart, if any
     fitted: str = ""  # when, in UTC: 2026-01-31T13:45:00Z
     n_rows: int = 0
     fingerprint: str = ""  # of all rows, whatever their order
@@ -62,7 +62,7 @@ def record_origin(
     id: str = "",
     data: str = "",
     time: str = "",
-    group: str = "",
+    calibration_groups: str = "",
 ) -> Origin:
     """The record of a fit on these rows, now.
 
@@ -72,8 +72,8 @@ def record_origin(
     >>> origin.count_seen(X.reverse(), y[::-1]), origin.count_seen(X, y + 1)
     (2, 0)
     """
-    names = {"target": target, "unit": unit, "id": id, "data": data, "time": time, "group": group}
-    return origin_of_hashes(hash_rows(X, y), **names)
+    names = {"target": target, "unit": unit, "id": id, "data": data, "time": time}
+    return origin_of_hashes(hash_rows(X, y), **names, calibration_groups=calibration_groups)
 
 
 def origin_of_hashes(hashes: np.ndarray, **names: str) -> Origin:

@@ -32,7 +32,8 @@ from clearbands.rows.checks import (
     is_dask,
     trusting,
 )
-from clearbands.rows.labels import read_groups
+from clearbands.rows.labels import read_calibration_groups
+from clearbands.rows.renamed import renamed
 from clearbands.rows.support import check_support
 from clearbands.rows.targets import Targets
 from clearbands.rows.typed import TableLike
@@ -43,8 +44,9 @@ from clearbands.uncertainty.bands import Components
 class AnsweringRegressor(WidthRegressor):
     """Subclasses keep `levels_`, a `calibrator_`, and `any_level_` made from the same rows.
 
-    `groups` are labels (n,) of the rows, or the name of a column of X; they are needed where the
-    model was fitted with labels, and found by themselves where it was fitted with a column's name.
+    `calibration_groups` are labels (n,) of the rows, or the name of a column of X; they are
+    needed where the model was fitted with labels, and found by themselves where it was fitted with
+    a column's name.
     """
 
     levels_: np.ndarray
@@ -52,16 +54,17 @@ class AnsweringRegressor(WidthRegressor):
     familiar_: Familiarity | None
     beyond_: Extrapolation | None
     transform_: Any
-    group_column_: str | None
+    calibration_group_column_: str | None
     support: Any
     target_transform: Any
     whole_numbers: bool
 
+    @renamed(groups="calibration_groups")
     def predict_interval(
         self,
         X: TableLike,
         *,
-        groups: ArrayLike | None = None,
+        calibration_groups: ArrayLike | None = None,
         confidence_level: float | Sequence[float] | None = None,
         side: str = "both",
         tails: tuple[float, float] | None = None,
@@ -74,8 +77,8 @@ class AnsweringRegressor(WidthRegressor):
 
         Parameters
         ----------
-        groups : labels (n,) or the name of a column, optional
-            Where the model was fitted with groups: each row gets the bounds of its own.
+        calibration_groups : labels (n,) or the name of a column, optional
+            Where the model was fitted with calibration groups: each row gets the bounds of its own.
         confidence_level : float or list of float, optional
             Any levels; by default those of the fit. Others are calibrated on the same rows, of all
             groups together.
@@ -105,31 +108,44 @@ class AnsweringRegressor(WidthRegressor):
                 raise ValueError(
                     "Of a Dask DataFrame, ask for one side at a time instead of tails."
                 )
-            return self._predict_partitions(X, groups, asked, side, calibration_weight)
-        found = self.answers(X, groups=groups, calibration_weight=calibration_weight)
+            return self._predict_partitions(X, calibration_groups, asked, side, calibration_weight)
+        found = self.answers(
+            X, calibration_groups=calibration_groups, calibration_weight=calibration_weight
+        )
         return found.center, found.interval(confidence_level, side, tails)
 
     def _predict_partitions(
         self,
         X: TableLike,
-        groups: ArrayLike | None,
+        calibration_groups: ArrayLike | None,
         asked: tuple[float, ...] | None,
         side: str,
         weight: ArrayLike | None,
     ) -> Any:
         check_is_fitted(self, "calibrator_")
-        if weight is not None or not isinstance(groups, str | None):
+        if weight is not None or not isinstance(calibration_groups, str | None):
             raise ValueError(
-                "Of a Dask DataFrame, groups are the name of a column, and rows have no weights."
+                "Of a Dask DataFrame, calibration_groups are the name of a column, and rows have "
+                "no weights."
             )
         levels = self.levels_.tolist() if asked is None else list(asked)
         wanted = None if asked is None else levels
         return predict_partitions(
-            self, X, levels, groups=groups, confidence_level=wanted, side=side
+            self,
+            X,
+            levels,
+            calibration_groups=calibration_groups,
+            confidence_level=wanted,
+            side=side,
         )
 
+    @renamed(groups="calibration_groups")
     def predict_quantiles(
-        self, X: TableLike, levels: float | Sequence[float], *, groups: ArrayLike | None = None
+        self,
+        X: TableLike,
+        levels: float | Sequence[float],
+        *,
+        calibration_groups: ArrayLike | None = None,
     ) -> np.ndarray:
         """(n, q): the values that the shares `levels` (q,), rising, of the targets do not exceed.
 
@@ -139,35 +155,46 @@ class AnsweringRegressor(WidthRegressor):
         which intervals reach.
         """
         check_quantiles(np.atleast_1d(np.asarray(levels, float)).tolist())
-        return self.answers(X, groups=groups).quantiles(levels)
+        return self.answers(X, calibration_groups=calibration_groups).quantiles(levels)
 
+    @renamed(groups="calibration_groups")
     def predict_probability(
-        self, X: TableLike, *, above: Any = None, below: Any = None, groups: ArrayLike | None = None
+        self,
+        X: TableLike,
+        *,
+        above: Any = None,
+        below: Any = None,
+        calibration_groups: ArrayLike | None = None,
     ) -> np.ndarray:
         """(n,): the chance that the target is above, or below, a value: a number or one per row."""
-        return self.answers(X, groups=groups).probability(above=above, below=below)
+        return self.answers(X, calibration_groups=calibration_groups).probability(
+            above=above, below=below
+        )
 
+    @renamed(groups="calibration_groups")
     def predict_distribution(
-        self, X: TableLike, *, groups: ArrayLike | None = None
+        self, X: TableLike, *, calibration_groups: ArrayLike | None = None
     ) -> Distribution:
         """The distribution of the target of every row: `cdf`, `ppf`, `mean` and `sample`."""
-        return self.answers(X, groups=groups).distribution()
+        return self.answers(X, calibration_groups=calibration_groups).distribution()
 
+    @renamed(groups="calibration_groups")
     def predict_uncertainty(
         self,
         X: TableLike,
         *,
-        groups: ArrayLike | None = None,
+        calibration_groups: ArrayLike | None = None,
         confidence_level: float | None = None,
     ) -> Uncertainty:
         """The calibrated aleatoric and epistemic distances at one level, by default the first."""
-        return self.answers(X, groups=groups).uncertainty(confidence_level)
+        return self.answers(X, calibration_groups=calibration_groups).uncertainty(confidence_level)
 
+    @renamed(groups="calibration_groups")
     def predict_uncertainties(
-        self, X: TableLike, *, groups: ArrayLike | None = None
+        self, X: TableLike, *, calibration_groups: ArrayLike | None = None
     ) -> tuple[Uncertainty, ...]:
         """The same at every level of the fit, in the order of `levels_`, from one pass over X."""
-        return self.answers(X, groups=groups).uncertainties()
+        return self.answers(X, calibration_groups=calibration_groups).uncertainties()
 
     def unfamiliar(self, X: TableLike) -> np.ndarray:
         """(n,) booleans: whether a row is unlike those the model has learned from.
@@ -181,11 +208,12 @@ class AnsweringRegressor(WidthRegressor):
             self._check_familiar()
             return self._unfamiliar(table, encoded, self._components(encoded))
 
+    @renamed(groups="calibration_groups")
     def answers(
         self,
         X: TableLike,
         *,
-        groups: ArrayLike | None = None,
+        calibration_groups: ArrayLike | None = None,
         calibration_weight: ArrayLike | None = None,
     ) -> Answers:
         """Whatever may be asked about the targets of these rows, from one pass over them.
@@ -202,7 +230,7 @@ class AnsweringRegressor(WidthRegressor):
         """
         with self._door(X) as (table, encoded):
             components = self._components(encoded)
-        labels = self._labels(X, groups, len(components.center))
+        labels = self._labels(X, calibration_groups, len(components.center))
         calibrated = scale(self.calibrator_, components, labels, calibration_weight)
         rolling = self._rolling  # once: it may be updated in the meantime
         return Answers(
@@ -234,7 +262,7 @@ class AnsweringRegressor(WidthRegressor):
             del found.rolling_
         return found
 
-    def without_groups(self) -> Self:
+    def without_calibration_groups(self) -> Self:
         """The same model as if all groups had been calibrated together; at the levels of fit."""
         found = self.without_updates()
         found.calibrator_ = self._pooled
@@ -262,7 +290,7 @@ class AnsweringRegressor(WidthRegressor):
         return getattr(self.calibrator_, "pooled_", self.calibrator_)
 
     @property
-    def has_groups_(self) -> bool:
+    def has_calibration_groups_(self) -> bool:
         """Whether it was calibrated by group."""
         return isinstance(self.calibrator_, GroupCalibrator)
 
@@ -280,20 +308,26 @@ class AnsweringRegressor(WidthRegressor):
                 unknown = familiar.unknown(texts_of_rows(self.encoder_, table))
         return beyond.widen(calibrated, encoded, self.levels_.tolist(), unknown)
 
-    def _labels(self, X: TableLike, groups: ArrayLike | None, n: int) -> np.ndarray | None:
+    def _labels(
+        self, X: TableLike, calibration_groups: ArrayLike | None, n: int
+    ) -> np.ndarray | None:
         """The labels of new rows; None where the model has no groups."""
-        if not self.has_groups_:
-            if groups is not None:
+        if not self.has_calibration_groups_:
+            if calibration_groups is not None:
                 raise ValueError(
-                    "groups were given, but the model was fitted without: fit it with groups."
+                    "calibration_groups were given, but the model was fitted without: fit it "
+                    "with them."
                 )
             return None
-        groups = self.group_column_ if groups is None else groups
-        if groups is None:
+        calibration_groups = (
+            self.calibration_group_column_ if calibration_groups is None else calibration_groups
+        )
+        if calibration_groups is None:
             raise ValueError(
-                "The model was calibrated by group: give groups, a label for every row of X."
+                "The model was calibrated by group: give calibration_groups, a label for "
+                "every row of X."
             )
-        return read_groups(groups, X, n)
+        return read_calibration_groups(calibration_groups, X, n)
 
     @property
     def _rolling(self) -> Rolling | None:

@@ -59,7 +59,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
         y: ArrayLike,
         X_cal: TableLike | None,
         y_cal: ArrayLike | None,
-        together: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         labels: tuple[np.ndarray | None, np.ndarray | None] = (None, None),
         sample_weight: ArrayLike | None = None,
     ) -> tuple[Rows, Rows | None]:
@@ -69,7 +69,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
         """
         if (X_cal is None) != (y_cal is None):
             raise ValueError("X_cal and y_cal belong together: give both or neither.")
-        rows = self._check_rows(X, y, together, sample_weight=sample_weight, reset=True)
+        rows = self._check_rows(X, y, groups, sample_weight=sample_weight, reset=True)
         if X_cal is None:
             return rows.with_labels(*labels).without_weightless(), None
         held_out = self._check_rows(X_cal, y_cal, reset=False)
@@ -79,14 +79,14 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
         self,
         X: TableLike,
         y: ArrayLike | None,
-        together: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         *,
         sample_weight: ArrayLike | None = None,
         reset: bool,
     ) -> Rows:
         X = check_table(self, X, reset=reset)
         y = check_target(y, X)
-        labels = None if together is None else check_labels(together, len(y))
+        labels = None if groups is None else check_labels(groups, len(y))
         return Rows(X, y, labels, sample_weight=check_row_weight(sample_weight, len(y)))
 
     def _encode(self, rows: Rows) -> Rows:

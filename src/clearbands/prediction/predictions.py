@@ -69,10 +69,10 @@ def predict(
     model: ClearRegressor,
     X: TableLike,
     questions: Questions | None = None,
-    groups: ArrayLike | None = None,
+    calibration_groups: ArrayLike | None = None,
 ) -> Predictions:
     """The answers to the questions, by default the intervals at the levels of the fit."""
-    return answer(model.answers(X, groups=groups), questions or Questions())
+    return answer(model.answers(X, calibration_groups=calibration_groups), questions or Questions())
 
 
 def answer(answers: Answers, questions: Questions) -> Predictions:

@@ -16,6 +16,7 @@ from clearbands.calibration.rolling import Pace, RefitWarning, Rolling, four_err
 from clearbands.prediction.answering import AnsweringRegressor
 from clearbands.prediction.answers import check_finite
 from clearbands.rows.levels import normal_distances
+from clearbands.rows.renamed import renamed
 from clearbands.rows.telling import warn
 from clearbands.rows.time_order import check_later, check_time, show_time
 from clearbands.rows.typed import TableLike
@@ -36,13 +37,14 @@ class UpdatingRegressor(AnsweringRegressor):
     guarantee_: str
     gap: int
 
+    @renamed(groups="calibration_groups")
     def update(
         self,
         X: TableLike,
         y: ArrayLike,
         *,
         time: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
+        calibration_groups: ArrayLike | None = None,
         window: int | None = None,
         rate: float | None = None,
         lead: int | None = None,
@@ -63,7 +65,7 @@ class UpdatingRegressor(AnsweringRegressor):
         ----------
         time : (n,), optional
             Where the model knows the time of its last row: rows must be later.
-        groups
+        calibration_groups
             As in `predict_interval`.
         window : int, optional
             How many of the last rows count, at first 1,000; calibration rows fill it to begin with.
@@ -88,7 +90,7 @@ class UpdatingRegressor(AnsweringRegressor):
         >>> model.rolling_.n_rows, model.rolling_.coverage.shape
         (100, (1,))
         """
-        found = self.placed(X, y, groups=groups)
+        found = self.placed(X, y, calibration_groups=calibration_groups)
         self._warn_if_seen(found.positions)
         with self._one_update:
             before = self._at_pace(window=window, rate=rate, lead=lead)
@@ -123,13 +125,13 @@ class UpdatingRegressor(AnsweringRegressor):
                 CalibrationWarning,
             )
 
-    def placed(self, X: TableLike, y: Any, *, groups: Any = None) -> Placed:
+    def placed(self, X: TableLike, y: Any, *, calibration_groups: Any = None) -> Placed:
         """Where rows lie in the bands of the fit, whatever was updated since."""
         with self._door(X) as (table, encoded):
             components = self._components(encoded)
             rows = self._check_rows(table, y, reset=False)
         targets = self._targets.check(rows.y)
-        labels = self._labels(X, groups, len(rows))
+        labels = self._labels(X, calibration_groups, len(rows))
         center, *parts = self._widened(scale(self.calibrator_, components, labels), encoded, table)
         bands, distances = self._bands(), np.add(*parts)
         check_finite(bands, distances)

@@ -447,14 +447,16 @@ def _check_level(level: object) -> float:
 MISSING = "missing"
 
 
-def check_groups(groups: ArrayLike | None, n: int) -> np.ndarray:
+def check_group_labels(
+    groups: ArrayLike | None, n: int, name: str = "calibration_groups"
+) -> np.ndarray:
     """(n,) labels as text, or an error that says what is wrong with them."""
     labels = np.array(groups, dtype=object)
     if isinstance(groups, np.ma.MaskedArray):
         labels[np.ma.getmaskarray(groups)] = None
     if labels.shape != (n,):
         raise ValueError(
-            f"groups must have shape ({n},), a label per row of y; got {labels.shape}."
+            f"{name} must have shape ({n},), a label per row of y; got {labels.shape}."
         )
     return np.array([_label(value) for value in labels])
 
@@ -501,5 +503,11 @@ def check_labels(labels: ArrayLike, n: int) -> np.ndarray:
     """(n,) whole numbers, one for each label, or an error that says what is wrong."""
     values = np.asarray(labels)
     if values.shape != (n,):
-        raise ValueError(f"together must have shape ({n},), a label per row; got {values.shape}.")
+        raise ValueError(f"groups must have shape ({n},), a label per row; got {values.shape}.")
+    n_missing = sum(map(is_missing, values.tolist()))
+    if n_missing:
+        raise ValueError(
+            f"groups has no label in {n_missing} of {n} rows: give each row a label; a row that "
+            "belongs to no other gets one of its own."
+        )
     return np.unique(values, return_inverse=True)[1]

@@ -33,7 +33,7 @@ def check_copies(train: Rows, held_out: Sequence[Rows] = (), *, given: bool = Fa
         return False
     if given:
         return _are_shared(_joined([train]), _joined(held_out))
-    return train.together is None and _have_copies(*_joined([train, *held_out]))
+    return train.groups is None and _have_copies(*_joined([train, *held_out]))
 
 
 def _joined(parts: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
@@ -48,7 +48,7 @@ def _have_copies(X: np.ndarray, y: np.ndarray) -> bool:
         f"{n_copies:,} of {len(y):,} rows have a copy among the others, with the same X and y up "
         "to rounding. If these are the same observations, rows are judged by what has seen them, "
         "and the intervals are too short: drop the copies, let sample_weight say how many rows "
-        "each one counts as, or keep them together by labels in together.",
+        "each one counts as, or keep them together by labels in groups.",
         UserWarning,
     )
     return True

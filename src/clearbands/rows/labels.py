@@ -8,7 +8,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clearbands.rows.checks import check_groups, check_target, check_weights, is_frame
+from clearbands.rows.checks import check_group_labels, check_target, check_weights, is_frame
 from clearbands.rows.time_order import check_time, places
 from clearbands.rows.typed import TableLike
 
@@ -16,9 +16,9 @@ from clearbands.rows.typed import TableLike
 class Told(NamedTuple):
     """As it was given: arrays (n,) or lists of rows in memory, names of columns of files."""
 
-    together: ArrayLike | None = None
-    time: ArrayLike | None = None
     groups: ArrayLike | None = None
+    time: ArrayLike | None = None
+    calibration_groups: ArrayLike | None = None
     sample_weight: ArrayLike | None = None
     calibration_weight: ArrayLike | None = None
 
@@ -26,43 +26,50 @@ class Told(NamedTuple):
 class Labels(NamedTuple):
     """Of rows that may calibrate: one of both, or neither."""
 
-    groups: np.ndarray | None = None  # (n,): in each of which the level shall hold
+    calibration_groups: np.ndarray | None = None  # (n,): in each of which the level shall hold
     calibration_weight: np.ndarray | None = None  # (n,): how many times more often among new rows
 
 
 class Order(NamedTuple):
     """What keeps rows together."""
 
-    together: ArrayLike | None  # labels that were given, or places in time
+    groups: ArrayLike | None  # labels that were given, or places in time
     last_time: Any = None  # of the last row, where times were given
 
 
 def read_labels(told: Told, X: TableLike, y: ArrayLike | None) -> Labels:
     """Of the rows that may calibrate."""
-    groups, weight = told.groups, told.calibration_weight
-    if groups is None and weight is None:
+    calibration_groups, weight = told.calibration_groups, told.calibration_weight
+    if calibration_groups is None and weight is None:
         return Labels()
-    if groups is not None and weight is not None:
-        raise ValueError("groups and calibration_weight cannot be had together: give one.")
+    if calibration_groups is not None and weight is not None:
+        raise ValueError(
+            "calibration_groups and calibration_weight cannot be used at once: give one."
+        )
     n = len(check_target(y))
     if weight is not None:
         return Labels(calibration_weight=check_weights(weight, "calibration_weight", n))
-    return Labels(read_groups(groups, X, n))
+    return Labels(read_calibration_groups(calibration_groups, X, n))
 
 
-def read_groups(groups: ArrayLike | None, X: TableLike, n: int) -> np.ndarray:
+def read_calibration_groups(
+    calibration_groups: ArrayLike | None, X: TableLike, n: int
+) -> np.ndarray:
     """(n,): labels that were given, or those in the column of X that was named."""
-    if not isinstance(groups, str):
-        return check_groups(groups, n)
+    if not isinstance(calibration_groups, str):
+        return check_group_labels(calibration_groups, n)
     if not is_frame(X):
         raise ValueError(
-            f"groups={groups!r} names a column, but X is an array: give a table, or the labels."
+            f"calibration_groups={calibration_groups!r} names a column, but X is an array: "
+            "give a table, or the labels."
         )
     frame = nw.from_native(X, eager_only=True)
-    if groups not in frame.columns:
+    if calibration_groups not in frame.columns:
         known = ", ".join(frame.columns)
-        raise ValueError(f"groups={groups!r} is no column of X, which has {known}.")
-    return check_groups(frame.get_column(groups).to_list(), n)
+        raise ValueError(
+            f"calibration_groups={calibration_groups!r} is no column of X, which has {known}."
+        )
+    return check_group_labels(frame.get_column(calibration_groups).to_list(), n)
 
 
 def read_order(told: Told, split: str, y: ArrayLike) -> Order:
@@ -70,9 +77,9 @@ def read_order(told: Told, split: str, y: ArrayLike) -> Order:
     if split == "random":
         if told.time is not None:
             raise ValueError('time was given, but rows are split at random: set split="time".')
-        return Order(told.together)
-    if told.together is not None:
-        raise ValueError('together and split="time" cannot be had together: give one.')
+        return Order(told.groups)
+    if told.groups is not None:
+        raise ValueError('groups and split="time" cannot be used at once: give one.')
     n = len(check_target(y))
     if told.time is None:
         return Order(places(n))

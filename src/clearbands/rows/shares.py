@@ -63,5 +63,5 @@ def _apart(
 ) -> tuple[Rows, Rows]:
     if gap is None:
         return hold_out(rows, share, rng)
-    place = places(len(rows)) if rows.together is None else rows.together
+    place = places(len(rows)) if rows.groups is None else rows.groups
     return hold_out_last(rows, share, place, gap)

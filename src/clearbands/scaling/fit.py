@@ -28,7 +28,7 @@ from clearbands.scaling.work import Sample, TableWork, WorkFolder, prepare
 from clearbands.selection.judging import NoiseCandidate
 from clearbands.selection.model_search import Contest
 from clearbands.selection.recipe import Made, Recipe, Unseen
-from clearbands.tables.columns import nearest
+from clearbands.tables.names import nearest
 
 if TYPE_CHECKING:
     import polars as pl

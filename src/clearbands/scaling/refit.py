@@ -137,7 +137,7 @@ def _on_sample(chosen: Any, shown: str, center: Center, work: TableWork) -> Resa
     if not all(map(store.is_whole, (PART, SEEN))):
         store.write_part(PART, clone(chosen))
         seen = {"X": show(sample.X, center.said, shown), "residual": sample.y - center.said.center}
-        labels = {"weight": sample.sample_weight, "together": sample.together}
+        labels = {"weight": sample.sample_weight, "groups": sample.groups}
         known = {name: label for name, label in labels.items() if label is not None}
         store.write_arrays(SEEN, seen | known)
     stage = FitPart(store)
@@ -162,8 +162,8 @@ class FitPart(Stage):
     def make(self, number: int, stop: np.ndarray) -> None:
         seen = self.store.read_arrays(SEEN)
         part, weight = self.store.read_part(PART), seen.get("weight")
-        together = seen.get("together")
-        fit_weighted(part, seen["X"], seen["residual"], weight, together=together)
+        groups = seen.get("groups")
+        fit_weighted(part, seen["X"], seen["residual"], weight, groups=groups)
         self.store.write_part(self.name(number), part)
 
 

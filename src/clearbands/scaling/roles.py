@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearbands.rows.checks import check_groups
+from clearbands.rows.checks import check_group_labels
 from clearbands.rows.labels import Told
 from clearbands.rows.split import Rows
 from clearbands.rows.targets import Targets
@@ -28,9 +28,9 @@ class Roles:
 
     target: str = ""  # none of rows that are only predicted
     sample_weight: str | None = None  # how many rows each row counts as
-    together: str | None = None  # labels of rows that no fold may part
+    groups: str | None = None  # labels of rows that no fold may part
     calibration_weight: str | None = None  # how many times more often among new rows
-    groups: str | None = None  # in each of which the level shall hold
+    calibration_groups: str | None = None  # in each of which the level shall hold
 
     @property
     def named(self) -> list[str]:
@@ -39,8 +39,10 @@ class Roles:
 
     @property
     def not_learned(self) -> list[str]:
-        """Those that tell nothing about new rows; groups do."""
-        return [name for name in self.named if name != self.groups or name == self.target]
+        """Those that tell nothing about new rows; calibration groups do."""
+        return [
+            name for name in self.named if name != self.calibration_groups or name == self.target
+        ]
 
     @property
     def weights(self) -> list[str]:
@@ -54,9 +56,9 @@ class Roles:
             weight, what = numbers(frame[name]), f"The weight {name!r}"
             _refuse(~np.isfinite(weight), f"{what} is missing or infinite", piece)
             _refuse(weight < 0, f"{what} is negative", piece)
-        if self.together is not None:
-            is_lost = frame[self.together].is_null().to_numpy()
-            _refuse(is_lost, f"The label {self.together!r} is missing", piece)
+        if self.groups is not None:
+            is_lost = frame[self.groups].is_null().to_numpy()
+            _refuse(is_lost, f"The label {self.groups!r} is missing", piece)
 
     def check_targets(self, frame: pl.DataFrame, targets: Targets, piece: Piece) -> None:
         """Raise for targets that are none of these."""
@@ -70,30 +72,31 @@ class Roles:
 
     def take(self, frame: pl.DataFrame, features: list[str]) -> Rows:
         """Rows as they stand in the table, with what else is known of them."""
-        groups = None if self.groups is None else frame[self.groups].to_list()
+        column = self.calibration_groups
+        labels = None if column is None else frame[column].to_list()
         return Rows(
             frame.select(features),
             numbers(frame[self.target]),
-            None if self.together is None else self.keys(frame, np.empty(0, np.int64)),
-            None if groups is None else check_groups(groups, frame.height),
+            None if self.groups is None else self.keys(frame, np.empty(0, np.int64)),
+            None if labels is None else check_group_labels(labels, frame.height),
             _numbers_of(frame, self.calibration_weight),
             _numbers_of(frame, self.sample_weight),
         )
 
     def keys(self, frame: pl.DataFrame, rows: np.ndarray) -> np.ndarray:
         """(n,): by what members draw rows: their numbers, or those of labels that they share."""
-        if self.together is None:
+        if self.groups is None:
             return rows
-        return hash_rows(frame.select(self.together), np.zeros(frame.height))
+        return hash_rows(frame.select(self.groups), np.zeros(frame.height))
 
 
 def read_roles(target: Any, told: Told, calibration: str) -> Roles:
     """The names that were given, or one sentence about what cannot be."""
     labels: dict[str, Any] = {
         "sample_weight": told.sample_weight,
-        "together": told.together,
-        "calibration_weight": told.calibration_weight,
         "groups": told.groups,
+        "calibration_weight": told.calibration_weight,
+        "calibration_groups": told.calibration_groups,
     }
     for what, name in {"y": target, **labels}.items():
         if not isinstance(name, str) and not (name is None and what != "y"):
@@ -101,12 +104,14 @@ def read_roles(target: Any, told: Told, calibration: str) -> Roles:
                 f"Of a table in files, {what} is the name of a column, got {type(name).__name__}."
             )
     roles = Roles(target, **labels)
-    if roles.groups is not None and roles.calibration_weight is not None:
-        raise ValueError("groups and calibration_weight cannot be had together: give one.")
-    if roles.together is not None and calibration != "cross":
+    if roles.calibration_groups is not None and roles.calibration_weight is not None:
+        raise ValueError(
+            "calibration_groups and calibration_weight cannot be used at once: give one."
+        )
+    if roles.groups is not None and calibration != "cross":
         raise ValueError(
             f'calibration="{calibration}" holds out single rows of a table in files, whatever '
-            "belongs together: leave calibration open, or together out."
+            "belongs together: leave calibration open, or groups out."
         )
     return roles
 

@@ -200,7 +200,7 @@ class Columns(NamedTuple):
     @property
     def by_place(self) -> bool:
         """Whether all rows train, count once and are drawn by their numbers."""
-        return not (self.held_out or self.roles.sample_weight or self.roles.together)
+        return not (self.held_out or self.roles.sample_weight or self.roles.groups)
 
 
 def write_table(store: Store, table: ParquetTable, columns: Columns) -> None:

@@ -168,7 +168,7 @@ class _Pairing:
 
     def _fit_center(self, part: CrossPart, rows: Rows) -> _Fitted:
         epistemic = fit_weighted(
-            clone(part), rows.X, rows.y, rows.sample_weight, together=rows.together
+            clone(part), rows.X, rows.y, rows.sample_weight, groups=rows.groups
         )
         nested = None
         n_folds = self.contest.nested_folds_for(len(rows))

@@ -59,7 +59,7 @@ class Evidence(ABC):
         rng: np.random.RandomState,
     ) -> BaseEstimator:
         """The calibrator, fitted; for every group where there are groups."""
-        if self.judged.groups is not None:
+        if self.judged.calibration_groups is not None:
             calibrator = for_groups(calibrator)
         return fit_calibrator(set_up(calibrator, levels, n_jobs, rng), self.judged, self.chooser)
 

@@ -85,7 +85,7 @@ def judge(
     learned = rows.y if noise.learns_target else rows.y - said.center
     part = match_quantile_model(clone(noise.part), epistemic)
     pair = CrossPair(epistemic, part, shown, still)
-    how: dict[str, Any] = {"together": rows.together}
+    how: dict[str, Any] = {"groups": rows.groups}
     if nested is not None and part.takes_nested and not noise.learns_target:
         how = {"nested": _nested_rows(rows, said, nested, shown)}
     fit_weighted(part, pair.view(rows.X, said), learned, rows.sample_weight, **how)

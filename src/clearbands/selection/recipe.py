@@ -148,7 +148,7 @@ class Recipe:
             return (), {GIVEN: self._set_up(self._crossed(part), rng)}, {}
         judges = draw_rows(train, contest.judging_rows, rng)
         size = len(train), train.X.shape[1]
-        n_units = None if train.together is None else len(np.unique(train.together))
+        n_units = None if train.groups is None else len(np.unique(train.groups))
         n_judging = contest.judging_folds_for(*size, n_units)
         n_members = contest.judging_members_for(len(train), n_judging)
         draws = self._judging_draws(judges, n_judging, n_members, rng)
@@ -233,9 +233,9 @@ class Recipe:
     ) -> Draws:
         """One member for every row of so many folds, or in the order of time for most rows."""
         if self.gap is None:
-            return Folds.draw(len(rows), n_folds, 1, rng, rows.together).first(n_members)
-        assert rows.together is not None
-        return Chain.of(stages(rows.together, self.gap), len(rows))
+            return Folds.draw(len(rows), n_folds, 1, rng, rows.groups).first(n_members)
+        assert rows.groups is not None
+        return Chain.of(stages(rows.groups, self.gap), len(rows))
 
     def _crossed(self, part: BaseEstimator) -> CrossPart:
         """The part so that it can judge rows as unseen."""

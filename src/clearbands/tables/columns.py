@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,22 +61,3 @@ def columns_of(X: TableLike) -> Iterator[Column]:
             yield Column(str(name), kind, np.array(texts_of(column), dtype=object))
         else:
             yield Column(str(name), kind, numbers_of(column, name))
-
-
-MAX_NAMED = 8
-
-
-def nearest(name: str, names: Sequence[str]) -> str:
-    """What to try instead: similar names, or else the first there are."""
-    lowered = {other.lower(): other for other in names}
-    close = difflib.get_close_matches(name.lower(), lowered, n=3)
-    if close:
-        return f"did you mean {' or '.join(repr(lowered[other]) for other in close)}?"
-    return f"its columns are {first_names(names)}."
-
-
-def first_names(names: Sequence[str]) -> str:
-    """The first of the names in quotes, and how many more there are."""
-    shown = ", ".join(repr(name) for name in names[:MAX_NAMED])
-    left = len(names) - MAX_NAMED
-    return f"{shown} and {left} more" if left > 0 else shown

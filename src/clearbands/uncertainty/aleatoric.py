@@ -46,7 +46,7 @@ class NestedRows:
 class ResampledPart(AleatoricPart):
     """A part whose members know which training rows they did not see, so that these calibrate.
 
-    `fit` also takes `together`, labels of rows that are left out together.
+    `fit` also takes `groups`, labels of rows that are left out together.
     """
 
     takes_nested: bool = False
@@ -59,7 +59,7 @@ class ResampledPart(AleatoricPart):
         residual: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
-        together: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
     ) -> ResampledPart: ...
 
     @abstractmethod

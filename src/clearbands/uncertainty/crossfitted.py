@@ -45,10 +45,10 @@ class CrossFitted(FoldCopies, CrossPart):
         sample_weight: ArrayLike | None = None,
         *,
         validation: tuple[Any, Any] | None = None,
-        together: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
     ) -> CrossFitted:
-        """Rows of one label in `together`, where given, are left out together."""
-        self._fit_copies(X, y, sample_weight, together)
+        """Rows of one label in `groups`, where given, are left out together."""
+        self._fit_copies(X, y, sample_weight, groups)
         return self
 
     def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
@@ -77,7 +77,7 @@ class FittedElsewhere(CrossPart):
         sample_weight: ArrayLike | None = None,
         *,
         validation: tuple[Any, Any] | None = None,
-        together: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
     ) -> FittedElsewhere:
         part = clone(self.part).set_params(confidence_level=self.confidence_level)
         self.part_ = part.fit(X, y)

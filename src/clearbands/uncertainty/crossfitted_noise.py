@@ -33,10 +33,10 @@ class CrossFittedNoise(FoldCopies, ResampledPart):
         residual: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
-        together: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
     ) -> CrossFittedNoise:
-        """Rows of one label in `together`, where given, are left out together."""
-        self._fit_copies(X, residual, sample_weight, together)
+        """Rows of one label in `groups`, where given, are left out together."""
+        self._fit_copies(X, residual, sample_weight, groups)
         return self
 
     def predict_widths(self, X: TableLike) -> np.ndarray:

@@ -43,15 +43,15 @@ class FoldCopies(BaseEstimator):
         X: TableLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None,
-        together: np.ndarray | None,
+        groups: np.ndarray | None,
     ) -> None:
-        """Rows of one label in `together`, where given, are left out together."""
+        """Rows of one label in `groups`, where given, are left out together."""
         check_count(self.n_folds, "n_folds", smallest=2)
         X = check_table(self, X, reset=True)
         y = check_target(y, X)
         weight = check_sample_weight(sample_weight, len(y))
         rng = check_random_state(self.random_state)
-        self.draws_ = Folds.draw(len(y), self.n_folds, 1, rng, together)
+        self.draws_ = Folds.draw(len(y), self.n_folds, 1, rng, groups)
         part = clone(self.part).set_params(confidence_level=self.confidence_level)
         part = seed_missing(part, rng)
         self.parts_ = []

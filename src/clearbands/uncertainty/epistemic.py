@@ -59,7 +59,7 @@ class EpistemicPart(RegressorMixin, BaseEstimator, ABC):
 class CrossPart(EpistemicPart):
     """A part that can tell its training rows what it would have said had it not seen them.
 
-    That is what calibration on all rows needs. `fit` also takes `together`, labels of rows that
+    That is what calibration on all rows needs. `fit` also takes `groups`, labels of rows that
     are left out together.
     """
 
@@ -74,7 +74,7 @@ class CrossPart(EpistemicPart):
         sample_weight: ArrayLike | None = None,
         *,
         validation: tuple[Any, Any] | None = None,
-        together: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
     ) -> CrossPart: ...
 
     @abstractmethod
@@ -111,14 +111,14 @@ class Ensemble(EpistemicPart):
         Where a part has `spread="gaussian"`: as many standard deviations of the members as the
         normal distribution says.
         """
-        return self._summary(X, groups=1)
+        return self._summary(X, n_parts=1)
 
-    def _summary(self, X: TableLike, groups: int) -> CenterAndWidths:
+    def _summary(self, X: TableLike, n_parts: int) -> CenterAndWidths:
         levels = check_levels(self.confidence_level)
 
         def summarise(chunk: Any) -> np.ndarray:
             members = self.predict_members(chunk)
-            return flat(*center_and_widths(members, levels, self.spread, groups))
+            return flat(*center_and_widths(members, levels, self.spread, n_parts))
 
         return unflat(predict_in_chunks(summarise, X))
 
@@ -160,7 +160,7 @@ class ResampledEnsemble(OutOfBagEnsemble, CrossPart):
     """Members whose unseen rows had no part in training them, so that these rows can calibrate.
 
     The outer points of 37 members lie closer together than those of 100. So that calibration and
-    prediction compare like with like, `predict_like_unseen` takes the widths over groups of as
+    prediction compare like with like, `predict_like_unseen` takes the widths over parts of as
     many members as a training row was unseen by, and averages them.
     """
 
@@ -175,8 +175,8 @@ class ResampledEnsemble(OutOfBagEnsemble, CrossPart):
 
     def predict_like_unseen(self, X: TableLike) -> CenterAndWidths:
         """New rows by all members, with widths of the same kind as those of `predict_unseen`."""
-        n_groups = round(len(self.draws_) / max(self.draws_.unseen_per_row, 1))
-        return self._summary(X, groups=max(1, n_groups))
+        n_parts = round(len(self.draws_) / max(self.draws_.unseen_per_row, 1))
+        return self._summary(X, n_parts=max(1, n_parts))
 
     def _predict_unseen_members(self, X: TableLike, draws: Draws) -> np.ndarray:
         return compact_unseen(self.predict_members(X), draws)
@@ -188,11 +188,11 @@ def check_spread(spread: str) -> None:
 
 
 def center_and_widths(
-    members: np.ndarray, levels: Sequence[float], spread: str, groups: int
+    members: np.ndarray, levels: Sequence[float], spread: str, n_parts: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of members (n, m), NaN absent; widths are means over `groups` of the members."""
+    """Of members (n, m), NaN absent; widths are means over `n_parts` parts of the members."""
     center = present_quantiles(members, [0.5])[:, 0]
-    parts = [members[:, group::groups] for group in range(groups)]
+    parts = [members[:, part::n_parts] for part in range(n_parts)]
     if spread == "gaussian":
         deviation = np.mean([_deviation(part) for part in parts], axis=0)
         widths = deviation[:, None, None] * normal_distances(levels)

@@ -74,10 +74,10 @@ class FoldedBounds(ResampledPart):
         residual: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
-        together: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
         nested: NestedRows | None = None,
     ) -> FoldedBounds:
-        """Learn from residuals, or from y; rows of one label in `together` stay together.
+        """Learn from residuals, or from y; rows of one label in `groups` stay together.
 
         A row counts as many times as its `sample_weight` (n,) says, by default once. With `nested`,
         its folds replace those of this part.
@@ -96,7 +96,7 @@ class FoldedBounds(ResampledPart):
             self.draws_: Draws = nested.folds
             self.bag_ = fit_nested(model, nested, np.asarray, weight, n_jobs=self.n_jobs)
             return self
-        self.draws_ = Folds.draw(len(residual), self.n_folds, self.n_repeats, rng, together)
+        self.draws_ = Folds.draw(len(residual), self.n_folds, self.n_repeats, rng, groups)
         self.bag_ = fit_bag(
             model,
             X,

@@ -83,9 +83,9 @@ class FoldedEnsemble(ResampledEnsemble):
         sample_weight: ArrayLike | None = None,
         *,
         validation: tuple[Any, Any] | None = None,
-        together: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
     ) -> FoldedEnsemble:
-        """Train on X and y; rows of one label in `together` are left out together.
+        """Train on X and y; rows of one label in `groups` are left out together.
 
         A row counts as many times as its `sample_weight` (n,) says, by default once. `validation`
         is not needed, for there is nothing to choose between.
@@ -102,7 +102,7 @@ class FoldedEnsemble(ResampledEnsemble):
         )
         if isinstance(self.model_, QuantileModel):
             self.model_.set_params(quantiles=(0.5,))
-        self.draws_ = Folds.draw(len(y), self.n_folds, self.n_repeats, rng, together)
+        self.draws_ = Folds.draw(len(y), self.n_folds, self.n_repeats, rng, groups)
         self.bag_ = fit_bag(
             self.model_,
             X,

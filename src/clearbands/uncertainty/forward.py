@@ -82,13 +82,13 @@ class ForwardFitted(CrossPart):
         sample_weight: ArrayLike | None = None,
         *,
         validation: tuple[Any, Any] | None = None,
-        together: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
     ) -> ForwardFitted:
-        """`together` (n,), where given, are the places of the rows in time, which do not fall."""
+        """`groups` (n,), where given, are the places of the rows in time, which do not fall."""
         X = check_table(self, X, reset=True)
         y = check_target(y, X)
         weight = check_sample_weight(sample_weight, len(y))
-        place = places(len(y)) if together is None else together
+        place = places(len(y)) if groups is None else groups
         rng = check_random_state(self.random_state)
         self.part_ = set_up(self.part, check_levels(self.confidence_level), self.n_jobs, rng)
         copy = self.part_.lighter() if hasattr(self.part_, "lighter") else self.part_

@@ -55,13 +55,13 @@ class ForwardFittedNoise(ResampledPart):
         residual: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
-        together: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
     ) -> ForwardFittedNoise:
-        """`together` (n,), where given, are the places of the rows in time, which do not fall."""
+        """`groups` (n,), where given, are the places of the rows in time, which do not fall."""
         X = check_table(self, X, reset=True)
         residual = check_target(residual, X)
         weight = check_sample_weight(sample_weight, len(residual))
-        place = places(len(residual)) if together is None else together
+        place = places(len(residual)) if groups is None else groups
         rng = check_random_state(self.random_state)
         self.part_ = set_up(self.part, check_levels(self.confidence_level), self.n_jobs, rng)
         blocks = stages(place, self.gap)

@@ -43,7 +43,7 @@ class Nested:
     def fit(cls, ensemble: FoldedEnsemble, rows: Rows, n_folds: int) -> Nested:
         """By members of the kind of a fitted ensemble, one for every two of the folds."""
         rng = check_random_state(ensemble.random_state)
-        draws = FoldPairs.draw(len(rows), n_folds, rng, rows.together)
+        draws = FoldPairs.draw(len(rows), n_folds, rng, rows.groups)
         bag = fit_bag(
             clone(ensemble.model_),
             rows.X,

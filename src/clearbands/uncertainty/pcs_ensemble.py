@@ -131,12 +131,12 @@ class PCSEnsemble(ResampledEnsemble):
         *,
         validation: tuple[Any, Any] | None = None,
         validation_weight: ArrayLike | None = None,
-        together: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
     ) -> PCSEnsemble:
         """Train on X and y; `validation`, a pair (X, y), chooses between models.
 
         Rows count as many times as `sample_weight` (n,) says, those of `validation` as
-        `validation_weight` does. Rows of one label in `together` are drawn together.
+        `validation_weight` does. Rows of one label in `groups` are drawn together.
         """
         check_count(self.n_bootstraps, "n_bootstraps")
         _check_top_k(self.top_k)
@@ -157,7 +157,7 @@ class PCSEnsemble(ResampledEnsemble):
             len(train),
             self.n_bootstraps,
             rng,
-            together,
+            groups,
             block_length=self.block_length,
         )
         self.bags_ = self._fit_bags(candidates, train, failures)

@@ -90,9 +90,9 @@ class ResidualQuantiles(ResampledPart):
         residual: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
-        together: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
     ) -> ResidualQuantiles:
-        """Learn from residuals; rows of one label in `together` are drawn together.
+        """Learn from residuals; rows of one label in `groups` are drawn together.
 
         A row counts as many times as its `sample_weight` (n,) says, by default once.
         """
@@ -118,7 +118,7 @@ class ResidualQuantiles(ResampledPart):
             len(residual),
             self.n_bootstraps,
             rng,
-            together,
+            groups,
             block_length=self.block_length,
         )
         self.bag_ = fit_bag(

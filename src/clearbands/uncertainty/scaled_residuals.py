@@ -90,10 +90,10 @@ class ScaledResiduals(ResampledPart):
         residual: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
-        together: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
         nested: NestedRows | None = None,
     ) -> ScaledResiduals:
-        """Learn from residuals; rows of one label in `together` stay together.
+        """Learn from residuals; rows of one label in `groups` stay together.
 
         A row counts as many times as its `sample_weight` (n,) says, by default once. With `nested`,
         its folds replace those of this part.
@@ -106,7 +106,7 @@ class ScaledResiduals(ResampledPart):
             self.draws_: Draws = nested.folds
             self.bag_ = fit_nested(model, nested, self.sizes, weight, n_jobs=self.n_jobs)
         else:
-            self.draws_ = Folds.draw(len(residual), self.n_folds, self.n_repeats, rng, together)
+            self.draws_ = Folds.draw(len(residual), self.n_folds, self.n_repeats, rng, groups)
             self.bag_ = fit_bag(
                 model,
                 X,

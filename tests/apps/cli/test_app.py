@@ -23,7 +23,8 @@ from polars.testing import assert_frame_equal
 from typer.testing import CliRunner
 
 import clearbands
-from clearbands import cli, metrics, variants
+from clearbands import metrics, presets
+from clearbands.apps import cli
 from clearbands.apps.cli.app import app
 from clearbands.apps.cli.fit import Preset
 from clearbands.apps.reading.reading import read_table
@@ -134,13 +135,13 @@ def test_presets_calibration_seed_and_jobs_reach_the_model(folder, one_level, tm
 
 def test_networks_from_fit_to_report(folder, tmp_path, monkeypatch):
     need_torch()
-    networks = variants.variant_deep
+    networks = presets.variant_deep
 
     def small_networks(**parameters):
         small = {f"{part}__{k}": v for part in ("epistemic", "aleatoric") for k, v in TINY.items()}
         return networks(**parameters).set_params(**small)
 
-    monkeypatch.setitem(variants.PRESETS, "deep", small_networks)
+    monkeypatch.setitem(presets.PRESETS, "deep", small_networks)
     out, page = tmp_path / "deep.cb", tmp_path / "report.html"
     result = run(
         "fit", folder / "train.csv", "--target", "price", "--out", out, "--preset", "deep",
@@ -236,7 +237,7 @@ def test_evaluate_gives_the_metrics_to_people_and_machines(folder, model):
 def test_report_writes_a_page_that_tells_how_to_repeat_it(folder, model, tmp_path):
     out = tmp_path / "page.html"
     args = ["report", model, folder / "test.csv", "--target", "price", "--out", out]
-    result = run(*args, "--unit", "EUR", "--group", "id")
+    result = run(*args, "--unit", "EUR", "--by", "id")
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == f"Wrote {out} (a report on 60 rows).\n"
     page = html.unescape(out.read_text(encoding="utf-8"))
@@ -253,7 +254,7 @@ def test_report_checks_its_arguments(folder, model, tmp_path):
     args = ["report", model, folder / "test.csv", "--target"]
     assert_fails(run(*args, "price", "--out", folder / "test.csv"), "is an input")
     assert_fails(run(*args, "prices", "--out", tmp_path / "a.html"), "did you mean 'price'?")
-    wrong = run(*args, "price", "--out", tmp_path / "a.html", "--group", "color")
+    wrong = run(*args, "price", "--out", tmp_path / "a.html", "--by", "color")
     assert_fails(wrong, "has no column 'color'; did you mean 'colour'?")
     assert list(tmp_path.iterdir()) == []
 
@@ -424,7 +425,7 @@ def test_what_nobody_foresaw_says_so(folder, monkeypatch, tmp_path):
 
 
 def test_the_presets_of_the_command_are_those_of_the_library():
-    assert set(Preset) == set(variants.PRESETS)
+    assert set(Preset) == set(presets.PRESETS)
 
 
 def test_usage_errors_exit_with_2(folder):

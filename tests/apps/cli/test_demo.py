@@ -16,7 +16,7 @@ class Counting:
     def __getattr__(self, name):
         return getattr(self.model, name)
 
-    def answers(self, X, groups=None):
+    def answers(self, X, calibration_groups=None):
         self.rows += len(X)
         return self.model.answers(X)
 

@@ -55,7 +55,7 @@ def test_predictions_in_pieces_are_those_of_the_rows_together(folder, monkeypatc
 
 def test_a_large_file_is_not_read_whole_unless_something_needs_it(folder, monkeypatch):
     monkeypatch.setattr("clearbands.apps.cli.fit_files.MOST_IN_MEMORY", 399)
-    asked = ["--weight", "age", "--group", "town", "--calibration", "conformal"]
+    asked = ["--weight", "age", "--calibration-groups", "town", "--calibration", "conformal"]
     frame = table(400).with_columns(pl.col("age").fill_null(0) + 1, two=pl.col("size") > 100)
     frame.write_parquet(folder / "large.parquet")
 

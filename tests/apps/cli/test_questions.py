@@ -140,10 +140,20 @@ def test_fit_calibrates_groups_and_keeps_to_a_support(tmp_path):
     frame.write_csv(tmp_path / "houses.csv")
     out, page, table = (tmp_path / name for name in ("houses.clear", "page.html", "out.csv"))
     args = ["fit", tmp_path / "houses.csv", "--target", "price", "--out", out, "--preset", "fast"]
-    result = run(*args, "--drop", "year", "--group", "year", "--support", "0:900", "--report", page)
+    result = run(
+        *args,
+        "--drop",
+        "year",
+        "--calibration-groups",
+        "year",
+        "--support",
+        "0:900",
+        "--report",
+        page,
+    )
     assert result.exit_code == 0, result.stderr
     model = load(out)
-    assert [group.label for group in model.calibrator_.groups_] == ["2006", "2007"]
+    assert [group.label for group in model.calibrator_.calibration_groups_] == ["2006", "2007"]
     assert "year" not in model.feature_names_in_
     assert model.support == (0.0, 900.0)
     text = page.read_text(encoding="utf-8")
@@ -153,7 +163,7 @@ def test_fit_calibrates_groups_and_keeps_to_a_support(tmp_path):
     assert (result.exit_code, result.stderr) == (0, "")
     found = pl.read_csv(table)
     rows = frame.select(model.feature_names_in_.tolist())
-    _, intervals = model.predict_interval(rows, groups=frame["year"].to_numpy())
+    _, intervals = model.predict_interval(rows, calibration_groups=frame["year"].to_numpy())
     np.testing.assert_array_equal(found["upper"], intervals[:, 1, 0])
     assert run("evaluate", out, tmp_path / "houses.csv").exit_code == 0
     frame.drop("year").write_csv(tmp_path / "lost.csv")
@@ -162,14 +172,18 @@ def test_fit_calibrates_groups_and_keeps_to_a_support(tmp_path):
     frame.with_columns(year=2010).write_csv(tmp_path / "later.csv")
     later = run("predict", out, tmp_path / "later.csv", "--out", table)
     assert_fails(later, "Groups that were not calibrated: 2010")
-    lenient = run(*args, "--drop", "year", "--group", "year", "--unknown-groups", "pool")
+    lenient = run(
+        *args, "--drop", "year", "--calibration-groups", "year", "--unknown-groups", "pool"
+    )
     assert lenient.exit_code == 0, lenient.stderr
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         later = run("predict", out, tmp_path / "later.csv", "--out", table)
     assert later.exit_code == 0
     assert "get the factors of all rows together" in later.stderr
-    assert_fails(run(*args, "--unknown-groups", "pool"), "--unknown-groups needs --group")
+    assert_fails(
+        run(*args, "--unknown-groups", "pool"), "--unknown-groups needs --calibration-groups"
+    )
 
 
 @pytest.mark.parametrize("text", ["", ":", "0", "a:b", "0-1"])
@@ -181,3 +195,34 @@ def test_a_support_that_is_none_is_refused(text):
 def test_a_support_that_falls_is_refused_before_the_data_are_read(tmp_path):
     result = run("fit", "no.csv", "--target", "y", "--out", tmp_path / "m", "--support", "1:0")
     assert_fails(result, "support must be two rising numbers")
+
+
+@pytest.mark.parametrize(
+    ("command", "old", "words"),
+    [
+        ("fit", "--together", "use --groups for rows that belong together"),
+        ("fit", "--group", "or --calibration-groups for groups in each of which the level holds"),
+        ("report", "--group=town", "use --by for groups whose coverage is compared"),
+    ],
+)
+def test_an_old_option_gets_a_sentence_that_gives_the_new_one(command, old, words):
+    result = run(command, "houses.csv", old, "town")
+    assert_fails(result, words)
+    assert result.stderr.count("\n") == 1
+
+
+def test_rows_that_belong_together_are_named_by_their_column(tmp_path):
+    X, y = documented_houses()
+    flat = pl.Series("flat", [f"flat {i // 2}" for i in range(len(y))])
+    X.with_columns(flat, price=y).write_csv(tmp_path / "houses.csv")
+    out = tmp_path / "houses.clear"
+    args = ["fit", tmp_path / "houses.csv", "--target", "price", "--out", out, "--preset", "fast"]
+    result = run(*args, "--groups", "flat")
+    assert result.exit_code == 0, result.stderr
+    model = load(out)
+    assert "flat" not in model.feature_names_in_
+    draws = model.epistemic_.draws_.counts if hasattr(model.epistemic_, "draws_") else None
+    assert draws is not None
+    np.testing.assert_array_equal(draws[:, 0::2] > 0, draws[:, 1::2] > 0)
+    assert_fails(run(*args, "--groups", "flat", "--time", "flat"), "cannot be used at once")
+    assert_fails(run(*args, "--groups", "flats"), "did you mean 'flat'?")

@@ -29,7 +29,7 @@ def test_the_page_counts_right(model):
     facts = gather_classes(model, X, y, target="kind")
     sets = model.predict_set(X)
     covered = sets[np.arange(150), model.positions(y)].sum()
-    page = model.report(X, y, target="kind", groups=np.arange(150) % 2).html
+    page = model.report(X, y, target="kind", by=np.arange(150) % 2).html
     assert f"{covered} of 150 true classes are in their" in page
     assert facts.confusion().sum() == 150
     assert np.trace(facts.confusion()) == (model.predict(X) == y).sum()

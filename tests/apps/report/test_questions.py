@@ -65,17 +65,17 @@ def test_rows_of_the_very_fit_are_said_above_all_else(model, n_seen, said):
 def test_groups_are_shown_before_and_after():
     X, y = houses(400)
     towns = X["town"].to_list()
-    model = small_clear().fit(X, y, groups=towns)
+    model = small_clear().fit(X, y, calibration_groups=towns)
     new, prices = houses(200, seed=1)
     labels = new["town"].to_list()
-    found = gather(model, new, prices, groups=labels).diagnosis
-    pooled = model.without_groups().predict_interval(new)[1][:, :, 0]
+    found = gather(model, new, prices, by=labels).diagnosis
+    pooled = model.without_calibration_groups().predict_interval(new)[1][:, :, 0]
     inside = (pooled[:, 0] <= prices) & (prices <= pooled[:, 1])
     assert [cell.n_covered for cell in found.by_group_together] == [
         int(inside[[label == name for label in labels]].sum()) for name in ("Aa", "Bb", None)
     ]
     assert found.by_group != found.by_group_together
-    by_name = small_clear().fit(X, y, groups="town")
+    by_name = small_clear().fit(X, y, calibration_groups="town")
     by_itself = diagnose(by_name, new, prices)
     assert by_itself.by_group == found.by_group
     assert by_itself.by_group_together == found.by_group_together

@@ -227,7 +227,7 @@ def test_every_row_is_predicted_once(model):
         def __getattr__(self, name):
             return getattr(model, name)
 
-        def answers(self, X, groups=None):
+        def answers(self, X, calibration_groups=None):
             self.whole += len(X)
             return model.answers(X)
 
@@ -300,7 +300,7 @@ def test_the_table_of_contents_leads_to_every_section(html):
 
 def test_groups_of_numbers_are_sorted_as_numbers(model):
     X, y = houses(120, seed=1)
-    facts = gather(model, X, y, groups=np.resize([1, 2, 10, 100], 120))
+    facts = gather(model, X, y, by=np.resize([1, 2, 10, 100], 120))
     assert [cell.label for cell in coverage.whiskers(facts)["Group"]] == ["1", "2", "10", "100"]
 
 
@@ -354,7 +354,7 @@ def test_hostile_names_and_values_stay_text():
     )
     fitted = small_clear(FixedRatioCalibrator()).fit(X, y)
     groups = [HOSTILE if i % 2 else "b" for i in range(80)]
-    page = Page(fitted.report(X, y, target=HOSTILE, unit=HOSTILE, groups=groups).html)
+    page = Page(fitted.report(X, y, target=HOSTILE, unit=HOSTILE, by=groups).html)
     assert page.tags.count("script") == 6  # the numbers of four plots and of all rows, and ours
     assert "img" not in page.tags
     assert not [name for name, _ in page.attributes if name.startswith("on")]
@@ -459,7 +459,7 @@ def test_bad_rows_are_refused(model):
     with pytest.raises(ValueError, match="X has 20 rows where y has 19"):
         model.report(X, y[1:])
     with pytest.raises(ValueError, match=r"groups must have shape \(20,\)"):
-        model.report(X, y, groups=["a"])
+        model.report(X, y, by=["a"])
 
 
 def test_without_jinja2_the_extra_is_named(model, monkeypatch):

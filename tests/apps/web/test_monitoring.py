@@ -99,7 +99,7 @@ def test_ready_means_that_it_can_predict_now():
     class Blocking(Changed):
         free = threading.Event()
 
-        def answers(self, X, groups=None):
+        def answers(self, X, calibration_groups=None):
             self.free.wait()
             return small_model().answers(X)
 

@@ -129,7 +129,7 @@ def test_metrics_keep_to_the_levels_of_the_fit(client):
 def test_a_model_that_does_not_learn_from_its_groups_asks_for_them():
     X, y = documented_houses()
     years = np.array([2006, 2007] * 100)
-    model = linear_model(X, y, groups=years)
+    model = linear_model(X, y, calibration_groups=years)
     model.origin_ = record_origin(X, y, target="price", group="year")
     rows = X[:2].with_columns(year=pl.Series([2006, 2007]))
     with TestClient(create_app(model)) as client:
@@ -139,7 +139,7 @@ def test_a_model_that_does_not_learn_from_its_groups_asks_for_them():
         text = client.post(
             "/predict", content=rows.write_csv(), headers={"content-type": "text/csv"}
         )
-    upper = model.predict_interval(X[:2], groups=years[:2])[1][:, 1, 0]
+    upper = model.predict_interval(X[:2], calibration_groups=years[:2])[1][:, 1, 0]
     assert [row["levels"][0]["upper"] for row in found] == upper.tolist()
     assert text.json()["predictions"] == found
     assert (lost.status_code, later.status_code) == (422, 422)

@@ -499,7 +499,7 @@ class Slow:
     def __getattr__(self, name):
         return getattr(small_model(), name)
 
-    def answers(self, X, groups=None):
+    def answers(self, X, calibration_groups=None):
         time.sleep(self.seconds)
         return small_model().answers(X)
 
@@ -539,7 +539,7 @@ def test_without_a_free_thread_or_place_it_is_503():
 
 def test_what_nobody_foresaw_is_logged_without_the_data(caplog):
     class Broken(Slow):
-        def answers(self, X, groups=None):
+        def answers(self, X, calibration_groups=None):
             if self.seconds:
                 raise RuntimeError(f"cannot do {X['colour'][0]}")
             return super().answers(X)

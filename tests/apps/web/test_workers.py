@@ -72,7 +72,9 @@ def running(folder, *options):
 def test_what_keeps_the_service_from_starting_is_one_sentence(tmp_path, n_workers):
     frame, price = documented_houses()
     groups = frame["town"].to_numpy()
-    model = linear_model(frame.drop("town"), price, groups=groups)  # nobody wrote down its column
+    model = linear_model(
+        frame.drop("town"), price, calibration_groups=groups
+    )  # nobody wrote down its column
     clearbands.save(model, tmp_path / "model.clear")
     done = subprocess.run(
         [SCRIPT, "serve", "model.clear", "--port", "0", "--workers", n_workers],

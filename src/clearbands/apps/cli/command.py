@@ -21,8 +21,28 @@ class Group(TyperGroup):
         return super().parse_args(ctx, args)
 
 
+RENAMED = {  # the old names of options, and the names of today that may be meant
+    "--together": {"--groups": "rows that belong together"},
+    "--group": {
+        "--groups": "rows that belong together",
+        "--calibration-groups": "groups in each of which the level holds",
+        "--by": "groups whose coverage is compared",
+    },
+}
+
+
 class Command(TyperCommand):
     """Failures are one sentence and exit code 2, Ctrl-C is 130, warnings are one line each."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        known = {name for param in self.params for name in param.opts}
+        for old in (arg.partition("=")[0] for arg in args):
+            meant = {new: what for new, what in RENAMED.get(old, {}).items() if new in known}
+            if meant and old not in known:
+                names = ", or ".join(f"{new} for {what}" for new, what in meant.items())
+                console.complain(f"Error: There is no option {old}: use {names}.")
+                raise typer.Exit(2)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
         try:

@@ -73,7 +73,7 @@ def evaluate(
     from clearbands import metrics
     from clearbands.persistence.origin import are_many
 
-    parts = fitted.predict_uncertainties(X, groups=groups_in(fitted, reading))
+    parts = fitted.predict_uncertainties(X, calibration_groups=groups_in(fitted, reading))
     scores = [
         {"confidence_level": each.confidence_level}
         | metrics.evaluate(y, each.center, each.interval, each.confidence_level)

@@ -7,12 +7,13 @@ import typer
 from clearbands.apps.cli.command import as_typed
 from clearbands.apps.cli.fit_options import (
     AsClasses,
+    CalibrationGroups,
     CalibrationName,
     Drop,
     Falls,
     Features,
     Gap,
-    Group,
+    Groups,
     Levels,
     Out,
     Preset,
@@ -59,7 +60,8 @@ def fit(
     level: Levels = [0.9],  # noqa: B006
     preset: PresetName = Preset.default,
     calibration: CalibrationName = None,
-    group: Group = None,
+    groups: Groups = None,
+    calibration_groups: CalibrationGroups = None,
     unknown_groups: UnknownGroups = Unknown.refuse,
     support: SupportText = None,
     target_transform: ScaleName = None,
@@ -107,15 +109,25 @@ def fit(
         whole_numbers=whole_numbers,
         pools_unknown=unknown_groups == Unknown.pool,
     )
-    if settings.pools_unknown and group is None:
-        raise ValueError("--unknown-groups needs --group, the column that names the groups.")
+    if settings.pools_unknown and calibration_groups is None:
+        raise ValueError(
+            "--unknown-groups needs --calibration-groups, the column that names the groups."
+        )
     asked = asked_of(separator, decimal, encoding)
     files.check_output(out, inputs=[data])
     if report is not None:
         files.check_output(report, inputs=[data])
         if report.resolve() == out.resolve():
             raise ValueError(f"--report and --out both name {out}; give each a file of its own.")
-    names = fitting.Names(target, unit, row_id or "", group or "", time or "", weight or "")
+    names = fitting.Names(
+        target,
+        unit,
+        id=row_id or "",
+        groups=groups or "",
+        calibration_groups=calibration_groups or "",
+        time=time or "",
+        weight=weight or "",
+    )
     from clearbands.apps.cli import fit_files
 
     needs_memory = {

@@ -61,7 +61,7 @@ def open_columns(
     """Those named, or all but the target and what is to be dropped."""
     table = open_table(data)
     there = list(table.columns)
-    dropped = {names.target, names.id, names.weight, *names_in(list(drop), there)}
+    dropped = {names.target, names.id, names.groups, names.weight, *names_in(list(drop), there)}
     chosen = names_in(list(features), there) or there
     learned = [name for name in chosen if name not in dropped]
     rows, files = console.count(table.n_rows, "row"), console.count(len(table.files), "file")
@@ -87,7 +87,8 @@ def fit_and_save(
             data,
             names.target,
             features=columns.learned,
-            groups=names.group or None,
+            groups=names.groups or None,
+            calibration_groups=names.calibration_groups or None,
             sample_weight=names.weight or None,
             engine=engine,
             work=work,
@@ -109,6 +110,6 @@ def _origin(columns: Columns, names: Names, data: str) -> Origin:
         target=names.target,
         unit=names.unit,
         id=names.id,
-        group=names.group,
+        calibration_groups=names.calibration_groups,
         data=data,
     )

@@ -57,17 +57,28 @@ CalibrationName = Annotated[
         help="cross lets all rows train; conformal holds out more and guarantees the coverage.",
     ),
 ]
-Group = Annotated[
+Groups = Annotated[
     str | None,
     typer.Option(
-        "--group", metavar="COLUMN", help="Let the level hold within each group it names."
+        "--groups",
+        metavar="COLUMN",
+        help="Rows that belong together, such as visits of one patient. Not learned from.",
+    ),
+]
+CalibrationGroups = Annotated[
+    str | None,
+    typer.Option(
+        "--calibration-groups",
+        metavar="COLUMN",
+        help="Let the level hold within each group it names.",
     ),
 ]
 UnknownGroups = Annotated[
     Unknown,
     typer.Option(
         "--unknown-groups",
-        help="With --group: whether groups that were not there are refused, or like all rows.",
+        help="With --calibration-groups: whether groups that were not there are refused, or "
+        "calibrated like all rows.",
     ),
 ]
 SupportText = Annotated[

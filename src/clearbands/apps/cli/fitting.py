@@ -32,14 +32,19 @@ class Names:
     target: str
     unit: str = ""
     id: str = ""
-    group: str = ""
+    groups: str = ""
+    calibration_groups: str = ""
     time: str = ""
     weight: str = ""
+
+    def __post_init__(self) -> None:
+        if self.time and self.groups:
+            raise ValueError("--groups and --time cannot be used at once: give one.")
 
     @property
     def of_rows(self) -> list[str]:
         """Columns that say something about rows, and are not learned from."""
-        return [name for name in (self.id, self.time, self.weight) if name]
+        return [name for name in (self.id, self.groups, self.time, self.weight) if name]
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,8 @@ class Settings:
             "--target-transform": self.target_transform is not None,
             "--whole-numbers": self.whole_numbers,
             "--rises or --falls": self.monotone is not None,
-            "--group": rows.groups is not None,
+            "--groups": rows.groups is not None and not self.in_time,
+            "--calibration-groups": rows.calibration_groups is not None,
             "--time": self.in_time,
             "several --level": len(self.levels) > 1,
         }
@@ -155,7 +161,7 @@ class Settings:
         from clearbands.rows.time_order import hold_out_last, places
 
         if self.in_time:
-            place = places(len(rows), rows.together)
+            place = places(len(rows), rows.groups)
             left, kept = hold_out_last(rows, KEPT, place, self.gap)
         else:
             other_draws = np.random.RandomState([self.seed, 1])  # than those of the fit
@@ -187,11 +193,12 @@ def choose_rows(
         drop=[*names_in(list(drop), frame.columns), *names.of_rows],
     )
     rows = Rows(X, y)
-    if names.time:
-        rows = replace(rows, together=take_column(frame, names.time, path).to_numpy())
-    if names.group:
-        labels = take_column(frame, names.group, path)
-        rows = replace(rows, groups=np.array(labels.to_list(), dtype=object))
+    together = names.time or names.groups
+    if together:
+        rows = replace(rows, groups=take_column(frame, together, path).to_numpy())
+    if names.calibration_groups:
+        labels = take_column(frame, names.calibration_groups, path)
+        rows = replace(rows, calibration_groups=np.array(labels.to_list(), dtype=object))
     if names.weight:
         given = take_column(frame, names.weight, path).to_list()
         weight = check_weights(given, f"--weight {names.weight}", len(y))
@@ -246,9 +253,9 @@ def fit_and_save(
         model = settings.make_model(rows.y)
         labels: dict[str, Any] = {"sample_weight": rows.sample_weight}
         if not is_classes(rows.y):
-            labels["groups"] = _groups(rows, names)
-        if names.time:
-            labels["time"] = rows.together
+            labels["calibration_groups"] = _calibration_groups(rows, names)
+        if rows.groups is not None:
+            labels["time" if names.time else "groups"] = rows.groups
         model.fit(rows.X, rows.y, progress=progress, **labels)
         model.origin_ = record_origin(
             rows.X,
@@ -257,7 +264,7 @@ def fit_and_save(
             unit=names.unit,
             id=names.id,
             time=names.time,
-            group=names.group,
+            calibration_groups=names.calibration_groups,
             data=console.title_of(data),
         )
         save(model, out)
@@ -265,9 +272,10 @@ def fit_and_save(
     return model
 
 
-def _groups(rows: Rows, names: Names) -> Any:
+def _calibration_groups(rows: Rows, names: Names) -> Any:
     """The name of a column that is learned from, which the model then finds for itself."""
-    return names.group if names.group in rows.X.columns else rows.groups
+    name = names.calibration_groups
+    return name if name in rows.X.columns else rows.calibration_groups
 
 
 def report_on(
@@ -284,6 +292,6 @@ def report_on(
         kept.y,
         target=names.target,
         unit=names.unit,
-        groups=kept.groups,
+        by=kept.calibration_groups,
         origin=origin,
     )

@@ -44,7 +44,7 @@ def label(
     asked = asked_of(separator, decimal, encoding)
     fitted = load_model(model)
     reading = read_for(data, asked, fitted)
-    X, groups = features_in(fitted, reading), groups_in(fitted, reading)
+    X, labels = features_in(fitted, reading), groups_in(fitted, reading)
     kept = kept_columns(fitted, reading, names_in(keep, reading.frame.columns), row_id)
 
     import polars as pl
@@ -54,8 +54,8 @@ def label(
 
     with console.working("Choosing rows"):
         chosen = rank_by_epistemic(fitted, X, min(n, X.height))
-        labels = None if groups is None else groups[chosen]
-        table = predict(fitted, X[chosen], groups=labels).table()
+        of_chosen = None if labels is None else labels[chosen]
+        table = predict(fitted, X[chosen], calibration_groups=of_chosen).table()
     rows = pl.Series("row", chosen + 1)
     files.write_table(table.select(rows, *(column[chosen] for column in kept), *table), out)
     if out != STREAM:

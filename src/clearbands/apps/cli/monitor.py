@@ -76,8 +76,8 @@ def monitor(
 
     origin = origin_of(fitted)
     with console.working("Drawing"):
-        groups = groups_in(fitted, reading)
-        watched = watch(fitted, X, y, times=times, groups=groups, stretch=stretch)
+        labels = groups_in(fitted, reading)
+        watched = watch(fitted, X, y, times=times, calibration_groups=labels, stretch=stretch)
         page = make_monitor(
             watched,
             target=name,

@@ -48,10 +48,10 @@ def report(
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page, a .html file.")],
     target: KnownTarget = None,
     unit: Unit = "",
-    group: Annotated[
+    by: Annotated[
         str | None,
         typer.Option(
-            "--group", metavar="COLUMN", help="Compare coverage between the groups it names."
+            "--by", metavar="COLUMN", help="Compare coverage between the groups it names."
         ),
     ] = None,
     separator: Separator = None,
@@ -73,7 +73,7 @@ def report(
         if is_classifier(fitted)
         else take_target(reading, target)
     )
-    groups = _groups(fitted, reading, group)
+    labels = _compared(fitted, reading, by)
     X = features_in(fitted, reading)
     seen = count_seen(fitted, X, y)
     write_report(
@@ -83,7 +83,7 @@ def report(
         y,
         target=target,
         unit=unit or _unit_of(fitted),
-        groups=groups,
+        by=labels,
         n_seen=seen,
         origin={
             "Command": as_typed(ctx),
@@ -95,15 +95,15 @@ def report(
     )
 
 
-def _groups(model: ClearRegressor, reading: Reading, group: str | None) -> Any:
+def _compared(model: ClearRegressor, reading: Reading, by: str | None) -> Any:
     """The labels to compare, which are those that the model needs where it needs some."""
     needed, origin = groups_in(model, reading), origin_of(model)
     if needed is None:
-        return None if group is None else take_column(reading.frame, group, reading.name).to_list()
-    if group is not None and origin is not None and group != origin.group:
+        return None if by is None else take_column(reading.frame, by, reading.name).to_list()
+    if by is not None and origin is not None and by != origin.calibration_groups:
         raise ValueError(
-            f"The model was calibrated by the groups of {origin.group!r}, and the report compares "
-            "those: leave --group out."
+            f"The model was calibrated by the groups of {origin.calibration_groups!r}, and the "
+            "report compares those: leave --by out."
         )
     return needed
 

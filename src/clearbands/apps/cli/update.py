@@ -74,7 +74,7 @@ def update(
     fitted.update(
         X,
         y,
-        groups=groups_in(fitted, reading),
+        calibration_groups=groups_in(fitted, reading),
         window=window,
         rate=rate,
         lead=lead,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clearbands.apps.reading.mending import as_numbers
-from clearbands.tables.columns import MAX_NAMED, first_names, nearest
+from clearbands.tables.names import MAX_NAMED, first_names, nearest
 
 if TYPE_CHECKING:
     import numpy as np

@@ -46,16 +46,19 @@ def row_features(model: ClearRegressor) -> tuple[Feature, ...]:
 
 def group_feature(model: ClearRegressor) -> Feature | None:
     """The column of the groups, where the model does not learn from it and so cannot find it."""
-    if not getattr(model, "has_groups_", False) or model.group_column_ is not None:
+    if (
+        not getattr(model, "has_calibration_groups_", False)
+        or model.calibration_group_column_ is not None
+    ):
         return None
     origin = getattr(model, "origin_", None)
-    if origin is None or not origin.group:
+    if origin is None or not origin.calibration_groups:
         raise ValueError(
             "The model was calibrated by group, with labels whose column it does not know; fit it "
             "with the name of a column."
         )
-    labels = tuple(group.label for group in model.calibrator_.groups_)
-    return Feature(origin.group, "any", labels, labels[0])
+    labels = tuple(group.label for group in model.calibrator_.calibration_groups_)
+    return Feature(origin.calibration_groups, "any", labels, labels[0])
 
 
 def typical_row(features: Sequence[Feature]) -> dict[str, Any]:

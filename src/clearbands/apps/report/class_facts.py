@@ -46,7 +46,7 @@ class ClassFacts:
     entropies: ClassUncertainty
     columns: tuple[Column, ...]
     target: str = "the target"
-    groups: np.ndarray | None = None
+    by: np.ndarray | None = None
 
     @property
     def level(self) -> float:
@@ -108,8 +108,8 @@ class ClassFacts:
             "Likeliest class": self._by(np.array(self.names)[self.likeliest]),
             "Classes in the set": self._by(sizes),
         }
-        if self.groups is not None:
-            found["Group"] = self._by(self.groups.astype(str))
+        if self.by is not None:
+            found["Group"] = self._by(self.by.astype(str))
         return {name: cells for name, cells in found.items() if cells}
 
     def _by(self, labels: np.ndarray) -> list[Cell]:
@@ -146,7 +146,7 @@ def gather_classes(
     y: ArrayLike,
     *,
     target: str,
-    groups: ArrayLike | None = None,
+    by: ArrayLike | None = None,
 ) -> ClassFacts:
     """Predict the rows and compare them with their classes."""
     from clearbands.rows.class_labels import check_labels
@@ -166,5 +166,5 @@ def gather_classes(
         answers.entropies,
         tuple(columns_of(X)),
         target,
-        None if groups is None else np.asarray(groups),
+        None if by is None else np.asarray(by),
     )

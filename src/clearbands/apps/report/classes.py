@@ -45,14 +45,14 @@ def make_class_report(
     y: ArrayLike,
     *,
     target: str = "the target",
-    groups: ArrayLike | None = None,
+    by: ArrayLike | None = None,
     origin: Mapping[str, str] | None = None,
     n_seen: int = 0,
 ) -> Report:
     """See `ClearClassifier.report`. `origin` says where model and rows came from, and `n_seen` how
     many of the rows were in the fit."""
     page = template("classes.html")
-    facts = gather_classes(model, X, y, target=target, groups=groups)
+    facts = gather_classes(model, X, y, target=target, by=by)
     told = _page(facts, dict(origin or {}))
     warning = seen.warning(n_seen, facts.coverage.n)
     verdict = seen.verdict("sets") if warning else told["verdict"]
@@ -152,10 +152,10 @@ class Layer:
 def _layers(facts: ClassFacts) -> list[Layer]:
     """By true class."""
     parts = facts.entropies
-    groups = {name: facts.y == k for k, name in enumerate(facts.names) if (facts.y == k).any()}
-    longest = max(parts.total[rows].mean() for rows in groups.values()) or 1.0
+    rows_of = {name: facts.y == k for k, name in enumerate(facts.names) if (facts.y == k).any()}
+    longest = max(parts.total[rows].mean() for rows in rows_of.values()) or 1.0
     found = []
-    for name, rows in groups.items():
+    for name, rows in rows_of.items():
         total, noise = parts.total[rows].mean(), parts.aleatoric[rows].mean()
         found.append(
             Layer(

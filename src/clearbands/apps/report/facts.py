@@ -116,7 +116,7 @@ def gather(
     X: TableLike,
     y: ArrayLike,
     *,
-    groups: ArrayLike | None = None,
+    by: ArrayLike | None = None,
     confidence_level: float | None = None,
     target: str = "the target",
     unit: str = "",
@@ -131,14 +131,14 @@ def gather(
     if len(y) < FEWEST_ROWS:
         raise ValueError(f"A report needs at least {FEWEST_ROWS} rows, got {len(y)}.")
     chosen = find_level(model.levels_, confidence_level)
-    needed = needed_groups(model, groups)
-    answers = model.answers(X, groups=needed) if answers is None else answers
+    needed = needed_groups(model, by)
+    answers = model.answers(X, calibration_groups=needed) if answers is None else answers
     parts = answers.uncertainty(float(model.levels_[chosen]))
     if len(parts) != len(y):
         raise ValueError(f"X has {len(parts)} rows where y has {len(y)}.")
     at = parts.confidence_level
     importance = feature_importance(
-        model, X, y, confidence_level=at, groups=needed, predicted=parts
+        model, X, y, confidence_level=at, calibration_groups=needed, predicted=parts
     )
     judged = Predicted.of(parts, bounds_together(model, X, at))
     return Facts(
@@ -147,7 +147,7 @@ def gather(
         parts=parts,
         columns=tuple(columns_of(X)),
         importance=tuple(_most_important_first(importance)),
-        diagnosis=judge(model, X, y, judged, groups=groups, confidence_level=at),
+        diagnosis=judge(model, X, y, judged, by=by, confidence_level=at),
         levels=_levels(model, y, answers),
         path=model.lambda_paths_[chosen] if model.lambda_paths_ else None,
         target=target,

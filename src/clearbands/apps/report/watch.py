@@ -53,7 +53,7 @@ def watch(
     y: np.ndarray,
     *,
     times: np.ndarray | None = None,
-    groups: ArrayLike | None = None,
+    calibration_groups: ArrayLike | None = None,
     confidence_level: float | None = None,
     stretch: int | None = None,
 ) -> Watched:
@@ -67,7 +67,7 @@ def watch(
     j = find_level(model.levels_, confidence_level)
     stretch = min(max(SMALLEST_STRETCH, n // 20) if stretch is None else stretch, n)
     ends = np.unique(np.linspace(stretch - 1, n - 1, POINTS).astype(int))
-    found = model.placed(X, y, groups=groups)
+    found = model.placed(X, y, calibration_groups=calibration_groups)
     assert model.any_level_ is not None  # else nothing could be placed
     calibration = model.any_level_.positions
     inside = np.abs(found.positions) <= normal_distances(model.levels_)[j]
@@ -75,7 +75,9 @@ def watch(
     rolling = Rolling.begin(model.levels_, calibration, pace)
     below, above = rolling.judge(found.positions)[:, j].T
     kept = ~(below | above)
-    parts = model.without_updates().predict_uncertainties(X, groups=groups)[j]
+    parts = model.without_updates().predict_uncertainties(X, calibration_groups=calibration_groups)[
+        j
+    ]
 
     def mean(values: np.ndarray) -> np.ndarray:
         sums = np.concatenate([[0.0], np.cumsum(values.astype(float))])

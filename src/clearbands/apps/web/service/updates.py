@@ -59,7 +59,7 @@ class Updates:
         of_model = list(self.model.feature_names_in_)
         others = [f.name for f in row_features(self.model) if f.name not in of_model]
         if others:
-            labels["groups"] = rows[others[0]].to_list()
+            labels["calibration_groups"] = rows[others[0]].to_list()
         with self._one_at_a_time:
             try:
                 y = rows[self.target.name].to_numpy()

@@ -1,0 +1,24 @@
+"""Names of columns in sentences: those that a misspelt one may mean, and the first of many."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+MAX_NAMED = 8
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """What to try instead: similar names, or else the first there are."""
+    lowered = {other.lower(): other for other in names}
+    close = difflib.get_close_matches(name.lower(), lowered, n=3)
+    if close:
+        return f"did you mean {' or '.join(repr(lowered[other]) for other in close)}?"
+    return f"its columns are {first_names(names)}."
+
+
+def first_names(names: Sequence[str]) -> str:
+    """The first of the names in quotes, and how many more there are."""
+    shown = ", ".join(repr(name) for name in names[:MAX_NAMED])
+    left = len(names) - MAX_NAMED
+    return f"{shown} and {left} more" if left > 0 else shown
