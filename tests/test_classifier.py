@@ -22,6 +22,7 @@ import clearbands
 from clearbands import CalibrationWarning, ClearClassifier, SymmetricTreesClassifier
 from clearbands.calibration.conformal import beta_parameters, rank
 from clearbands.calibration.logits import unseen_logits
+from clearbands.prediction.class_predictions import predict_classes
 from clearbands.selection.class_members import stratified_folds
 from tests.toys import OTHER_DRAWS
 
@@ -493,3 +494,23 @@ def test_whatever_scikit_learn_is_set_to_give(output):
             quick(encoder=StandardScaler()).fit(X, y).predict_proba(X), plain
         )
         quick().fit(X, y).unfamiliar(X)
+
+
+class Asked(LogisticRegression):
+    """Counts how often its probabilities are asked for."""
+
+    n_asked = 0
+
+    def predict_proba(self, X):
+        type(self).n_asked += 1
+        return super().predict_proba(X)
+
+
+def test_whether_rows_are_unfamiliar_needs_no_second_pass_over_the_members():
+    X, y = blobs()
+    model = quick(Asked()).fit(X, y)
+    Asked.n_asked = 0
+    predictions = predict_classes(model, X, unfamiliar=True)
+    assert Asked.n_asked == len(model.members_) == 6
+    np.testing.assert_array_equal(predictions.unfamiliar, model.unfamiliar(X))
+    assert predictions.unfamiliar.any()

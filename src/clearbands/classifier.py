@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -214,8 +214,12 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
     def answers(self, X: TableLike) -> ClassAnswers:
         """Probabilities, entropies and sets of the rows, whose members are asked only once."""
         check_is_fitted(self, "calibrator_")
-        members = self.calibrator_.predict_members(self.member_logits(X))
-        return ClassAnswers(members, self._threshold, kind_of(X))
+        table = check_table(self, X, reset=False)
+        encoded = encode(self.encoder_, table)
+        logits = self._encoded_logits(encoded)
+        members = self.calibrator_.predict_members(logits)
+        unfamiliar = partial(self._unfamiliar, table, encoded, logits)
+        return ClassAnswers(members, self._threshold, kind_of(X), unfamiliar)
 
     def predict_proba(self, X: TableLike) -> np.ndarray:
         """(n, classes): calibrated probabilities."""
@@ -245,12 +249,13 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         range of its column, a category that was never seen. Of ordinary rows about 5 % are flagged,
         as for numbers; what c2 makes of the disagreement does not matter.
         """
-        check_is_fitted(self, "calibrator_")
+        return self.answers(X).unfamiliar()
+
+    def _unfamiliar(self, X: TableLike, encoded: Any, logits: np.ndarray) -> np.ndarray:
         if self.familiar_ is None:
             raise ValueError(NO_FAMILIARITY)
-        X = check_table(self, X, reset=False)
-        encoded, texts = encode(self.encoder_, X), texts_of_rows(self.encoder_, X)
-        scores = self.familiar_.scores(encoded, texts, _disagreement(self._logits(X)))
+        texts = texts_of_rows(self.encoder_, X)
+        scores = self.familiar_.scores(encoded, texts, _disagreement(logits))
         return scores > self.familiar_.threshold
 
     @renamed(groups="by")
@@ -446,7 +451,9 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         return Familiarity.of(encoded, texts, widths, held_out=new)
 
     def _logits(self, X: TableLike) -> np.ndarray:
-        X = encode(self.encoder_, X)
+        return self._encoded_logits(encode(self.encoder_, X))
+
+    def _encoded_logits(self, X: Any) -> np.ndarray:
         return np.concatenate([bag.predict_logits(X) for bag in self.bags_], axis=1)
 
     def _pool(self, n_rows: int) -> Mapping[str, BaseEstimator]:
@@ -494,6 +501,7 @@ class ClassAnswers:
     members: np.ndarray  # (n, members, classes): probabilities
     threshold: Callable[[float], float]  # of the sets at a level
     kind: FrameKind
+    unfamiliar: Callable[[], np.ndarray]  # (n,) booleans
 
     @cached_property
     def probabilities(self) -> np.ndarray:

@@ -1,4 +1,6 @@
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -6,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+import clearbands
 from clearbands.calibration.calibrators import FixedRatioCalibrator
 from clearbands.calibration.conformal import (
     coverage_rank,
@@ -62,3 +65,10 @@ def test_coverage_given_the_calibration_set_follows_the_beta_law():
     k = rank(n, level)
     assert stats.kstest(coverage, stats.beta(k, n + 1 - k).cdf).pvalue > 0.01
     assert stats.kstest(coverage, stats.beta(k + 1, n - k).cdf).pvalue < 1e-6  # the test can tell
+
+
+def test_the_finite_sample_rule_stands_in_one_file():
+    rule = re.compile(r"\b(?:n|size|n_calibration_?|n_rows) \+ 1\b")
+    package = Path(clearbands.__file__).parent
+    files = [path.name for path in package.rglob("*.py") if rule.search(path.read_text())]
+    assert files == ["conformal.py"]

@@ -3,7 +3,7 @@
     import clearbands.apps.mlflow
 
     info = clearbands.apps.mlflow.log_model(model, name="houses", input_example=X.head())
-    clearbands.apps.mlflow.load_model(info.model_uri)          # the ClearRegressor
+    clearbands.apps.mlflow.load_model(info.model_uri)     # the model itself
     mlflow.pyfunc.load_model(info.model_uri).predict(X)   # what `clearbands predict` writes
 
 A model is stored in the file format of `clearbands.save`: loading it runs no code from it.
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from clearbands import __version__
 from clearbands._compat import require
 from clearbands.persistence.model_file import load, save
+from clearbands.prediction.class_predictions import predict_classes
 from clearbands.prediction.predictions import predict
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from mlflow.models import Model
     from mlflow.models.model import ModelInfo
 
+    from clearbands.classifier import ClearClassifier
     from clearbands.regressor import ClearRegressor
 
 FLAVOUR = "clearbands"
@@ -35,7 +37,7 @@ FILE = "model.clear"
 
 
 def save_model(
-    model: ClearRegressor,
+    model: ClearRegressor | ClearClassifier,
     path: str | os.PathLike[str],
     mlflow_model: Model | None = None,
     **options: Any,
@@ -66,7 +68,7 @@ def save_model(
         )
 
 
-def log_model(model: ClearRegressor, name: str, **options: Any) -> ModelInfo:
+def log_model(model: ClearRegressor | ClearClassifier, name: str, **options: Any) -> ModelInfo:
     """Log a fitted model in the run that is active, or in a new one; `options` as above.
 
     `registered_model_name` also registers it.
@@ -77,7 +79,7 @@ def log_model(model: ClearRegressor, name: str, **options: Any) -> ModelInfo:
     )
 
 
-def load_model(model_uri: str) -> ClearRegressor:
+def load_model(model_uri: str) -> ClearRegressor | ClearClassifier:
     """The model itself, from a place that MLflow knows."""
     folder = _mlflow().artifacts.download_artifacts(artifact_uri=model_uri)
     return load(Path(folder) / "data" / FILE)
@@ -86,14 +88,16 @@ def load_model(model_uri: str) -> ClearRegressor:
 class PredictionTable:
     """What MLflow calls a model: tables in, tables out."""
 
-    def __init__(self, model: ClearRegressor) -> None:
+    def __init__(self, model: ClearRegressor | ClearClassifier) -> None:
         self.model = model
 
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> pd.DataFrame:
-        """Point, bounds at every level, and the parts of the width, as `clearbands predict`."""
+        """The columns that `clearbands predict` writes, of numbers or of classes."""
         import pandas as pd
 
-        return pd.DataFrame(predict(self.model, model_input).columns())
+        is_classes = hasattr(self.model, "classes_")
+        predictions = (predict_classes if is_classes else predict)(self.model, model_input)
+        return pd.DataFrame(predictions.columns())
 
 
 def _load_pyfunc(path: str) -> PredictionTable:

@@ -88,5 +88,5 @@ def predict_classes(
         answers.probabilities,
         {float(at): answers.sets(float(at)) for at in levels or [model.confidence_level]},
         answers.entropies,
-        model.unfamiliar(X) if unfamiliar else None,
+        answers.unfamiliar() if unfamiliar else None,
     )
