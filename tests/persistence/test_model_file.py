@@ -1,13 +1,16 @@
 import json
 import pickle
 import tracemalloc
+import warnings
 import zipfile
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 import skops.io
 from scipy import sparse
 from sklearn.base import BaseEstimator
@@ -157,6 +160,40 @@ def test_newer_files_ask_for_an_upgrade(tmp_path):
         archive.writestr(HEADER, json.dumps({"format": FORMAT + 1, "clearbands": "9.9"}))
     with pytest.raises(ModelFileError, match=r"clearbands 9\.9, which is newer"):
         clearbands.load(path)
+
+
+def with_versions(path, **versions):
+    """The file with other versions in its header."""
+    with zipfile.ZipFile(path) as archive:
+        header = json.loads(archive.read(HEADER))
+    return rewritten(path, entries={HEADER: json.dumps(header | versions)})
+
+
+@pytest.mark.parametrize("version", ["99.0", "0.1.1", "0.2"])
+def test_a_file_of_a_newer_version_asks_for_an_upgrade(saved, version):
+    with pytest.raises(ModelFileError, match=f"clearbands {version}, which is newer .* upgrade"):
+        clearbands.load(with_versions(saved, clearbands=version))
+
+
+def test_another_scikit_learn_is_told_of_once(saved):
+    with pytest.warns(UserWarning, match=r"scikit-learn 0\.1, and this is \d") as heard:
+        clearbands.load(with_versions(saved, **{"scikit-learn": "0.1"}))
+    assert len(heard) == 1
+
+
+def test_the_last_part_of_a_version_does_not_matter(saved):
+    major, minor, *_ = sklearn.__version__.split(".")
+    clearbands.load(with_versions(saved, **{"scikit-learn": f"{major}.{minor}.99"}))
+    clearbands.load(with_versions(saved, clearbands="0.0.9"))
+
+
+def test_a_header_of_nonsense_is_no_failure_of_another_kind(saved):
+    for value in (None, [1], {"a": 1}, "", "x" * 10_000, "9" * 5_000):
+        with_versions(saved, **{"clearbands": value, "scikit-learn": value})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with suppress(ModelFileError):
+                clearbands.load(saved)
 
 
 class Hostile(BaseEstimator):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 import tempfile
 import zipfile
@@ -27,6 +28,7 @@ from clearbands.persistence.compiled import check_compiled
 from clearbands.persistence.schema import check_schema
 from clearbands.persistence.trust import is_missing, is_trusted
 from clearbands.persistence.writing import written_whole
+from clearbands.rows.telling import warn
 
 FORMAT = 1  # raised when older versions could not read a file any more
 HEADER = "clearbands.json"
@@ -80,8 +82,10 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     called, but their state is restored, so name only types that you know.
 
     Any other file, whatever it is, gives a `ModelFileError` and takes memory of the order of its
-    size; so does one whose trees name columns, nodes or leaves that do not exist. No code of a file
-    runs, but what a model predicts is what the file says: load those of people you know.
+    size; so does one whose trees name columns, nodes or leaves that do not exist, and one that a
+    newer version of clearbands wrote. A warning says where it was written with another version of
+    scikit-learn. No code of a file runs, but what a model predicts is what the file says: load
+    those of people you know.
 
     >>> import clearbands, tempfile
     >>> ones = [[1.0, 1.0]] * 4
@@ -93,16 +97,20 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     True
     """
     header = read_header(path)
+    _tell_of_other_versions(path, header)
     with _told(f"{path} is damaged (written by clearbands {header['clearbands']})"):
         return _unpack(Path(path), os.path.getsize(path), trusted)
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Versions the file was written with, or an error if it is no model of ours."""
+    from clearbands import __version__
+
     try:
         with zipfile.ZipFile(path) as archive:
             header = json.loads(read_entry(archive, archive.getinfo(HEADER), LARGEST_HEADER))
-        version, is_newer = str(header["clearbands"]), header["format"] > FORMAT
+        version = str(header["clearbands"])[:40]
+        is_newer = header["format"] > FORMAT or _numbers(version) > _numbers(__version__)
     except FileNotFoundError as error:
         raise ModelFileError(f"There is no file {path}.") from error
     except IsADirectoryError as error:
@@ -116,10 +124,27 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
         ) from error
     if is_newer:
         raise ModelFileError(
-            f"{path} was written by clearbands {version}, which is newer than this "
-            "version: upgrade clearbands to read it."
+            f"{path} was written by clearbands {version}, which is newer than this version "
+            f"({__version__}): upgrade clearbands to read it."
         )
     return header
+
+
+def _tell_of_other_versions(path: str | os.PathLike[str], header: dict[str, Any]) -> None:
+    """Warn where scikit-learn was another one, but for the last part of its number."""
+    written, here = str(header.get("scikit-learn"))[:40], sklearn.__version__
+    if _numbers(written)[:2] != _numbers(here)[:2]:
+        warn(
+            f"{path} was written with scikit-learn {written}, and this is {here}: parts of "
+            "scikit-learn may predict otherwise. Compare some predictions, or fit the model again.",
+            UserWarning,
+        )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """What versions are compared by: 1.10.0rc1 is (1, 10, 0)."""
+    found = re.match(r"\d{1,9}(\.\d{1,9})*", version)
+    return tuple(map(int, found[0].split("."))) if found else ()
 
 
 @contextmanager

@@ -2,23 +2,59 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """A name to write under in the same folder; the file takes its place if the block succeeds."""
+    """A name to write under in the same folder; the file takes its place if the block succeeds.
+
+    If it does not, the error names the file that was asked for and says what to do.
+    """
     path = Path(os.path.realpath(path))  # a link stays a link
     unfinished = _unfinished(path)
     try:
         yield unfinished
         os.replace(unfinished, path)
+    except Exception as error:
+        told = _in_words(error, path, unfinished)
+        if told is None:
+            raise
+        raise told from error
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def is_full(error: Exception) -> bool:
+    """Whether a file could not be written for lack of room."""
+    number = getattr(error, "errno", None)
+    if number is not None:
+        return number in NO_ROOM
+    # NumPy counts what it could not write, and polars quotes the system, both without its number.
+    signs = ("requested and", *(os.strerror(code) for code in NO_ROOM))
+    return any(sign in str(error) for sign in signs)
+
+
+def _in_words(error: Exception, path: Path, unfinished: Path) -> OSError | None:
+    """The same error in one sentence about the file; None where it is about something else."""
+    if is_full(error):
+        full = OSError(f"There is no room left to write {path}: free some, or write elsewhere.")
+        full.errno = errno.ENOSPC
+        return full
+    if not isinstance(error, OSError) or str(error.filename) != str(unfinished):
+        return None
+    if not path.parent.is_dir():
+        return FileNotFoundError(
+            f"There is no folder {path.parent} for {path.name}: create it first."
+        )
+    return type(error)(f"{path} cannot be written ({error.strerror}): write elsewhere.")
 
 
 def _unfinished(path: Path) -> Path:

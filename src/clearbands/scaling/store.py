@@ -7,7 +7,6 @@ whose bytes were changed is refused.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import io
 import json
@@ -22,12 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearbands.persistence.model_file import load, save
-from clearbands.persistence.writing import written_whole
+from clearbands.persistence.writing import is_full, written_whole
 
 if TYPE_CHECKING:
     import polars as pl
 
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 READ_AT_ONCE = 2**20
 
 
@@ -124,9 +122,7 @@ class Store:
         try:
             yield
         except OSError as error:
-            # NumPy counts what it could not write, and does not say why: there was no room.
-            is_short = error.errno is None and "requested and" in str(error)
-            if not is_short and error.errno not in NO_ROOM:
+            if not is_full(error):
                 raise
             raise OSError(
                 f"There is no room left for the work folder {self.folder}: free some and run it "
