@@ -41,12 +41,15 @@ REPORTS = {
 Imports = Mapping[str, set[str]]
 
 
-def imports_of(package: Path) -> dict[str, set[str]]:
-    """For every module of the package those of the same package that it imports."""
+def imports_of(package: Path, *, for_types: bool = False) -> dict[str, set[str]]:
+    """For every module of the package those of the same package that it imports.
+
+    `for_types` counts imports for type checkers, too.
+    """
     public = _public_homes(package)
     found = {}
     for file in sorted(package.rglob("*.py")):
-        names = set(_imported(file.read_text("utf-8")))
+        names = set(_imported(file.read_text("utf-8"), for_types=for_types))
         modules = {_module_of(public.get(name, name), package) for name in names}
         found[_name_of(file, package)] = modules - {package.name, ""}
     return found
@@ -100,12 +103,13 @@ def with_drawing(text: str, drawn: str) -> str:
     return before + START + drawn + END + after
 
 
-def _imported(source: str) -> Iterator[str]:
+def _imported(source: str, *, for_types: bool = False) -> Iterator[str]:
     """Full names: of modules, or of what is imported from them."""
     nodes: list[ast.AST] = [ast.parse(source)]
     while nodes:
         node = nodes.pop()
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        is_for_types = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        if is_for_types and not for_types:
             nodes += node.orelse
             continue
         if isinstance(node, ast.Import):

@@ -1,0 +1,76 @@
+"""The instrument of `python -m tests.walks`, on a house of three files."""
+
+import importlib
+import sys
+
+import pytest
+
+from tests.walks import code_lines, largest_knot, longest_chain, of_the_source, walk
+
+FILES = {
+    "__init__.py": "",
+    "attic/__init__.py": "",
+    "attic/lamp.py": '''"""A lamp."""
+from typing import TYPE_CHECKING, NamedTuple
+from lodge.cellar.fuse import check_fuse
+if TYPE_CHECKING:
+    from lodge.hall import Door
+
+class Light(NamedTuple):
+    """A value."""
+    watts: int  # bright
+
+def shine():
+    check_fuse()
+    return Light(1)
+''',
+    "cellar/__init__.py": "",
+    "cellar/fuse.py": "from lodge.cellar.wire import conduct\ndef check_fuse():\n    conduct()\n",
+    "cellar/wire.py": "def conduct():\n    pass\n",
+    "hall.py": "from lodge.attic.lamp import shine\n\nclass Door:\n    pass\n",
+}
+
+
+@pytest.fixture
+def lodge(tmp_path, monkeypatch):
+    for name, text in FILES.items():
+        path = tmp_path / "lodge" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path / "lodge"
+    for name in [name for name in sys.modules if name.split(".")[0] == "lodge"]:
+        del sys.modules[name]
+
+
+def test_figures_of_the_source(lodge, tmp_path):
+    found = of_the_source(lodge, tmp_path)
+    assert found["code lines: core / apps"] == "17 / 0"
+    assert found["entries; longest chain of imports between them"] == "3; 3"
+    assert found["modules that exactly one other imports"] == "3"
+    assert found["entries in one knot through imports for types"] == "2"
+    assert found["modules without a test file of their path"] == "4"
+
+
+def test_a_walk_leaves_leaves_out(lodge):
+    hall = importlib.import_module("lodge.hall")
+    found = walk(hall.shine, lodge)
+    assert found.edges == {
+        ("attic/lamp.py", "cellar/fuse.py"),
+        ("cellar/fuse.py", "cellar/wire.py"),
+    }
+    assert str(found) == "1 / 2 / 0"
+    assert (found.n_checks, found.n_scans) == (1, 0)
+    assert found.carriers == {"lodge.attic.lamp.Light"}
+
+
+def test_lines_of_comments_and_docstrings_do_not_count(tmp_path):
+    file = tmp_path / "a.py"
+    file.write_text('"""Two\nlines."""\n\n# words\nx = """one\ntwo"""\n')
+    assert code_lines(file) == 2
+
+
+def test_chains_and_knots():
+    assert longest_chain({"a": {"b"}, "b": {"c"}, "c": set()}) == 3
+    assert largest_knot({"a": {"b"}, "b": {"c"}, "c": set()}) == 0
+    assert largest_knot({"a": {"b"}, "b": {"a"}, "c": {"a"}}) == 2
