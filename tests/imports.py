@@ -17,7 +17,7 @@ START, END = "<!-- drawn by `python -m tests.imports` -->\n", "<!-- end of the d
 
 LAYERS = (
     ("apps",),
-    ("presets", "plots"),
+    ("presets", "plots", "scorers"),
     ("regressor", "classifier", "baselines"),
     ("scaling",),
     ("selection", "diagnostics"),

@@ -510,7 +510,7 @@ def test_whether_rows_are_unfamiliar_needs_no_second_pass_over_the_members():
     X, y = blobs()
     model = quick(Asked()).fit(X, y)
     Asked.n_asked = 0
-    predictions = predict_classes(model, X, unfamiliar=True)
+    predictions = predict_classes(model, X)
     assert Asked.n_asked == len(model.members_) == 6
     np.testing.assert_array_equal(predictions.unfamiliar, model.unfamiliar(X))
     assert predictions.unfamiliar.any()

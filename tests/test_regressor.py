@@ -77,7 +77,7 @@ def test_parts_add_up_to_the_bounds():
         np.testing.assert_allclose(point + reach[:, 1], intervals[:, 1, j])
         ratio = parts.epistemic.sum(axis=1) / parts.aleatoric.sum(axis=1)
         np.testing.assert_allclose(parts.ratio, ratio)
-        np.testing.assert_array_equal(parts.dominant == "epistemic", ratio > 1)
+        np.testing.assert_array_equal(parts.dominant == "ignorance", ratio > 1)
 
 
 def test_levels_are_nested():
@@ -294,13 +294,17 @@ def test_to_frame_keeps_the_index():
     frame = linear_clear().fit(X, y).predict_uncertainty(X.tail(3)).to_frame()
     assert frame.index.tolist() == ["house 197", "house 198", "house 199"]
     assert list(frame.columns) == [
-        "center",
+        "prediction",
+        "lower_90",
+        "upper_90",
+        "aleatoric",
+        "epistemic",
+        "epistemic_share",
+        "dominant",
         "aleatoric_below",
         "aleatoric_above",
         "epistemic_below",
         "epistemic_above",
-        "ratio",
-        "dominant",
     ]
 
 

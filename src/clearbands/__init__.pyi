@@ -1,6 +1,7 @@
 from . import diagnostics as diagnostics
 from . import metrics as metrics
 from . import plots as plots
+from . import scorers as scorers
 from .baselines.cqr import CQR as CQR
 from .baselines.cqr import BootstrappedCQR as BootstrappedCQR
 from .baselines.cqr import ResidualCQR as ResidualCQR

@@ -30,6 +30,7 @@ from clearbands.calibration.logits import ClassBag, ListedClassifiers, classes_o
 from clearbands.engine.progress import Listener, listening
 from clearbands.engine.threads import one_blas_thread
 from clearbands.models.bagging import Folds, seed_missing
+from clearbands.prediction.class_predictions import predict_classes
 from clearbands.prediction.class_uncertainty import ClassUncertainty
 from clearbands.prediction.familiarity import (
     NO_FAMILIARITY,
@@ -38,13 +39,19 @@ from clearbands.prediction.familiarity import (
     texts_of_rows,
 )
 from clearbands.prediction.interval_regressor import learns_from_target
-from clearbands.rows.checks import check_count, check_one_level, check_share, check_table
+from clearbands.rows.checks import (
+    check_count,
+    check_levels,
+    check_one_level,
+    check_share,
+    check_table,
+)
 from clearbands.rows.class_labels import check_counts, check_labels, likeliest
 from clearbands.rows.copies import check_copies
 from clearbands.rows.renamed import renamed
 from clearbands.rows.split import Rows, hold_out
 from clearbands.rows.telling import warn
-from clearbands.rows.typed import Seed, TableLike
+from clearbands.rows.typed import Calibration, Seed, TableLike
 from clearbands.rows.weighting import check_row_weight
 from clearbands.selection.class_members import class_pool, stratified_folds, train
 from clearbands.tables.encoder import TableEncoder, encode
@@ -134,7 +141,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         *,
         members: Sequence[BaseEstimator] | None = None,
         confidence_level: float = 0.9,
-        calibration: str | None = None,
+        calibration: Calibration | None = None,
         calibration_size: float = 0.25,
         encoder: BaseEstimator | str | None = "auto",
         n_jobs: int | None = None,
@@ -241,6 +248,23 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         """
         level = self.confidence_level if confidence_level is None else confidence_level
         return self.answers(X).sets(level)
+
+    def predict_frame(
+        self, X: TableLike, *, confidence_level: float | Sequence[float] | None = None
+    ) -> Any:
+        """All that the model says about every row, as a frame of the kind that came in.
+
+        The columns are `prediction`, the most probable class; `set_90`, the classes of the set at
+        each level as one text, the most probable first; `p_` and the name of each class with its
+        probability; the entropies `aleatoric` and `epistemic` in bits; `epistemic_share`, between 0
+        and 1; `dominant`, which is "noise" or "ignorance"; and `unfamiliar`, whether the row is
+        unlike those of the fit (empty where the model cannot tell). The command and the service
+        give the same columns.
+
+        `confidence_level` may be any level or a list of levels, by default that of the constructor.
+        """
+        levels = () if confidence_level is None else check_levels(confidence_level)
+        return predict_classes(self, X, levels).frame()
 
     def unfamiliar(self, X: TableLike) -> np.ndarray:
         """(n,) booleans: whether a row is unlike those the model has learned from.
@@ -501,7 +525,8 @@ class ClassAnswers:
     members: np.ndarray  # (n, members, classes): probabilities
     threshold: Callable[[float], float]  # of the sets at a level
     kind: FrameKind
-    unfamiliar: Callable[[], np.ndarray]  # (n,) booleans
+    unfamiliar: Callable[[], np.ndarray]
+    """(n,) booleans: whether a row is unlike those the model has learned from."""
 
     @cached_property
     def probabilities(self) -> np.ndarray:

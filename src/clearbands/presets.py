@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import inspect
+from collections.abc import Callable, Sequence
+from typing import TypedDict, TypeVar, Unpack
 
 from sklearn.base import BaseEstimator
 
 from clearbands.calibration.calibrators import ClearCalibrator
 from clearbands.models.forest_quantiles import ForestQuantiles
+from clearbands.models.monotone import Monotone
 from clearbands.models.pools import boosted_quantiles, mean_pool, quantile_pool
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.regressor import EPISTEMIC_SHARES, ClearRegressor
-from clearbands.selection.model_search import THOROUGH
+from clearbands.rows.typed import Calibration, Residuals, Seed, Split
+from clearbands.selection.model_search import THOROUGH, Contest
+from clearbands.uncertainty.aleatoric import AleatoricPart
+from clearbands.uncertainty.epistemic import EpistemicPart
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 from clearbands.uncertainty.pcs_ensemble import PCSEnsemble
 from clearbands.uncertainty.residual_quantiles import ResidualQuantiles
@@ -20,8 +25,44 @@ from clearbands.uncertainty.scaled_residuals import ScaledResiduals
 
 BOOTSTRAPS = 100
 
+Preset = TypeVar("Preset", bound=Callable[..., ClearRegressor])
 
-def fast(**parameters: Any) -> ClearRegressor:
+
+class Parameters(TypedDict, total=False):
+    """Those of `ClearRegressor`, for type checkers; they are explained there."""
+
+    epistemic: EpistemicPart | None
+    aleatoric: AleatoricPart | None
+    calibrator: BaseEstimator | None
+    confidence_level: float | Sequence[float]
+    calibration: Calibration | None
+    calibration_size: float
+    split: Split
+    gap: int
+    residuals: Residuals | None
+    show_center: bool | None
+    contest: Contest | None
+    support: tuple[float | None, float | None] | None
+    target_transform: BaseEstimator | str | None
+    whole_numbers: bool
+    monotone: Monotone
+    encoder: BaseEstimator | str | None
+    n_jobs: int | None
+    random_state: Seed
+
+
+def _with_parameters(preset: Preset) -> Preset:
+    """The same, with the parameters of `ClearRegressor` in its signature, for people who ask it."""
+    own = inspect.signature(preset)
+    named = [each for each in own.parameters.values() if each.kind is each.KEYWORD_ONLY]
+    model = inspect.signature(ClearRegressor).parameters.values()
+    taken = [each.replace(kind=each.KEYWORD_ONLY) for each in model]
+    preset.__signature__ = own.replace(parameters=[*named, *taken])  # type: ignore[attr-defined]
+    return preset
+
+
+@_with_parameters
+def fast(**parameters: Unpack[Parameters]) -> ClearRegressor:
     """Few members and no competition, for those who cannot wait.
 
     The parameters are those of `ClearRegressor`.
@@ -34,18 +75,17 @@ def fast(**parameters: Any) -> ClearRegressor:
     >>> intervals.shape
     (242, 2, 1)
     """
-    return ClearRegressor(
-        **{
-            "epistemic": FoldedEnsemble(SymmetricTrees(n_trees=200), 5, 2),
-            "aleatoric": ScaledResiduals(n_repeats=1),
-            "calibrator": ClearCalibrator(**EPISTEMIC_SHARES),
-            "show_center": True,
-            **parameters,
-        }
-    )
+    defaults: Parameters = {
+        "epistemic": FoldedEnsemble(SymmetricTrees(n_trees=200), 5, 2),
+        "aleatoric": ScaledResiduals(n_repeats=1),
+        "calibrator": ClearCalibrator(**EPISTEMIC_SHARES),
+        "show_center": True,
+    }
+    return _model(defaults, parameters)
 
 
-def thorough(**parameters: Any) -> ClearRegressor:
+@_with_parameters
+def thorough(**parameters: Unpack[Parameters]) -> ClearRegressor:
     """More members, and networks among those that compete, for those who can wait.
 
     The parameters are those of `ClearRegressor`. Training needs torch.
@@ -55,10 +95,11 @@ def thorough(**parameters: Any) -> ClearRegressor:
     >>> thorough(confidence_level=0.95).contest.networks
     True
     """
-    return ClearRegressor(**{"contest": THOROUGH, **parameters})
+    return _model({"contest": THOROUGH}, parameters)
 
 
-def variant_a(*, stock: bool = False, **parameters: Any) -> ClearRegressor:
+@_with_parameters
+def variant_a(*, stock: bool = False, **parameters: Unpack[Parameters]) -> ClearRegressor:
     """Quantile forest, quantile boosting or expectile GAM, whichever predicts best.
 
     `stock` takes XGBoost and quantile-forest instead of the kernels of this package; the other
@@ -72,7 +113,8 @@ def variant_a(*, stock: bool = False, **parameters: Any) -> ClearRegressor:
     return _paper(PCSEnsemble(quantile_pool(stock=stock)), None, parameters)
 
 
-def variant_b(*, stock: bool = False, **parameters: Any) -> ClearRegressor:
+@_with_parameters
+def variant_b(*, stock: bool = False, **parameters: Unpack[Parameters]) -> ClearRegressor:
     """Quantile boosting only.
 
     >>> from clearbands import variant_b
@@ -82,7 +124,8 @@ def variant_b(*, stock: bool = False, **parameters: Any) -> ClearRegressor:
     return _paper(PCSEnsemble({"boosting": boosted_quantiles(stock=stock)}), None, parameters)
 
 
-def variant_c(*, stock: bool = False, **parameters: Any) -> ClearRegressor:
+@_with_parameters
+def variant_c(*, stock: bool = False, **parameters: Unpack[Parameters]) -> ClearRegressor:
     """The best of nine models of the mean; the aleatoric part is a quantile forest.
 
     >>> from clearbands import variant_c
@@ -93,7 +136,8 @@ def variant_c(*, stock: bool = False, **parameters: Any) -> ClearRegressor:
     return _paper(PCSEnsemble(mean_pool()), forest, parameters)
 
 
-def variant_deep(**parameters: Any) -> ClearRegressor:
+@_with_parameters
+def variant_deep(**parameters: Unpack[Parameters]) -> ClearRegressor:
     """Networks: a deep ensemble around the center, and simultaneous quantiles of the target.
 
     As the paper says the quantile networks learn y itself: `residuals="target"`. The ensemble is
@@ -107,28 +151,27 @@ def variant_deep(**parameters: Any) -> ClearRegressor:
     from clearbands.uncertainty.deep_ensemble import DeepEnsemble
     from clearbands.uncertainty.simultaneous_quantiles import SimultaneousQuantiles
 
-    return ClearRegressor(
-        **{
-            "epistemic": DeepEnsemble(spread="gaussian"),
-            "aleatoric": SimultaneousQuantiles(),
-            "residuals": "target",
-            "calibration": "joint",
-            **parameters,
-        }
-    )
+    defaults: Parameters = {
+        "epistemic": DeepEnsemble(spread="gaussian"),
+        "aleatoric": SimultaneousQuantiles(),
+        "residuals": "target",
+        "calibration": "joint",
+    }
+    return _model(defaults, parameters)
 
 
-def _paper(
-    epistemic: PCSEnsemble, model: BaseEstimator, parameters: dict[str, Any]
-) -> ClearRegressor:
-    return ClearRegressor(
-        **{
-            "epistemic": epistemic.set_params(n_bootstraps=BOOTSTRAPS),
-            "aleatoric": ResidualQuantiles(model, n_bootstraps=BOOTSTRAPS),
-            "calibration": "joint",
-            **parameters,
-        }
-    )
+def _paper(epistemic: PCSEnsemble, model: BaseEstimator, parameters: Parameters) -> ClearRegressor:
+    defaults: Parameters = {
+        "epistemic": epistemic.set_params(n_bootstraps=BOOTSTRAPS),
+        "aleatoric": ResidualQuantiles(model, n_bootstraps=BOOTSTRAPS),
+        "calibration": "joint",
+    }
+    return _model(defaults, parameters)
+
+
+def _model(defaults: Parameters, parameters: Parameters) -> ClearRegressor:
+    merged: Parameters = {**defaults, **parameters}
+    return ClearRegressor(**merged)
 
 
 PRESETS: dict[str, Callable[..., ClearRegressor]] = {

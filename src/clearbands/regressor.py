@@ -26,7 +26,7 @@ from clearbands.prediction.updating import UpdatingRegressor
 from clearbands.rows.checks import check_table
 from clearbands.rows.labels import Told, read_labels, read_order
 from clearbands.rows.renamed import renamed
-from clearbands.rows.typed import Seed, TableLike
+from clearbands.rows.typed import Calibration, Residuals, Seed, Split, TableLike
 from clearbands.scaling.on_files import OnFiles, check_for_files, check_nothing_for_files
 from clearbands.scaling.roles import read_roles
 from clearbands.scaling.source import is_table_on_disk
@@ -175,11 +175,11 @@ class ClearRegressor(UpdatingRegressor):
         calibrator: BaseEstimator | None = None,
         *,
         confidence_level: float | Sequence[float] = 0.9,
-        calibration: str | None = None,
+        calibration: Calibration | None = None,
         calibration_size: float = 0.25,
-        split: str = "random",
+        split: Split = "random",
         gap: int = 0,
-        residuals: str | None = None,
+        residuals: Residuals | None = None,
         show_center: bool | None = None,
         contest: Contest | None = None,
         support: tuple[float | None, float | None] | None = None,

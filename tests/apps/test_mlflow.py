@@ -13,7 +13,6 @@ from pandas.testing import assert_frame_equal
 import clearbands
 import clearbands.apps.mlflow
 from clearbands import ClearRegressor, LinearQuantiles, PCSEnsemble, ResidualQuantiles
-from clearbands.prediction.predictions import predict
 
 mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
 pytest.importorskip("mlflow.pyfunc", reason="mlflow has no pyfunc")
@@ -46,7 +45,7 @@ def tracking(tmp_path, monkeypatch):
 
 
 def expected(model, frame):
-    return pd.DataFrame(predict(model, frame).columns())
+    return model.predict_frame(frame)
 
 
 def test_a_saved_model_is_the_same_and_serves_the_same_numbers(model, houses, tmp_path):
@@ -61,7 +60,7 @@ def test_a_saved_model_is_the_same_and_serves_the_same_numbers(model, houses, tm
     inputs = served.metadata.signature.inputs.input_names()
     outputs = served.metadata.signature.outputs.input_names()
     assert inputs == ["area", "rooms", "town"]
-    assert outputs[:3] == ["point", "lower_0.9", "upper_0.9"]
+    assert outputs[:3] == ["prediction", "lower_90", "upper_90"]
     requirements = (tmp_path / "model" / "requirements.txt").read_text().split()
     assert f"clearbands=={clearbands.__version__}" in requirements
 

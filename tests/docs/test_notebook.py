@@ -12,7 +12,7 @@ PICTURE, TABLE = "image/png", "text/html"
 SHOWN = {
     "patients.head(3)": TABLE,
     "parts": TABLE,
-    'parts.to_frame().sort("ratio", descending=True).head()': TABLE,
+    'parts.to_frame().sort("epistemic_share", descending=True).head()': TABLE,
     "plots.band_by_rank(parts, truth, n_calibration=model.n_calibration_)": PICTURE,
     "plots.calibration_curve(truth, model.predict_interval(new)[1], model.levels_)": PICTURE,
     "diagnosis": TABLE,

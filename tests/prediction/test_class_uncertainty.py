@@ -19,7 +19,7 @@ def test_chance_that_all_see_is_aleatoric_and_certain_disagreement_epistemic():
     np.testing.assert_allclose(entropies.total, [1, 1, 0])
     np.testing.assert_allclose(entropies.aleatoric, [1, 0, 0])
     np.testing.assert_allclose(entropies.epistemic, [0, 1, 0])
-    assert entropies.dominant.tolist() == ["aleatoric", "epistemic", "aleatoric"]
+    assert entropies.dominant.tolist() == ["noise", "ignorance", "noise"]
     np.testing.assert_allclose(entropies.ratio, [0, np.inf, 1])
 
 
@@ -36,4 +36,4 @@ def test_a_frame_under_the_index_of_the_rows():
     kind = kind_of(pd.DataFrame({"x": [1, 2]}, index=index))
     frame = ClassUncertainty.of_members(np.array([[COIN], [COIN]]), kind).to_frame()
     assert frame.index.equals(index)
-    assert list(frame.columns) == ["total", "aleatoric", "epistemic", "ratio", "dominant"]
+    assert list(frame.columns) == ["total", "aleatoric", "epistemic", "epistemic_share", "dominant"]

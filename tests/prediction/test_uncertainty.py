@@ -17,7 +17,7 @@ def uncertainty(aleatoric, epistemic):
 def test_ratio_compares_the_full_widths():
     parts = uncertainty([[1.0, 1.0], [1.0, 3.0]], [[2.0, 4.0], [1.0, 1.0]])
     assert parts.ratio.tolist() == [3.0, 0.5]
-    assert parts.dominant.tolist() == ["epistemic", "aleatoric"]
+    assert parts.dominant.tolist() == ["ignorance", "noise"]
 
 
 def test_ratio_where_parts_vanish_or_are_infinite():
@@ -48,7 +48,7 @@ def test_a_frame_is_of_the_users_own_kind():
 
 
 def test_a_list_of_rows_has_a_frame_too():
-    assert of_rows([[1.0], [2.0]]).to_frame().shape == (2, 7)
+    assert of_rows([[1.0], [2.0]]).to_frame().shape == (2, 11)
 
 
 def test_without_pandas_the_frame_is_of_polars(monkeypatch):

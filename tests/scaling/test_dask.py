@@ -4,6 +4,7 @@ import os
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 
 from clearbands import ClearRegressor, FoldedEnsemble, ScaledResiduals
@@ -92,11 +93,13 @@ def test_a_dask_frame_is_a_table_and_is_answered_with_one(client, fitted, tmp_pa
         assert_same(model, fitted)
         X = frame.drop(columns="price")
         found = model.predict_interval(X)
-        assert list(found.columns) == ["point", "lower", "upper"]
+        assert list(found.columns) == ["prediction", "lower_90", "upper_90"]
         found = found.compute()
+        whole = model.predict_frame(X).compute()
+    pd.testing.assert_frame_equal(whole, model.predict_frame(pandas.drop(columns="price")))
     point, intervals = model.predict_interval(pandas.drop(columns="price"))
-    np.testing.assert_array_equal(found["point"], point)
-    np.testing.assert_array_equal(found[["lower", "upper"]], intervals[:, :, 0])
+    np.testing.assert_array_equal(found["prediction"], point)
+    np.testing.assert_array_equal(found[["lower_90", "upper_90"]], intervals[:, :, 0])
     assert (found.index == pandas.index).all()
 
 

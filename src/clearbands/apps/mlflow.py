@@ -21,8 +21,6 @@ from typing import TYPE_CHECKING, Any
 from clearbands import __version__
 from clearbands._compat import require
 from clearbands.persistence.model_file import load, save
-from clearbands.prediction.class_predictions import predict_classes
-from clearbands.prediction.predictions import predict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,12 +90,9 @@ class PredictionTable:
         self.model = model
 
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> pd.DataFrame:
-        """The columns that `clearbands predict` writes, of numbers or of classes."""
-        import pandas as pd
-
-        is_classes = hasattr(self.model, "classes_")
-        predictions = (predict_classes if is_classes else predict)(self.model, model_input)
-        return pd.DataFrame(predictions.columns())
+        """The columns of `predict_frame`; the index of the rows is kept."""
+        frame = self.model.predict_frame(model_input)
+        return frame.to_pandas() if hasattr(frame, "to_pandas") else frame
 
 
 def _load_pyfunc(path: str) -> PredictionTable:

@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 import sklearn
@@ -29,6 +29,11 @@ from clearbands.persistence.schema import check_schema
 from clearbands.persistence.trust import is_missing, is_trusted
 from clearbands.persistence.writing import written_whole
 from clearbands.rows.telling import warn
+
+if TYPE_CHECKING:
+    from clearbands.regressor import ClearRegressor
+
+Model = TypeVar("Model")
 
 FORMAT = 1  # raised when older versions could not read a file any more
 HEADER = "clearbands.json"
@@ -74,8 +79,24 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[str] = (
         unfinished.write_bytes(packed)
 
 
-def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
+@overload
+def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> ClearRegressor: ...
+
+
+@overload
+def load(
+    path: str | os.PathLike[str], kind: type[Model], *, trusted: Sequence[str] = ()
+) -> Model: ...
+
+
+def load(
+    path: str | os.PathLike[str], kind: type[Any] | None = None, *, trusted: Sequence[str] = ()
+) -> Any:
     """Read a model that `save` wrote.
+
+    `kind` is the class that the file must hold, as in `load("kinds.clear", ClearClassifier)`: a
+    file with a model of another class is refused, and type checkers know what is returned. Without
+    it a model of any class is returned, which type checkers take for a `ClearRegressor`.
 
     Only types of clearbands, scikit-learn, NumPy and the stock backends are rebuilt. A model
     with parts of your own needs their full names in `trusted`: their constructors are not
@@ -99,7 +120,13 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     header = read_header(path)
     _tell_of_other_versions(path, header)
     with _told(f"{path} is damaged (written by clearbands {header['clearbands']})"):
-        return _unpack(Path(path), os.path.getsize(path), trusted)
+        model = _unpack(Path(path), os.path.getsize(path), trusted)
+    if kind is not None and not isinstance(model, kind):
+        raise ModelFileError(
+            f"{path} holds a {type(model).__name__}, not a {kind.__name__}: give the file of "
+            f"another model, or load it as {type(model).__name__}."
+        )
+    return model
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:

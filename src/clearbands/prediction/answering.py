@@ -24,7 +24,9 @@ from clearbands.prediction.familiarity import (
     texts_of_rows,
 )
 from clearbands.prediction.interval_regressor import WidthRegressor
-from clearbands.prediction.partitions import predict_partitions
+from clearbands.prediction.partitions import frame_partitions, predict_partitions
+from clearbands.prediction.predictions import answer
+from clearbands.prediction.questions import Questions
 from clearbands.prediction.uncertainty import Uncertainty
 from clearbands.rows.checks import (
     check_levels,
@@ -36,7 +38,7 @@ from clearbands.rows.labels import read_calibration_groups
 from clearbands.rows.renamed import renamed
 from clearbands.rows.support import check_support
 from clearbands.rows.targets import Targets
-from clearbands.rows.typed import TableLike
+from clearbands.rows.typed import Side, TableLike
 from clearbands.tables.native import kind_of
 from clearbands.uncertainty.bands import Components
 
@@ -66,14 +68,14 @@ class AnsweringRegressor(WidthRegressor):
         *,
         calibration_groups: ArrayLike | None = None,
         confidence_level: float | Sequence[float] | None = None,
-        side: str = "both",
+        side: Side = "both",
         tails: tuple[float, float] | None = None,
         calibration_weight: ArrayLike | None = None,
-    ) -> Any:
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels.
 
-        Of a Dask DataFrame a Dask DataFrame is returned: point, lower and upper (lower_0.9,
-        upper_0.9, ... with several levels), with the index of X and not computed yet.
+        Of a Dask DataFrame a Dask DataFrame is returned: prediction, lower_90 and upper_90 (a pair
+        for every level), with the index of X and not computed yet.
 
         Parameters
         ----------
@@ -137,6 +139,61 @@ class AnsweringRegressor(WidthRegressor):
             calibration_groups=calibration_groups,
             confidence_level=wanted,
             side=side,
+        )
+
+    def predict_frame(
+        self,
+        X: TableLike,
+        *,
+        calibration_groups: ArrayLike | None = None,
+        confidence_level: float | Sequence[float] | None = None,
+    ) -> Any:
+        """All that the model says about every row, as a frame of the kind that came in.
+
+        The columns are `prediction`; `lower_90` and `upper_90`, a pair for every level;
+        `aleatoric` and `epistemic`, the widths of both parts at the first level;
+        `epistemic_share`, between 0 and 1; `dominant`, which is "noise", "ignorance" or "unclear";
+        and `unfamiliar`, whether the row is unlike those of the fit (empty where the model cannot
+        tell). The command, the service and MLflow give the same columns.
+
+        A pandas frame keeps the index of X. Rows that came as an array become a frame of pandas, or
+        of polars where pandas is not installed. A Dask DataFrame becomes one that is not computed
+        yet.
+
+        Parameters
+        ----------
+        calibration_groups : labels (n,) or the name of a column, optional
+            Where the model was fitted with calibration groups: each row gets the bounds of its own.
+        confidence_level : float or list of float, optional
+            Any levels; by default those of the fit.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from clearbands import fast
+        >>> X = pd.DataFrame({"size": range(100)})
+        >>> y = X["size"] + np.resize([-5.0, 0.0, 5.0], 100)
+        >>> model = fast(random_state=0).fit(X, y)
+        >>> list(model.predict_frame(X[:3]).columns)  # doctest: +NORMALIZE_WHITESPACE
+        ['prediction', 'lower_90', 'upper_90', 'aleatoric', 'epistemic', 'epistemic_share',
+         'dominant', 'unfamiliar']
+        """
+        levels = () if confidence_level is None else check_levels(confidence_level)
+        if is_dask(X):
+            return self._frame_partitions(X, calibration_groups, levels)
+        return answer(
+            self.answers(X, calibration_groups=calibration_groups), Questions(levels)
+        ).frame()
+
+    def _frame_partitions(
+        self, X: TableLike, calibration_groups: ArrayLike | None, levels: tuple[float, ...]
+    ) -> Any:
+        check_is_fitted(self, "calibrator_")
+        if not isinstance(calibration_groups, str | None):
+            raise ValueError("Of a Dask DataFrame, calibration_groups are the name of a column.")
+        names, asked = list(levels) or self.levels_.tolist(), list(levels) or None
+        return frame_partitions(
+            self, X, names, calibration_groups=calibration_groups, confidence_level=asked
         )
 
     @renamed(groups="calibration_groups")
@@ -241,6 +298,7 @@ class AnsweringRegressor(WidthRegressor):
             lambda: self._bands(rolling),
             lambda: self._unfamiliar(table, encoded, components),
             is_updated=rolling is not None,
+            can_tell_unfamiliar=self.familiar_ is not None,
         )
 
     def _unfamiliar(self, table: Any, encoded: Any, components: Components) -> np.ndarray:

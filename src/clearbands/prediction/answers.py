@@ -35,6 +35,7 @@ class Answers:
     unfamiliar: Callable[[], np.ndarray]
     """(n,) booleans: whether a row is unlike those the model has learned from."""
     is_updated: bool = False  # then the bands answer at the levels of the fit, too
+    can_tell_unfamiliar: bool = True
 
     @property
     def center(self) -> np.ndarray:

@@ -1,20 +1,20 @@
-"""Predictions of classes as a table: one row per prediction, in the order of the input."""
+"""Predictions of classes as a table: one row per row, in the order of the input."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clearbands.prediction.class_uncertainty import ClassUncertainty
-from clearbands.prediction.questions import name_of
+from clearbands.prediction.predictions import flags
+from clearbands.rows.levels import level_name
 from clearbands.rows.typed import TableLike
+from clearbands.tables.native import make_frame
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from clearbands.classifier import ClearClassifier
 
 BETWEEN = " | "  # the classes of a set
@@ -24,69 +24,66 @@ BETWEEN = " | "  # the classes of a set
 class ClassPredictions:
     """What a classifier says of n rows."""
 
-    classes: list[str]
+    classes: np.ndarray  # (classes,)
     probabilities: np.ndarray  # (n, classes)
-    sets: dict[float, np.ndarray]  # (n, classes) of booleans for each level
+    sets: Mapping[float, np.ndarray]  # (n, classes) of booleans for each level
     entropies: ClassUncertainty
-    unfamiliar: np.ndarray | None = None  # (n,) booleans, if asked for
+    unfamiliar: np.ndarray | None = None  # (n,) booleans; None where the model cannot tell
 
     @property
-    def likeliest(self) -> list[str]:
-        return [self.classes[i] for i in self.probabilities.argmax(axis=1)]
+    def names(self) -> list[str]:
+        """Of the classes."""
+        return [str(name) for name in self.classes.tolist()]
+
+    @property
+    def likeliest(self) -> np.ndarray:
+        """(n,): the most probable class."""
+        return self.classes[self.probabilities.argmax(axis=1)]
 
     def members(self, level: float) -> list[list[str]]:
         """The classes in each row's set, the most probable first."""
         order = np.argsort(-self.probabilities, axis=1, kind="stable")
+        names = self.names
         return [
-            [self.classes[i] for i in ranked if own[i]]
+            [names[i] for i in ranked if own[i]]
             for ranked, own in zip(order, self.sets[level], strict=True)
         ]
 
-    def without_familiarity(self) -> ClassPredictions:
-        """The same for somebody who did not ask."""
-        return replace(self, unfamiliar=None)
-
     def columns(self) -> dict[str, Any]:
-        """Class, sets at every level, a probability per class, entropies in bits."""
-        several = len(self.sets) > 1
-        sets = {
-            f"set_{name_of(level)}" if several else "set": list(
-                map(BETWEEN.join, self.members(level))
-            )
-            for level in self.sets
-        }
-        share = np.divide(
-            self.entropies.epistemic,
-            self.entropies.total,
-            out=np.zeros(len(self.entropies)),
-            where=self.entropies.total > 0,
-        )
+        """The class, its set at every level, a probability per class, entropies in bits."""
+        sets = {f"set_{level_name(level)}": self.members(level) for level in self.sets}
         return {
-            "class": self.likeliest,
+            "prediction": self.likeliest,
             **sets,
-            **{f"p_{name}": self.probabilities[:, j] for j, name in enumerate(self.classes)},
+            **{f"p_{name}": self.probabilities[:, j] for j, name in enumerate(self.names)},
             "aleatoric": self.entropies.aleatoric,
             "epistemic": self.entropies.epistemic,
-            "epistemic_share": share,
-            **({} if self.unfamiliar is None else {"unfamiliar": self.unfamiliar}),
+            "epistemic_share": self.entropies.epistemic_share,
+            "dominant": self.entropies.dominant,
+            "unfamiliar": flags(self.unfamiliar, len(self.entropies)),
         }
 
-    def table(self) -> pl.DataFrame:
-        """These columns as a table."""
-        import polars as pl
+    def frame(self) -> Any:
+        """These columns as a frame of the kind of the rows that were predicted.
 
-        return pl.DataFrame(self.columns())
+        The classes of a set are one text, the most probable first: "cat | dog".
+        """
+        columns = self.columns()
+        for level in self.sets:
+            name = f"set_{level_name(level)}"
+            columns[name] = list(map(BETWEEN.join, columns[name]))
+        return make_frame(columns, self.entropies.kind)
 
 
 def predict_classes(
-    model: ClearClassifier, X: TableLike, levels: Sequence[float] = (), *, unfamiliar: bool = False
+    model: ClearClassifier, X: TableLike, levels: Sequence[float] = ()
 ) -> ClassPredictions:
     """What the model says of X; the level of the sets is by default that of the fit."""
     answers = model.answers(X)
     return ClassPredictions(
-        [str(name) for name in model.classes_.tolist()],
+        model.classes_,
         answers.probabilities,
         {float(at): answers.sets(float(at)) for at in levels or [model.confidence_level]},
         answers.entropies,
-        answers.unfamiliar() if unfamiliar else None,
+        None if model.familiar_ is None else answers.unfamiliar(),
     )

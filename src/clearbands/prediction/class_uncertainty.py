@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
 from clearbands.rows.display import Shown
 from clearbands.rows.numbers import GAP, count, number, percent
 from clearbands.tables.native import FrameKind, make_frame
@@ -61,8 +62,14 @@ class ClassUncertainty:
 
     @property
     def dominant(self) -> np.ndarray:
-        """(n,): "epistemic" where more rows would help most, else "aleatoric"."""
-        return np.where(self.ratio > 1, "epistemic", "aleatoric")
+        """(n,): "ignorance" where more rows would help most, else "noise"."""
+        return np.where(self.ratio > 1, EPISTEMIC.plain, ALEATORIC.plain)
+
+    @property
+    def epistemic_share(self) -> np.ndarray:
+        """(n,): the epistemic bits over all bits of each row, between 0 and 1; 0 of no bits."""
+        share = np.zeros(len(self))
+        return np.divide(self.epistemic, self.total, out=share, where=self.total > 0)
 
     @property
     def total_epistemic_share(self) -> float:
@@ -76,7 +83,7 @@ class ClassUncertainty:
             "total": self.total,
             "aleatoric": self.aleatoric,
             "epistemic": self.epistemic,
-            "ratio": self.ratio,
+            "epistemic_share": self.epistemic_share,
             "dominant": self.dominant,
         }
         return make_frame(columns, self.kind)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from clearbands._compat import require
+from clearbands.prediction.predictions import SIDES, bound_name
+from clearbands.tables.native import FrameKind, make_frame
 
 
 def interval_names(levels: list[float]) -> list[str]:
-    """point, lower, upper; with several levels lower_0.9, upper_0.9, ...
+    """The names of the columns: prediction, and two bounds for every level.
 
     >>> interval_names([0.5, 0.9])
-    ['point', 'lower_0.5', 'upper_0.5', 'lower_0.9', 'upper_0.9']
+    ['prediction', 'lower_50', 'upper_50', 'lower_90', 'upper_90']
     """
-    endings = [f"_{level}" if len(levels) > 1 else "" for level in levels]
-    return ["point", *(f"{bound}{end}" for end in endings for bound in ("lower", "upper"))]
+    return ["prediction", *(bound_name(side, level) for level in levels for side in SIDES)]
 
 
 def predict_partitions(model: Any, X: Any, levels: list[float], **asked: Any) -> Any:
@@ -22,11 +23,27 @@ def predict_partitions(model: Any, X: Any, levels: list[float], **asked: Any) ->
 
     The model is part of the graph, so that a worker that dies takes nothing with it.
     """
-    dask = require("dask", what="A Dask DataFrame", extra="dask")
-    pandas = require("pandas", what="A Dask DataFrame", extra="dask")
+    dask, pandas = _libraries()
     names = interval_names(levels)
     meta = pandas.DataFrame({name: pandas.Series(dtype=float) for name in names})
     return X.map_partitions(_predict, dask.delayed(model), names, asked, meta=meta)
+
+
+def frame_partitions(model: Any, X: Any, levels: list[float], **asked: Any) -> Any:
+    """The same for all columns of `predict_frame`."""
+    dask, _ = _libraries()
+    numbers = [*interval_names(levels), "aleatoric", "epistemic", "epistemic_share"]
+    is_known = getattr(model, "familiar_", None) is not None
+    row: dict[str, list[Any]] = {name: [0.0] for name in numbers}
+    row |= {"dominant": ["noise"], "unfamiliar": [False if is_known else None]}
+    meta = make_frame(row, FrameKind("pandas")).iloc[:0]
+    return X.map_partitions(_predict_frame, dask.delayed(model), meta, asked, meta=meta)
+
+
+def _libraries() -> tuple[Any, Any]:
+    names = ("dask", "pandas")
+    dask, pandas = (require(name, what="A Dask DataFrame", extra="dask") for name in names)
+    return dask, pandas
 
 
 def _predict(rows: Any, model: Any, names: list[str], asked: dict[str, Any]) -> Any:
@@ -34,7 +51,11 @@ def _predict(rows: Any, model: Any, names: list[str], asked: dict[str, Any]) -> 
 
     if len(rows) == 0:
         return pd.DataFrame({name: pd.Series(dtype=float) for name in names}, index=rows.index)
-    point, intervals = model.predict_interval(rows, **asked)
-    bounds = intervals.transpose(0, 2, 1).reshape(len(point), -1)
-    columns = dict(zip(names, [point, *bounds.T], strict=True))
+    center, intervals = model.predict_interval(rows, **asked)
+    bounds = intervals.transpose(0, 2, 1).reshape(len(center), -1)
+    columns = dict(zip(names, [center, *bounds.T], strict=True))
     return pd.DataFrame(columns, index=rows.index)
+
+
+def _predict_frame(rows: Any, model: Any, empty: Any, asked: dict[str, Any]) -> Any:
+    return empty if len(rows) == 0 else model.predict_frame(rows, **asked)

@@ -1,26 +1,28 @@
-"""Predictions as a table: one row per prediction, in the order of the input."""
+"""Predictions as a table: one row per row, in the order of the input.
+
+`predict_frame`, the command, the service and MLflow give these columns, under these names.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from clearbands.prediction.questions import Questions, name_of
-from clearbands.rows.levels import exact
+from clearbands.rows.levels import exact, level_name
 from clearbands.rows.typed import TableLike
+from clearbands.tables.native import FrameKind, make_frame
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from clearbands.prediction.answers import Answers
     from clearbands.prediction.uncertainty import Uncertainty
     from clearbands.regressor import ClearRegressor
 
-NAMES = ("lower", "upper")
+SIDES = ("lower", "upper")
 
 
 @dataclass(frozen=True)
@@ -33,25 +35,29 @@ class Predictions:
     quantiles: Mapping[float, np.ndarray] = field(default_factory=dict)  # (n,) of each
     above: Mapping[str, np.ndarray] = field(default_factory=dict)  # (n,): chances
     below: Mapping[str, np.ndarray] = field(default_factory=dict)
-    unfamiliar: np.ndarray | None = None  # (n,) booleans, if asked for
+    unfamiliar: np.ndarray | None = None  # (n,) booleans; None where the model cannot tell
 
-    def columns(self) -> dict[str, np.ndarray]:
-        """Point, bounds at every level, the two parts of the width at the first, all else."""
+    def columns(self) -> dict[str, Any]:
+        """The prediction, bounds at every level, why they are wide at the first, all else."""
+        first = self.bands[0]
         return {
-            "point": self.bands[0].center,
+            "prediction": first.center,
             **dict(self._bound_columns()),
-            **part_widths(self.bands[0]),
+            **reasons(first),
+            "unfamiliar": flags(self.unfamiliar, len(first)),
             **{f"quantile_{name_of(level)}": values for level, values in self.quantiles.items()},
             **{f"above_{name}": chance for name, chance in self.above.items()},
             **{f"below_{name}": chance for name, chance in self.below.items()},
-            **({} if self.unfamiliar is None else {"unfamiliar": self.unfamiliar}),
         }
 
-    def table(self) -> pl.DataFrame:
-        """These columns as a table."""
-        import polars as pl
+    def frame(self) -> Any:
+        """These columns as a frame of the kind of the rows that were predicted."""
+        return make_frame(self.columns(), self.kind)
 
-        return pl.DataFrame(self.columns())
+    @property
+    def kind(self) -> FrameKind:
+        """Of the rows that were predicted."""
+        return self.bands[0].kind
 
     def bounds(self, j: int) -> np.ndarray:
         """(n, 2): at the level j; infinite on a side that was not asked for."""
@@ -59,10 +65,9 @@ class Predictions:
 
     def _bound_columns(self) -> Iterator[tuple[str, np.ndarray]]:
         for j, parts in enumerate(self.bands):
-            ending = f"_{parts.confidence_level}" if len(self.bands) > 1 else ""
-            for name, bound in zip(NAMES, self.bounds(j).T, strict=True):
-                if self.side in ("both", name):
-                    yield f"{name}{ending}", bound
+            for side, bound in zip(SIDES, self.bounds(j).T, strict=True):
+                if self.side in ("both", side):
+                    yield bound_name(side, parts.confidence_level), bound
 
 
 def predict(
@@ -86,8 +91,8 @@ def answer(answers: Answers, questions: Questions) -> Predictions:
         asked = answers.interval(levels, questions.side)
     quantiles: dict[float, np.ndarray] = {}
     if questions.quantiles:
-        found = answers.quantiles(questions.quantiles)
-        quantiles = dict(zip(questions.quantiles, found.T, strict=True))
+        values = answers.quantiles(questions.quantiles)
+        quantiles = dict(zip(questions.quantiles, values.T, strict=True))
     return Predictions(
         tuple(answers.uncertainty(level) for level in levels),
         questions.side,
@@ -95,14 +100,29 @@ def answer(answers: Answers, questions: Questions) -> Predictions:
         quantiles,
         {name: answers.probability(above=value) for name, value in questions.above.items()},
         {name: answers.probability(below=value) for name, value in questions.below.items()},
-        answers.unfamiliar() if questions.unfamiliar else None,
+        answers.unfamiliar() if answers.can_tell_unfamiliar else None,
     )
 
 
-def part_widths(parts: Uncertainty) -> dict[str, np.ndarray]:
-    """How wide each part is, both sides together, and the epistemic share of the whole."""
+def bound_name(side: str, level: float) -> str:
+    """The name of a bound's column.
+
+    >>> bound_name("lower", 0.9), bound_name("upper", 0.995)
+    ('lower_90', 'upper_99.5')
+    """
+    return f"{side}_{level_name(level)}"
+
+
+def reasons(parts: Uncertainty) -> dict[str, np.ndarray]:
+    """Why each row is as wide as it is: both widths, the epistemic share, which part dominates."""
     return {
         "aleatoric": parts.widths[:, 0],
         "epistemic": parts.widths[:, 1],
         "epistemic_share": parts.epistemic_share,
+        "dominant": parts.dominant,
     }
+
+
+def flags(unfamiliar: np.ndarray | None, n: int) -> Any:
+    """(n,): the booleans, or nothing n times where the model cannot tell."""
+    return [None] * n if unfamiliar is None else unfamiliar

@@ -37,7 +37,6 @@ class Questions:
     quantiles: Sequence[float] = ()
     above: Thresholds = field(default_factory=dict)
     below: Thresholds = field(default_factory=dict)
-    unfamiliar: bool = False
     tails: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:

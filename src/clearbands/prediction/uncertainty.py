@@ -9,6 +9,7 @@ import numpy as np
 
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC, SHARE
 from clearbands.rows.display import Shown
+from clearbands.rows.levels import level_name
 from clearbands.rows.numbers import GAP, count, level, number, percent
 from clearbands.rows.support import ANYWHERE, Support
 from clearbands.tables.native import FrameKind, make_frame
@@ -42,7 +43,7 @@ class Uncertainty:
     >>> parts.ratio.round(2).tolist()
     [3.0, 0.33]
     >>> parts.dominant.tolist()
-    ['epistemic', 'aleatoric']
+    ['ignorance', 'noise']
     """
 
     center: np.ndarray  # (n,)
@@ -86,8 +87,8 @@ class Uncertainty:
 
     @property
     def dominant(self) -> np.ndarray:
-        """(n,): "epistemic" where more rows would help most, else "aleatoric"."""
-        return np.where(self.ratio > 1, EPISTEMIC.name, ALEATORIC.name)
+        """(n,): "ignorance" where more rows would help most, else "noise"."""
+        return np.where(self.ratio > 1, EPISTEMIC.plain, ALEATORIC.plain)
 
     @property
     def epistemic_share(self) -> np.ndarray:
@@ -108,17 +109,25 @@ class Uncertainty:
     def to_frame(self) -> Any:
         """A frame with a row per prediction: pandas, polars, ... as the rows that were predicted.
 
-        A pandas frame has the index of the predicted one. Of rows that came as an array it is a
-        frame of pandas, or of polars where pandas is not installed.
+        Its columns are those of `predict_frame` at this level, without `unfamiliar`, and after them
+        the calibrated distances below and above. A pandas frame has the index of the predicted
+        one. Of rows that came as an array it is a frame of pandas, or of polars where pandas is not
+        installed.
         """
+        lower, upper = self.interval.T
+        name = level_name(self.confidence_level)
         columns = {
-            "center": self.center,
+            "prediction": self.center,
+            f"lower_{name}": lower,
+            f"upper_{name}": upper,
+            "aleatoric": self.widths[:, 0],
+            "epistemic": self.widths[:, 1],
+            "epistemic_share": self.epistemic_share,
+            "dominant": self.dominant,
             "aleatoric_below": self.aleatoric[:, 0],
             "aleatoric_above": self.aleatoric[:, 1],
             "epistemic_below": self.epistemic[:, 0],
             "epistemic_above": self.epistemic[:, 1],
-            "ratio": self.ratio,
-            "dominant": self.dominant,
         }
         return make_frame(columns, self.kind)
 

@@ -34,6 +34,15 @@ def exact(level: float) -> Fraction:
     return Fraction(level).limit_denominator(10**9)
 
 
+def level_name(level: float) -> str:
+    """A level in percent, as part of the name of a column.
+
+    >>> level_name(0.9), level_name(1 - 0.05), level_name(0.975)
+    ('90', '95', '97.5')
+    """
+    return f"{float(100 * exact(level)):.10g}"
+
+
 def alpha(level: float) -> float:
     """1 - level without the rounding of 1 - 0.95."""
     return float(1 - exact(level))

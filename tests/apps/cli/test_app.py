@@ -169,29 +169,32 @@ def test_predict_writes_what_python_predicts(folder, model, tmp_path):
     assert result.stdout == f"Wrote {out} (60 rows).\n"
     table = pl.read_csv(out)
     assert table.columns == [
-        "point", "lower_0.9", "upper_0.9", "lower_0.8", "upper_0.8",
-        "aleatoric", "epistemic", "epistemic_share",
+        "prediction", "lower_90", "upper_90", "lower_80", "upper_80",
+        "aleatoric", "epistemic", "epistemic_share", "dominant", "unfamiliar",
     ]  # fmt: skip
     loaded, X = clearbands.load(model), pl.read_csv(folder / "test.csv").select(FEATURES)
     point, intervals = loaded.predict_interval(X)
     parts = loaded.predict_uncertainty(X, confidence_level=0.9)
-    np.testing.assert_array_equal(table["point"], point)
-    np.testing.assert_array_equal(table["lower_0.9"], intervals[:, 0, 0])
-    np.testing.assert_array_equal(table["upper_0.8"], intervals[:, 1, 1])
+    np.testing.assert_array_equal(table["prediction"], point)
+    np.testing.assert_array_equal(table["lower_90"], intervals[:, 0, 0])
+    np.testing.assert_array_equal(table["upper_80"], intervals[:, 1, 1])
     np.testing.assert_array_equal(table["aleatoric"], parts.aleatoric.sum(axis=1))
     np.testing.assert_allclose(
         table["epistemic_share"],
         parts.epistemic.sum(axis=1) / (parts.epistemic + parts.aleatoric).sum(axis=1),
     )
     np.testing.assert_allclose(
-        table["upper_0.9"] - table["lower_0.9"], table["aleatoric"] + table["epistemic"]
+        table["upper_90"] - table["lower_90"], table["aleatoric"] + table["epistemic"]
     )
 
 
-def test_one_level_needs_no_number_in_the_names(folder, one_level, tmp_path):
+def test_one_level_has_its_number_in_the_names_as_well(folder, one_level, tmp_path):
     run("predict", one_level, folder / "test.csv", "--out", tmp_path / "out.csv")
     names = pl.read_csv(tmp_path / "out.csv").columns
-    assert names == ["point", "lower", "upper", "aleatoric", "epistemic", "epistemic_share"]
+    assert names == [
+        "prediction", "lower_90", "upper_90",
+        "aleatoric", "epistemic", "epistemic_share", "dominant", "unfamiliar",
+    ]  # fmt: skip
 
 
 def test_csv_and_parquet_give_equal_predictions(folder, model, tmp_path):
@@ -287,7 +290,7 @@ def test_the_demo_writes_a_table_a_picture_and_a_report(tmp_path):
     assert "intervals for progression · 111 rows" in page
     assert (out / "bands.png").read_bytes().startswith(b"\x89PNG")
     table = pl.read_csv(out / "intervals.csv")
-    inside = table["progression"].is_between(table["lower"], table["upper"]).mean()
+    inside = table["progression"].is_between(table["lower_90"], table["upper_90"]).mean()
     assert f"{100 * inside:.1f} % of {table.height} unseen rows" in said
 
 

@@ -63,21 +63,21 @@ def test_predictions_are_those_of_the_model(folder, fitted):
     assert result.exit_code == 0, result.output
     table = pl.read_csv(folder / "p.csv")
     assert table.columns == [
-        "name", "class", "set", "p_ash", "p_beech", "p_cedar",
-        "aleatoric", "epistemic", "epistemic_share",
+        "name", "prediction", "set_90", "p_ash", "p_beech", "p_cedar",
+        "aleatoric", "epistemic", "epistemic_share", "dominant", "unfamiliar",
     ]  # fmt: skip
     model = clearbands.load(folder / "model.clear")
     X = flowers(80, seed=1).select(model.feature_names_in_)
     np.testing.assert_allclose(table.select("^p_.*$").to_numpy(), model.predict_proba(X))
-    assert table["class"].to_list() == model.predict(X).tolist()
-    sizes = [len(own.split(" | ")) for own in table["set"]]
+    assert table["prediction"].to_list() == model.predict(X).tolist()
+    sizes = [len(own.split(" | ")) for own in table["set_90"]]
     assert sizes == model.predict_set(X).sum(axis=1).tolist()
-    asked = ["--level", "0.5", "--level", "0.95", "--unfamiliar"]
+    asked = ["--level", "0.5", "--level", "0.95"]
     result = run(
         "predict", folder / "model.clear", folder / "new.csv", "--out", folder / "q.csv", *asked
     )
     columns = pl.read_csv(folder / "q.csv").columns
-    assert {"set_0.5", "set_0.95", "unfamiliar"} <= set(columns)
+    assert {"set_50", "set_95", "unfamiliar"} <= set(columns)
 
 
 def test_evaluate_scores_classes(folder, fitted):

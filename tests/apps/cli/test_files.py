@@ -40,7 +40,7 @@ def test_predictions_in_pieces_are_those_of_the_rows_together(folder, monkeypatc
     monkeypatch.setattr("clearbands.apps.cli.predict_files.PIECE", 37)
     new = pl.concat([pl.read_parquet(f) for f in sorted((folder / "houses").iterdir())])
     new.write_csv(folder / "new.csv")
-    asked = ["--keep", "town", "--quantile", 0.1, "--above", "size", "--unfamiliar"]
+    asked = ["--keep", "town", "--quantile", 0.1, "--above", "size"]
     predict(folder, folder / "new.csv", "whole.parquet", *asked)
     whole = pl.read_parquet(folder / "whole.parquet")
     for out in ("pieces.parquet", "pieces.csv", "pieces.feather"):

@@ -117,24 +117,24 @@ def test_predict_carries_ids_and_columns_along(folder, model, tmp_path):
     result = run("predict", model, folder / "new.csv", "--out", out, "--keep", "country,zip")
     assert result.exit_code == 0, result.stderr
     table = pl.read_csv(out, schema_overrides={"zip": pl.String})
-    assert table.columns[:4] == ["HouseId", "country", "zip", "point"]
+    assert table.columns[:4] == ["HouseId", "country", "zip", "prediction"]
     new = pl.read_csv(folder / "new.csv", schema_overrides={"zip": pl.String})
     assert table["HouseId"].to_list() == new["HouseId"].to_list()
     assert table["zip"].to_list() == new["zip"].to_list()
     run("predict", model, folder / "new.csv", "--out", out, "--id", "zip")
-    assert pl.read_csv(out).columns[:2] == ["zip", "point"]
+    assert pl.read_csv(out).columns[:2] == ["zip", "prediction"]
     wrong = run("predict", model, folder / "new.csv", "--out", out, "--keep", "towns")
     assert wrong.exit_code == 2
     assert "has no column 'towns'" in wrong.stderr
 
 
 def test_columns_that_would_stand_twice_are_refused(folder, model, tmp_path):
-    new = pl.read_csv(folder / "new.csv", infer_schema=False).with_columns(lower=pl.lit(1))
+    new = pl.read_csv(folder / "new.csv", infer_schema=False).with_columns(lower_90=pl.lit(1))
     new.write_csv(tmp_path / "new.csv")
     out = tmp_path / "out.csv"
-    result = run("predict", model, tmp_path / "new.csv", "--out", out, "--keep", "lower")
+    result = run("predict", model, tmp_path / "new.csv", "--out", out, "--keep", "lower_90")
     assert result.exit_code == 2
-    assert "The output has a column 'lower' of its own" in result.stderr
+    assert "The output has a column 'lower_90' of its own" in result.stderr
 
 
 def test_predict_reads_and_writes_streams(folder, model, tmp_path):

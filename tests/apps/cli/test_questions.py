@@ -44,12 +44,12 @@ def test_the_answers_are_those_of_the_library(folder):
     table = predict(
         folder,
         *("--level", 0.8, "--level", 0.6, "--quantile", 0.9, "--quantile", 0.1),
-        *("--above", 400, "--above", "asking", "--below", 300, "--unfamiliar"),
+        *("--above", 400, "--above", "asking", "--below", 300),
     )
     model, X, frame = rows_of(folder)
     _, intervals = model.predict_interval(X, confidence_level=[0.8, 0.6])
-    np.testing.assert_array_equal(table["lower_0.8"], intervals[:, 0, 0])
-    np.testing.assert_array_equal(table["upper_0.6"], intervals[:, 1, 1])
+    np.testing.assert_array_equal(table["lower_80"], intervals[:, 0, 0])
+    np.testing.assert_array_equal(table["upper_60"], intervals[:, 1, 1])
     parts = model.predict_uncertainty(X, confidence_level=0.8)
     np.testing.assert_allclose(table["epistemic_share"], parts.epistemic_share)
     quantiles = model.predict_quantiles(X, [0.1, 0.9])
@@ -76,18 +76,16 @@ def test_one_side_is_one_column(folder, side, column):
     table = predict(folder, "--side", side)
     model, X, _ = rows_of(folder)
     bounds = model.predict_interval(X, side=side)[1]
-    np.testing.assert_array_equal(table[side], bounds[:, column, 0])
-    assert ("upper" in table.columns, "lower" in table.columns) == (
-        side == "upper",
-        side == "lower",
-    )
+    np.testing.assert_array_equal(table[f"{side}_90"], bounds[:, column, 0])
+    bounds_there = [name for name in table.columns if name.startswith(("lower", "upper"))]
+    assert bounds_there == [f"{side}_90"]
 
 
 def test_unequal_tails(folder):
     table = predict(folder, "--tails", "0.02:0.08")
     model, X, _ = rows_of(folder)
     bounds = model.predict_interval(X, tails=(0.02, 0.08))[1]
-    np.testing.assert_array_equal(table.select("lower", "upper"), bounds[:, :, 0])
+    np.testing.assert_array_equal(table.select("lower_90", "upper_90"), bounds[:, :, 0])
 
 
 @pytest.mark.parametrize(
@@ -113,9 +111,9 @@ def test_questions_that_make_no_sense_are_one_sentence(folder, asked, said):
 
 
 def test_many_rows_are_answered_in_pieces_as_one(folder, monkeypatch):
-    whole = predict(folder, "--above", "asking", "--unfamiliar")
+    whole = predict(folder, "--above", "asking")
     monkeypatch.setattr("clearbands.apps.cli.predicting.ROWS_AT_ONCE", 7)
-    assert predict(folder, "--above", "asking", "--unfamiliar").equals(whole)
+    assert predict(folder, "--above", "asking").equals(whole)
 
 
 def test_label_lists_the_rows_that_teach_most(folder):
@@ -164,7 +162,7 @@ def test_fit_calibrates_groups_and_keeps_to_a_support(tmp_path):
     found = pl.read_csv(table)
     rows = frame.select(model.feature_names_in_.tolist())
     _, intervals = model.predict_interval(rows, calibration_groups=frame["year"].to_numpy())
-    np.testing.assert_array_equal(found["upper"], intervals[:, 1, 0])
+    np.testing.assert_array_equal(found["upper_90"], intervals[:, 1, 0])
     assert run("evaluate", out, tmp_path / "houses.csv").exit_code == 0
     frame.drop("year").write_csv(tmp_path / "lost.csv")
     lost = run("predict", out, tmp_path / "lost.csv", "--out", table)

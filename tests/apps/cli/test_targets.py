@@ -49,7 +49,7 @@ def test_counts(houses, tmp_path):
     asked = ("--whole-numbers", "--support", "0:", "--drop", "price", "--drop", "copies")
     assert fit(houses, out, "--target", "visits", *asked).exit_code == 0
     assert run("predict", out, houses, "--out", table).exit_code == 0
-    upper = pl.read_csv(table)["upper"].to_numpy()
+    upper = pl.read_csv(table)["upper_90"].to_numpy()
     np.testing.assert_array_equal(upper, np.rint(upper))
 
 

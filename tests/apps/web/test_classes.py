@@ -1,6 +1,5 @@
 """A service whose model predicts classes."""
 
-import json
 import os
 import subprocess
 import sysconfig
@@ -39,17 +38,16 @@ ROWS = [{"a": 0.1, "town": "n"}, {"a": 2.5, "town": "s"}]
 
 
 def test_predictions_are_those_of_the_model(client, model):
-    found = client.post("/predict?level=0.5&level=0.9&unfamiliar=true", json={"rows": ROWS})
+    found = client.post("/predict?level=0.5&level=0.9", json={"rows": ROWS})
     assert found.status_code == 200, found.text
     X = pl.DataFrame(ROWS)
     for i, said in enumerate(found.json()["predictions"]):
-        assert said["class"] == model.predict(X)[i]
-        own = [said["probabilities"][name] for name in model.classes_]
+        assert said["prediction"] == model.predict(X)[i]
+        own = [said[f"p_{name}"] for name in model.classes_]
         np.testing.assert_array_equal(own, model.predict_proba(X)[i])
         assert said["aleatoric"] == model.predict_uncertainty(X).aleatoric[i]
-        assert [each["confidence_level"] for each in said["sets"]] == [0.5, 0.9]
         names = model.classes_[model.predict_set(X)[i]]
-        assert sorted(said["sets"][1]["classes"]) == sorted(names)
+        assert sorted(said["set_90"]) == sorted(names)
         assert said["unfamiliar"] == model.unfamiliar(X)[i]
 
 
@@ -57,7 +55,7 @@ def test_a_table_comes_back_as_a_table(client):
     body = "a,town\n0.1,n\n"
     asked = {"content-type": "text/csv", "accept": "text/csv"}
     table = pl.read_csv(client.post("/predict", content=body, headers=asked).content)
-    assert table.columns[:3] == ["class", "set", "p_high"]
+    assert table.columns[:3] == ["prediction", "set_90", "p_high"]
 
 
 def test_model_docs_and_metrics_know_of_classes(client, model):
@@ -67,8 +65,8 @@ def test_model_docs_and_metrics_know_of_classes(client, model):
     assert info["type"] == "ClearClassifier"
     described = client.get("/openapi.json").json()
     asked = described["paths"]["/predict"]["post"]["parameters"]
-    assert {each["name"] for each in asked} == {"level", "unfamiliar"}
-    assert "ClassPredictionsJson" in json.dumps(described)
+    assert {each["name"] for each in asked} == {"level"}
+    assert "p_middle" in described["components"]["schemas"]["Prediction"]["properties"]
     assert client.get("/ready").status_code == 200
     assert "clearbands_unfamiliar_rows" in client.get("/metrics").text
 

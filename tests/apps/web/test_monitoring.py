@@ -48,8 +48,8 @@ def test_metrics_count_requests_rows_refusals_and_widths():
     assert found['clearbands_request_seconds_count{path="/predict"}'] == 2
     assert found['clearbands_request_seconds_sum{path="/predict"}'] > 0
     assert found["clearbands_rows_total"] == 5
-    for j, level in enumerate(("0.9", "0.5")):
-        widths = [row["levels"][j]["upper"] - row["levels"][j]["lower"] for row in bands]
+    for level, name in (("0.9", "90"), ("0.5", "50")):
+        widths = [row[f"upper_{name}"] - row[f"lower_{name}"] for row in bands]
         label = f'{{confidence_level="{level}"}}'
         assert found[f"clearbands_finite_intervals_total{label}"] == 5
         assert found[f"clearbands_infinite_intervals_total{label}"] == 0
@@ -64,7 +64,7 @@ def test_the_rolling_width_forgets():
         for x, count in ((0.0, 300), (4.0, 1000)):
             client.post("/predict", json={"rows": [ROW | {"x": x}] * count})
         band = client.post("/predict", json={"rows": [ROW | {"x": 4.0}]}).json()["predictions"][0]
-        wide = band["levels"][0]["upper"] - band["levels"][0]["lower"]
+        wide = band["upper_90"] - band["lower_90"]
         rolling = metrics_of(client)['clearbands_rolling_interval_width{confidence_level="0.9"}']
     assert rolling == pytest.approx(wide)
 

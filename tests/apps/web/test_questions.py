@@ -32,21 +32,19 @@ def post(client, asked=""):
 
 
 def test_levels_quantiles_and_chances_are_those_of_the_library(client, model):
-    asked = "?level=0.8&level=0.6&quantile=0.9&quantile=0.1&above=400&below=300&unfamiliar=true"
+    asked = "?level=0.8&level=0.6&quantile=0.9&quantile=0.1&above=400&below=300"
     status, answer = post(client, asked)
     assert status == 200
     found = answer["predictions"]
     _, intervals = model.predict_interval(ROWS, confidence_level=[0.8, 0.6])
-    assert [[band["lower"] for band in row["levels"]] for row in found] == intervals[:, 0].tolist()
+    lower = [[row["lower_80"], row["lower_60"]] for row in found]
+    assert lower == intervals[:, 0].tolist()
     quantiles = model.predict_quantiles(ROWS, [0.1, 0.9])
-    assert [[each["value"] for each in row["quantiles"]] for row in found] == quantiles.tolist()
+    assert [[row["quantile_0.1"], row["quantile_0.9"]] for row in found] == quantiles.tolist()
     above = model.predict_probability(ROWS, above=400)
     below = model.predict_probability(ROWS, below=300)
     for i, row in enumerate(found):
-        assert row["chances"] == [
-            {"above": 400.0, "probability": above[i]},
-            {"below": 300.0, "probability": below[i]},
-        ]
+        assert (row["above_400"], row["below_300"]) == (above[i], below[i])
     assert [row["unfamiliar"] for row in found] == model.unfamiliar(ROWS).tolist()
 
 
@@ -55,28 +53,28 @@ def test_far_outliers_leave_the_chances_numbers():
     status, answer = post(client, "?above=1e9&below=-1e9&above=0")
     assert status == 200
     for row in answer["predictions"]:
-        assert all(0 <= chance["probability"] <= 1 for chance in row["chances"])
+        chances = [value for name, value in row.items() if name.startswith(("above", "below"))]
+        assert len(chances) == 3
+        assert all(0 <= chance <= 1 for chance in chances)
 
 
-def test_what_is_not_asked_for_is_not_there(client):
+def test_rows_are_those_of_predict_frame(client, model):
     _, answer = post(client)
-    assert set(answer["predictions"][0]) == {"point", "levels"}
+    assert answer["predictions"] == model.predict_frame(ROWS).to_dicts()
 
 
 def test_one_side_has_one_bound(client, model):
     _, answer = post(client, "?side=lower&level=0.9")
     bounds = model.predict_interval(ROWS, side="lower")[1]
-    bands = [row["levels"][0] for row in answer["predictions"]]
-    assert [band["lower"] for band in bands] == bounds[:, 0, 0].tolist()
-    assert all(band["upper"] is None for band in bands)
+    assert [row["lower_90"] for row in answer["predictions"]] == bounds[:, 0, 0].tolist()
+    assert not any("upper_90" in row for row in answer["predictions"])
 
 
 def test_unequal_tails(client, model):
     _, answer = post(client, "?tails=0.02:0.08")
-    bands = [row["levels"][0] for row in answer["predictions"]]
     bounds = model.predict_interval(ROWS, tails=(0.02, 0.08))[1][:, :, 0]
-    assert [[band["lower"], band["upper"]] for band in bands] == bounds.tolist()
-    assert {band["confidence_level"] for band in bands} == {0.9}
+    own = [[row["lower_90"], row["upper_90"]] for row in answer["predictions"]]
+    assert own == bounds.tolist()
 
 
 def test_csv_has_the_columns_of_the_command(client):
@@ -85,7 +83,7 @@ def test_csv_has_the_columns_of_the_command(client):
         "/predict?quantile=0.1&above=400000&side=upper", content=ROWS.write_csv(), headers=headers
     )
     columns = pl.read_csv(answer.content).columns
-    assert columns[:2] == ["point", "upper"]
+    assert columns[:2] == ["prediction", "upper_90"]
     assert columns[-2:] == ["quantile_0.1", "above_400000"]
 
 
@@ -100,11 +98,7 @@ def test_csv_has_the_columns_of_the_command(client):
         ("?quantile=1", "strictly between 0 and 1"),
         ("?above=nan", "above must be a finite number, got nan"),
         ("?side=left", "side must be one of both, lower, upper"),
-        ("?unfamiliar=maybe", "unfamiliar must be one of false, true"),
-        (
-            "?quantil=0.1",
-            "takes level, side, tails, quantile, above, below, unfamiliar in its address",
-        ),
+        ("?quantil=0.1", "takes level, side, tails, quantile, above, below in its address"),
         ("?" + "&".join(["above=1"] * 101), "at most 100 times"),
     ],
 )
@@ -117,7 +111,7 @@ def test_questions_that_make_no_sense_are_one_sentence(client, asked, said):
 def test_the_description_names_every_question(client):
     described = client.get("/openapi.json").json()["paths"]["/predict"]["post"]
     names = {parameter["name"] for parameter in described["parameters"]}
-    assert names == {"level", "side", "tails", "quantile", "above", "below", "unfamiliar"}
+    assert names == {"level", "side", "tails", "quantile", "above", "below"}
 
 
 def test_metrics_keep_to_the_levels_of_the_fit(client):
@@ -130,7 +124,7 @@ def test_a_model_that_does_not_learn_from_its_groups_asks_for_them():
     X, y = documented_houses()
     years = np.array([2006, 2007] * 100)
     model = linear_model(X, y, calibration_groups=years)
-    model.origin_ = record_origin(X, y, target="price", group="year")
+    model.origin_ = record_origin(X, y, target="price", calibration_groups="year")
     rows = X[:2].with_columns(year=pl.Series([2006, 2007]))
     with TestClient(create_app(model)) as client:
         found = client.post("/predict", json={"rows": rows.to_dicts()}).json()["predictions"]
@@ -140,7 +134,7 @@ def test_a_model_that_does_not_learn_from_its_groups_asks_for_them():
             "/predict", content=rows.write_csv(), headers={"content-type": "text/csv"}
         )
     upper = model.predict_interval(X[:2], calibration_groups=years[:2])[1][:, 1, 0]
-    assert [row["levels"][0]["upper"] for row in found] == upper.tolist()
+    assert [row["upper_90"] for row in found] == upper.tolist()
     assert text.json()["predictions"] == found
     assert (lost.status_code, later.status_code) == (422, 422)
     assert "column 'year': the column is missing" in lost.json()["detail"]

@@ -89,20 +89,10 @@ def test_the_numbers_are_those_of_the_command_to_the_last_bit(client, folder):
     for answer in (post_csv(client, content), post_rows(client, *rows)):
         assert answer.status_code == 200
         predictions = answer.json()["predictions"]
-        assert [row["point"] for row in predictions] == table["point"].to_list()
-        for j, level in enumerate((0.9, 0.5)):
-            bands = pl.DataFrame([row["levels"][j] for row in predictions])
-            assert bands["confidence_level"].unique().to_list() == [level]
-            for side in ("lower", "upper"):
-                assert bands[side].to_list() == table[f"{side}_{level}"].to_list()
-            parts = small_model().predict_uncertainty(
-                houses(60, seed=1).select(COLUMNS), confidence_level=level
-            )
-            assert bands["aleatoric"].to_list() == parts.aleatoric.sum(axis=1).tolist()
-            assert bands["epistemic"].to_list() == parts.epistemic.sum(axis=1).tolist()
-        first = pl.DataFrame([row["levels"][0] for row in predictions])
-        for name in ("aleatoric", "epistemic", "epistemic_share"):
-            assert first[name].to_list() == table[name].to_list()
+        found = pl.DataFrame(predictions)
+        assert found.columns == table.columns
+        for name in ("prediction", "lower_90", "upper_50", "epistemic", "dominant", "unfamiliar"):
+            assert found[name].to_list() == table[name].to_list()
 
 
 def test_health_and_model_say_what_there_is(client):
@@ -304,7 +294,7 @@ def test_durations_are_seconds_in_both_forms():
         seconds = post_rows(client, {"wait": 40.5}).json()
         assert post_csv(client, "wait\n40.5\n").json() == seconds
         point = model.predict(pl.DataFrame({"wait": [dt.timedelta(seconds=40.5)]}))[0]
-        assert seconds["predictions"][0]["point"] == point
+        assert seconds["predictions"][0]["prediction"] == point
         for wrong in ("far", 1e300):
             assert post_rows(client, {"wait": wrong}).status_code == 422
             assert post_csv(client, f"wait\n{wrong}\n").status_code == 422
@@ -432,8 +422,8 @@ def test_infinite_bounds_are_null():
     )
     with TestClient(create_app(model)) as client:
         (prediction,) = post_rows(client, {"x": 1, "age": 2}).json()["predictions"]
-        assert np.isfinite(prediction["point"])
-        assert prediction["levels"][0]["lower"] is None
+        assert np.isfinite(prediction["prediction"])
+        assert prediction["lower_99"] is None
         (level,) = client.get("/model").json()["levels"]
         assert None in (level["gamma1"], level["gamma2"])
 

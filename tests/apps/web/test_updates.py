@@ -69,7 +69,7 @@ def test_rows_are_taken_and_intervals_follow():
     sides = [found["levels"][0][side] for side in ("below", "above")]
     assert sides == twin.rolling_.outside[0].tolist()
     bounds = twin.predict_interval(pl.DataFrame({"x": [1.5]}))[1]
-    assert band["levels"][0]["lower"] == pytest.approx(bounds[0, 0, 0])
+    assert band["lower_90"] == pytest.approx(bounds[0, 0, 0])
     assert after["updates"] == found
     assert "adapts" in after["guarantee_in_words"]
 

@@ -131,7 +131,7 @@ class Asking(threading.Thread):
                 answer = connection.getresponse()
                 content = json.loads(answer.read())
                 assert answer.status == 200, content
-                self.points.append(content["predictions"][0]["point"])
+                self.points.append(content["predictions"][0]["prediction"])
             except Exception as error:  # noqa: BLE001
                 self.failures.append(repr(error))
                 connection.close()

@@ -29,9 +29,7 @@ def refuse_for_classes(**asked: Any) -> None:
         raise ValueError(f"The model predicts classes, and --{wrong} is for numbers: leave it out.")
 
 
-def class_table(
-    model: ClearClassifier, X: pl.DataFrame, levels: Sequence[float], unfamiliar: bool
-) -> pl.DataFrame:
+def class_table(model: ClearClassifier, X: pl.DataFrame, levels: Sequence[float]) -> pl.DataFrame:
     """A row per row of X."""
     import polars as pl
 
@@ -42,7 +40,7 @@ def class_table(
     for start in range(0, X.height, ROWS_AT_ONCE):
         report("predicting", start, X.height)
         rows = X[start : start + ROWS_AT_ONCE]
-        tables.append(predict_classes(model, rows, levels, unfamiliar=unfamiliar).table())
+        tables.append(predict_classes(model, rows, levels).frame())
     return pl.concat(tables)
 
 

@@ -15,7 +15,8 @@ from clearbands.diagnostics.coverage import chance_range
 from clearbands.engine.progress import Listener
 from clearbands.plots import band_by_rank
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
-from clearbands.prediction.predictions import Predictions
+from clearbands.prediction.predictions import answer
+from clearbands.prediction.questions import Questions
 from clearbands.prediction.uncertainty import Uncertainty
 from clearbands.regressor import ClearRegressor
 from clearbands.rows.numbers import level, number, percent
@@ -51,7 +52,8 @@ class Demo:
         """What `clearbands predict` would write, behind the true values."""
         import polars as pl
 
-        return Predictions(self.predicted).table().insert_column(0, pl.Series(TARGET, self.y))
+        table = answer(self.answers, Questions()).frame()
+        return table.insert_column(0, pl.Series(TARGET, self.y))
 
     def draw(self, path: Path) -> None:
         """Save the picture of the bands."""
@@ -74,7 +76,7 @@ class Demo:
         model, parts = self.model, self.predicted[0]
         inside, share = covered(self.y, parts.interval), parts.epistemic_share
         low, high = chance_range(len(self.y), parts.confidence_level, model.n_calibration_)
-        aleatoric = int(np.sum(parts.dominant == ALEATORIC.name))
+        aleatoric = int(np.sum(parts.dominant == ALEATORIC.plain))
         return {
             "coverage": f"{percent(float(inside.mean()), 1)} of {len(self.y)} unseen rows "
             f"({level(parts.confidence_level)} promised)",

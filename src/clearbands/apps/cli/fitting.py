@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from clearbands.rows.split import Rows, hold_out
 if TYPE_CHECKING:
     from clearbands.apps.reading.reading import Reading
     from clearbands.regressor import ClearRegressor
+    from clearbands.rows.typed import Calibration
 
 KEPT = 0.2  # of the rows, for a report
 
@@ -128,7 +129,7 @@ class Settings:
 
             return ClearClassifier(
                 confidence_level=self.levels[0],
-                calibration=self.calibration,
+                calibration=cast("Calibration | None", self.calibration),
                 random_state=self.seed,
                 n_jobs=-1 if self.jobs is None else self.jobs,
             )

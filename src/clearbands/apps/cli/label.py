@@ -38,7 +38,7 @@ def label(
     """Choose the rows whose true values would teach the model most, best first.
 
     They are rows that the model knows least, by the epistemic width, and that are not all alike.
-    The columns are row (counted from 1), point, lower, upper and the parts of the width.
+    The columns are row (counted from 1) and those of predict_frame.
     """
     files.check_output(out, inputs=[model, data], table=True)
     asked = asked_of(separator, decimal, encoding)
@@ -55,7 +55,7 @@ def label(
     with console.working("Choosing rows"):
         chosen = rank_by_epistemic(fitted, X, min(n, X.height))
         of_chosen = None if labels is None else labels[chosen]
-        table = predict(fitted, X[chosen], calibration_groups=of_chosen).table()
+        table = predict(fitted, X[chosen], calibration_groups=of_chosen).frame()
     rows = pl.Series("row", chosen + 1)
     files.write_table(table.select(rows, *(column[chosen] for column in kept), *table), out)
     if out != STREAM:

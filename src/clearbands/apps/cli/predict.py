@@ -72,9 +72,6 @@ def predict(
             "--below", metavar="VALUE", help="The chance to be below: a number or a column."
         ),
     ] = [],  # noqa: B006
-    unfamiliar: Annotated[
-        bool, typer.Option("--unfamiliar", help="Say which rows are unlike those of the fit.")
-    ] = False,
     keep: Keep = [],  # noqa: B006
     row_id: KnownId = None,
     separator: Separator = None,
@@ -85,16 +82,18 @@ def predict(
     scheduler: Scheduler = None,
     work: Work = None,
 ) -> None:
-    """Write point, bounds and the two parts of the width for every row.
+    """Write the prediction, its bounds and why they are wide for every row.
 
-    The columns are point, lower, upper (lower_0.9, upper_0.9, ... with several levels), and, at
-    the first level, the widths aleatoric and epistemic and epistemic_share between 0 and 1; then
-    quantile_0.1, above_400000, below_... and unfamiliar, if asked for. With --side the two parts
+    The columns are those of predict_frame: prediction; lower_90 and upper_90, a pair for every
+    level; at the first level the widths aleatoric and epistemic, epistemic_share between 0 and 1,
+    and dominant (noise, ignorance or unclear); unfamiliar, whether the row is unlike those of the
+    fit. Then come quantile_0.1, above_400000 and below_..., if asked for. With --side the two parts
     are still those of the interval with both bounds. Columns that the model does not know are
     ignored. Parquet files are read piece by piece: the table may be larger than memory.
 
-    Of a model for classes: class, the classes of its set, p_ and the name of each class with its
-    probability, the entropies aleatoric and epistemic in bits, and epistemic_share.
+    A model for classes gives prediction; set_90, the classes of the set; p_ and the name of each
+    class with its probability; the entropies aleatoric and epistemic in bits, epistemic_share,
+    dominant and unfamiliar.
     """
     from clearbands.apps.cli.predict_files import predict_files, table_in_files
     from clearbands.apps.cli.predicting import Wanted
@@ -107,7 +106,6 @@ def predict(
         tuple(quantile),
         tuple(above),
         tuple(below),
-        unfamiliar,
         tuple(keep),
         row_id,
         tails,

@@ -32,7 +32,6 @@ class Wanted:
     quantiles: tuple[float, ...] = ()
     above: tuple[str, ...] = ()
     below: tuple[str, ...] = ()
-    unfamiliar: bool = False
     keep: tuple[str, ...] = ()
     row_id: str | None = None
     tails: str | None = None
@@ -46,7 +45,7 @@ class Wanted:
         kept = kept_columns(model, reading, names, self.row_id)
         X = features_in(model, reading)
         if is_classifier(model):
-            table = class_table(model, X, list(self.levels), self.unfamiliar)
+            table = class_table(model, X, list(self.levels))
         else:
             values = _values(self.above, reading), _values(self.below, reading)
             table = _predict(model, X, groups_in(model, reading), self._questions(*values))
@@ -70,7 +69,6 @@ class Wanted:
             self.quantiles,
             above or {},
             below or {},
-            self.unfamiliar,
             None if self.tails is None else tails_in("--tails", self.tails),
         )
 
@@ -100,5 +98,5 @@ def _predict(
         stop = start + ROWS_AT_ONCE
         labels = None if groups is None else groups[start:stop]
         rows = questions.rows(start, stop)
-        tables.append(predict(model, X[start:stop], rows, labels).table())
+        tables.append(predict(model, X[start:stop], rows, labels).frame())
     return pl.concat(tables)

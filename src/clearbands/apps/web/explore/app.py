@@ -98,7 +98,7 @@ def score_file(candidate: Candidate, content: bytes, name: str) -> tuple[bytes, 
         table_in = unpacked(content, Path(name), LIMITS.bytes)
         reading = read_fitted(*table_in, name, fitted_columns(model))
         rows = take_features(reading.frame, [feature.name for feature in candidate.features], name)
-        table = predict_rows(model, rows).table()
+        table = predict_rows(model, rows).frame()
     except TooLargeError as error:
         raise Refusal(413, str(error)) from error
     except (ValueError, TypeError, ImportError) as error:

@@ -12,7 +12,7 @@ from clearbands.apps.web.bands import finite
 from clearbands.apps.web.explore.scene import CHOICES, Candidate, Control, Scene
 from clearbands.apps.web.rows import Row
 from clearbands.models.monotone import directions_of
-from clearbands.prediction.predictions import Predictions, part_widths
+from clearbands.prediction.predictions import Predictions, reasons
 from clearbands.prediction.questions import Questions, fan_levels
 from clearbands.prediction.uncertainty import Uncertainty
 from clearbands.tables.kinds import value_of
@@ -41,7 +41,7 @@ def overview(scene: Scene) -> dict[str, Any]:
         "rows": list(scene.rows),
         "numbers": list(scene.numbers),
         "first": scene.first,
-        "column": telling_column(scene, models[0]["bands"][0]["center"]),
+        "column": telling_column(scene, models[0]["bands"][0]["prediction"]),
         "n_rows": scene.n_rows,
         "truth": None if scene.truth is None else list(scene.truth),
         "n_seen": scene.n_seen,
@@ -173,12 +173,14 @@ def _excess(widths: list[float | None], j: int) -> float | None:
 def _columns(parts: Uncertainty) -> dict[str, Any]:
     lower, upper = parts.interval.T
     columns = {
-        "center": parts.center,
+        "prediction": parts.center,
         "lower": lower,
         "upper": upper,
         "inner_lower": parts.center - parts.aleatoric[:, 0],
         "inner_upper": parts.center + parts.aleatoric[:, 1],
-        **part_widths(parts),
+        **reasons(parts),
     }
-    found = {name: [finite(value) for value in values] for name, values in columns.items()}
-    return found | {"total_epistemic_share": parts.total_epistemic_share}
+    dominant = columns.pop("dominant").tolist()
+    numbers = {name: [finite(value) for value in values] for name, values in columns.items()}
+    totals = {"total_epistemic_share": parts.total_epistemic_share}
+    return numbers | {"dominant": dominant} | totals

@@ -17,13 +17,14 @@ from clearbands.apps.reading.features import row_features
 from clearbands.apps.web.bodies import Bodies
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import ProblemJson, Refusal
+from clearbands.apps.web.service.answers import JSON
 from clearbands.apps.web.service.classes import ClassScorer
 from clearbands.apps.web.service.description import Source, describe_model, metric_labels, refusals
 from clearbands.apps.web.service.endpoints import GUARDED, OPEN
 from clearbands.apps.web.service.line import Line
 from clearbands.apps.web.service.metrics import Metrics
 from clearbands.apps.web.service.middleware import KnownHosts, Log, Token
-from clearbands.apps.web.service.scoring import JSON, Scorer
+from clearbands.apps.web.service.scoring import Scorer
 from clearbands.apps.web.service.service import Service
 from clearbands.apps.web.service.updates import Updates
 

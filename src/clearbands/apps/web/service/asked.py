@@ -52,10 +52,6 @@ def parameters(highest: float) -> list[dict[str, Any]]:
             _several({"type": "number"}),
         ),
         "below": ("The chance that the target is below this value.", _several({"type": "number"})),
-        "unfamiliar": (
-            "Whether to say which rows are unlike those of the fit.",
-            {"type": "boolean", "default": False},
-        ),
     }
     return [
         {"name": name, "in": "query", "required": False, "description": words, "schema": schema}
@@ -106,7 +102,6 @@ def questions_in(given: Iterable[tuple[str, str]]) -> Questions:
             above={name_of(value): value for value in _numbers("above", found)},
             below={name_of(value): value for value in _numbers("below", found)},
             tails=tails_in("tails", found["tails"][-1]) if "tails" in found else None,
-            unfamiliar=_one("unfamiliar", found, ("false", "true"), "false") == "true",
         )
     except (ValueError, TypeError) as error:
         raise Refusal(422, str(error)) from error

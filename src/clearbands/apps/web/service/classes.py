@@ -5,47 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import BaseModel, Field
 
 from clearbands.apps.reading.features import Feature, typical_row
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import Refusal
-from clearbands.apps.web.service.scoring import CSV, JSON, READERS, Answer
+from clearbands.apps.web.service.answers import JSON, written
+from clearbands.apps.web.service.scoring import READERS, Answer
 from clearbands.calibration.conformal import level_of_rank, suffices
-from clearbands.prediction.class_predictions import ClassPredictions, predict_classes
+from clearbands.prediction.class_predictions import predict_classes
 from clearbands.prediction.questions import Questions
 from clearbands.rows.weighting import size_of
 
 if TYPE_CHECKING:
     from clearbands.classifier import ClearClassifier
 
-CLASS_PARAMETERS = ("level", "unfamiliar")  # what can be asked about classes
-
-
-class SetJson(BaseModel):
-    confidence_level: float
-    classes: list[str] = Field(description="That cannot be ruled out, the most probable first.")
-
-
-class ClassPredictionJson(BaseModel):
-    label: str = Field(alias="class", description="The most probable class.")
-    probabilities: dict[str, float] = Field(description="Of every class.")
-    sets: list[SetJson] = Field(description="One for each level, by default that of the fit.")
-    aleatoric: float = Field(description="Entropy in bits that members hold for chance.")
-    epistemic: float = Field(description="Entropy in bits that comes of their disagreement.")
-    unfamiliar: bool | None = Field(
-        default=None,
-        description="Where it was asked for: whether the row is unlike those of the fit.",
-    )
-
-
-class ClassPredictionsJson(BaseModel):
-    predictions: list[ClassPredictionJson] = Field(
-        description="One for each row, in the order of the rows."
-    )
+CLASS_PARAMETERS = ("level",)  # what can be asked about classes
 
 
 @dataclass(frozen=True)
@@ -63,21 +40,17 @@ class ClassScorer:
         asked = questions or Questions()
         self._check(asked)
         rows = READERS[given](body, self.features, self.limits)
-        can_tell = self.model.familiar_ is not None
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                found = predict_classes(
-                    self.model, rows, asked.levels, unfamiliar=asked.unfamiliar or can_tell
-                )
+                predictions = predict_classes(self.model, rows, asked.levels)
         except (ValueError, TypeError) as error:
             raise Refusal(422, f"The model cannot read the rows: {error}") from error
-        shown = found if asked.unfamiliar else found.without_familiarity()
         return Answer(
-            content=shown.table().write_csv().encode() if wanted == CSV else as_json(shown),
+            content=written(predictions, wanted),
             media_type=wanted,
             n_rows=rows.height,
             widths={},
-            unfamiliar=found.unfamiliar,
+            unfamiliar=predictions.unfamiliar,
         )
 
     @property
@@ -116,23 +89,3 @@ class ClassScorer:
                 f"A level of {level:.9g} needs more calibration rows than the {n:,} of the model: "
                 f"ask for levels up to {self.highest_level:.4g}.",
             )
-
-
-def as_json(found: ClassPredictions) -> bytes:
-    """`ClassPredictionsJson`; the numbers are read back to the last bit."""
-    sets = {level: found.members(level) for level in found.sets}
-    rows: list[dict[str, Any]] = []
-    for i, (label, own) in enumerate(
-        zip(found.likeliest, found.probabilities.tolist(), strict=True)
-    ):
-        row: dict[str, Any] = {
-            "class": label,
-            "probabilities": dict(zip(found.classes, own, strict=True)),
-            "sets": [{"confidence_level": at, "classes": of[i]} for at, of in sets.items()],
-            "aleatoric": float(found.entropies.aleatoric[i]),
-            "epistemic": float(found.entropies.epistemic[i]),
-        }
-        if found.unfamiliar is not None:
-            row["unfamiliar"] = bool(found.unfamiliar[i])
-        rows.append(row)
-    return json.dumps({"predictions": rows}, allow_nan=False).encode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,15 +15,14 @@ from clearbands.apps.web.csv_rows import rows_from_csv
 from clearbands.apps.web.json_rows import rows_from_json
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import Refusal
+from clearbands.apps.web.service.answers import CSV, JSON, written
 from clearbands.apps.web.service.asked import check_enough
-from clearbands.apps.web.service.schemas import as_json
 from clearbands.prediction.predictions import Predictions
 from clearbands.prediction.questions import Questions
 
 if TYPE_CHECKING:
     from clearbands.regressor import ClearRegressor
 
-JSON, CSV = "application/json", "text/csv"
 READERS = {JSON: rows_from_json, CSV: rows_from_csv}
 
 
@@ -53,12 +52,9 @@ class Scorer:
         asked = questions or Questions()
         check_enough(asked, self.model)
         rows = READERS[given](body, self.features, self.limits)
-        # The metrics count unfamiliar rows whether or not the request asks.
-        told = replace(asked, unfamiliar=asked.unfamiliar or self._can_tell)
-        predictions = predict_rows(self.model, rows, told)
-        shown = predictions if asked.unfamiliar else replace(predictions, unfamiliar=None)
+        predictions = predict_rows(self.model, rows, asked)
         return Answer(
-            content=shown.table().write_csv().encode() if wanted == CSV else as_json(shown, asked),
+            content=written(predictions, wanted),
             media_type=wanted,
             n_rows=rows.height,
             widths=self._widths(predictions),
@@ -70,10 +66,6 @@ class Scorer:
         """The highest level that its calibration rows suffice for."""
         bands = getattr(self.model, "any_level_", None)
         return max(self.model.levels_.tolist()) if bands is None else bands.highest
-
-    @property
-    def _can_tell(self) -> bool:
-        return getattr(self.model, "familiar_", None) is not None
 
     def _widths(self, predictions: Predictions) -> dict[float, np.ndarray]:
         """Of the levels of the fit alone: whoever asks could make up any number of others."""

@@ -51,7 +51,7 @@ function drawLine({ picture, plot, control, places, bands, layers, here, place, 
     plot.append(svg("polygon", { class: name, points: [...there, ...back].join(" ") }));
   };
   for (const each of layers) layer(...each);
-  const line = places.map((p, i) => `${x(p)},${y(bands.center[i])}`).join(" ");
+  const line = places.map((p, i) => `${x(p)},${y(bands.prediction[i])}`).join(" ");
   plot.append(svg("polyline", { class: "center", points: line }));
   for (const mark of control.marks.filter((m) => range[0] <= m && m <= range[1])) {
     picture.append(svg("line", { class: "mark", x1: x(mark), x2: x(mark), y1: bottom, y2: bottom + 7 }));
@@ -76,7 +76,7 @@ function drawLine({ picture, plot, control, places, bands, layers, here, place, 
 function drawHere(picture, pixel, here, y, bottom) {
   picture.append(
     svg("line", { class: "here", x1: pixel, x2: pixel, y1: MARGIN.top, y2: bottom }),
-    svg("circle", { class: "dot", cx: pixel, cy: y(here.center[0]), r: 5 }),
+    svg("circle", { class: "dot", cx: pixel, cy: y(here.prediction[0]), r: 5 }),
   );
 }
 
@@ -87,7 +87,7 @@ function drawChoices({ picture, plot, places, bands, layers, place, y, left, rig
   places.forEach((choice, i) => {
     const middle = left + (i + 0.5) * step;
     const bounds = bands.lower[i] == null ? "" : `, between ${showLower(bands.lower[i])} and ${show(bands.upper[i])}`;
-    const tip = `${choice}: ${show(bands.center[i])}${bounds}`;
+    const tip = `${choice}: ${show(bands.prediction[i])}${bounds}`;
     const name = choice === place ? "choice" : "choice faded";
     const group = svg("g", { class: name, "data-tip": tip });
     const bar = (part, lower, upper) => {
@@ -98,7 +98,7 @@ function drawChoices({ picture, plot, places, bands, layers, place, y, left, rig
       );
     };
     for (const each of layers) bar(...each);
-    const at = y(bands.center[i]);
+    const at = y(bands.prediction[i]);
     group.append(svg("line", { class: "center", x1: middle - wide / 2, x2: middle + wide / 2, y1: at, y2: at }));
     plot.append(group);
     const chooseIt = () => choose(choice);

@@ -67,9 +67,9 @@ function choosePlace(place) {
 // Heights that hold nearly all rows and this band, and so stay put while sliders move. Where the
 // band of a few places is far wider than all others it is cut, unless the whole is asked for.
 function heights() {
-  const values = (bands) => bands.flatMap((b) => [...b.lower, ...b.upper, ...b.center]);
+  const values = (bands) => bands.flatMap((b) => [...b.lower, ...b.upper, ...b.prediction]);
   const all = values(scene.models.map((model) => model.bands[state.j]));
-  const drawn = (model) => (state.fan && model.fan.length > 0 ? [{ ...model.fan[0], center: [] }] : [model.bands[state.j]]);
+  const drawn = (model) => (state.fan && model.fan.length > 0 ? [{ ...model.fan[0], prediction: [] }] : [model.bands[state.j]]);
   const own = values(state.answer.models.flatMap(drawn));
   const here = values(state.answer.models.map((model) => model.here[state.j]));
   const range = state.whole ? spread(own) : withoutOutliers(own);
@@ -119,7 +119,7 @@ function drawBands() {
     const chance = model.chance == null ? "" : ` The chance to exceed ${show(state.answer.above)} is ${chanceName(model.chance)}.`;
     const way = scene.models[m].directions[state.answer.column];
     const told = way ? ` The model was told that it ${way > 0 ? "rises" : "falls"} with ${state.answer.column}.` : "";
-    return html("p", {}, name, html("strong", {}, withUnit(here.center[0], scene.unit)), words, chance, told);
+    return html("p", {}, name, html("strong", {}, withUnit(here.prediction[0], scene.unit)), words, chance, told);
   }));
 }
 

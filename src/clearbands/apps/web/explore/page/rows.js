@@ -22,11 +22,11 @@ function reach(values) {
 
 function tipOf(bands, numbers, i) {
   const [noise, ignorance] = [bands.aleatoric[i], bands.epistemic[i]].map(show);
-  return `Row ${numbers[i]}: ${show(bands.center[i])}, noise ${noise}, ignorance ${ignorance}`;
+  return `Row ${numbers[i]}: ${show(bands.prediction[i])}, noise ${noise}, ignorance ${ignorance}`;
 }
 
 export function drawScatter({ bands, numbers, chosen, size, choose }) {
-  const finite = bands.center.map((_, i) => i).filter((i) => Number.isFinite(width(bands, i)));
+  const finite = bands.prediction.map((_, i) => i).filter((i) => Number.isFinite(width(bands, i)));
   if (finite.length === 0) return html("p", {}, "All intervals are infinite at this level.");
   const [across, up] = ["aleatoric", "epistemic"].map((name) => reach(finite.map((i) => bands[name][i])));
   const left = roomForHeights([0, up]);
@@ -82,7 +82,7 @@ export function fillList({ bands, numbers, truth, order, chosen, choose }) {
   for (const i of listed) {
     const cells = [
       html("td", {}, html("button", { type: "button", "aria-label": `Row ${numbers[i]}` }, String(numbers[i]))),
-      html("td", {}, show(bands.center[i])),
+      html("td", {}, show(bands.prediction[i])),
       html("td", { class: "bounds" }, `${showLower(bands.lower[i])} to ${show(bands.upper[i])}`),
       ...(truth ? [truthCell(truth[i], bands, i)] : []),
       html("td", {}, stack(bands.aleatoric[i], bands.epistemic[i], widest)),
@@ -117,7 +117,7 @@ export function fillSummary({ models, level, j, truth, unit }) {
   for (const model of models) {
     const bands = model.bands[j];
     const inside = truth ? truth.filter((value, i) => isInside(value, bands, i)).length : 0;
-    const typical = median(bands.center.map((_, i) => width(bands, i)));
+    const typical = median(bands.prediction.map((_, i) => width(bands, i)));
     const cells = [
       model.name,
       withUnit(Number.isFinite(typical) ? typical : null, unit),
@@ -143,5 +143,5 @@ function median(values) {
 // The share of rows whose interval is narrower than this one.
 export function narrower(bands, i) {
   const own = width(bands, i);
-  return bands.center.filter((_, k) => width(bands, k) < own).length / bands.center.length;
+  return bands.prediction.filter((_, k) => width(bands, k) < own).length / bands.prediction.length;
 }

@@ -7,7 +7,7 @@ import { narrower } from "./rows.js";
 const NAMED = 6;
 
 export function explain({ number, i, bands, level, changes, controls, truth, unit }) {
-  const [lower, upper, center] = [bands.lower[i], bands.upper[i], bands.center[i]];
+  const [lower, upper, center] = [bands.lower[i], bands.upper[i], bands.prediction[i]];
   const known = truth ? ` The true value is ${show(truth[i])}.` : "";
   const parts = [
     html("h3", {}, `Row ${number}`),

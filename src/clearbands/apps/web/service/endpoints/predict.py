@@ -8,15 +8,11 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
 from clearbands.apps.web.refusals import Refusal
+from clearbands.apps.web.service.answers import CSV, JSON, answers_of, class_answers_of
 from clearbands.apps.web.service.asked import parameters, questions_in
-from clearbands.apps.web.service.classes import (
-    CLASS_PARAMETERS,
-    ClassPredictionsJson,
-    ClassScorer,
-)
+from clearbands.apps.web.service.classes import CLASS_PARAMETERS, ClassScorer
 from clearbands.apps.web.service.description import predict_answers, request_body
-from clearbands.apps.web.service.schemas import PredictionsJson
-from clearbands.apps.web.service.scoring import CSV, JSON, READERS
+from clearbands.apps.web.service.scoring import READERS
 from clearbands.apps.web.service.service import Service
 
 
@@ -28,9 +24,9 @@ def routes(service: Service) -> APIRouter:
         summary="Bands for rows",
         description=(
             "Every row must have exactly the columns of the model. Missing values are null in "
-            "JSON and empty in CSV. With `Accept: text/csv` the answer is the table that "
-            "`clearbands predict` writes. The address may ask for other levels, quantiles and "
-            "chances."
+            "JSON and empty in CSV. The answer has the columns of `predict_frame`; with "
+            "`Accept: text/csv` it is the table that `clearbands predict` writes. The address may "
+            "ask for other levels, quantiles and chances."
         ),
         response_model=_answers_of(service),
         openapi_extra={
@@ -64,8 +60,10 @@ def _parameters_of(service: Service) -> list[dict[str, Any]]:
 
 
 def _answers_of(service: Service) -> type[BaseModel]:
-    is_classifier = isinstance(service.scorer, ClassScorer)
-    return ClassPredictionsJson if is_classifier else PredictionsJson
+    levels = [level.confidence_level for level in service.info.levels]
+    if service.info.classes is None:
+        return answers_of(levels)
+    return class_answers_of(levels, service.info.classes)
 
 
 def given_type(request: Request) -> str:
