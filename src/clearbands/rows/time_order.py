@@ -7,20 +7,15 @@ theirs. What judges a row has seen only rows whose place is smaller by more than
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
 from itertools import pairwise
 from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils import _safe_indexing
 
 from clearbands.rows.split import Rows
 from clearbands.rows.telling import warn
-from clearbands.rows.typed import TableLike
-from clearbands.rows.weighting import fit_weighted
 
 FIRST_SHARE = 0.25
 """Of the moments, that only train: models of much fewer rows would say little about the last."""
@@ -205,27 +200,3 @@ def hold_out_last(rows: Rows, share: float, place: np.ndarray, gap: int) -> tupl
             " no earlier rows are left to train. Give more rows, or a smaller gap."
         )
     return rows.take(earlier), rows.take(np.flatnonzero(place >= first))
-
-
-def say_forward(
-    part: BaseEstimator,
-    X: TableLike,
-    y: np.ndarray,
-    of_blocks: list[Stage],
-    say: Callable[[Any, Any], np.ndarray],
-    weight: np.ndarray | None = None,
-) -> np.ndarray:
-    """(n, ...): what copies of the part, fitted on their past alone, say of the rows of blocks.
-
-    NaN for rows in no block. Nothing of a row depends on later ones.
-    """
-    found: np.ndarray | None = None
-    for past, block in of_blocks:
-        own = None if weight is None else weight[past]
-        copy = fit_weighted(clone(part), _safe_indexing(X, past), y[past], own)
-        said = say(copy, _safe_indexing(X, block))
-        if found is None:
-            found = np.full((len(y), *said.shape[1:]), np.nan)
-        found[block] = said
-    assert found is not None
-    return found

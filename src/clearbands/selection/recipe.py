@@ -42,13 +42,10 @@ from clearbands.selection.judging import LeaderboardRow, NoiseCandidate
 from clearbands.selection.model_search import Contest
 from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
 from clearbands.uncertainty.bands import Components
-from clearbands.uncertainty.crossfitted import as_cross_part
-from clearbands.uncertainty.crossfitted_noise import CrossFittedNoise
 from clearbands.uncertainty.epistemic import CrossPart, EpistemicPart, OutOfBagEnsemble
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
-from clearbands.uncertainty.forward import ForwardFitted
-from clearbands.uncertainty.forward_noise import ForwardFittedNoise
 from clearbands.uncertainty.pairs import Blend, Pair
+from clearbands.uncertainty.resampled import resampled, resampled_noise
 
 RESIDUALS = ("in-sample", "out-of-bag", "target")
 GIVEN = "given"  # the name of a part in the leaderboard that had no rival
@@ -239,14 +236,10 @@ class Recipe:
 
     def _crossed(self, part: BaseEstimator) -> CrossPart:
         """The part so that it can judge rows as unseen."""
-        if self.gap is None or part.fitted_elsewhere:
-            return as_cross_part(part)
-        return ForwardFitted(part, self.gap)
+        return resampled(part, self.gap)
 
     def _crossed_noise(self, part: AleatoricPart) -> ResampledPart:
-        if self.gap is not None:
-            return ForwardFittedNoise(part, self.gap)
-        return part if isinstance(part, ResampledPart) else CrossFittedNoise(part)
+        return resampled_noise(part, self.gap)
 
     def _shown(self, X: TableLike) -> str:
         """What competing aleatoric parts see besides X."""

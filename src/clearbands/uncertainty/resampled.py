@@ -1,0 +1,286 @@
+"""Who did not see this row: any part, fitted in copies that each leave rows out.
+
+`splits` say how: `FoldSplits` leave out one fold each, `ForwardSplits` all that comes after, and
+`Elsewhere` is for models that come fitted, on rows that nobody here knows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from clearbands.models.bagging import Folds, set_up
+from clearbands.rows.checks import check_count, check_levels, check_table, check_target
+from clearbands.rows.time_order import places, stages
+from clearbands.rows.typed import Seed, TableLike
+from clearbands.rows.weighting import check_sample_weight, fit_weighted
+from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
+from clearbands.uncertainty.epistemic import (
+    CenterAndWidths,
+    CrossPart,
+    EpistemicPart,
+    say_flat,
+    unflat,
+)
+
+N_FOLDS = 5
+
+
+Split = tuple[np.ndarray, np.ndarray]
+"""The numbers of rows that fit a copy of a part, and of those that it judges."""
+
+
+class Splits(ABC):
+    """How copies of a part leave rows out."""
+
+    trains: bool = True
+    refits: bool = False
+    """Whether new rows are for one more copy, fitted on all rows, and not for the mean of those
+    that left rows out."""
+
+    @abstractmethod
+    def of(self, n_rows: int, groups: np.ndarray | None, rng: np.random.RandomState) -> list[Split]:
+        """One for each copy."""
+
+
+@dataclass(frozen=True)
+class FoldSplits(Splits):
+    """A copy for each fold, fitted without it; rows of one label in `groups` are in one fold.
+
+    Fewer rows than folds make as many folds as rows.
+    """
+
+    n_folds: int = N_FOLDS
+
+    def of(self, n_rows: int, groups: np.ndarray | None, rng: np.random.RandomState) -> list[Split]:
+        check_count(self.n_folds, "n_folds", smallest=2)
+        drawn = Folds.draw(n_rows, self.n_folds, 1, rng, groups).counts
+        return [(np.flatnonzero(seen), np.flatnonzero(seen == 0)) for seen in drawn]
+
+
+@dataclass(frozen=True)
+class ForwardSplits(Splits):
+    """A copy for each block of rows in the order of time, fitted on what came before it.
+
+    The first block is judged by none. `groups` are the places of the rows in time, which do not
+    fall, and `gap` is how many moments before a block train no copy that judges it. Copies saw
+    fewer rows than the one that is fitted on all, and are somewhat less certain: what is
+    calibrated on them is rather too wide than too short.
+    """
+
+    gap: int = 0
+    refits = True
+
+    def of(self, n_rows: int, groups: np.ndarray | None, rng: np.random.RandomState) -> list[Split]:
+        blocks = stages(places(n_rows) if groups is None else groups, self.gap)
+        return list(blocks)
+
+
+@dataclass(frozen=True)
+class Elsewhere(Splits):
+    """Nothing is trained here: all rows are taken for unseen, which the owner must know."""
+
+    trains = False
+
+    def of(self, n_rows: int, groups: np.ndarray | None, rng: np.random.RandomState) -> list[Split]:
+        return [(np.arange(n_rows), np.arange(n_rows))]
+
+
+class Resampled(BaseEstimator):
+    """What both kinds of parts share: the copies, and whom to ask.
+
+    Parameters
+    ----------
+    part : epistemic or aleatoric part
+    splits : Splits
+        Which rows fit which copy, and which rows it judges.
+    confidence_level : float or list of float
+    n_jobs, random_state
+        As in scikit-learn, handed to a part that leaves them open.
+
+    Attributes
+    ----------
+    parts_ : list of fitted copies
+        New rows get the mean of what they say. One for each split, or a single one, fitted on all
+        rows.
+    """
+
+    def __init__(
+        self,
+        part: BaseEstimator,
+        splits: Splits = FoldSplits(),
+        *,
+        confidence_level: float | Sequence[float] = 0.9,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.part = part
+        self.splits = splits
+        self.confidence_level = confidence_level
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit_copies(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        groups: np.ndarray | None,
+    ) -> None:
+        X = check_table(self, X, reset=True)
+        y = check_target(y, X)
+        weight = check_sample_weight(sample_weight, len(y))
+        rng = check_random_state(self.random_state)
+        splits = self.splits.of(len(y), groups, rng)
+        part = set_up(self.part, check_levels(self.confidence_level), self.n_jobs, rng)
+
+        def fitted(part: BaseEstimator, rows: np.ndarray) -> BaseEstimator:
+            own = weight[rows] if weight is not None and self.splits.trains else None
+            return fit_weighted(part, _safe_indexing(X, rows), y[rows], own)
+
+        self.judged_ = [judged for _, judged in splits]
+        self.unseen_: np.ndarray | None = None
+        if not self.splits.refits:
+            self.parts_ = [fitted(clone(part), train) for train, _ in splits]
+            return
+        light = part.lighter() if hasattr(part, "lighter") else part
+        said = [
+            self._ask(fitted(clone(light), train), _safe_indexing(X, judged))
+            for train, judged in splits
+        ]
+        self.unseen_ = np.full((len(y), *said[0].shape[1:]), np.nan)
+        self.unseen_[np.concatenate(self.judged_)] = np.concatenate(said)
+        self.parts_ = [fit_weighted(part, X, y, weight)]
+
+    @abstractmethod
+    def _ask(self, part: Any, X: TableLike) -> np.ndarray:
+        """(n, ...): what a fitted copy says of rows."""
+
+    def _ask_all(self, X: TableLike) -> np.ndarray:
+        """The mean over the copies."""
+        check_is_fitted(self, "parts_")
+        X = check_table(self, X, reset=False)
+        return np.mean([self._ask(part, X) for part in self.parts_], axis=0)
+
+    def _ask_unseen(self, X: TableLike) -> np.ndarray:
+        """Of each training row by the copy that did not see it; NaN where there is none."""
+        check_is_fitted(self, "parts_")
+        if self.unseen_ is not None:
+            n = len(self.unseen_)
+            if _num_samples(X) != n:
+                raise ValueError(
+                    f"X must be the {n:,} rows given to fit, in their order; got "
+                    f"{_num_samples(X):,}."
+                )
+            return self.unseen_
+        X = check_table(self, X, reset=False)
+        said = [
+            self._ask(part, _safe_indexing(X, rows))
+            for part, rows in zip(self.parts_, self.judged_, strict=True)
+        ]
+        return np.concatenate(said)[np.argsort(np.concatenate(self.judged_))]
+
+
+class ResampledEpistemic(Resampled, CrossPart):
+    """Any epistemic part; a row is judged by a copy that did not see it. See `Resampled`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import FoldedEnsemble
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X = np.arange(40.0)[:, None]
+    >>> folded = FoldedEnsemble(LinearRegression())
+    >>> part = ResampledEpistemic(folded, ForwardSplits(), random_state=0).fit(X, X[:, 0])
+    >>> np.flatnonzero(np.isnan(part.predict_unseen(X).center)).tolist()
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    """
+
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        validation: tuple[Any, Any] | None = None,
+        groups: np.ndarray | None = None,
+    ) -> ResampledEpistemic:
+        """`groups` (n,) are what the splits make of them: labels, or places in time."""
+        self._fit_copies(X, y, sample_weight, groups)
+        return self
+
+    def _ask(self, part: EpistemicPart, X: TableLike) -> np.ndarray:
+        return say_flat(part, X)
+
+    def predict(self, X: TableLike) -> np.ndarray:
+        """(n,): the center."""
+        check_is_fitted(self, "parts_")
+        return self.parts_[0].predict(X) if self.splits.refits else super().predict(X)
+
+    def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
+        return unflat(self._ask_all(X))
+
+    def predict_like_unseen(self, X: TableLike) -> CenterAndWidths:
+        return self.predict_with_widths(X)
+
+    def predict_unseen(self, X: TableLike) -> CenterAndWidths:
+        return unflat(self._ask_unseen(X))
+
+    @property
+    def judges_all(self) -> bool:  # type: ignore[override]
+        """Whether every row should find members that did not see it."""
+        return not self.splits.refits
+
+    @property
+    def winner_(self) -> BaseEstimator:
+        """The model that won the center, of parts that have one."""
+        return self.parts_[0].winner_
+
+
+class ResampledAleatoric(Resampled, ResampledPart):
+    """Any aleatoric part; the noise of a row is learned without it. See `Resampled`."""
+
+    def fit(
+        self,
+        X: TableLike,
+        residual: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: np.ndarray | None = None,
+    ) -> ResampledAleatoric:
+        """`groups` (n,) are what the splits make of them: labels, or places in time."""
+        self._fit_copies(X, residual, sample_weight, groups)
+        return self
+
+    def _ask(self, part: AleatoricPart, X: TableLike) -> np.ndarray:
+        return part.predict_widths(X)
+
+    def predict_widths(self, X: TableLike) -> np.ndarray:
+        return self._ask_all(X)
+
+    def predict_unseen_widths(self, X: TableLike) -> np.ndarray:
+        return self._ask_unseen(X)
+
+
+def resampled(part: EpistemicPart, gap: int | None = None) -> CrossPart:
+    """The part itself if it can judge rows as unseen, else in copies; with a `gap`, in time."""
+    if part.fitted_elsewhere and not isinstance(part, CrossPart):
+        return ResampledEpistemic(part, Elsewhere())
+    if gap is not None:
+        return ResampledEpistemic(part, ForwardSplits(gap))
+    return part if isinstance(part, CrossPart) else ResampledEpistemic(part)
+
+
+def resampled_noise(part: AleatoricPart, gap: int | None = None) -> ResampledPart:
+    """The same for an aleatoric part."""
+    if gap is not None:
+        return ResampledAleatoric(part, ForwardSplits(gap))
+    return part if isinstance(part, ResampledPart) else ResampledAleatoric(part)
