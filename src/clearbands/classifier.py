@@ -38,7 +38,7 @@ from clearbands.prediction.familiarity import (
     ordinary_rows,
     texts_of_rows,
 )
-from clearbands.prediction.interval_regressor import learns_from_target
+from clearbands.prediction.interval_regressor import learns_from_target, make_encoder
 from clearbands.rows.checks import (
     check_count,
     check_levels,
@@ -54,7 +54,7 @@ from clearbands.rows.telling import warn
 from clearbands.rows.typed import Calibration, Seed, TableLike
 from clearbands.rows.weighting import check_row_weight
 from clearbands.selection.class_members import class_pool, stratified_folds, train
-from clearbands.tables.encoder import TableEncoder, encode
+from clearbands.tables.encoder import encode, encode_to_fit
 from clearbands.tables.native import FrameKind, kind_of
 
 if TYPE_CHECKING:
@@ -93,7 +93,9 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         Share of the rows that "joint" and "conformal" hold out when `fit` is given no calibration
         set.
     encoder : "auto", transformer or None
-        Turns tables into numbers; "auto" is a `TableEncoder`, None leaves X as it is.
+        Turns tables into numbers; "auto" is a `TableEncoder`, None leaves X as it is. Where the
+        models compete, "auto" leaves it to their members what the values of a text column with
+        more than 10 of them are worth: each learns it from its own rows.
     n_jobs, random_state
         As in scikit-learn. The result does not depend on `n_jobs`.
 
@@ -452,7 +454,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
                 'after others were held out: give more rows, or choose calibration="cross".'
             )
         self.encoder_ = self._make_encoder().fit(rows.X, rows.y)
-        rows = replace(rows, X=encode(self.encoder_, rows.X))
+        rows = replace(rows, X=encode_to_fit(self.encoder_, rows.X))
         draws = stratified_folds(rows.y, self.n_folds, self.n_repeats, rng)
         models = {name: seed_missing(clone(m), rng) for name, m in self._pool(len(rows)).items()}
         trained = train(models, rows, len(self.classes_), draws, self.n_repeats, n_jobs=self.n_jobs)
@@ -462,7 +464,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
 
     def _familiar(self, train: Rows, held_out: Rows | None = None) -> Familiarity | None:
         """How ordinary rows look, as for numbers; None where members see a table."""
-        encoded = encode(self.encoder_, train.X)
+        encoded = encode_to_fit(self.encoder_, train.X)
         if not isinstance(encoded, np.ndarray):
             return None
         texts = texts_of_rows(self.encoder_, train.X)
@@ -502,7 +504,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         is_auto = isinstance(self.encoder, str)
         if self.encoder is None or (is_auto and self.members is not None):
             return FunctionTransformer()
-        return TableEncoder() if is_auto else clone(self.encoder)
+        return make_encoder(self.encoder, codes=True)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

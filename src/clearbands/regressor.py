@@ -110,7 +110,9 @@ class ClearRegressor(UpdatingRegressor):
         in such columns alone, center, bounds, quantiles and chances then keep that order. Only
         trees that can promise it compete, and widths depend on the other columns alone.
     encoder : "auto", transformer or None
-        Turns tables into numbers; "auto" is a `TableEncoder`, None leaves X as it is.
+        Turns tables into numbers; "auto" is a `TableEncoder`, None leaves X as it is. Where the
+        models compete, "auto" leaves it to their members what the values of a text column with
+        more than 10 of them are worth: each learns it from its own rows.
     n_jobs, random_state
         As in scikit-learn, handed to parts that leave theirs open. The result does not depend
         on `n_jobs`.

@@ -17,7 +17,9 @@ from sklearn.utils.validation import _num_samples
 
 from clearbands.engine.progress import report
 from clearbands.engine.threads import one_blas_thread
+from clearbands.models.category_bag import fit_category_bag
 from clearbands.rows.checks import check_count, check_predictions
+from clearbands.rows.coded import code_columns
 from clearbands.rows.hashing import hashed_counts, hashed_folds, hashed_share
 from clearbands.rows.time_order import Stage
 from clearbands.rows.typed import Seed, TableLike
@@ -344,17 +346,46 @@ def fit_bag(
     draws: Draws,
     *,
     weight: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
     n_jobs: int | None,
     stage: str,
 ) -> Bag:
     """Refit `model` on the rows of every draw; models that can do it in one go do.
 
-    A row counts as its `weight` (n,) says each time it is drawn, by default once.
+    A row counts as its `weight` (n,) says each time it is drawn, by default once. Where columns of
+    X are codes of categories (`clearbands.rows.coded`), every member learns from its own rows what
+    they are worth; rows of one label in `groups` (n,) then tell each other nothing of theirs.
     """
+    if code_columns(X):
+        return _fit_on_categories(model, X, y, draws, weight, groups, n_jobs, stage)
     if not hasattr(model, "fit_bag"):
         return fit_clones(model, X, y, draws.counts, weight=weight, n_jobs=n_jobs, stage=stage)
     weights = {} if weight is None else {"weight": weight}  # models of others may know none
     return model.fit_bag(X, y, draws.counts, n_jobs=n_jobs, stage=stage, **weights)
+
+
+def _fit_on_categories(
+    model: BaseEstimator,
+    X: Any,
+    y: np.ndarray,
+    draws: Draws,
+    weight: np.ndarray | None,
+    groups: np.ndarray | None,
+    n_jobs: int | None,
+    stage: str,
+) -> Bag:
+    """Members that see what categories are worth: of y, and of its size to models of its spread."""
+
+    def targets(count: np.ndarray) -> np.ndarray:
+        if len(getattr(model, "quantiles", ())) < 2:
+            return y[:, None]
+        return np.column_stack([y, np.abs(y - np.average(y, weights=count))])
+
+    def fit(own: Any, view: np.ndarray, counts: np.ndarray) -> Bag:
+        return fit_bag(own, view, y, Draws(counts), weight=weight, n_jobs=1, stage=stage)
+
+    options: dict[str, Any] = {"weight": weight, "n_jobs": n_jobs, "stage": stage}
+    return fit_category_bag(model, X, targets, draws.counts, fit, groups=groups, **options)
 
 
 def fit_clones(

@@ -137,6 +137,6 @@ class Still:
 
     def of(self, X: np.ndarray) -> np.ndarray:
         """A copy of the rows in which these columns do not vary."""
-        held = np.array(X)
+        held = np.array(X, subok=True)
         held[:, self.columns] = self.values
         return held

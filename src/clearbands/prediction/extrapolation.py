@@ -10,6 +10,7 @@ import numpy as np
 from clearbands.engine.quantiles import weighted_median, weighted_quantiles
 from clearbands.rows.checks import LARGEST
 from clearbands.rows.chunks import predict_in_chunks
+from clearbands.rows.coded import plain_columns
 from clearbands.rows.levels import normal_distances
 from clearbands.uncertainty.bands import Components
 
@@ -36,7 +37,7 @@ class Extrapolation:
     forgetting the category moves the center of rows whose category is known.
     """
 
-    low: np.ndarray  # (columns,) of the encoded training rows
+    low: np.ndarray  # (columns,) of the encoded training rows, but for those that are codes
     high: np.ndarray
     steepness: np.ndarray  # (columns,): by how much the center changes per range of the column
     margin: float  # in ranges
@@ -56,6 +57,7 @@ class Extrapolation:
         direction: np.ndarray | None = None,
     ) -> Extrapolation:
         """From training rows, and from rows with the center that those said who saw them not."""
+        train, judged = plain_columns(train), plain_columns(judged)
         low, high = train.min(axis=0), train.max(axis=0)
         slopes = np.array([_steepness(half, center, weight) for half in judged.T / 2])
         margin = max((_margin(half, train_weight) for half in train.T / 2), default=0.0)
@@ -63,6 +65,7 @@ class Extrapolation:
             # Of a few values far from all others the range is wide, and no slope holds across it.
             whole = 2 * float(center.max() / 2 - center.min() / 2)
             steepness = np.minimum(slopes * _half_span(low, high), min(whole, LARGEST))
+        direction = None if direction is None else direction[: len(low)]
         return cls(low, high, steepness, margin, direction)
 
     def widened(self, low: np.ndarray, high: np.ndarray) -> Extrapolation:
@@ -81,6 +84,7 @@ class Extrapolation:
         return predict_in_chunks(self._deviations, X, members=X.shape[1])
 
     def _deviations(self, X: np.ndarray) -> np.ndarray:
+        X = X[:, : len(self.low)]
         span = _half_span(self.low, self.high)
         outside = np.maximum(_half_span(X, self.low), _half_span(self.high, X)).clip(0.0)
         with np.errstate(over="ignore"):

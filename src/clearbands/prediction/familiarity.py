@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples
 
 from clearbands.calibration.conformal import capped_rank, order_statistic
+from clearbands.rows.coded import plain_columns
 from clearbands.rows.typed import TableLike
 from clearbands.uncertainty.bands import Components
 
@@ -32,11 +33,14 @@ class Familiarity:
     The threshold is that of `ORDINARY` rows as they look from outside.
     """
 
-    low: np.ndarray  # (columns,) of the encoded training rows
+    low: np.ndarray  # (columns,) of the encoded training rows, but for those that are codes
     high: np.ndarray
     known: list[list[str]]  # the categories of each text column
     width: float  # the epistemic width that is unusual
     threshold: float
+    telling: np.ndarray | None = None
+    """(text columns,) booleans: in which a category that was never seen is unusual; None: in all.
+    In a column of names or numbers of things, ordinary rows have new ones, too."""
 
     @classmethod
     def of(
@@ -54,17 +58,19 @@ class Familiarity:
         and texts are given, or of the training rows with the numbers `rows`, each of which is
         compared with the range and the categories of the others.
         """
-        low, high = train.min(axis=0), train.max(axis=0)
+        numbers = plain_columns(train)
+        low, high = numbers.min(axis=0), numbers.max(axis=0)
         known = [sorted(set(column.tolist())) for column in texts.T]
         n = len(widths)
         width = order_statistic(widths, capped_rank(n, ORDINARY))
         found = cls(low, high, known, width, 0.0)
         if held_out is None:
-            outside, unknown = _left_out(train)[rows], _alone(texts)[rows]
+            outside, new = _left_out(numbers)[rows], _alone(texts)[rows]
         else:
-            outside, unknown = found._outside(held_out[0]), found._unknown(held_out[1])
-        scores = found._combine(widths, outside, unknown)
-        return cls(low, high, known, width, order_statistic(scores, capped_rank(n, ORDINARY)))
+            outside, new = found._outside(held_out[0]), found.unknown(held_out[1])
+        found = replace(found, telling=_telling(new))
+        scores = found._combine(widths, outside, found._count(new))
+        return replace(found, threshold=order_statistic(scores, capped_rank(n, ORDINARY)))
 
     def widened(
         self, low: np.ndarray, high: np.ndarray, texts: Sequence[set[str] | None]
@@ -81,7 +87,7 @@ class Familiarity:
 
     def scores(self, X: np.ndarray, texts: np.ndarray, widths: np.ndarray) -> np.ndarray:
         """(n,): how strange new rows are; above `threshold` they are unfamiliar."""
-        return self._combine(widths, self._outside(X), self._unknown(texts))
+        return self._combine(widths, self._outside(X), self._count(self.unknown(texts)))
 
     def _combine(self, widths: np.ndarray, outside: np.ndarray, unknown: np.ndarray) -> np.ndarray:
         wide = widths / self.width if self.width > 0 else np.zeros(len(widths))
@@ -89,17 +95,19 @@ class Familiarity:
 
     def _outside(self, X: np.ndarray) -> np.ndarray:
         """(n,): how far outside the range of a column, in units of the range, at the most."""
-        return _excess(X, self.low, self.high)
+        return _excess(X[:, : len(self.low)], self.low, self.high)
 
-    def _unknown(self, texts: np.ndarray) -> np.ndarray:
-        """(n,): how many categories were never seen."""
-        return self.unknown(texts).sum(axis=1).astype(float)
+    def _count(self, unknown: np.ndarray) -> np.ndarray:
+        """(n,): how many categories are unusual for not having been seen."""
+        telling = getattr(self, "telling", None)
+        return (unknown if telling is None else unknown[:, telling]).sum(axis=1).astype(float)
 
     def unknown(self, texts: np.ndarray) -> np.ndarray:
         """(n, t) booleans: which categories were never seen."""
         found = np.zeros(texts.shape, bool)
         for j, known in enumerate(self.known):
-            found[:, j] = ~np.isin(texts[:, j].astype(str), known)
+            names = set(known)
+            found[:, j] = [text not in names for text in texts[:, j].tolist()]
         return found
 
 
@@ -128,7 +136,7 @@ def epistemic_width(components: Components) -> np.ndarray:
 def texts_of_rows(encoder: BaseEstimator, X: TableLike) -> np.ndarray:
     """(n, t): the text columns of rows that are not encoded yet."""
     if not hasattr(encoder, "text_block"):
-        return np.empty((_num_samples(X), 0), "U1")
+        return np.empty((_num_samples(X), 0), object)
     return encoder.text_block(X)
 
 
@@ -151,9 +159,24 @@ def _left_out(X: np.ndarray) -> np.ndarray:
 
 
 def _alone(texts: np.ndarray) -> np.ndarray:
-    """(n,): how many categories of each row no other row has."""
-    found = np.zeros(len(texts))
-    for column in texts.T:
-        _, place, counts = np.unique(column, return_inverse=True, return_counts=True)
-        found += counts[place] == 1
+    """(n, t) booleans: which categories no other row has."""
+    found = np.zeros(texts.shape, bool)
+    for j, column in enumerate(texts.T):
+        _, place, counts = np.unique(column.astype(str), return_inverse=True, return_counts=True)
+        found[:, j] = counts[place] == 1
     return found
+
+
+def _telling(new: np.ndarray) -> np.ndarray:
+    """(t,) booleans: the columns in which ordinary rows (n, t) hardly have a new category.
+
+    As many columns as can be, the most familiar first, so that at most half as many rows as may be
+    flagged have a new category in any of them.
+    """
+    telling = np.zeros(new.shape[1], bool)
+    any_new = np.zeros(len(new), bool)
+    for j in np.argsort(new.mean(axis=0), kind="stable") if len(new) else ():
+        if np.mean(any_new | new[:, j]) > (1 - ORDINARY) / 2:
+            break
+        any_new, telling[j] = any_new | new[:, j], True
+    return telling

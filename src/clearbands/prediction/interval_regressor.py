@@ -28,6 +28,7 @@ from clearbands.rows.split import Rows
 from clearbands.rows.telling import warn
 from clearbands.rows.typed import Table, TableLike
 from clearbands.rows.weighting import check_row_weight
+from clearbands.tables.categories import CategoryCodes
 from clearbands.tables.encoder import TableEncoder, encode
 from clearbands.uncertainty.bands import Components, make_interval
 
@@ -156,11 +157,25 @@ def learns_from_target(encoder: BaseEstimator | str | None) -> bool:
     return any(get_tags(step).target_tags.required for step in steps if hasattr(step, "fit"))
 
 
-def make_encoder(encoder: BaseEstimator | str | None) -> BaseEstimator:
-    """The encoder that the parameter stands for, not fitted."""
+def make_encoder(
+    encoder: BaseEstimator | str | None, *, codes: bool = False, dates: str = "parts"
+) -> BaseEstimator:
+    """The encoder that the parameter stands for, not fitted.
+
+    With `codes`, "auto" leaves it to the models what categories are worth: see `CategoryCodes`.
+    """
     if encoder is None:
         return _AsItIs()
-    return TableEncoder() if isinstance(encoder, str) else clone(encoder)
+    if not isinstance(encoder, str):
+        return clone(encoder)
+    return TableEncoder(categorical=CategoryCodes() if codes else None, dates=dates)
+
+
+def without_codes(encoder: BaseEstimator) -> Any:
+    """The encoder with dummies instead of codes, for members that take numbers alone."""
+    if isinstance(getattr(encoder, "categorical", None), CategoryCodes):
+        return clone(encoder).set_params(categorical=None)
+    return encoder
 
 
 def check_encoder_sees_no_target(encoder: BaseEstimator | str | None) -> None:

@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_y, validate_data
 
 from clearbands.rows.class_labels import is_missing
+from clearbands.rows.coded import code_columns, coded
 from clearbands.rows.typed import TableLike
 
 DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
@@ -86,7 +87,8 @@ def check_numeric(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarra
     if not reset and _is_trusted(estimator, X, as_matrix=True):
         return X
     _check_matrix(X)
-    return validate_data(estimator, _unmasked(X), dtype=np.float64, order="C", reset=reset)
+    checked = validate_data(estimator, _unmasked(X), dtype=np.float64, order="C", reset=reset)
+    return coded(checked, code_columns(X))
 
 
 def check_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
@@ -98,7 +100,7 @@ def check_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         return X
     _check_matrix(X)
     if not is_frame(X):
-        return validate_data(
+        checked = validate_data(
             estimator,
             _unmasked(X),
             dtype=np.float64,
@@ -106,6 +108,7 @@ def check_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
             ensure_all_finite="allow-nan",
             reset=reset,
         )
+        return coded(checked, code_columns(X))
     names = _check_names(X)
     if not reset:
         X = _in_order_of_fit(estimator, X)

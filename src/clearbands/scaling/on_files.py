@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearbands.prediction.familiarity import texts_of_rows
-from clearbands.prediction.interval_regressor import check_encoder_sees_no_target
+from clearbands.prediction.interval_regressor import check_encoder_sees_no_target, without_codes
 from clearbands.rows.copies import check_copies
 from clearbands.rows.labels import Told
 from clearbands.rows.shares import Shares
@@ -81,7 +81,7 @@ class OnFiles:
             plan.recipe,
             self.table,
             self.roles,
-            lambda raw: plan.encoder.fit(self.door(raw)),
+            lambda raw: without_codes(plan.encoder).fit(self.door(raw)),
             plan.fit_targets,
             features=self.features,
             held_out=0.0 if plan.calibration == "cross" else plan.calibration_size,

@@ -121,6 +121,7 @@ def _judge(
         train.y,
         draws,
         weight=train.sample_weight,
+        groups=train.groups,
         n_jobs=n_jobs,
         stage="judging a center",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
 
@@ -17,9 +17,12 @@ from sklearn.utils.validation import check_array
 from clearbands.calibration.class_calibrator import JointClassCalibrator
 from clearbands.calibration.logits import ClassBag, ListedClassifiers
 from clearbands.models.bagging import Folds, fit_clones
+from clearbands.models.categories import Worths
+from clearbands.models.category_bag import fit_category_bag
 from clearbands.models.landmarks import Landmarks
 from clearbands.models.trees_classifier import SymmetricTreesClassifier
 from clearbands.rows.chunks import some_rows
+from clearbands.rows.coded import code_columns
 from clearbands.rows.failures import Failures
 from clearbands.rows.split import Rows
 from clearbands.rows.typed import TableLike
@@ -69,7 +72,37 @@ class WholeBag:
     def first(self, n_trees: int) -> WholeBag:
         """The same after so many rounds."""
         model = clone(self.model).set_params(n_trees=n_trees)
-        return WholeBag(model, self.bag.first(n_trees))
+        return replace(self, model=model, bag=self.bag.first(n_trees))
+
+
+@dataclass(frozen=True)
+class CategoryClassifiers(WholeBag):
+    """Members that each learned for themselves what categories are worth: a `CategoryBag`."""
+
+    @property
+    def members(self) -> list[Any]:
+        both = zip(self.bag.worths, self.bag.parts, strict=True)
+        return [ClassifierOfWorths(worths, part.members[0]) for worths, part in both]
+
+
+@dataclass(frozen=True)
+class ClassifierOfWorths:
+    """A fitted classifier behind what categories are worth to it."""
+
+    worths: Worths
+    classifier: Any
+
+    @property
+    def classes_(self) -> np.ndarray:
+        return self.classifier.classes_
+
+    def predict_proba(self, X: TableLike) -> np.ndarray:
+        """(n, classes) of encoded rows."""
+        return self.classifier.predict_proba(self.worths.view(_numbers(X)))
+
+    def predict(self, X: TableLike) -> np.ndarray:
+        """(n,)"""
+        return self.classifier.predict(self.worths.view(_numbers(X)))
 
 
 def train(
@@ -169,6 +202,8 @@ def _fit(
     n_jobs: int | None,
     stage: str,
 ) -> Any:
+    if code_columns(rows.X):
+        return _fit_on_categories(model, rows, n_classes, counts, n_jobs, stage)
     if hasattr(model, "fit_class_bag"):
         X, trained = _numbers(rows.X), clone(model)
         if getattr(model, "n_trees", None) == "auto":
@@ -186,6 +221,35 @@ def _fit(
     weight = rows.sample_weight
     clones = fit_clones(model, rows.X, rows.y, counts, weight=weight, n_jobs=n_jobs, stage=stage)
     return ListedClassifiers(list(clones.members), np.arange(n_classes))
+
+
+def _fit_on_categories(
+    model: BaseEstimator,
+    rows: Rows,
+    n_classes: int,
+    counts: np.ndarray,
+    n_jobs: int | None,
+    stage: str,
+) -> CategoryClassifiers:
+    """Members that see how much likelier the classes are in a category than elsewhere."""
+    hits = range(1, 2) if n_classes == 2 else range(n_classes)
+    is_hit = np.column_stack([rows.y == hit for hit in hits]).astype(float)
+
+    def fit(own: Any, view: np.ndarray, counts: np.ndarray) -> Any:
+        return _fit(own, replace(rows, X=view), n_classes, counts, 1, stage)
+
+    bag = fit_category_bag(
+        model,
+        rows.X,
+        lambda count: is_hit,
+        counts,
+        fit,
+        weight=rows.sample_weight,
+        groups=rows.groups,
+        n_jobs=n_jobs,
+        stage=stage,
+    )
+    return CategoryClassifiers(clone(model), bag)
 
 
 def _numbers(X: TableLike) -> np.ndarray:

@@ -23,7 +23,7 @@ from clearbands.rows.shares import Shares
 from clearbands.rows.split import Rows
 from clearbands.rows.support import Support
 from clearbands.selection.recipe import Made
-from clearbands.tables.encoder import encode
+from clearbands.tables.encoder import encode_to_fit
 from clearbands.uncertainty.pairs import Blend, Pair
 
 
@@ -35,7 +35,7 @@ class Encoded(NamedTuple):
 
     @classmethod
     def by(cls, encoder: BaseEstimator, rows: Rows) -> Encoded:
-        return cls(replace(rows, X=encode(encoder, rows.X)), texts_of_rows(encoder, rows.X))
+        return cls(replace(rows, X=encode_to_fit(encoder, rows.X)), texts_of_rows(encoder, rows.X))
 
 
 @dataclass(frozen=True)

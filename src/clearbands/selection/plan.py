@@ -80,7 +80,11 @@ class Plan:
             recipe,
             choose_calibration(given.calibration, has_set=has_set),
             given.calibration_size,
-            make_encoder(given.encoder),
+            make_encoder(
+                given.encoder,
+                codes=given.epistemic is given.aleatoric is None,
+                dates="parts" if given.monotone is None else "seconds",
+            ),
             given.target_transform,
             check_support(given.support),
             given.whole_numbers,

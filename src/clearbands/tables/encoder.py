@@ -14,9 +14,11 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.rows.checks import check_table, is_frame
+from clearbands.rows.checks import check_choice, check_table, is_frame
+from clearbands.rows.coded import coded
 from clearbands.rows.telling import warn
 from clearbands.rows.typed import Table, TableLike
+from clearbands.tables.dates import DateParts
 from clearbands.tables.kinds import (
     KINDS,
     Name,
@@ -30,11 +32,12 @@ from clearbands.tables.kinds import (
 )
 from clearbands.tables.spelling import WHOLE
 
+DATES = ("parts", "seconds")
 NEVER_SEEN = "\0"  # a text that no table has
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
-    """Numbers are imputed, text and categories one-hot encoded, dates turned into seconds.
+    """Numbers are imputed, text and categories one-hot encoded, dates turned into what they tell.
 
     Takes arrays of floats, in which NaN is missing, and frames of pandas, polars and others.
     A category that was not seen in `fit` gives zeros, or counts as rare where rare ones were
@@ -47,12 +50,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         By default the median of the training rows, and an indicator for columns with gaps.
     categorical : transformer of an object array, optional
         By default one-hot with at most 40 columns per feature, the rarest pooled.
+        `ClearRegressor` and `ClearClassifier` take `CategoryCodes` where they choose the models.
+    dates : "parts" or "seconds"
+        A date becomes seconds since 1970. With "parts" it also becomes the year, the month, the
+        weekday, the hour and the season, as far as they vary in `fit`.
 
     Attributes
     ----------
     kinds_ : what each column held, by name (position for arrays); see `clearbands.tables.kinds`
     numeric_columns_, categorical_columns_ : the columns that become numbers, and the text
     numeric_, categorical_ : the fitted transformers; None where there are no such columns
+    date_parts_ : the parts of each column of dates that vary, by name
     has_names_ : bool, whether columns are known by their names; those of an array by their places
 
     Examples
@@ -75,13 +83,19 @@ give it the type it had in fit.
     """
 
     def __init__(
-        self, numeric: BaseEstimator | None = None, categorical: BaseEstimator | None = None
+        self,
+        numeric: BaseEstimator | None = None,
+        categorical: BaseEstimator | None = None,
+        *,
+        dates: str = "parts",
     ) -> None:
         self.numeric = numeric
         self.categorical = categorical
+        self.dates = dates
 
     def fit(self, X: TableLike, y: ArrayLike | None = None) -> TableEncoder:
         X = check_table(self, X, reset=True)
+        check_choice(self.dates, "dates", DATES)
         self.kinds_, self.has_names_ = _kinds(X), is_frame(X)
         self.numeric_columns_ = [n for n, kind in self.kinds_.items() if KINDS[kind].read]
         self.categorical_columns_ = [n for n, kind in self.kinds_.items() if kind == "text"]
@@ -90,28 +104,38 @@ give it the type it had in fit.
         if self.numeric_columns_:
             self.numeric_ = _plain(_imputer() if self.numeric is None else self.numeric)
             self.numeric_.fit(numeric)
+        self.date_parts_ = self._fit_dates(numeric)
         if self.categorical_columns_:
             self.categorical_ = _plain(_one_hot() if self.categorical is None else self.categorical)
             self.categorical_.fit(categorical)
         return self
 
+    @property
+    def code_columns(self) -> tuple[int, ...]:
+        """Which columns of `transform` are codes of categories: the last ones, if any."""
+        check_is_fitted(self)
+        n_codes = getattr(self.categorical_, "n_codes", 0)
+        n_columns = len(self.get_feature_names_out()) if n_codes else 0
+        return tuple(range(n_columns - n_codes, n_columns))
+
     def transform(self, X: TableLike) -> np.ndarray:
-        """(n, columns) floats: the numeric columns first, then the categories."""
+        """(n, columns) floats: the numeric columns first, then parts of dates, then categories."""
         check_is_fitted(self)
         numeric, categorical = self._blocks(check_table(self, X, reset=False))
         blocks = []
         with config_context(transform_output="default"):  # also of what an imputer has inside
             if self.numeric_ is not None:
                 blocks.append(self.numeric_.transform(numeric))
+                blocks += self._date_blocks(numeric)
             if self.categorical_ is not None:
                 blocks.append(self.categorical_.transform(categorical))
         return np.ascontiguousarray(np.hstack(blocks), dtype=np.float64)
 
     def text_block(self, X: TableLike) -> np.ndarray:
-        """(n, text columns): the categories as they stand in X, "" where they are missing."""
+        """(n, text columns) objects: the categories as they stand in X, "" where missing."""
         check_is_fitted(self)
         _, categorical = self._blocks(check_table(self, X, reset=False))
-        return np.where(categorical == None, "", categorical).astype(str)  # noqa: E711
+        return np.where(categorical == None, "", categorical)  # noqa: E711
 
     def forget(self, encoded: np.ndarray, texts: np.ndarray, column: int) -> np.ndarray:
         """Encoded rows as they would be if one of their text columns held what nobody has seen.
@@ -120,7 +144,7 @@ give it the type it had in fit.
         """
         check_is_fitted(self)
         assert self.categorical_ is not None
-        categorical = texts.astype(object)
+        categorical = texts.copy()
         categorical[texts == ""] = None
         categorical[:, column] = NEVER_SEEN
         with warnings.catch_warnings(), config_context(transform_output="default"):
@@ -132,14 +156,29 @@ give it the type it had in fit.
         """The names of the columns that `transform` returns."""
         check_is_fitted(self)
         names: list[str] = []
-        for transformer, columns in (
-            (self.numeric_, self.numeric_columns_),
-            (self.categorical_, self.categorical_columns_),
-        ):
-            if transformer is not None:
-                given = [f"x{c}" if isinstance(c, int) else str(c) for c in columns]
-                names.extend(transformer.get_feature_names_out(given))
+        if self.numeric_ is not None:
+            names.extend(self.numeric_.get_feature_names_out(_names(self.numeric_columns_)))
+        for name, parts in getattr(self, "date_parts_", {}).items():
+            names.extend(f"{name}_{part}" for part in parts.names)
+        if self.categorical_ is not None:
+            names.extend(self.categorical_.get_feature_names_out(_names(self.categorical_columns_)))
         return np.asarray(names, dtype=object)
+
+    def _fit_dates(self, numeric: np.ndarray) -> dict[Name, DateParts]:
+        """Of every column of dates the parts that vary; none where dates are seconds alone."""
+        dates = [n for n in self.numeric_columns_ if self.kinds_[n] in ("date", "datetime")]
+        if self.dates == "seconds":
+            return {}
+        places = {name: self.numeric_columns_.index(name) for name in dates}
+        return {name: DateParts.of(numeric[:, j]) for name, j in places.items()}
+
+    def _date_blocks(self, numeric: np.ndarray) -> list[np.ndarray]:
+        """What dates tell; of missing ones what the usual date does."""
+        blocks = []
+        for name, parts in getattr(self, "date_parts_", {}).items():
+            known = numeric[:, self.numeric_columns_.index(name)]
+            blocks.append(parts.block(np.where(np.isnan(known), parts.usual, known)))
+        return blocks
 
     def _blocks(self, X: Table) -> tuple[np.ndarray, np.ndarray]:
         """The numeric columns as floats, the others as text in which None is missing."""
@@ -198,6 +237,13 @@ def encode(encoder: BaseEstimator, X: TableLike) -> Any:
         return encoder.transform(X)
 
 
+def encode_to_fit(encoder: BaseEstimator, X: TableLike) -> Any:
+    """The same for rows of which models learn: it says which columns are codes of categories."""
+    encoded = encode(encoder, X)
+    columns = getattr(encoder, "code_columns", ())
+    return coded(encoded, columns) if columns else encoded
+
+
 def _imputer() -> BaseEstimator:
     from sklearn.impute import SimpleImputer
 
@@ -210,6 +256,10 @@ def _one_hot() -> BaseEstimator:
     return OneHotEncoder(
         handle_unknown="infrequent_if_exist", max_categories=40, sparse_output=False
     )
+
+
+def _names(columns: Sequence[Name]) -> list[str]:
+    return [f"x{c}" if isinstance(c, int) else str(c) for c in columns]
 
 
 def _plain(transformer: BaseEstimator) -> BaseEstimator:

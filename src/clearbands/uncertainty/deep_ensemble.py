@@ -11,10 +11,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.models.bagging import Bootstraps, member_seeds
+from clearbands.models.categories import learn_worths
 from clearbands.models.networks.losses import squared_error
 from clearbands.models.networks.shape import Shape
 from clearbands.models.networks.training import Plan, train
 from clearbands.rows.checks import check_count, check_numeric, check_rows
+from clearbands.rows.coded import code_columns
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight
 from clearbands.uncertainty.epistemic import OutOfBagEnsemble, check_spread
@@ -131,8 +133,12 @@ class DeepEnsemble(OutOfBagEnsemble):
         )
         X, y = check_rows(self, X, y)
         weight = check_sample_weight(sample_weight, len(y))
-        shape = Shape.of_centers(self.hidden, X.shape[1], self.dropout)
         rng = check_random_state(self.random_state)
+        self.worths_ = None
+        if code_columns(X):
+            count = np.ones(len(y)) if weight is None else weight
+            self.worths_, X = learn_worths(X, y[:, None], count, rng)
+        shape = Shape.of_centers(self.hidden, X.shape[1], self.dropout)
         self.draws_ = Bootstraps.draw(len(y), self.n_members, rng)
         self.networks_ = train(
             shape,
@@ -149,4 +155,6 @@ class DeepEnsemble(OutOfBagEnsemble):
 
     def predict_members(self, X: TableLike) -> np.ndarray:
         check_is_fitted(self, "networks_")
-        return self.networks_.predict_members(check_numeric(self, X, reset=False))[:, 0]
+        X = check_numeric(self, X, reset=False)
+        worths = getattr(self, "worths_", None)
+        return self.networks_.predict_members(X if worths is None else worths.view(X))[:, 0]

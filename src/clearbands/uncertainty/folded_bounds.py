@@ -103,6 +103,7 @@ class FoldedBounds(ResampledPart):
             residual,
             self.draws_,
             weight=weight,
+            groups=groups,
             n_jobs=self.n_jobs,
             stage="aleatoric",
         )

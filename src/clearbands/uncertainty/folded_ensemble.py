@@ -109,6 +109,7 @@ class FoldedEnsemble(ResampledEnsemble):
             y,
             self.draws_,
             weight=weight,
+            groups=groups,
             n_jobs=self.n_jobs,
             stage="epistemic",
         )

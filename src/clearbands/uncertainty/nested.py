@@ -50,6 +50,7 @@ class Nested:
             rows.y,
             draws,
             weight=rows.sample_weight,
+            groups=rows.groups,
             n_jobs=ensemble.n_jobs,
             stage="nested",
         )

@@ -10,6 +10,7 @@ import numpy as np
 
 from clearbands.models.monotone import Still
 from clearbands.rows.checks import trusting
+from clearbands.rows.coded import code_columns, coded
 from clearbands.rows.typed import TableLike
 from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
 from clearbands.uncertainty.bands import Components
@@ -57,7 +58,7 @@ class Pair:
 
     def view(self, X: TableLike, said: CenterAndWidths) -> TableLike:
         """X as the aleatoric part sees it."""
-        return show(X if self.still is None else self.still.of(np.asarray(X)), said, self.shown)
+        return show(X if self.still is None else self.still.of(np.asanyarray(X)), said, self.shown)
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def hold_still(
 ) -> CenterAndWidths:
     """What is said of rows, with the widths of the same rows held still in some columns."""
     said = ask(X)
-    return said if still is None else said._replace(widths=ask(still.of(np.asarray(X))).widths)
+    return said if still is None else said._replace(widths=ask(still.of(np.asanyarray(X))).widths)
 
 
 def show(X: TableLike, said: CenterAndWidths, shown: str) -> Any:
@@ -132,4 +133,4 @@ def show(X: TableLike, said: CenterAndWidths, shown: str) -> Any:
     columns = [np.asarray(X), said.center]
     if shown == "center and spread":
         columns.append(said.widths[:, :, 0].sum(axis=1))
-    return np.column_stack(columns)
+    return coded(np.column_stack(columns), code_columns(X))

@@ -113,6 +113,7 @@ class ScaledResiduals(ResampledPart):
                 self.sizes(residual),
                 self.draws_,
                 weight=weight,
+                groups=groups,
                 n_jobs=self.n_jobs,
                 stage="aleatoric",
             )

@@ -1,0 +1,225 @@
+"""What categories are worth to a member, learned from the rows that it sees and from no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from clearbands.rows.coded import NEVER_SEEN, code_columns
+
+N_FOLDS = 10
+"""Into so many parts a member divides its own rows: what a category is worth to a row, the other
+parts tell. With fewer of them, the rows of one category differ more in what it is worth to them."""
+
+SWEEPS = 2
+"""Times that the effects of all columns are taken from what the others leave over."""
+
+MOST_COLUMNS = 256
+"""Of numbers: with more, the line that they are taken out by would cost more than trees do."""
+
+RIDGE = 1e-3  # of that line, beside columns of variance 1
+
+
+@dataclass(frozen=True)
+class Worths:
+    """Rows as one member sees them: numbers, and what their categories are worth.
+
+    Of every column of codes there are, for each target, two effects: how far the targets of a
+    category lie from the mean of all, and how far from what all other columns say in a line. Both
+    are shrunk to 0 the more, the fewer rows the category has and the more targets scatter: random
+    effects, by empirical Bayes. Beside them stands how much of them was left, which tells a
+    category of one row from one of a thousand. A category that the member did not see has effects
+    of 0, and nothing was left. A column whose effects do not bring the member nearer to targets
+    that had no part in them is not shown.
+    """
+
+    columns: np.ndarray  # (t,): the numbers of the columns that hold codes
+    tables: Sequence[np.ndarray]  # (values + 1, features) of each; the last row is of unseen values
+
+    def view(self, X: np.ndarray) -> np.ndarray:
+        """(n, columns): those that are no codes in their order, and behind them the worths."""
+        plain = np.asarray(X)
+        blocks = [
+            table[_places(plain[:, j], len(table) - 1)]
+            for j, table in zip(self.columns, self.tables, strict=True)
+        ]
+        return np.hstack([np.delete(plain, self.columns, axis=1), *blocks])
+
+
+def learn_worths(
+    X: np.ndarray,
+    targets: np.ndarray,
+    count: np.ndarray,
+    rng: np.random.RandomState,
+    groups: np.ndarray | None = None,
+) -> tuple[Worths, np.ndarray]:
+    """The worths, and X (n, columns) as the member sees it while it trains.
+
+    `targets` (n, s) are what effects are learned of, `count` (n,) how often the member sees each
+    row, 0 for rows that it must not see. A row that it sees gets the worths of its categories from
+    other folds: its own target has no part in them. Rows of one label in `groups` are in one fold.
+    """
+    columns, plain = np.array(code_columns(X)), np.asarray(X)
+    rows = _Rows.of(plain, columns, count)
+    seen = np.flatnonzero(count)
+    fold = np.full(len(plain), N_FOLDS)
+    fold[seen] = _folds(len(seen), None if groups is None else groups[seen], rng)
+    blocks = [np.zeros((len(plain), 2 * targets.shape[1] + 1)) for _ in columns]
+    rest = np.zeros((2, *targets.shape))
+    tables: list[np.ndarray] = []
+    for out, gram in _grams(rows, fold):
+        train, others = np.flatnonzero((fold != out) & (count > 0)), np.flatnonzero(fold == out)
+        slopes, tables = _learn(rows.take(train), gram, targets[train])
+        for block, table, code in zip(blocks, tables, rows.codes[others].T, strict=True):
+            block[others] = table[code]
+        rest[0, others] = targets[others] - np.average(targets[train], axis=0, weights=count[train])
+        rest[1, others] = targets[others] - rows.numbers[others] @ slopes
+    for block, table in zip(blocks, tables, strict=True):
+        # Smooth models shall not be asked beyond what they saw: about fewer rows than any had.
+        table[:, -1] = np.maximum(table[:, -1], block[seen, -1].min())
+    pays = _pays([block[seen, :-1] for block in blocks], rest[:, seen], count[seen])
+    shown = [block for block, does in zip(blocks, pays, strict=True) if does]
+    tables = [t if does else np.empty((1, 0)) for t, does in zip(tables, pays, strict=True)]
+    return Worths(columns, tables), np.hstack([np.delete(plain, columns, axis=1), *shown])
+
+
+class _Rows(NamedTuple):
+    """Rows taken apart."""
+
+    numbers: np.ndarray  # (n, p): a column of ones, and numbers of mean 0 and variance 1
+    codes: np.ndarray  # (n, t)
+    sizes: np.ndarray  # (t,): how many codes there are
+    weight: np.ndarray  # (n,): what a row counts
+
+    @classmethod
+    def of(cls, X: np.ndarray, columns: np.ndarray, count: np.ndarray) -> _Rows:
+        codes = X[:, columns].astype(np.int64)
+        numbers = np.delete(X, columns, axis=1)
+        if numbers.shape[1] > MOST_COLUMNS:
+            numbers = numbers[:, :0]
+        ones = np.ones((len(X), 1))
+        sizes = codes.max(axis=0, initial=NEVER_SEEN) + 1
+        return cls(np.hstack([ones, _standardised(numbers, count)]), codes, sizes, count)
+
+    def take(self, rows: np.ndarray) -> _Rows:
+        return _Rows(self.numbers[rows], self.codes[rows], self.sizes, self.weight[rows])
+
+
+def _learn(
+    rows: _Rows, gram: np.ndarray, targets: np.ndarray
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The slopes (p, s) of the numbers; of each column of codes (values + 1, 2 s + 1): effects
+    from the mean, effects beside all else, and how much of them is left at the most."""
+    slopes = np.zeros((rows.numbers.shape[1], targets.shape[1]))
+    features: list[list[np.ndarray]] = [[] for _ in rows.sizes]
+    left = [np.zeros(size + 1) for size in rows.sizes]
+    for j, (code, size) in enumerate(zip(rows.codes.T, rows.sizes, strict=True)):
+        for y in targets.T:
+            alone, share = shrunken_effects(code, size, y, rows.weight)
+            features[j].append(alone)
+            left[j] = np.maximum(left[j], share)
+    for s, y in enumerate(targets.T):
+        slopes[:, s], beside = _beside_all_else(rows, gram, y)
+        for j, effect in enumerate(beside):
+            features[j].append(effect)
+    return slopes, [np.column_stack([*f, share]) for f, share in zip(features, left, strict=True)]
+
+
+def _beside_all_else(
+    rows: _Rows, gram: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """A line of the numbers and an effect of each category, in turns: what others leave over."""
+    numbers, codes, sizes, count = rows
+    own = np.zeros(codes.shape)
+    slopes, effects = np.zeros(numbers.shape[1]), [np.zeros(size + 1) for size in sizes]
+    for _ in range(SWEEPS):
+        slopes = np.linalg.solve(gram, numbers.T @ (count * (y - own.sum(axis=1))))
+        line = numbers @ slopes
+        for j, code in enumerate(codes.T):
+            rest = y - line - own.sum(axis=1) + own[:, j]
+            effects[j], _ = shrunken_effects(code, sizes[j], rest, count)
+            own[:, j] = effects[j][code]
+    return slopes, effects
+
+
+def shrunken_effects(
+    code: np.ndarray, size: int, y: np.ndarray, count: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(size + 1,): the effect of each code, and how much of its mean is left; 0 of unseen ones.
+
+    The share that is left of the mean of m rows is m / (m + a), where a is the variance within
+    codes over that between them, as the rows tell by an analysis of variance.
+
+    >>> code, y = np.array([0, 0, 1, 1]), np.array([1.0, 3.0, 9.0, 11.0])
+    >>> effect, left = shrunken_effects(code, 2, y, np.ones(4))
+    >>> effect.round(2).tolist(), left.round(2).tolist()
+    ([-3.94, 3.94, 0.0], [0.98, 0.98, 0.0])
+    """
+    rows = np.bincount(code, count, size + 1)
+    total = np.bincount(code, count * y, size + 1)
+    mean = np.divide(total, rows, out=np.zeros(size + 1), where=rows > 0)
+    n, n_codes = rows.sum(), np.count_nonzero(rows)
+    middle = total.sum() / n
+    free = n - n_codes
+    spread = n - np.sum(rows**2) / n
+    if free <= 0 or spread <= 0:
+        return np.zeros(size + 1), np.zeros(size + 1)
+    within = np.sum(count * (y - mean[code]) ** 2) / free
+    between = (np.sum(rows * (mean - middle) ** 2) - (n_codes - 1) * within) / spread
+    if between <= 0:
+        return np.zeros(size + 1), np.zeros(size + 1)
+    left = rows / (rows + within / between)
+    return left * (mean - middle), left
+
+
+def _grams(rows: _Rows, fold: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Every fold, and last of all none, with the products of the numbers without it."""
+    numbers, count = rows.numbers, rows.weight
+    whole = (numbers * count[:, None]).T @ numbers
+    ridge = RIDGE * count.sum() * np.eye(numbers.shape[1])
+    ridge[0, 0] = 0.0
+    for out in range(N_FOLDS):
+        own = np.flatnonzero(fold == out)
+        if len(own):
+            yield out, whole - (numbers[own] * count[own, None]).T @ numbers[own] + ridge
+    yield N_FOLDS, whole + ridge
+
+
+def _pays(effects: list[np.ndarray], rest: np.ndarray, count: np.ndarray) -> list[bool]:
+    """Whether the effects (n, 2 s) of each column bring it nearer to what is left (2, n, s)."""
+    n_targets = rest.shape[2]
+    alone = rest[0]
+    beside = rest[1] - sum(effect[:, n_targets:] for effect in effects)
+    return [
+        bool(
+            _is_less(alone - effect[:, :n_targets], alone, count)
+            or _is_less(beside, beside + effect[:, n_targets:], count)
+        )
+        for effect in effects
+    ]
+
+
+def _is_less(error: np.ndarray, other: np.ndarray, count: np.ndarray) -> bool:
+    """Whether any of the errors (n, s) has a smaller mean square than the other, not by chance."""
+    gain = other**2 - error**2
+    return bool((count @ gain > np.sqrt(count @ gain**2)).any())
+
+
+def _standardised(X: np.ndarray, count: np.ndarray) -> np.ndarray:
+    mean = np.average(X, axis=0, weights=count)
+    deviation = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=count))
+    return (X - mean) / np.where(deviation > 0, deviation, 1.0)
+
+
+def _folds(n: int, groups: np.ndarray | None, rng: np.random.RandomState) -> np.ndarray:
+    units = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+    return rng.permutation(np.arange(units.max() + 1) % N_FOLDS)[units]
+
+
+def _places(column: np.ndarray, unseen: int) -> np.ndarray:
+    """The rows of a table of which the last, `unseen`, is for codes that it does not have."""
+    code = column.astype(np.int64)
+    return np.where((code < 0) | (code >= unseen), unseen, code)

@@ -1,0 +1,127 @@
+"""Members that each learn for themselves what categories are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state
+
+from clearbands.engine.progress import ignore, listening, report
+from clearbands.models.categories import Worths, learn_worths
+
+MAX_SEED = np.iinfo(np.int32).max
+
+Targets = Callable[[np.ndarray], np.ndarray]
+"""From how much each row counts to a member, 0 where it must not see it, to (n, s) what it learns
+the effects of."""
+
+Fit = Callable[[Any, np.ndarray, np.ndarray], Any]
+"""From a model, rows as a member sees them and its counts (1, n) to a bag of this member alone."""
+
+
+@dataclass(frozen=True)
+class CategoryBag:
+    """Bags of one member each, and what categories are worth to each of them.
+
+    X holds codes of categories, as in the fit. Whatever a bag can do, this one can if its members
+    can.
+    """
+
+    worths: Sequence[Worths]
+    parts: Sequence[Any]  # one bag per member
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def predict_members(self, X: np.ndarray) -> np.ndarray:
+        """(n, q, b)"""
+        return np.concatenate([part.predict_members(view) for part, view in self._each(X)], axis=-1)
+
+    def predict_logits(self, X: np.ndarray) -> np.ndarray:
+        """(n, b, classes), of members that are classifiers."""
+        return np.concatenate([part.predict_logits(view) for part, view in self._each(X)], axis=1)
+
+    def member(self, number: int) -> CategoryBag:
+        """One member alone."""
+        return CategoryBag(self.worths[number : number + 1], self.parts[number : number + 1])
+
+    def first(self, n_trees: int) -> CategoryBag:
+        """The same members with their first trees alone."""
+        return replace(self, parts=[part.first(n_trees) for part in self.parts])
+
+    @property
+    def bags(self) -> list[CategoryBag]:
+        """The bags that members which are sums are made of."""
+        summands = zip(*(part.bags for part in self.parts), strict=True)
+        return [replace(self, parts=list(each)) for each in summands]
+
+    def _each(self, X: np.ndarray) -> Any:
+        return ((p, w.view(X)) for p, w in zip(self.parts, self.worths, strict=True))
+
+
+def fit_category_bag(
+    model: BaseEstimator,
+    X: np.ndarray,
+    targets: Targets,
+    counts: np.ndarray,
+    fit: Fit,
+    *,
+    weight: np.ndarray | None,
+    groups: np.ndarray | None,
+    n_jobs: int | None,
+    stage: str,
+) -> CategoryBag:
+    """One member for every row of `counts` (b, n), each on its own view of X.
+
+    A row counts as often as the member sees it, each time as its `weight` (n,) says; rows of one
+    label in `groups` (n,) tell each other nothing of their categories.
+    """
+    seeds = _seeds(model, len(counts))
+
+    def fit_one(member: int) -> tuple[Worths, Any]:
+        count = counts[member] * (1.0 if weight is None else weight)
+        rng = np.random.RandomState(seeds["worths"][member])
+        worths, view = learn_worths(X, targets(count), count, rng, groups)
+        own = _directed(clone(model), worths).set_params(
+            **{name: int(drawn[member]) for name, drawn in seeds.items() if name != "worths"}
+        )
+        with listening(ignore):
+            return worths, fit(own, np.ascontiguousarray(view), counts[member : member + 1])
+
+    jobs = (delayed(fit_one)(member) for member in range(len(counts)))
+    fitted = []
+    for each in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(jobs):
+        fitted.append(each)
+        report(stage, len(fitted), len(counts))
+    worths, parts = zip(*fitted, strict=True)
+    return CategoryBag(list(worths), list(parts))
+
+
+def _seeds(model: BaseEstimator, n_members: int) -> dict[str, np.ndarray]:
+    """For every member a seed for each `random_state` of the model, and one for its worths."""
+    given = {
+        name: value
+        for name, value in sorted(model.get_params(deep=True).items())
+        if (name == "random_state" or name.endswith("__random_state")) and value is not None
+    }
+    own = {
+        name: check_random_state(value).randint(MAX_SEED, size=n_members)
+        for name, value in given.items()
+    }
+    first = next(iter(given.values()), 0)
+    return own | {"worths": check_random_state(first).randint(MAX_SEED, size=n_members)}
+
+
+def _directed(model: Any, worths: Worths) -> Any:
+    """The model with the directions of its columns where these stand in its view."""
+    ways = model.get_params(deep=False).get("monotone")
+    if ways is None:
+        return model
+    free = sum(table.shape[1] for table in worths.tables)
+    plain = np.delete(np.asarray(ways), worths.columns).tolist()
+    return model.set_params(monotone=(*plain, *[0] * free))

@@ -1,0 +1,96 @@
+"""Text columns as dummies where they hold few values, and as codes where they hold many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from clearbands.rows.coded import NEVER_SEEN
+
+FEW = 10  # values of a column: then each has a dummy
+
+
+class CategoryCodes(TransformerMixin, BaseEstimator):
+    """Dummies of columns with few values, then one column of codes for each of the others.
+
+    A code is the place of the value among those of `fit`, in the order of the alphabet, a missing
+    one last; -1 stands for a value that `fit` did not see. What a code is worth each model learns
+    for itself, from the rows that it sees.
+
+    Parameters
+    ----------
+    few : int
+        A column with more values than this becomes codes.
+
+    Attributes
+    ----------
+    categories_ : list of arrays
+        The values of each column; None, where values were missing, is the last.
+    is_coded_ : (columns,) booleans
+        Which of the columns become codes.
+
+    Examples
+    --------
+    >>> towns = np.array([["Bern", "a"], ["Chur", "a"], ["Genf", None]], dtype=object)
+    >>> CategoryCodes(few=2).fit(towns).transform(towns)
+    array([[1., 0., 0.],
+           [1., 0., 1.],
+           [0., 1., 2.]])
+    """
+
+    def __init__(self, few: int = FEW) -> None:
+        self.few = few
+
+    def fit(self, X: np.ndarray, y: ArrayLike | None = None) -> CategoryCodes:
+        """Note the values of every column of X (n, columns), objects in which None is missing."""
+        self.n_features_in_ = X.shape[1]
+        self.categories_ = [_values(column) for column in X.T]
+        self.is_coded_ = np.array([len(values) > self.few for values in self.categories_], bool)
+        return self
+
+    @property
+    def n_codes(self) -> int:
+        """How many columns of codes there are: the last ones."""
+        check_is_fitted(self, "is_coded_")
+        return int(self.is_coded_.sum())
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """(n, dummies and codes) floats."""
+        check_is_fitted(self, "categories_")
+        dummies, codes = [], []
+        for column, values, is_coded in zip(X.T, self.categories_, self.is_coded_, strict=True):
+            code = _codes(column, values)
+            if is_coded:
+                codes.append(code[:, None].astype(float))
+            else:
+                dummies.append((code[:, None] == np.arange(len(values))).astype(float))
+        return np.hstack([np.empty((len(X), 0)), *dummies, *codes])
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The names of the columns that `transform` returns."""
+        check_is_fitted(self, "categories_")
+        names = range(len(self.categories_)) if input_features is None else input_features
+        columns = list(zip(names, self.categories_, self.is_coded_, strict=True))
+        dummies = [
+            f"{name}_{value}"
+            for name, values, is_coded in columns
+            if not is_coded
+            for value in values
+        ]
+        return np.array([*dummies, *(str(n) for n, _, is_coded in columns if is_coded)], object)
+
+
+def _values(column: np.ndarray) -> np.ndarray:
+    """The distinct values in their order, and None behind them where some are missing."""
+    values = set(column.tolist())
+    texts = sorted(value for value in values if value is not None)
+    return np.array([*texts, None] if None in values else texts, dtype=object)
+
+
+def _codes(column: np.ndarray, values: np.ndarray) -> np.ndarray:
+    place = {value: code for code, value in enumerate(values.tolist())}
+    return np.array([place.get(value, NEVER_SEEN) for value in column.tolist()], np.int64)
