@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -81,7 +81,7 @@ def record_origin(
     return replace(origin, decimal=decimal, date_orders=date_orders or {})
 
 
-def origin_of_hashes(hashes: np.ndarray, **names: str) -> Origin:
+def origin_of_hashes(hashes: np.ndarray, **names: Any) -> Origin:
     """The same from the hashes of all rows, in any order."""
     hashes = np.sort(hashes)
     return Origin(

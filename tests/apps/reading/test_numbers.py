@@ -104,4 +104,4 @@ def test_whole_numbers_stay_whole():
 def test_what_was_done_to_numbers_is_told():
     found = as_numbers(pl.Series("x", ["$59,222", "(5)", "7"]))
     assert found.column.to_list() == [59222, -5, 7]
-    assert found.in_words == "1 cell such as '$59,222' read as numbers such as 59222"
+    assert found.in_words == "2 cells such as '$59,222' read as numbers such as 59222"

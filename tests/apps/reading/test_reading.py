@@ -62,7 +62,8 @@ def test_the_columns_of_a_model_are_read_in_its_kinds(csv):
     assert reading.frame["x"].to_list() == [1710, None]
     assert reading.frame["sold"].to_list() == [dt.date(2024, 1, 31), None]
     assert reading.mended["x"].in_words == (
-        "1 cell such as '1,710' read as numbers such as 1710 and 1 cell read as missing, such as '?' in row 2"
+        "1 cell such as '1,710' read as numbers such as 1710 and 1 cell read as missing, such as "
+        "'?' in row 2"
     )
 
 

@@ -17,10 +17,7 @@ FEW = 10  # whole numbers that may be classes
 
 def take_y(reading: Reading, target: str, task: str | None) -> np.ndarray:
     """Numbers as floats, classes as texts or whole numbers; as asked, or else as they look."""
-    if task is None:
-        classes = holds_classes(reading, target)
-    else:
-        classes = task == "classification"
+    classes = holds_classes(reading, target) if task is None else task == "classification"
     return take_classes(reading, target) if classes else take_target(reading, target)
 
 
@@ -39,7 +36,9 @@ def words_about(target: str, y: np.ndarray, task: str | None) -> str:
     left = len(names) - MOST_SHOWN
     more = f" and {left:,} more" if left > 0 else ""
     is_text = y.dtype.kind == "U" and not set(names.tolist()) <= {"true", "false"}
-    way_out = "" if task is not None or is_text else "; --task regression predicts intervals instead"
+    way_out = (
+        "" if task is not None or is_text else "; --task regression predicts intervals instead"
+    )
     noun = "class" if len(names) == 1 else "classes"
     return f"The target {target!r} holds {len(names):,} {noun}: {shown}{more}{way_out}."
 
@@ -50,8 +49,8 @@ def _words_about_numbers(target: str, y: np.ndarray) -> str:
     if not 2 < len(values) <= FEW or 2 * len(values) > len(y) or (values != np.rint(values)).any():
         return ""
     return (
-        f"The target {target!r} holds {len(values)} whole numbers, {values[0]:g} to {values[-1]:g}, "
-        "and is predicted as a number; --task classification predicts classes instead."
+        f"The target {target!r} holds {len(values)} whole numbers, {values[0]:g} to {values[-1]:g}"
+        ", and is predicted as a number; --task classification predicts classes instead."
     )
 
 

@@ -6,13 +6,19 @@ import re
 from dataclasses import dataclass
 
 MINUS = "-\u2212\u2013\u2014"
-CURRENCIES = frozenset(
+
+
+def _words_in(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+CURRENCIES = _words_in(
     "$ € £ ¥ ₹ ₽ ₩ ₺ ₫ ฿ ₪ ₴ ₦ ₱ ₲ ₡ US$ U$ A$ AU$ C$ CA$ NZ$ HK$ S$ NT$ R$ Mex$ "
-    "usd eur euro euros gbp chf jpy inr aud cad nzd sek nok dkk pln czk huf rub cny rmb brl zar mxn "
-    "krw try ils thb sgd hkd ron bgn isk fr fr. sfr sfr. kr kr. zł kč ft lei rs rs. rp".split()
+    "usd eur euro euros gbp chf jpy inr aud cad nzd sek nok dkk pln czk huf rub cny rmb brl zar "
+    "mxn krw try ils thb sgd hkd ron bgn isk fr fr. sfr sfr. kr kr. zł kč lei rs rs. rp"
 )
 PERCENT = frozenset({"%", "percent", "pct", "prozent", "v.h.", "‰"})
-UNITS = frozenset(
+UNITS = _words_in(
     "mm cm dm m km in inch inches ft feet foot yd yds yards mi mile miles nm "
     "mm² cm² m² km² mm2 cm2 m2 km2 qm sqm sqft sqm. sq.ft. ft² ft2 ha acre acres "
     "m³ m3 cm³ cm3 ft³ cc ccm l ltr liter litre liters litres ml cl hl gal gallon gallons "
@@ -23,7 +29,7 @@ UNITS = frozenset(
     "ms s sec secs second seconds min mins min. minute minutes h hr hrs hour hours std std. "
     "d day days tag tage week weeks wk wks month months mo mos year years yr yrs jahr jahre "
     "km/h kmh mph m/s kn knots kmpl km/l mpg l/100km db ppm ppb mg/l g/l mg/dl µg/m³ "
-    "pcs pieces pc stk stk. people persons".split()
+    "pcs pieces pc stk stk. people persons"
 )
 FACTORS = {
     "k": 1e3,

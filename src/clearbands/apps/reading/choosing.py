@@ -113,7 +113,10 @@ def holds_classes(reading: Reading, target: str) -> bool:
     column = take_column(reading.frame, target, reading.name)
     there = column.drop_nulls()
     if column.dtype == pl.String:
-        if as_numbers(column, reading.dialect.decimal).is_convincing and target not in reading.codes:
+        if (
+            as_numbers(column, reading.dialect.decimal).is_convincing
+            and target not in reading.codes
+        ):
             return False
         _refuse_number_like(there, target)
         return 2 * there.n_unique() <= len(there)
@@ -128,8 +131,8 @@ def _refuse_number_like(there: pl.Series, target: str) -> None:
         return
     raise ValueError(
         f"The target {target!r} holds text that looks like numbers, such as "
-        f"{there.filter(is_number_like)[0]!r}; --columns-as {quote(f'{target}=number')} reads it as "
-        "numbers, and --task classification takes each text for a class."
+        f"{there.filter(is_number_like)[0]!r}; --columns-as {quote(f'{target}=number')} reads it "
+        "as numbers, and --task classification takes each text for a class."
     )
 
 
@@ -138,7 +141,8 @@ def _refuse_rows(column: str, bad: pl.Series, wrong: str, advice: str) -> None:
     if count:
         first = int(bad.arg_true()[0]) + 1
         raise ValueError(
-            f"{column} is {wrong} in {_rows(count)} of {len(bad):,}, first in row {first}; {advice}."
+            f"{column} is {wrong} in {_rows(count)} of {len(bad):,}, first in row {first}; "
+            f"{advice}."
         )
 
 

@@ -23,7 +23,7 @@ TIME = r"(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?([AaPp]\.?[Mm]\.?)?"
 ZONE = r"\s?(Z|UTC|GMT|[+-]\d{2}:?\d{2}|[+-]\d{2})?"
 BEHIND = rf"(?:(?:T|\s|,\s)\s?{TIME}{ZONE})?$"
 DIGITS = r"^(?:(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})|(\d{1,2})([-/.])(\d{1,2})[-/.](\d{4}|\d{2}))"
-MONTHS_AND_YEARS = r"^(?:(\d{4})[-/](\d{2})|(\d{1,2})[-/.](\d{4}))$"
+MONTHS_AND_YEARS = r"^(?:(\d{4})[-/](\d{2})|(\d{1,2})[-/](\d{4}))$"
 WEEKDAY = r"^(?:[A-Za-z]{2,9}\.?,?\s+)?"
 DAY_AND_NAME = r"(\d{1,2})(?:st|nd|rd|th|\.)?[\s-]+([A-Za-zäéû]{3,9})\.?,?[\s-]+(\d{4}|\d{2})"
 NAME_AND_DAY = r"([A-Za-zäéû]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})"
@@ -81,7 +81,9 @@ class Dates:
         words = []
         if self.guess:
             shown = ORDERS[self.order]
-            words.append(f"dates such as {self.guess!r} read with the {shown}, though no row tells it")
+            words.append(
+                f"dates such as {self.guess!r} read with the {shown}, though no row tells it"
+            )
         if len(self.zones) > 1:
             shown = ", ".join(self.zones[:4])
             words.append(f"moments in several time zones ({shown}), all turned into UTC")
@@ -89,7 +91,10 @@ class Dates:
 
 
 def find_dates(
-    texts: Mapping[str, pl.Series], known: Mapping[str, str] | None = None, *, european: bool = False
+    texts: Mapping[str, pl.Series],
+    known: Mapping[str, str] | None = None,
+    *,
+    european: bool = False,
 ) -> dict[str, Dates]:
     """The columns that hold dates; `known` orders are those of an earlier file of this kind.
 
@@ -102,14 +107,23 @@ def find_dates(
     fields = {name: _fields(text) for name, text in texts.items() if _may_be_dates(text)}
     orders = {name: known.get(name) or found.order for name, found in fields.items()}
     told = {order for order in orders.values() if order in ("dmy", "mdy")}
-    usual = told.pop() if len(told) == 1 else "dmy" if european else None
-    dates = {}
-    for name, found in fields.items():
-        order = orders[name] or _in_order_of_rows(found) or usual or "mdy"
-        is_guess = orders[name] is None
-        one = _assemble(found, order)
-        dates[name] = replace(one, guess=_ambiguous(found) if is_guess else "")
+    usual = told.pop() if len(told) == 1 else "dmy" if european else "mdy"
+    dates = {name: _in_order(found, orders[name], usual) for name, found in fields.items()}
     return {name: found for name, found in dates.items() if found.is_convincing}
+
+
+def read_dates(text: pl.Series, known: Mapping[str, str] | None = None) -> Dates:
+    """One column as dates, however few of its cells are such."""
+    fields = _fields(text)
+    return _in_order(fields, (known or {}).get(text.name) or fields.order, "mdy")
+
+
+def _in_order(fields: Fields, order: str | None, usual: str) -> Dates:
+    """The dates in the order that is known, or else in the likeliest, with an example."""
+    if order is not None:
+        return _assemble(fields, order)
+    dates = _assemble(fields, _in_order_of_rows(fields) or usual)
+    return replace(dates, guess=_ambiguous(fields))
 
 
 def find_times(text: pl.Series) -> pl.Series | None:
@@ -123,6 +137,7 @@ def find_times(text: pl.Series) -> pl.Series | None:
     parts = text.str.extract_groups(rf"^{TIME}$").struct.unnest()
     parts.columns = list(MOMENT[:-1])
     written = _clock(parts.with_columns(zone=pl.lit(None, pl.String)))
+    written = written.set(parts["hour"].is_null(), None)
     times = written.str.to_time("%H:%M:%S%.f", strict=False)
     return times.rename(text.name) if times.null_count() == text.null_count() else None
 
@@ -151,9 +166,7 @@ def _fields(column: pl.Series) -> Fields:
         # 1.2.10 is a number of a version
         dotted = (pl.col("mark") == ".") & (pl.col("year").str.len_chars() == 2)
         short = (pl.col("one").str.len_chars() < 2) | (pl.col("two").str.len_chars() < 2)
-        parts = parts.with_columns(
-            year=pl.when(dotted & short).then(None).otherwise("year")
-        )
+        parts = parts.with_columns(year=pl.when(dotted & short).then(None).otherwise("year"))
         return Fields(column, _as_integers(parts), has_year_first, False)
     months = text.str.extract_groups(MONTHS_AND_YEARS).struct.unnest()
     months.columns = ["y", "m", "n", "z"]
@@ -192,8 +205,9 @@ def _as_integers(parts: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     year = pl.col("year").cast(pl.Int64)
-    full = pl.when(pl.col("year").str.len_chars() > 2).then(year)
-    full = full.otherwise(year + pl.when(year < CENTURY).then(2000).otherwise(1900))
+    with_century = year + pl.when(year < CENTURY).then(2000).otherwise(1900)
+    is_full = pl.col("year").str.len_chars() > 2
+    full = pl.when(is_full).then(year).otherwise(with_century)
     return parts.with_columns(full.alias("year"), pl.col("one", "two").cast(pl.Int64))
 
 

@@ -106,9 +106,7 @@ def _weigh(text: pl.Series) -> Evidence:
     core = parts["core"]
     if core.count() < NUMBERS_AT_LEAST * len(text):
         return Evidence()
-    counts = {
-        name: int(core.str.contains(pattern).sum()) for name, pattern in _patterns().items()
-    }
+    counts = {name: int(core.str.contains(pattern).sum()) for name, pattern in _patterns().items()}
     has_either = counts["either_point"] + counts["either_comma"] > 0
     return Evidence(**counts, hints_at_thousands=has_either and _hints(parts, simple))
 

@@ -175,9 +175,7 @@ def _advice(column: Inspected, reading: Reading) -> str:
     """What to type to have it otherwise."""
     name = column.name
     if column.is_id and name not in (*reading.codes, *reading.mended, *reading.remarks):
-        return (
-            f"--drop {quote(name)} leaves it out, --id {quote(name)} carries it along unlearned"
-        )
+        return f"--drop {quote(name)} leaves it out, --id {quote(name)} carries it along unlearned"
     if name in reading.codes:
         return f"--columns-as {quote(f'{name}=number')} reads it as numbers"
     remark = reading.remarks.get(name, "")

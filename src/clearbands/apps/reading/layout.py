@@ -53,13 +53,9 @@ def read_cells(text: str, separator: str) -> TextTable:
     if completed[:1] == [""] and len(completed) > len(header):
         notes.append("rows have a field more than the header, which names all but the first")
     names, said = unique_names([name.strip() for name in completed])
-    frame = pl.read_csv(
-        body.encode(),
-        separator=separator,
-        has_header=False,
-        schema=dict.fromkeys(names, pl.String),
-        infer_schema=False,
-    )
+    header_line = separator.join(f"c{place}" for place in range(len(names)))
+    frame = pl.read_csv(f"{header_line}\n{body}".encode(), separator=separator, infer_schema=False)
+    frame.columns = names
     frame = frame.with_columns(pl.all().str.strip_chars())
     table = _without_notes(TextTable(_without(frame, [""]), (*notes, *said)))
     return replace(table, frame=_without(table.frame, MISSING))
@@ -87,7 +83,9 @@ def unique_names(header: Sequence[str]) -> tuple[list[str], list[str]]:
             unique = f"{name or f'column_{place}'}_{number}"
             number += 1
         if name and unique != name:
-            notes.append(f"column {place} is named {name!r} like another, so it is called {unique!r}")
+            notes.append(
+                f"column {place} is named {name!r} like another, so it is called {unique!r}"
+            )
         seen.add(unique)
         names.append(unique)
     return names, notes

@@ -19,7 +19,20 @@ GROUPS = "'’ \u00a0\u202f"  # besides comma or point, between the thousands
 PLACEHOLDERS = frozenset(
     {
         *("?", "-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "*", "/"),
-        *("na", "n/a", "n.a.", "n.a", "n. a.", "<na>", "nan", "null", "(null)", "none", "nil", "nd"),
+        *(
+            "na",
+            "n/a",
+            "n.a.",
+            "n.a",
+            "n. a.",
+            "<na>",
+            "nan",
+            "null",
+            "(null)",
+            "none",
+            "nil",
+            "nd",
+        ),
         *("\\n", "missing", "unknown", "tbd", "k.a.", "k. a.", "not available", "not reported"),
         *("#n/a", "#na", "#null!", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#wert!"),
         *("0000-00-00", "00.00.0000", "00/00/0000"),
@@ -86,9 +99,7 @@ def strays_in_words(strays: tuple[Stray, ...]) -> list[str]:
     if not strays:
         return []
     first = strays[0]
-    return [
-        f"{cells(len(strays))} read as missing, such as {first.value!r} in row {first.row}"
-    ]
+    return [f"{cells(len(strays))} read as missing, such as {first.value!r} in row {first.row}"]
 
 
 def as_numbers(column: pl.Series, decimal: str = ".") -> Numbers:

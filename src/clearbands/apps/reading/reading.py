@@ -18,8 +18,13 @@ from clearbands.apps.reading.formats import name_of, read_content, read_excel
 from clearbands.apps.reading.layout import TextTable, read_cells
 from clearbands.apps.reading.numbers import Stray, as_numbers, trimmed
 from clearbands.apps.reading.totals import is_total
-from clearbands.apps.reading.understanding import Known, as_truths, find_signs, understand
-from clearbands.tables.kinds import KINDS
+from clearbands.apps.reading.understanding import (
+    NOTHING_KNOWN,
+    Known,
+    as_truths,
+    find_signs,
+    understand,
+)
 from clearbands.tables.spelling import as_texts
 
 if TYPE_CHECKING:
@@ -33,11 +38,11 @@ READABLE = ("number", "text", "date", "dmy", "mdy")  # kinds that can be asked f
 
 @dataclass(frozen=True)
 class Fitted:
-    """The columns of a model: their kinds, what those of text held, and how its file was written."""
+    """The columns of a model: their kinds, what text held, and how its file was written."""
 
     kinds: Mapping[str, str]
     texts: Mapping[str, Collection[str]] = field(default_factory=dict)
-    known: Known = Known()
+    known: Known = NOTHING_KNOWN
 
 
 @dataclass(frozen=True)
@@ -153,9 +158,9 @@ def _check_columns_as(columns_as: Mapping[str, str], reading: Reading) -> None:
 
 
 def _understood(
-    reading: Reading, kinds: Mapping[str, str], asked: Asked, known: Known = Known()
+    reading: Reading, kinds: Mapping[str, str], asked: Asked, known: Known = NOTHING_KNOWN
 ) -> Reading:
-    """The columns of text as what they hold; in files with types, those alone that are asked for."""
+    """The columns of text as what they hold; in files with types, those that are asked for."""
     import polars as pl
 
     texts = {column.name: column for column in reading.frame if column.dtype == pl.String}
@@ -192,8 +197,8 @@ def _understood(
 
 def _numbers_if_blank() -> pl.Expr:
     """A column without any value becomes numbers: what it is to be, the model knows."""
-    import polars.selectors as cs
     import polars as pl
+    import polars.selectors as cs
 
     return cs.by_dtype(pl.Null).cast(pl.Float64)
 
@@ -297,6 +302,8 @@ def _of_kind(text: pl.Series, kind: str, known: Known) -> pl.Series:
 
 
 def _refuse_strays(name: str, kind: str, strays: tuple[Stray, ...]) -> None:
+    from clearbands.tables.kinds import KINDS
+
     odd = [stray for stray in strays if not stray.is_placeholder]
     if odd:
         more = f" ({len(odd) - 1:,} more such cells)" if len(odd) > 1 else ""
@@ -308,6 +315,8 @@ def _refuse_strays(name: str, kind: str, strays: tuple[Stray, ...]) -> None:
 
 def refuse_text(column: pl.Series, kind: str) -> None:
     """Raise for text where dates or the like were wanted, and name a cell that is none."""
+    from clearbands.tables.kinds import KINDS
+
     there = [(row, text) for row, text in enumerate(column, 1) if text is not None]
     row, text = next(((row, t) for row, t in there if not _can_be(t, kind)), there[0])
     raise ValueError(

@@ -28,6 +28,9 @@ class Known:
     orders: Mapping[str, str] = field(default_factory=dict)  # of day and month, by column
 
 
+NOTHING_KNOWN = Known()
+
+
 @dataclass
 class Understood:
     """Columns as what they hold, and what there is to say about them."""
@@ -62,16 +65,14 @@ def understand(
     decimals: Decimals,
     *,
     kinds: Mapping[str, str] | None = None,
-    known: Known = Known(),
+    known: Known = NOTHING_KNOWN,
     european: bool = False,
 ) -> Understood:
     """Each column as what it looks like, or as the kind that is wanted of it, where it can be."""
     kinds = kinds or {}
     understood = Understood(decimals)
     orders = dict(known.orders) | {n: kind for n, kind in kinds.items() if kind in ("dmy", "mdy")}
-    may_be_dates = {
-        name: text for name, text in texts.items() if kinds.get(name, "date") in DATES
-    }
+    may_be_dates = {name: text for name, text in texts.items() if kinds.get(name, "date") in DATES}
     dates = find_dates(may_be_dates, orders, european=european)
     for name, text in texts.items():
         kind = kinds.get(name)

@@ -1,8 +1,8 @@
 """Rows from a csv table with a header.
 
 Numbers and dates may be written as `clearbands predict` reads them, $1,710 or 31.12.2024; all else
-is held to the rules of JSON: a column keeps the kind it had in `fit`, every row has a place for each
-column, and a cell that could mean two things is refused.
+is held to the rules of JSON: a column keeps the kind it had in `fit`, every row has a place for
+each column, and a cell that could mean two things is refused.
 """
 
 from __future__ import annotations
