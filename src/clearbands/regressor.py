@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from clearbands.engine.progress import Listener, listening
 from clearbands.engine.threads import one_blas_thread
 from clearbands.models.monotone import Monotone, check_groups_are_free
 from clearbands.prediction.interval_regressor import check_encoder_sees_no_target
+from clearbands.prediction.outlook import Outlook
 from clearbands.prediction.updating import UpdatingRegressor
 from clearbands.rows.checks import check_table
 from clearbands.rows.labels import Told, read_labels, read_order
@@ -36,6 +38,7 @@ from clearbands.selection.fit_result import FitResult
 from clearbands.selection.in_memory import InMemory
 from clearbands.selection.judging import LeaderboardRow
 from clearbands.selection.model_search import Contest
+from clearbands.selection.outlook import make_outlook, shows_curve
 from clearbands.selection.plan import GivenRows, Plan
 from clearbands.uncertainty.aleatoric import AleatoricPart
 from clearbands.uncertainty.bands import Components
@@ -144,6 +147,9 @@ class ClearRegressor(UpdatingRegressor):
         How ordinary rows look, see `unfamiliar`.
     beyond_ : Extrapolation or None
         By how much the epistemic part grows for rows outside the ranges of the training rows.
+    outlook_ : Outlook or None
+        What is known of the learning curve, from which `forecast` and the split into noise and
+        ignorance follow. None for parts that were given: they keep the paper's split.
     n_train_, n_validation_, n_calibration_ : int
         How many rows each step saw.
     last_time_
@@ -278,6 +284,7 @@ class ClearRegressor(UpdatingRegressor):
             self._take_parts(learned)
             self._calibrate(learned.evidence, plan, rng)
             self._keep_for_answers(learned, told)
+            self.outlook_ = self._look_ahead(learned, rng)
         has_set, has_labels = X_cal is not None, groups is not None
         held = learned.guarantee(plan.calibration, has_set=has_set, has_labels=has_labels)
         self.guarantee_ = held.besides(getattr(self.calibrator_, "sharing_", ()))
@@ -338,6 +345,16 @@ class ClearRegressor(UpdatingRegressor):
         is_name = isinstance(column, str) and column in names
         self.calibration_group_column_ = str(column) if is_name else None
         learned.hint(scale(self.calibrator_, judged.components, judged.calibration_groups))
+
+    def _look_ahead(self, learned: FitResult, rng: np.random.RandomState) -> Outlook | None:
+        """What more rows would buy; None for parts that were given, which keep the paper's split.
+
+        Seeds are drawn aside, so that nothing else depends on them.
+        """
+        if not shows_curve(learned):
+            return None
+        level, aside = float(self.levels_[0]), copy.deepcopy(rng)
+        return make_outlook(learned, self.calibrator_, level, aside, self.n_jobs)
 
     def default_calibrator(self) -> BaseEstimator:
         """The calibrator that was given, or the one that stands for none."""

@@ -17,7 +17,15 @@ def uncertainty(aleatoric, epistemic):
 def test_ratio_compares_the_full_widths():
     parts = uncertainty([[1.0, 1.0], [1.0, 3.0]], [[2.0, 4.0], [1.0, 1.0]])
     assert parts.ratio.tolist() == [3.0, 0.5]
-    assert parts.dominant.tolist() == ["ignorance", "noise"]
+
+
+def test_the_larger_square_dominates_and_a_range_may_leave_it_unclear():
+    parts = uncertainty([[2.0, 2.0], [3.0, 3.0]], [[1.0, 1.0], [1.0, 1.0]])
+    assert parts.dominant.tolist() == ["ignorance", "noise"]  # 3² - 2² > 2², and 4² - 3² < 3²
+    noise = np.array([[0.6, 0.6, 0.9], [0.5, 0.6, 0.8], [0.7, 0.8, 0.99]])
+    parts = uncertainty([[1.0, 1.0]] * 3, [[1.0, 1.0]] * 3).split_by(noise[:, :, None])
+    assert parts.dominant.tolist() == ["ignorance", "unclear", "noise"]
+    assert (parts.share_low, parts.share_high) == pytest.approx((1 - 2.49 / 3, 1 - 1.9 / 3))
 
 
 def test_ratio_where_parts_vanish_or_are_infinite():
@@ -64,11 +72,11 @@ def test_without_pandas_the_frame_is_of_polars(monkeypatch):
 def test_the_share_of_all_rows_is_that_of_the_mean_width():
     parts = uncertainty([[1.0, 1.0], [5.0, 5.0]], [[3.0, 3.0], [0.0, 0.0]])
     assert parts.epistemic_share.tolist() == [0.75, 0.0]
-    assert parts.total_epistemic_share == 6 / 18
+    assert parts.mean_share == 6 / 18
     infinite = [np.inf, np.inf]
     with_infinite = uncertainty([[1.0, 1.0], infinite], [[3.0, 3.0], infinite])
-    assert with_infinite.total_epistemic_share == 0.75
-    assert uncertainty([[0.0, 0.0]], [[0.0, 0.0]]).total_epistemic_share == 0.5
+    assert with_infinite.mean_share == 0.75
+    assert uncertainty([[0.0, 0.0]], [[0.0, 0.0]]).mean_share == 0.5
 
 
 def test_it_prints_as_a_table_of_few_rows():

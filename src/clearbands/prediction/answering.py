@@ -23,7 +23,9 @@ from clearbands.prediction.familiarity import (
     epistemic_width,
     texts_of_rows,
 )
+from clearbands.prediction.forecast import Forecast
 from clearbands.prediction.interval_regressor import WidthRegressor
+from clearbands.prediction.outlook import Outlook
 from clearbands.prediction.partitions import frame_partitions, predict_partitions
 from clearbands.prediction.predictions import answer
 from clearbands.prediction.questions import Questions
@@ -42,6 +44,11 @@ from clearbands.rows.typed import Side, TableLike
 from clearbands.tables.native import kind_of
 from clearbands.uncertainty.bands import Components
 
+NO_OUTLOOK = (
+    "The parts of this model were given, so nothing competed and no learning curve was measured: "
+    "leave epistemic and aleatoric open, as in ClearRegressor() or fast()."
+)
+
 
 class AnsweringRegressor(WidthRegressor):
     """Subclasses keep `levels_`, a `calibrator_`, and `any_level_` made from the same rows.
@@ -55,6 +62,7 @@ class AnsweringRegressor(WidthRegressor):
     any_level_: AnyLevel | None
     familiar_: Familiarity | None
     beyond_: Extrapolation | None
+    outlook_: Outlook | None
     transform_: Any
     calibration_group_column_: str | None
     support: Any
@@ -290,16 +298,91 @@ class AnsweringRegressor(WidthRegressor):
         labels = self._labels(X, calibration_groups, len(components.center))
         calibrated = scale(self.calibrator_, components, labels, calibration_weight)
         rolling = self._rolling  # once: it may be updated in the meantime
+        widened = self._widened(calibrated, encoded, table)
         return Answers(
             self.levels_,
-            self._widened(calibrated, encoded, table),
+            widened,
             self._targets,
             kind_of(X),
             lambda: self._bands(rolling),
             lambda: self._unfamiliar(table, encoded, components),
             is_updated=rolling is not None,
             can_tell_unfamiliar=self.familiar_ is not None,
+            noise=self._noise(components, calibrated, widened),
         )
+
+    def forecast(self, more: Sequence[float] = (2, 4, 10)) -> Forecast:
+        """The mean width, RMSE and loss on new rows with so many times the training rows.
+
+        Parameters
+        ----------
+        more : sequence of float
+            How many times as many rows of the same kind, each above 1.
+
+        Returns
+        -------
+        Forecast
+            With `to_frame()`: rows, width, width_low, width_high and the same of rmse and loss. Its
+            first line is of now, its last has infinitely many rows: there the width is noise alone.
+            What comes is between low and high with a chance of about 80 %, if curves go on as those
+            of other tables did; there is no guarantee. Mean width and loss are those of the first
+            level. See docs/which-uncertainty.md.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from clearbands import fast
+        >>> X = np.random.default_rng(0).uniform(size=(200, 3))
+        >>> model = fast(random_state=0).fit(X, np.sin(9 * X[:, 0]))
+        >>> list(model.forecast(more=(2, 10)).to_frame()["rows"])
+        [200.0, 400.0, 2000.0, inf]
+        """
+        check_is_fitted(self, "calibrator_")
+        times = np.atleast_1d(np.asarray(more, float))
+        if times.ndim != 1 or not (np.isfinite(times) & (times > 1)).all():
+            raise ValueError(f"more must be numbers above 1, such as (2, 4, 10); got {more!r}.")
+        if self.outlook_ is None:
+            raise ValueError(NO_OUTLOOK)
+        return self.outlook_.forecast(np.sort(times).tolist(), float(self.levels_[0]))
+
+    def predict_center_interval(
+        self,
+        X: TableLike,
+        confidence_level: float | None = None,
+        *,
+        calibration_groups: ArrayLike | None = None,
+    ) -> np.ndarray:
+        """(n, 2): a band for the mean of y at each row, around the center.
+
+        It is as wide as the model may be wrong about the mean, by its ignorance: what is left of
+        the squared width of the interval when that of noise is taken away. It rests on the learning
+        curve, and has no finite-sample guarantee. By default at the first level of the fit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from clearbands import fast
+        >>> X = np.random.default_rng(0).uniform(size=(200, 3))
+        >>> model = fast(random_state=0).fit(X, np.sin(9 * X[:, 0]))
+        >>> model.predict_center_interval(X[:5]).shape
+        (5, 2)
+        """
+        found = self.answers(X, calibration_groups=calibration_groups)
+        return found.uncertainty(confidence_level).center_interval
+
+    def _noise(
+        self, components: Components, calibrated: Components, widened: Components
+    ) -> np.ndarray | None:
+        """(3, n, 2): noise over distance, see `Outlook`; what is added beyond the data is none."""
+        outlook = getattr(self, "outlook_", None)
+        if outlook is None:
+            return None
+        before, after = (
+            np.add(each.aleatoric, each.epistemic)[:, :, 0] for each in (calibrated, widened)
+        )
+        with np.errstate(invalid="ignore", divide="ignore"):
+            kept = np.where(after > before, before / after, 1.0)
+        return outlook.noise(components)[:, :, None] * kept
 
     def _unfamiliar(self, table: Any, encoded: Any, components: Components) -> np.ndarray:
         familiar = self._check_familiar()

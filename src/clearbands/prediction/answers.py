@@ -36,6 +36,7 @@ class Answers:
     """(n,) booleans: whether a row is unlike those the model has learned from."""
     is_updated: bool = False  # then the bands answer at the levels of the fit, too
     can_tell_unfamiliar: bool = True
+    noise: np.ndarray | None = None  # (3, n, 2): noise over distance; None as in the paper
 
     @property
     def center(self) -> np.ndarray:
@@ -106,10 +107,12 @@ class Answers:
         support = self.targets.support
         if self.targets.are_plain:
             limited = support.limit(center, *parts)
-            return Uncertainty(center, *limited, level, self.kind, support)
-        bounds = self.targets.points(make_interval(center, np.add(*parts)), center)
-        split = self.targets.split(self.center, bounds, *parts)
-        return Uncertainty(self.center, *split, level, self.kind, support, bounds)
+            found = Uncertainty(center, *limited, level, self.kind, support)
+        else:
+            bounds = self.targets.points(make_interval(center, np.add(*parts)), center)
+            split = self.targets.split(self.center, bounds, *parts)
+            found = Uncertainty(self.center, *split, level, self.kind, support, bounds)
+        return found if self.noise is None else found.split_by(self.noise)
 
     def uncertainties(self) -> tuple[Uncertainty, ...]:
         """The same at every level of the fit, in its order."""

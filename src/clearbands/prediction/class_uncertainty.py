@@ -72,7 +72,7 @@ class ClassUncertainty:
         return np.divide(self.epistemic, self.total, out=share, where=self.total > 0)
 
     @property
-    def total_epistemic_share(self) -> float:
+    def mean_share(self) -> float:
         """Of all bits of all rows; 0 where there are none."""
         bits = self.total.sum()
         return float(self.epistemic.sum() / bits) if bits > 0 else 0.0
@@ -101,7 +101,7 @@ class ClassUncertainty:
             columns[name] = [number(bits) for bits in getattr(self, name)[:n]]
         title = (
             f"{count(len(self))}, {number(self.total.mean())} bits on average, "
-            f"{percent(self.total_epistemic_share)} of them epistemic"
+            f"{percent(self.mean_share)} of them epistemic"
         )
         left = len(self) - n
         return Shown(title.replace(GAP, " "), columns, count(left, "more row") if left else "")

@@ -57,7 +57,7 @@ EPISTEMIC = Part(
 PARTS = (ALEATORIC, EPISTEMIC)
 
 SHARE = "epistemic share of the mean width"
-"""How much of some rows' width is ignorance: `Uncertainty.total_epistemic_share`, everywhere."""
+"""How much of some rows' width is ignorance: `Uncertainty.mean_share`, everywhere."""
 
 COLOURS = {
     "ink": Colour("#1F2933", "#E6EAEE"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from clearbands.tables.native import FrameKind, make_frame
 from clearbands.uncertainty.bands import make_interval
 
 MOST_SHOWN = 8
+UNCLEAR = "unclear"
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,6 +25,13 @@ class Uncertainty:
 
     `center - aleatoric[:, 0] - epistemic[:, 0]` is the lower bound, the upper likewise; up to the
     last digits, which `interval` rounds outwards.
+
+    Where parts competed, aleatoric is noise, the width of the best possible interval from these
+    columns, and epistemic is ignorance, the rest of the interval: what more rows, or a better
+    model, would take away. How much of all widths is noise follows from the learning curve, within
+    a range (`share_low` to `share_high`); how it differs between rows follows from how much members
+    disagree. Parts that were given keep the paper's split, gamma1 x aleatoric and gamma2 x
+    epistemic, without a range.
 
     Examples
     --------
@@ -53,6 +61,7 @@ class Uncertainty:
     kind: FrameKind = field(default=FrameKind(), compare=False)  # of the rows that were predicted
     support: Support = ANYWHERE  # where targets can lie
     bounds: np.ndarray | None = None  # (n, 2) where they are no sums, as of transformed targets
+    noise_range: np.ndarray | None = None  # (2, n): the least and the most noise over width
 
     def __len__(self) -> int:
         return len(self.center)
@@ -63,7 +72,22 @@ class Uncertainty:
         kind = self.kind._replace(index=None if index is None else index[rows])
         parts = (self.center[rows], self.aleatoric[rows], self.epistemic[rows])
         bounds = None if self.bounds is None else self.bounds[rows]
-        return Uncertainty(*parts, self.confidence_level, kind, self.support, bounds)
+        likely = None if self.noise_range is None else self.noise_range[:, rows]
+        return Uncertainty(*parts, self.confidence_level, kind, self.support, bounds, likely)
+
+    def split_by(self, noise: np.ndarray) -> Uncertainty:
+        """The same intervals, split by noise over distance (3, n, 2): likely, least and most."""
+        distances = self.aleatoric + self.epistemic
+        with np.errstate(invalid="ignore"):  # of infinite distances all is ignorance
+            likely, *ends = np.where(np.isfinite(distances), noise * distances, 0.0)
+        whole = np.maximum(distances.sum(axis=1), np.finfo(float).tiny)
+        return replace(
+            self,
+            aleatoric=likely,
+            epistemic=distances - likely,
+            bounds=self.interval,
+            noise_range=np.stack([each.sum(axis=1) / whole for each in ends]),
+        )
 
     @property
     def interval(self) -> np.ndarray:
@@ -87,8 +111,16 @@ class Uncertainty:
 
     @property
     def dominant(self) -> np.ndarray:
-        """(n,): "ignorance" where more rows would help most, else "noise"."""
-        return np.where(self.ratio > 1, EPISTEMIC.plain, ALEATORIC.plain)
+        """(n,): "noise" or "ignorance", whichever has the larger square; "unclear" if either may.
+
+        Widths add like standard deviations that go together, not like variances: where noise and
+        the errors of the model are of equal size, the share of ignorance is 0.29.
+        """
+        named = np.where(_is_ignorance(self.epistemic_share), EPISTEMIC.plain, ALEATORIC.plain)
+        if self.noise_range is None:
+            return named
+        low, high = (_is_ignorance(1 - each) for each in self.noise_range[::-1])
+        return np.where(low == high, named, UNCLEAR)
 
     @property
     def epistemic_share(self) -> np.ndarray:
@@ -96,7 +128,7 @@ class Uncertainty:
         return 1 - 1 / (1 + self.ratio)
 
     @property
-    def total_epistemic_share(self) -> float:
+    def mean_share(self) -> float:
         """The epistemic share of the mean width: of all rows together, between 0 and 1.
 
         Wide rows count as much as they are wide. It is what reports, pages and pictures call the
@@ -105,6 +137,32 @@ class Uncertainty:
         finite = self.widths[np.isfinite(self.widths).all(axis=1)]
         aleatoric, epistemic = finite.sum(axis=0)
         return float(epistemic / (aleatoric + epistemic)) if aleatoric + epistemic > 0 else 0.5
+
+    @property
+    def share_low(self) -> float | None:
+        """What `mean_share` is at least, with a chance of 90 %; None for parts that were given."""
+        return self._share_at(1)
+
+    @property
+    def share_high(self) -> float | None:
+        """What `mean_share` is at most, with a chance of 90 %; None for parts that were given."""
+        return self._share_at(0)
+
+    def _share_at(self, end: int) -> float | None:
+        if self.noise_range is None:
+            return None
+        widths = self.widths.sum(axis=1)
+        finite = np.isfinite(widths)
+        total = float(widths[finite].sum())
+        noise = float(widths[finite] @ self.noise_range[end, finite])
+        return 1 - noise / total if total > 0 else float(end == 0)
+
+    @property
+    def center_interval(self) -> np.ndarray:
+        """(n, 2): a band for the mean of y, see `ClearRegressor.predict_center_interval`."""
+        reach = np.sqrt(self.epistemic * (2 * self.aleatoric + self.epistemic))
+        reach = np.where(np.isfinite(self.epistemic), reach, np.inf)
+        return self.support.clip(make_interval(self.center, reach))
 
     def to_frame(self) -> Any:
         """A frame with a row per prediction: pandas, polars, ... as the rows that were predicted.
@@ -150,10 +208,15 @@ class Uncertainty:
             "epistemic": [number(epistemic[row]) for row in rows],
             "epistemic_share": [_plain(percent(self.epistemic_share[row])) for row in rows],
         }
-        share = percent(self.total_epistemic_share)
+        share = percent(self.mean_share)
         title = f"{count(len(self))} at {level(self.confidence_level)}, {share} {SHARE}"
         left = len(self) - len(rows)
         return Shown(_plain(title), columns, f"{count(left, 'more row')}" if left else "")
+
+
+def _is_ignorance(share: np.ndarray) -> np.ndarray:
+    """Whether what is not noise has the larger square."""
+    return (1 - share) ** 2 < 0.5
 
 
 def _plain(words: str) -> str:

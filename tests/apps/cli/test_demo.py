@@ -32,7 +32,7 @@ def test_every_row_is_predicted_once(tmp_path):
     summary = demo.summary()
     page = demo.report().html
     assert model.rows == 60
-    share = percent(demo.predicted[0].total_epistemic_share)
+    share = percent(demo.predicted[0].mean_share)
     assert summary["epistemic share"].startswith(f"{share} of the mean width")
     assert f"{share} ignorance" in page
     coverage, width = (summary[name].split(" ")[0] for name in ("coverage", "typical width"))

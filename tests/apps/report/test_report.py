@@ -254,7 +254,7 @@ def test_how_many_rows_were_shuffled_is_said(model, monkeypatch):
 
 def test_the_share_of_ignorance_is_one_number_everywhere(model, text):
     parts = model.predict_uncertainty(houses(120, seed=1)[0])
-    share = parts.total_epistemic_share
+    share = parts.mean_share
     assert share == pytest.approx(parts.epistemic.sum() / (parts.epistemic + parts.aleatoric).sum())
     assert f"{100 * (1 - share):.0f} % of the mean width is noise: more rows alone" in text
     assert f"above that of the mean width, {100 * share:.0f} %," in text

@@ -83,7 +83,7 @@ class Demo:
             "by chance alone": f"{percent(low, 1)} to {percent(high, 1)} of so many rows",
             "typical width": f"{number(typical_width(parts))} (the true values range from "
             f"{number(self.y.min())} to {number(self.y.max())})",
-            "epistemic share": f"{percent(parts.total_epistemic_share)} of the mean width, "
+            "epistemic share": f"{percent(parts.mean_share)} of the mean width, "
             f"{percent(share.min())} to {percent(share.max())} of a row's",
             "dominant part": f"{ALEATORIC.name} ({ALEATORIC.plain}) in {aleatoric} rows, "
             f"{EPISTEMIC.name} ({EPISTEMIC.plain}) in {len(self.y) - aleatoric}",

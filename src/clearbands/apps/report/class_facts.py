@@ -91,7 +91,7 @@ class ClassFacts:
 
     @property
     def epistemic_share(self) -> float:
-        return self.entropies.total_epistemic_share
+        return self.entropies.mean_share
 
     @property
     def leans_epistemic(self) -> np.ndarray:

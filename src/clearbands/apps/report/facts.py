@@ -99,7 +99,7 @@ class Facts:
     @cached_property
     def epistemic_share(self) -> float:
         """Of the mean width."""
-        return self.parts.total_epistemic_share
+        return self.parts.mean_share
 
     def important_columns(self, most: int) -> list[Column]:
         """The columns that matter, the most important first."""

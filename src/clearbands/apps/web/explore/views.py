@@ -182,5 +182,4 @@ def _columns(parts: Uncertainty) -> dict[str, Any]:
     }
     dominant = columns.pop("dominant").tolist()
     numbers = {name: [finite(value) for value in values] for name, values in columns.items()}
-    totals = {"total_epistemic_share": parts.total_epistemic_share}
-    return numbers | {"dominant": dominant} | totals
+    return numbers | {"dominant": dominant, "mean_share": parts.mean_share}

@@ -121,7 +121,7 @@ export function fillSummary({ models, level, j, truth, unit }) {
     const cells = [
       model.name,
       withUnit(Number.isFinite(typical) ? typical : null, unit),
-      percent(bands.total_epistemic_share),
+      percent(bands.mean_share),
       ...(truth ? [`${percent(inside / truth.length, 1)} of ${truth.length}`] : []),
       `${levelName(level)}, ${model.guarantee}`,
     ];

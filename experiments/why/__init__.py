@@ -1,0 +1,1 @@
+"""Whether the reason why intervals are wide is the true one."""

@@ -1,0 +1,87 @@
+"""What more rows would do to the intervals of a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clearbands.rows.display import Shown
+from clearbands.rows.numbers import GAP, level, number, percent
+from clearbands.tables.native import FrameKind, make_frame
+
+MEASURES = ("width", "rmse", "loss")
+
+
+@dataclass(frozen=True, repr=False)
+class Forecast:
+    """The mean width, RMSE and loss on new rows, with more training rows of the same kind.
+
+    The first line is of now, the last without end: there the width is noise alone. `low` and `high`
+    hold what comes with a chance of about 80 %.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands.prediction.forecast import Forecast
+    >>> factors = np.array([[1, 1, 1], [0.8, 0.7, 0.9], [0.5, 0.2, 0.7]])
+    >>> Forecast(np.array([100, 1000, np.inf]), factors, 20.0, 6.0, 0.8, 0.9)
+    Intervals at 90 % with more rows like these
+           rows  width   low  high
+            100     20    20    20
+          1,000     16    14    18
+      no end of     10     4    14
+    """
+
+    rows: np.ndarray  # (q,): training rows; the last are infinitely many
+    factors: np.ndarray  # (q, 3): of the measures of now: likely, low, high
+    width: float
+    rmse: float
+    loss: float
+    confidence_level: float
+    reason: str = ""  # why nothing is known; empty where something is
+
+    def to_frame(self) -> Any:
+        """A line per number of rows: rows, and each measure with its low and high end."""
+        columns: dict[str, np.ndarray] = {"rows": self.rows}
+        for name in MEASURES:
+            middle, low, high = getattr(self, name) * self.factors.T
+            columns |= {name: middle, f"{name}_low": low, f"{name}_high": high}
+        return make_frame(columns, FrameKind())
+
+    def sentence(self) -> str:
+        """What most rows but the last would do, in words.
+
+        >>> import numpy as np
+        >>> factors = np.array([[1, 1, 1], [0.8, 0.7, 0.9], [0.5, 0.2, 0.7]])
+        >>> Forecast(np.array([100, 1000, np.inf]), factors, 20.0, 6.0, 0.8, 0.9).sentence()
+        '10 times the rows would make these intervals 20 % narrower (10 to 30 %).'
+        """
+        if self.reason:
+            return self.reason
+        times = number(self.rows[-2] / self.rows[0])
+        middle, low, high = (1 - each for each in self.factors[-2])
+        said = f"{percent(middle)} narrower ({_bare(high)} to {percent(low)})"
+        return f"{times} times the rows would make these intervals {said}.".replace(GAP, " ")
+
+    def __repr__(self) -> str:
+        return self._shown().text()
+
+    def _repr_html_(self) -> str:
+        return self._shown().html()
+
+    def _shown(self) -> Shown:
+        middle, low, high = self.width * self.factors.T
+        columns = {
+            "rows": [f"{rows:,.0f}" if np.isfinite(rows) else "no end of" for rows in self.rows],
+            "width": [number(each) for each in middle],
+            "low": [number(each) for each in low],
+            "high": [number(each) for each in high],
+        }
+        title = f"Intervals at {level(self.confidence_level)} with more rows like these"
+        return Shown(title.replace(GAP, " "), columns, self.reason)
+
+
+def _bare(share: float) -> str:
+    return percent(share).split(GAP)[0].rstrip(" %")

@@ -1,0 +1,104 @@
+"""What a fitted model keeps of its learning curve: what more rows would buy, and what is noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from clearbands.prediction.curve_posterior import CurvePosterior, Likely
+from clearbands.prediction.forecast import Forecast
+from clearbands.uncertainty.bands import Components
+
+EVEN = 0.5
+"""How even ignorance is: a part of it, so many times the mean disagreement of members, they have in
+common, and none of them shows it."""
+
+ALL_LIKELY = Likely(0.5, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Split:
+    """How much of a row's width is noise, from how much members disagree about it.
+
+    Noise² is to ignorance² as aleatoric² is to weight x (epistemic² + common²), with widths as the
+    parts give them; the weight makes noise so much of all widths as the learning curve says.
+    """
+
+    weight: float
+    common: float
+
+    @classmethod
+    def of(cls, components: Components, widths: np.ndarray, noise: float) -> Split:
+        """For rows with these calibrated widths (n,), of which in all a part `noise` is noise."""
+        aleatoric, epistemic = _raw(components)
+        common = EVEN * float(epistemic.mean()) or float(aleatoric.mean()) or 1.0
+
+        def share(weight: float) -> float:
+            return float(widths @ cls(weight, common)(components)) / max(
+                float(widths.sum()), 1e-300
+            )
+
+        low, high = -60.0, 60.0  # binary logarithms
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if share(2.0**middle) > noise else (low, middle)
+        return cls(2.0**low, common)
+
+    def __call__(self, components: Components) -> np.ndarray:
+        """(n,): noise over width, between 0 and 1."""
+        aleatoric, epistemic = _raw(components)
+        unknown = self.weight * (epistemic**2 + self.common**2)
+        with np.errstate(invalid="ignore"):
+            found = np.sqrt(aleatoric**2 / (aleatoric**2 + unknown))
+        return np.where(np.isfinite(found), found, 0.0)
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """The learning curve of a model, as far as it is known."""
+
+    width: float  # mean of the intervals at the first level, of rows that members did not see
+    rmse: float  # of the same rows
+    loss: float
+    rows: int  # that train
+    posterior: CurvePosterior | None  # None where there are too few rows for a curve
+    splits: tuple[Split, Split, Split]  # likely, least and most noise
+    reason: str = ""  # why there is no curve
+    sizes: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (s,): training rows
+    errors: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (s,): of the search there
+    names: tuple[str, ...] = ()  # of the best center at each size
+
+    @property
+    def shares(self) -> Likely:
+        """The share of ignorance in the mean width."""
+        return ALL_LIKELY if self.posterior is None else self.posterior.shares()
+
+    def noise(self, components: Components) -> np.ndarray:
+        """(3, n): noise over width: what is likely, and the least and the most."""
+        return np.stack([split(components) for split in self.splits])
+
+    def forecast(self, more: Sequence[float], level: float) -> Forecast:
+        """Of the mean width, loss and RMSE with so many times the rows, and without end."""
+        times = [1.0, *more, np.inf]
+        factors = [self._factor(each) for each in times]
+        return Forecast(
+            np.array([self.rows * each for each in times]),
+            np.array(factors),
+            self.width,
+            self.rmse,
+            self.loss,
+            level,
+            self.reason,
+        )
+
+    def _factor(self, times: float) -> Likely:
+        if times == 1:
+            return Likely(1.0, 1.0, 1.0)
+        return Likely(1.0, 0.0, 1.0) if self.posterior is None else self.posterior.factors(times)
+
+
+def _raw(components: Components) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) each: the widths of the first level as the parts give them, below and above together."""
+    return components.aleatoric[:, :, 0].sum(axis=1), components.epistemic[:, :, 0].sum(axis=1)

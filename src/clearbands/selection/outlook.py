@@ -1,0 +1,97 @@
+"""From the rows of a fit to its outlook: the learning curve, and what it says of this model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from clearbands.calibration.calibration_set import scale
+from clearbands.prediction.curve_posterior import CurvePosterior, extrapolate
+from clearbands.prediction.outlook import ALL_LIKELY, Outlook, Split
+from clearbands.rows.levels import alpha
+from clearbands.rows.split import Rows
+from clearbands.rows.weighting import mean_of
+from clearbands.selection.fit_result import FitResult
+from clearbands.selection.learning_curve import FEWEST_ROWS, LearningCurve, measure_curve
+from clearbands.uncertainty.bands import make_interval
+from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
+
+TOO_FEW = (
+    f"A learning curve needs {FEWEST_ROWS} rows, or groups of rows, and there are fewer: nobody "
+    "knows how much of a width is ignorance."
+)
+NO_ERRORS = "Rows are predicted without an error, so there is no learning curve to look at."
+NO_NUMBERS = "Parts see a table instead of numbers, of which no learning curve is measured."
+
+
+def shows_curve(learned: FitResult) -> bool:
+    """Whether the split follows the learning curve, or the paper: where parts were given."""
+    recipe = learned.recipe
+    return not recipe.is_given or isinstance(recipe.epistemic, FoldedEnsemble)
+
+
+def make_outlook(
+    learned: FitResult,
+    calibrator: BaseEstimator,
+    level: float,
+    rng: np.random.RandomState,
+    n_jobs: int | None,
+) -> Outlook:
+    """What the rows of a fit say about more rows of their kind."""
+    judged, targets = learned.evidence.judged, learned.targets
+    center, *parts = scale(calibrator, judged.components, judged.calibration_groups)
+    distances = np.add(*parts)[:, :, 0]
+    bounds = targets.points(make_interval(center, distances), center)
+    y, weight = targets.center(judged.y), judged.sample_weight
+    width = bounds[:, 1] - bounds[:, 0]
+    outside = np.maximum(bounds[:, 0] - y, 0) + np.maximum(y - bounds[:, 1], 0)
+    rmse = np.sqrt(mean_of((y - targets.center(center)) ** 2, weight))
+    loss = mean_of((alpha(level) / 2 * width + outside) / 2, weight)
+    error = mean_of(np.abs(judged.y - center), weight)
+    posterior, reason, curve = _posterior(learned, error, rng, n_jobs)
+    shares = ALL_LIKELY if posterior is None else posterior.shares()
+    finite = np.isfinite(distances).all(axis=1)
+    rows, widths = judged.components.take(finite), distances[finite].sum(axis=1)
+    likely, least, most = (
+        Split.of(rows, widths, 1 - share) for share in (shares.middle, shares.high, shares.low)
+    )
+    known: dict[str, Any] = {}
+    if curve is not None:
+        known = {"sizes": curve.sizes, "errors": curve.mean_absolute(), "names": curve.names}
+    measures = mean_of(width, weight), float(rmse), loss
+    splits = likely, least, most
+    return Outlook(*measures, learned.n_train, posterior, splits, reason, **known)
+
+
+def _posterior(
+    learned: FitResult, error: float, rng: np.random.RandomState, n_jobs: int | None
+) -> tuple[CurvePosterior | None, str, LearningCurve | None]:
+    if not learned.sees_numbers:
+        return None, NO_NUMBERS, None
+    rows = learned.evidence.train.rows
+    if learned.has_copies and rows.groups is None:
+        rows = replace(rows, groups=_alike(rows))
+    curve = measure_curve(rows, rng, gap=learned.recipe.gap, n_jobs=n_jobs)
+    if curve is None:
+        return None, TOO_FEW, None
+    errors, covariance = curve.mean_absolute(), curve.covariance()
+    if error <= 0 or errors.min() <= 0:
+        return None, NO_ERRORS, curve
+    found = extrapolate(
+        curve.sizes,
+        errors,
+        covariance,
+        rows=learned.n_train,
+        error=error,
+        n_columns=rows.X.shape[1],
+    )
+    return found, "", curve
+
+
+def _alike(rows: Rows) -> np.ndarray:
+    """(n,): one label for all copies of a row; a copy is no new row for the curve."""
+    table = np.column_stack([rows.X, rows.y])
+    return np.unique(table, axis=0, return_inverse=True)[1].reshape(-1)
