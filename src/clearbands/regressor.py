@@ -133,7 +133,8 @@ class ClearRegressor(UpdatingRegressor):
     parts_ : Pair or Blend
         The fitted pair of parts, or an average of several.
     epistemic_, aleatoric_
-        The parts of the pair, or of the best one.
+        The parts of the pair, or of the best one. They predict on the scale of target_transform,
+        and targets that lie very far from zero less the number `transform_.origin`.
     leaderboard_ : tuple of LeaderboardRow
         The pairs that competed, best first; empty where both parts were given.
     centers_ : tuple of CenterStanding

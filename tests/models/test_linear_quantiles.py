@@ -202,3 +202,14 @@ def test_overflow_is_an_error_and_never_nan():
         LinearQuantiles().fit(X, huge)
     with pytest.raises(ValueError, match="Rescale X and y"):
         LinearQuantiles().fit(np.column_stack((X, huge)), y)
+
+
+@pytest.mark.parametrize("seed", [79, 138])
+def test_an_outlier_far_beyond_all_others_does_not_stop_the_solver(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(80, 2))
+    y = X[:, 0] + np.abs(X[:, 1]) + rng.lognormal(0, 2.5, 80)
+    y[0] += 10 ** rng.uniform(4, 7)
+    model = LinearQuantiles((0.5,)).fit(X, y)
+    below = y <= model.predict_quantiles(X)[:, 0]
+    assert 37 <= below.sum() <= 43

@@ -13,8 +13,9 @@ be a mean, and where noise is skewed most targets lie on one side of it. The med
 distance from the center to the bound of the lowest level so that half of them lie on either side.
 
 Inside the lowest fitted level rows may lie otherwise below the median than above: close to it on
-one side, far on the other. Where the calibration rows show that, z runs at another pace on each
-side, so that bands grow by as large a share of the rows below as above.
+one side, far on the other; and so may those beyond the highest. Where the calibration rows show
+that, z runs at another pace on each side, so that bands grow by as large a share of the rows below
+as above.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,6 +61,7 @@ SIDES_DIFFER = 2.0  # Kolmogorov's distance between the sides, where 0.07 % are 
 PACE_SHARES = np.arange(1, 8) / 8  # of the rows of a side, between which its pace is even
 SAME_PACE = 1e-6  # of the first band: knots that are nearer are one
 FEWEST_OF_SIDE = 40  # rows that tell a pace
+FEWEST_BEYOND = 10  # of one side, beyond the highest level
 N_MEAN = 200  # quantiles that a mean is taken over
 
 
@@ -96,6 +98,8 @@ class AnyLevel:
     paces: tuple[np.ndarray, np.ndarray] | None = None
     """Below and above the median (2, knots): z as distances have it, and as shares have it, rising
     from 0 to the lowest fitted level. None where both sides are alike."""
+    outer_paces: tuple[np.ndarray, np.ndarray] | None = None
+    """The same from the highest fitted level on, and in proportion beyond the last knot."""
 
     @classmethod
     def of(
@@ -133,12 +137,18 @@ class AnyLevel:
             )
         family = cls(fitted[columns], columns, np.zeros(0), weight, may_fall_short)
         if shape is not None:
-            family = replace(family, median=shape.median, paces=shape.paces)
+            family = replace(
+                family, median=shape.median, paces=shape.paces, outer_paces=shape.outer_paces
+            )
             return replace(family, positions=family.positions_of(y, center, distances))
         median = median_share(y - center, distances[:, :, columns[0]], weight)
         family = replace(family, median=median)
         even = family.positions_of(y, center, distances)
-        family = replace(family, paces=side_paces(even, weight, float(family.levels[0])))
+        family = replace(
+            family,
+            paces=side_paces(even, weight, float(family.levels[0])),
+            outer_paces=side_paces_beyond(even, weight, float(family.levels[-1])),
+        )
         return replace(family, positions=family._paced(even))
 
     @property
@@ -339,7 +349,7 @@ class AnyLevel:
         if z < at[0]:
             return distances[:, :, 0] * (self._unpaced(z) / at[0])
         if z > at[-1]:
-            return distances[:, :, -1] + around.beyond * (z / at[-1] - 1)
+            return distances[:, :, -1] + around.beyond * (self._unpaced(z) / at[-1] - 1)
         j = int(np.searchsorted(at, z)) - 1
         share = (z - at[j]) / (at[j + 1] - at[j])
         low, high = distances[:, :, j], distances[:, :, j + 1]
@@ -380,17 +390,25 @@ class AnyLevel:
 
     def _paced(self, z: np.ndarray) -> np.ndarray:
         """(n,): signed z as distances have it to z as shares have it."""
-        if self.paces is None:
-            return z
-        size, first = np.abs(z), normal_distances(self.levels)[0]
-        sides = [np.interp(size, *pace) for pace in self.paces]
-        return np.where(size < first, np.where(z < 0, -sides[0], sides[1]), z)
+        size, at = np.abs(z), normal_distances(self.levels)
+        if self.paces is not None:
+            below, above = (_along(size, *pace) for pace in self.paces)
+            z = np.where(size < at[0], np.where(z < 0, -below, above), z)
+        if self.outer_paces is not None:
+            below, above = (_along(size, *pace) for pace in self.outer_paces)
+            z = np.where(size > at[-1], np.where(z < 0, -below, above), z)
+        return z
 
     def _unpaced(self, z: Any) -> np.ndarray:
-        """(..., 2): z below the first level as shares have it, on both sides as distances do."""
-        if self.paces is None:
-            return np.stack([z, z], axis=-1)
-        return np.stack([np.interp(z, *pace[::-1]) for pace in self.paces], axis=-1)
+        """(..., 2): z as shares have it, on both sides as distances do."""
+        even, at = np.stack([z, z], axis=-1), normal_distances(self.levels)
+        if self.paces is not None:
+            inner = np.stack([_along(z, *pace[::-1]) for pace in self.paces], axis=-1)
+            even = np.where(even < at[0], inner, even)
+        if self.outer_paces is not None:
+            outer = np.stack([_along(z, *pace[::-1]) for pace in self.outer_paces], axis=-1)
+            even = np.where(even > at[-1], outer, even)
+        return even
 
 
 class Around(NamedTuple):
@@ -468,7 +486,7 @@ class Distribution:
         side, rows = (z > 0).astype(int), np.arange(len(z))
         reach = np.column_stack([np.zeros(len(z)), self.around.distances[rows, side]])
         size = np.abs(z)
-        size = np.where(size < at[1], self.bands._unpaced(size)[rows, side], size)
+        size = self.bands._unpaced(size)[rows, side]
         j = np.clip(np.searchsorted(at, size, side="right") - 1, 0, len(at) - 2)
         share = (size - at[j]) / (at[j + 1] - at[j])
         between = (1 - share) * reach[rows, j] + share * reach[rows, j + 1]
@@ -543,18 +561,56 @@ def side_paces(
     `positions` (n,) are those at an even pace. None where the two sides differ by no more than
     chance, or have too few rows to tell.
     """
-    whole = np.ones(len(positions)) if weight is None else weight
     (first,) = normal_distances([lowest])
-    inside = (np.abs(positions) <= first) & (whole > 0)
-    sides = [inside & (positions < 0), inside & (positions >= 0)]
+    sides = _unlike_sides(positions, weight, np.abs(positions) <= first, FEWEST_OF_SIDE)
+    if sides is None:
+        return None
+    return _pace(*sides[0], lowest), _pace(*sides[1], lowest)
+
+
+def side_paces_beyond(
+    positions: np.ndarray, weight: np.ndarray | None, highest: float
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The same for rows beyond the highest fitted level."""
+    (last,) = normal_distances([highest])
+    is_beyond = (np.abs(positions) > last) & (np.abs(positions) < FARTHEST_BAND)
+    sides = _unlike_sides(positions, weight, is_beyond, FEWEST_BEYOND)
+    if sides is None:
+        return None
+    return _pace_beyond(*sides[0], highest), _pace_beyond(*sides[1], highest)
+
+
+Side: TypeAlias = "tuple[np.ndarray, np.ndarray]"  # sizes of positions, and weights of their rows
+
+
+def _unlike_sides(
+    positions: np.ndarray, weight: np.ndarray | None, is_meant: np.ndarray, fewest: int
+) -> tuple[Side, Side] | None:
+    """Those of the rows that are meant below and above; None where they differ by chance alone."""
+    whole = np.ones(len(positions)) if weight is None else weight
+    is_meant = is_meant & (whole > 0)
+    sides = [is_meant & (positions < 0), is_meant & (positions >= 0)]
     sizes = [float(whole[side].sum()) for side in sides]
-    if min(sizes) < FEWEST_OF_SIDE:
+    if min(sizes) < fewest:
         return None
     below, above = ((np.abs(positions[side]), whole[side]) for side in sides)
     chance = SIDES_DIFFER * math.sqrt(1 / sizes[0] + 1 / sizes[1])
-    if _kolmogorov(*below, *above) <= chance:
-        return None
-    return _pace(*below, lowest), _pace(*above, lowest)
+    return None if _kolmogorov(*below, *above) <= chance else (below, above)
+
+
+def _pace_beyond(size: np.ndarray, weight: np.ndarray, highest: float) -> np.ndarray:
+    """(2, knots) for the rows of one side beyond the highest level."""
+    (last,) = normal_distances([highest])
+    z = np.concatenate([[last], weighted_quantiles(size, PACE_SHARES, weight)])
+    paced = normal_distances(highest + (1 - highest) * np.concatenate([[0.0], PACE_SHARES]))
+    rises = np.append(True, np.diff(z) > SAME_PACE * last)
+    paced[0] = last
+    return np.array([z[rises], paced[rises]])
+
+
+def _along(z: Any, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """From one pace to the other: even between knots, in proportion beyond the last."""
+    return np.where(z > start[-1], z * (end[-1] / start[-1]), np.interp(z, start, end))
 
 
 def _pace(size: np.ndarray, weight: np.ndarray, lowest: float) -> np.ndarray:

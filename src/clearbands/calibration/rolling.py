@@ -250,6 +250,7 @@ class Rolling:
             may_fall_short=False,
             median=fitted.median,
             paces=fitted.paces,
+            outer_paces=fitted.outer_paces,
             shares=Shares.of(self.levels, self.alphas),
         )
 

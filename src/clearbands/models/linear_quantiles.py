@@ -16,12 +16,8 @@ from clearbands.rows.checks import check_quantiles
 
 SAME_DIRECTION = 1e-8  # a standardised column this close to a sum of others adds rounding only
 # The tightest tolerance the solver takes: it bounds the residuals left where an exact fit exists.
-# Its presolve costs more than it saves: the redundant columns are gone before.
-SOLVER_OPTIONS = {
-    "primal_feasibility_tolerance": 1e-10,
-    "dual_feasibility_tolerance": 1e-10,
-    "presolve": False,
-}
+# Where it cannot be kept, since residuals differ by many orders, the solver's own is.
+TOLERANCES = (1e-10, 1e-7)
 
 
 class LinearQuantiles(QuantileModel):
@@ -150,8 +146,16 @@ def _solve(
     else:
         together = np.vstack((intercept, columns.T))
         constraints = {"A_eq": together, "b_eq": np.zeros(len(together))}
-    result = linprog(-target, bounds=bounds, method="highs", options=SOLVER_OPTIONS, **constraints)
-    if result.status != 0:
+    for tolerance in TOLERANCES:
+        options = {
+            "primal_feasibility_tolerance": tolerance,
+            "dual_feasibility_tolerance": tolerance,
+            "presolve": False,  # costs more than it saves: the redundant columns are gone before
+        }
+        result = linprog(-target, bounds=bounds, method="highs", options=options, **constraints)
+        if result.status == 0:
+            break
+    else:
         raise RuntimeError(
             f"The linear programme of the quantile {level} was not solved: {result.message} "
             "Look for extreme values in X and y, or set alpha > 0."

@@ -204,6 +204,14 @@ class AnsweringRegressor(WidthRegressor):
             self, X, names, calibration_groups=calibration_groups, confidence_level=asked
         )
 
+    def components(self, X: TableLike) -> Components:
+        """Center (n,) and the uncalibrated aleatoric and epistemic widths (n, 2, k).
+
+        On the scale of `target_transform`, where there is one.
+        """
+        found = super().components(X)
+        return found._replace(center=self._targets.unshifted(found.center))
+
     @renamed(groups="calibration_groups")
     def predict_quantiles(
         self,

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 COMES_BACK = 1e-6  # how far from y the way there and back may end, in units of the range of y
 ROUNDING = 1e-13  # relative: what the way there and back may lose, so that bounds go outwards
+FAR = 1e5  # times their own spread from zero: there floats hold few digits of what differs
 
 
 class Transform(Protocol):
     """Rises with y, and back."""
+
+    @property
+    def rounding(self) -> float:
+        """What the way there and back may lose, as a share of y."""
 
     def forward(self, y: np.ndarray) -> np.ndarray:
         """To the scale of the model; not finite where y is outside the domain."""
@@ -43,6 +48,7 @@ class Named:
     """
 
     name: str
+    rounding: ClassVar[float] = ROUNDING
 
     def forward(self, y: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -60,6 +66,7 @@ class Fitted:
 
     transformer: BaseEstimator
     middle: float  # of the training targets: what has no value below it is minus infinity
+    rounding: ClassVar[float] = ROUNDING
 
     def forward(self, y: np.ndarray) -> np.ndarray:
         with np.errstate(all="ignore"):
@@ -73,6 +80,37 @@ class Fitted:
                 found = self.transformer.inverse_transform(z[finite].reshape(-1, 1))
             y[finite] = _column(found, (-1,))
         return y
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """Counted from one of the targets: what differs between them has all digits of a float.
+
+    >>> Shifted(1e12).forward(np.array([1e12 + 0.5]))
+    array([0.5])
+    """
+
+    origin: float
+    rounding: ClassVar[float] = float(np.finfo(float).eps)
+
+    def forward(self, y: np.ndarray) -> np.ndarray:
+        return y - self.origin
+
+    def back(self, z: np.ndarray) -> np.ndarray:
+        return z + self.origin
+
+
+def shift_from_afar(y: np.ndarray) -> Shifted | None:
+    """For targets (n,) that are nearly one number; None where they are not far from zero.
+
+    Models that would round them, as those in single precision do, see what differs alone.
+
+    >>> shift_from_afar(np.array([1e9, 1e9 + 1, 1e9 + 3])), shift_from_afar(np.array([20.0, 21.0]))
+    (Shifted(origin=1000000001.0), None)
+    """
+    origin = float(np.sort(y)[len(y) // 2])
+    spread = float(np.mean(np.abs(y - origin)))
+    return Shifted(origin) if 0 < FAR * spread < abs(origin) else None
 
 
 def check_transform(given: BaseEstimator | str | None) -> None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from clearbands.rows.support import ANYWHERE, Support, check_inside
-from clearbands.rows.target_transform import ROUNDING, Transform, refuse_outside
+from clearbands.rows.target_transform import Shifted, Transform, refuse_outside
 
 NEARLY = 1e-9  # relative: a bound so near a whole number is that number
+MOST_SLACK = 0.25  # what is farther from a whole number is not that number
 OFTEN = 0.05  # the share of rows whose bounds make a hint worth while
 NARROW = 10.0  # intervals of whole numbers that rounding makes much shorter
 FEWEST = 100  # targets that say something about the range of all
@@ -69,7 +70,7 @@ class Targets:
             return self.support.clip(z)
         z_center = z_center.reshape(-1, *(1,) * (z.ndim - 1))
         center, y, below = self.center(z_center), self._back(z), z < z_center
-        slack = np.abs(y) * (NEARLY if self.whole else ROUNDING)
+        slack = self._slack(y)
         with np.errstate(invalid="ignore"):
             y = np.where(np.isinf(y) | (z == z_center), y, np.where(below, y - slack, y + slack))
         if self.whole:
@@ -99,6 +100,16 @@ class Targets:
             ignorance = np.where(share == 0, 0.0, share * total)
             noise = np.where(share == 1, 0.0, np.where(np.isinf(total), total, total - ignorance))
         return noise, ignorance
+
+    def unshifted(self, z: np.ndarray) -> np.ndarray:
+        """(n,): centers of the model as they are without a shift, but on its scale."""
+        return self.transform.back(z) if isinstance(self.transform, Shifted) else z
+
+    def _slack(self, y: np.ndarray) -> np.ndarray:
+        """By how much points (n, ...) may have been rounded."""
+        if self.whole:
+            return np.minimum(NEARLY * np.abs(y), MOST_SLACK)
+        return np.abs(y) * (0.0 if self.transform is None else self.transform.rounding)
 
     def unrounded(self) -> Targets:
         return replace(self, whole=False)

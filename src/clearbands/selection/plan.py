@@ -15,7 +15,7 @@ from clearbands.rows.checks import check_choice, check_count, check_scale
 from clearbands.rows.shares import Shares, share_out
 from clearbands.rows.split import Rows
 from clearbands.rows.support import Support, check_support
-from clearbands.rows.target_transform import check_transform, fit_transform
+from clearbands.rows.target_transform import check_transform, fit_transform, shift_from_afar
 from clearbands.rows.targets import Targets
 from clearbands.rows.typed import Seed
 from clearbands.selection.fit_result import FitResult
@@ -101,6 +101,8 @@ class Plan:
     def fit_targets(self, y: np.ndarray) -> Targets:
         """What is known of targets, those of training rows being y."""
         transform = fit_transform(self.target_transform, y)
+        if transform is None and not getattr(self.recipe.epistemic, "fitted_elsewhere", False):
+            transform = shift_from_afar(y)
         return Targets(self.support, transform, self.whole_numbers)
 
 

@@ -128,6 +128,26 @@ def test_predict_carries_ids_and_columns_along(folder, model, tmp_path):
     assert "has no column 'towns'" in wrong.stderr
 
 
+@pytest.mark.filterwarnings("default:The output holds text")
+@pytest.mark.parametrize("ending", ["csv", "parquet"])  # in memory, and piece by piece
+def test_predict_tells_of_formulas_and_marks_them(folder, model, tmp_path, ending):
+    new = pl.read_csv(folder / "new.csv", schema_overrides={"zip": pl.String})
+    new = new.with_columns(note=pl.lit("=1+1"))
+    data, out = tmp_path / f"new.{ending}", tmp_path / "out.csv"
+    new.write_csv(data) if ending == "csv" else new.write_parquet(data)
+    asked = ["predict", model, data, "--keep", "note", "--out"]
+    result = run(*asked, out)
+    assert result.exit_code == 0, result.stderr
+    assert "a spreadsheet runs as a formula, such as '=1+1' in column 'note'" in result.stderr
+    assert pl.read_csv(out)["note"].unique().to_list() == ["=1+1"]
+    for place in (out, "-"):
+        result = run(*asked, place, "--no-formulas")
+        assert result.exit_code == 0, result.stderr
+        assert "formula" not in result.stderr
+        text = out.read_text() if place == out else result.stdout
+        assert text.splitlines()[1].split(",")[1] == "'=1+1"
+
+
 def test_columns_that_would_stand_twice_are_refused(folder, model, tmp_path):
     new = pl.read_csv(folder / "new.csv", infer_schema=False).with_columns(lower_90=pl.lit(1))
     new.write_csv(tmp_path / "new.csv")

@@ -15,6 +15,7 @@ from clearbands.apps.cli.options import (
     Keep,
     KnownId,
     Model,
+    NoFormulas,
     Separator,
     TableOut,
     asked_of,
@@ -30,6 +31,7 @@ def label(
     out: TableOut,
     n: Annotated[int, typer.Option("-n", min=1, metavar="N", help="How many rows.")] = 20,
     keep: Keep = [],  # noqa: B006
+    no_formulas: NoFormulas = False,
     row_id: KnownId = None,
     separator: Separator = None,
     decimal: Decimal = None,
@@ -57,6 +59,7 @@ def label(
         of_chosen = None if labels is None else labels[chosen]
         table = predict(fitted, X[chosen], calibration_groups=of_chosen).frame()
     rows = pl.Series("row", chosen + 1)
-    files.write_table(table.select(rows, *(column[chosen] for column in kept), *table), out)
+    chosen_rows = table.select(rows, *(column[chosen] for column in kept), *table)
+    files.write_table(chosen_rows, out, no_formulas=no_formulas)
     if out != STREAM:
         console.say(f"Wrote {out} ({table.height} of {X.height} rows, best first).")

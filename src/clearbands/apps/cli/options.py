@@ -69,6 +69,13 @@ Keep = Annotated[
         "--keep", metavar="COLUMN", help="Carry a column into the output; repeat for several."
     ),
 ]
+NoFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--no-formulas",
+        help="Write a ' before text that a spreadsheet would run, such as =HYPERLINK(...).",
+    ),
+]
 KnownId = Annotated[
     str | None,
     typer.Option("--id", metavar="COLUMN", help="What names the rows, carried along; as in fit."),

@@ -19,6 +19,7 @@ from clearbands.apps.cli.options import (
     Keep,
     KnownId,
     Model,
+    NoFormulas,
     Scheduler,
     Separator,
     TableOut,
@@ -73,6 +74,7 @@ def predict(
         ),
     ] = [],  # noqa: B006
     keep: Keep = [],  # noqa: B006
+    no_formulas: NoFormulas = False,
     row_id: KnownId = None,
     separator: Separator = None,
     decimal: Decimal = None,
@@ -118,13 +120,14 @@ def predict(
     table_on_disk = table_in_files(data, fitted)
     if table_on_disk is not None:
         workers = engine_of(engine, scheduler, jobs)
-        predict_files(model, wanted, table_on_disk, out, workers, work)
+        predict_files(model, wanted, table_on_disk, out, workers, work, no_formulas=no_formulas)
         n_rows = table_on_disk.n_rows
     else:
         refuse_engine(engine, scheduler, work)
         reading = read_for(data, asked, fitted)
         with console.progress_bar() as progress, listening(progress):
-            files.write_table(wanted.table(fitted, reading), out)
+            table = wanted.table(fitted, reading)
+            files.write_table(table, out, no_formulas=no_formulas)
         n_rows = reading.frame.height
     if out != STREAM:
         console.say(f"Wrote {out} ({n_rows} rows).")

@@ -18,7 +18,9 @@ from clearbands.apps.cli.models import load_any
 from clearbands.apps.cli.predicting import Wanted
 from clearbands.apps.reading.dialect import Dialect
 from clearbands.apps.reading.features import fitted_columns
+from clearbands.apps.reading.files import for_spreadsheets
 from clearbands.apps.reading.formats import FORMATS, STREAM
+from clearbands.apps.reading.formulas import without_formulas
 from clearbands.apps.reading.reading import Reading, in_kinds
 from clearbands.engine.progress import listening
 from clearbands.persistence.writing import written_whole
@@ -74,7 +76,14 @@ def table_in_files(data: Path, model: Any) -> ParquetTable | None:
 
 
 def predict_files(
-    model: Path, wanted: Wanted, table: ParquetTable, out: Path, engine: Engine, work: Path | None
+    model: Path,
+    wanted: Wanted,
+    table: ParquetTable,
+    out: Path,
+    engine: Engine,
+    work: Path | None,
+    *,
+    no_formulas: bool = False,
 ) -> None:
     """Write the predictions; pieces that an earlier run wrote to `work` are not made again."""
     with _folder(work) as folder, console.progress_bar() as progress, listening(progress):
@@ -89,18 +98,20 @@ def predict_files(
             make_all(stage, engine, "predicting")
         finally:
             engine.close()
-        _join(stage.files(), out)
+        _join(stage.files(), out, no_formulas=no_formulas)
 
 
-def _join(parts: list[Path], out: Path) -> None:
+def _join(parts: list[Path], out: Path, *, no_formulas: bool) -> None:
     """One table of many, which are never in memory together."""
     import polars as pl
 
+    whole = for_spreadsheets(pl.scan_parquet(parts), out, no_formulas=no_formulas)
     if out == STREAM:
         for number, part in enumerate(parts):
-            console.write(pl.read_parquet(part).write_csv(include_header=number == 0))
+            piece = pl.read_parquet(part).lazy()
+            piece = without_formulas(piece) if no_formulas else piece
+            console.write(piece.collect().write_csv(include_header=number == 0))
         return
-    whole = pl.scan_parquet(parts)
     sinks: dict[str, Any] = {
         ".csv": whole.sink_csv,
         ".parquet": whole.sink_parquet,

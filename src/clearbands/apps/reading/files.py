@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clearbands.apps.reading.formats import STREAM
+from clearbands.apps.reading.formulas import tell_of_formulas, without_formulas
 from clearbands.persistence.writing import _unfinished, written_whole
 
 if TYPE_CHECKING:
@@ -63,13 +64,28 @@ def make_folder(path: Path) -> None:
         ) from error
 
 
-def write_table(frame: pl.DataFrame, path: Path) -> None:
-    """Write a csv, parquet or feather file, by suffix, whole or not at all; "-" prints csv."""
+def write_table(frame: pl.DataFrame, path: Path, *, no_formulas: bool = False) -> None:
+    """Write a csv, parquet or feather file, by suffix, whole or not at all; "-" prints csv.
+
+    With `no_formulas`, text in csv that a spreadsheet would run is marked as text; without it, a
+    warning names such text.
+    """
+    frame = for_spreadsheets(frame.lazy(), path, no_formulas=no_formulas).collect()
     if path == STREAM:
         sys.stdout.write(frame.write_csv())
         return
     with written_whole(path) as unfinished:
         WRITERS[path.suffix.lower()](frame, unfinished)
+
+
+def for_spreadsheets(table: pl.LazyFrame, path: Path, *, no_formulas: bool) -> pl.LazyFrame:
+    """The table as it is to be written: csv is what spreadsheets open."""
+    if path != STREAM and path.suffix.lower() != ".csv":
+        return table
+    if no_formulas:
+        return without_formulas(table)
+    tell_of_formulas(table)
+    return table
 
 
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {

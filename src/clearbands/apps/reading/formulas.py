@@ -1,0 +1,63 @@
+"""Text that a spreadsheet would run: `=HYPERLINK(...)` in a csv file is a formula to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clearbands.rows.telling import warn
+
+if TYPE_CHECKING:
+    import polars as pl
+
+STARTS = r"^[=+\-@\t\r]"
+MOST_SHOWN = 40  # characters of such a text
+
+
+def without_formulas(table: pl.LazyFrame) -> pl.LazyFrame:
+    """With a ' before names and texts that start as formulas do, which makes them plain text."""
+    import polars as pl
+
+    texts = _texts(table)
+    marked = (
+        pl.when(pl.col(name).str.contains(STARTS)).then("'" + pl.col(name)).otherwise(pl.col(name))
+        for name in texts
+    )
+    quoted = table.with_columns(
+        named.alias(name) for name, named in zip(texts, marked, strict=True)
+    )
+    return quoted.rename({name: f"'{name}" for name in table.collect_schema() if _is_one(name)})
+
+
+def tell_of_formulas(table: pl.LazyFrame) -> None:
+    """Warn where a name or a text starts as formulas do."""
+    column, shown = next(((n, n) for n in table.collect_schema() if _is_one(n)), (None, ""))
+    column, shown = (column, shown) if column is not None else _first_text(table)
+    if column is not None:
+        shown = shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]}..."
+        warn(
+            f"The output holds text that a spreadsheet runs as a formula, such as {shown!r} in "
+            f"column {column!r}: --no-formulas writes a ' before such text."
+        )
+
+
+def _first_text(table: pl.LazyFrame) -> tuple[str | None, str]:
+    """The first column with such a text, and the text."""
+    import polars as pl
+
+    firsts = [
+        pl.col(name).filter(pl.col(name).str.contains(STARTS)).first() for name in _texts(table)
+    ]
+    if not firsts:
+        return None, ""
+    (row,) = table.select(firsts).collect().to_dicts()
+    return next(((name, text) for name, text in row.items() if text is not None), (None, ""))
+
+
+def _texts(table: pl.LazyFrame) -> list[str]:
+    import polars as pl
+
+    return [name for name, dtype in table.collect_schema().items() if dtype == pl.String]
+
+
+def _is_one(text: str) -> bool:
+    return text.startswith(("=", "+", "-", "@", "\t", "\r"))

@@ -1,0 +1,46 @@
+"""What is said to happen in 1, 5, 95 or 99 of 100 cases happens as often."""
+
+import numpy as np
+import pytest
+
+from tests.toys import linear_clear
+
+FITS, CALIBRATION_ROWS, NEW_ROWS = 8, 1000, 4000
+SHARES = np.array([0.01, 0.05, 0.95, 0.99])
+NOISES = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "heavy tails": lambda rng, n: rng.standard_t(3, n),
+    "exponential": lambda rng, n: rng.exponential(size=n),
+    "lognormal": lambda rng, n: rng.lognormal(0, 1.2, n),
+    "lognormal downwards": lambda rng, n: -rng.lognormal(0, 1, n),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NOISES)
+def test_chances_come_true(name):
+    came = np.mean([how_often(NOISES[name], seed) for seed in range(FITS)], axis=0)
+    # Of one fit it differs as the share of so many rows does; five such errors of the mean.
+    chance = 5 * np.sqrt(SHARES * (1 - SHARES) / CALIBRATION_ROWS / FITS)
+    np.testing.assert_array_less(np.abs(came - SHARES)[[0, 3]], chance[[0, 3]])
+    # 5 and 95 % are the bounds at 0.9, which lambda and gamma1 place together: of skewed noise one
+    # tail holds more than the other.
+    assert abs((came[2] - came[1]) - 0.9) < chance[1] * np.sqrt(2)
+    np.testing.assert_array_less(np.abs(came - SHARES)[[1, 2]], 0.03)
+
+
+def how_often(noise, seed):
+    """Of new rows: the share below the value that is said to be above a share of the targets."""
+    rng = np.random.default_rng(seed)
+
+    def rows(n):
+        X = rng.normal(size=(n, 2))
+        return X, X[:, 0] + noise(rng, n)
+
+    (X, y), (X_cal, y_cal), (X_new, y_new) = map(rows, (1000, CALIBRATION_ROWS, NEW_ROWS))
+    model = linear_clear(confidence_level=0.9).fit(X, y, X_cal=X_cal, y_cal=y_cal)
+    thresholds = model.predict_distribution(X_new).ppf(SHARES).T
+    for share, threshold in zip(SHARES, thresholds, strict=True):
+        said = model.predict_probability(X_new, below=threshold)
+        np.testing.assert_allclose(said, share, atol=1e-6)
+    return [np.mean(y_new < threshold) for threshold in thresholds]
