@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class Origin:
     data: str = ""  # the name of the file
     time: str = ""  # the column of times, if the rows were fitted in their order
     calibration_groups: str = ""  # the column of the groups that were calibrated apart, if any
+    decimal: str = ""  # the sign before decimals in a text file
+    date_orders: dict[str, str] = field(default_factory=dict)  # "dmy" or "mdy", by column
     fitted: str = ""  # when, in UTC: 2026-01-31T13:45:00Z
     n_rows: int = 0
     fingerprint: str = ""  # of all rows, whatever their order
@@ -63,6 +65,8 @@ def record_origin(
     data: str = "",
     time: str = "",
     calibration_groups: str = "",
+    decimal: str = "",
+    date_orders: dict[str, str] | None = None,
 ) -> Origin:
     """The record of a fit on these rows, now.
 
@@ -73,10 +77,11 @@ def record_origin(
     (2, 0)
     """
     names = {"target": target, "unit": unit, "id": id, "data": data, "time": time}
-    return origin_of_hashes(hash_rows(X, y), **names, calibration_groups=calibration_groups)
+    origin = origin_of_hashes(hash_rows(X, y), **names, calibration_groups=calibration_groups)
+    return replace(origin, decimal=decimal, date_orders=date_orders or {})
 
 
-def origin_of_hashes(hashes: np.ndarray, **names: str) -> Origin:
+def origin_of_hashes(hashes: np.ndarray, **names: Any) -> Origin:
     """The same from the hashes of all rows, in any order."""
     hashes = np.sort(hashes)
     return Origin(

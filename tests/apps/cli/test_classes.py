@@ -51,7 +51,7 @@ def test_classes_are_recognised_and_said(folder, fitted):
     counts = flowers(150)["kind"].value_counts(sort=True)
     most = counts.row(0)
     assert f"The target 'kind' holds 3 classes: {most[0]} ({most[1]})" in fitted.stdout
-    assert "--numbers" not in fitted.stdout  # texts are nothing else
+    assert "--task" not in fitted.stdout  # texts are nothing else
     assert "coverage close to the level" in " ".join(fitted.stdout.split())
     assert isinstance(clearbands.load(folder / "model.clear"), ClearClassifier)
     shown = run("inspect", folder / "old.csv", "--target", "kind").stdout
@@ -110,7 +110,7 @@ def test_two_numbers_are_classes_unless_told_otherwise(folder):
     fit = ("fit", folder / "old.csv", "--target", "is_tall", "--drop", "name,kind")
     result = run(*fit, "--out", folder / "two.clear")
     assert "2 classes: 0 (" in result.stdout or "2 classes: 1 (" in result.stdout
-    assert "--numbers predicts intervals instead" in result.stdout
+    assert "--task regression predicts intervals instead" in result.stdout
     assert clearbands.load(folder / "two.clear").classes_.tolist() == [0, 1]
     result = run("evaluate", folder / "two.clear", folder / "new.csv", "--json")
     assert json.loads(result.stdout)["accuracy"] > 0.7
@@ -122,8 +122,8 @@ def test_two_numbers_are_classes_unless_told_otherwise(folder):
         (["--target", "kind", "--preset", "b"], "--preset is for numbers"),
         (["--target", "kind", "--support", "0:"], "--support is for numbers"),
         (["--target", "kind", "--level", "0.5", "--level", "0.9"], "several --level is for"),
-        (["--target", "kind", "--numbers"], "it must be numbers only"),
-        (["--target", "length", "--classes"], "which are no classes: leave --classes out"),
+        (["--target", "kind", "--task", "regression"], "it must be numbers only"),
+        (["--target", "length", "--task", "classification"], "which are no classes: say --task"),
         (["--target", "name"], "holds text such as"),
     ],
 )

@@ -61,13 +61,16 @@ def test_inspect_shows_every_column_and_what_looks_wrong(folder):
     said = " ".join(result.stdout.split())
     for words in ("HouseId", "looks like", "1 cell read", "begin with 0", "the same value"):
         assert words in said
-    assert "column 1 has no name and only counts the rows" in result.stderr
+    assert "Column 1 has no name and only counts the rows: left out" in result.stderr
 
 
 def test_inspect_says_what_it_thinks_of_the_target(tmp_path):
     pl.DataFrame({"x": range(0, 300, 10), "y": [0, 1] * 15}).write_csv(tmp_path / "data.csv")
     result = run("inspect", tmp_path / "data.csv", "--target", "y")
-    assert "The target 'y' holds 2 classes: 0 (15), 1 (15); --numbers predicts" in result.stdout
+    assert (
+        "The target 'y' holds 2 classes: 0 (15), 1 (15); --task regression predicts"
+        in result.stdout
+    )
     pl.DataFrame({"x": range(30), "y": [7] * 30}).write_csv(tmp_path / "constant.csv")
     result = run("inspect", tmp_path / "constant.csv", "--target", "y")
     assert "The target 'y' is 7 in every row: there is nothing to learn" in result.stderr

@@ -30,7 +30,11 @@ def read(tmp_path):
         ("y,x\n1,1\n2,2\n?,3\n", "y", "'y' holds '\\?' in row 3, which is no number"),
         ("y,x\n1,1\n?,2\n-,3\n3,4\n", "y", r"holds '\?' in row 2 \(1 row more like it\)"),
         ("y,x\n2024-01-31,1\n", "y", "'y' holds values of type Date such as '2024-01-31'"),
-        ("y,x\n1,2\n,3\nNaN,4\n", "y", "'y' is missing in 2 rows of 3, first in row 2; fill"),
+        (
+            "y,x\n1,2\n,3\nNaN,4\n",
+            "y",
+            "'y' is missing in 2 rows of 3, first in row 2; fill.* --drop-missing-target",
+        ),
         ("y,x\n1.5,2\n,3\n", "y", "'y' is missing in 1 row of 2"),
         ("y,x\ninf,2\n1.5,3\n", "y", "'y' is infinite in 1 row of 2, first in row 1"),
     ],

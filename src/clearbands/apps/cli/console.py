@@ -148,7 +148,9 @@ def show_columns(columns: Sequence[Inspected], title: str) -> None:
         )
     for c in columns:
         gaps = f"{c.n_missing:,}" if c.n_missing else ""
-        table.add_row(c.name, c.kind, gaps, f"{c.n_distinct:,}", c.shown, c.remark)
+        distinct = f"{c.n_distinct:,}" if c.n_distinct >= 0 else ""
+        remark = "; ".join(words for words in (c.remark, c.hint) if words)
+        table.add_row(c.name, c.kind, gaps, distinct, c.shown, remark)
     _print(title, table)
 
 

@@ -6,10 +6,10 @@ import typer
 
 from clearbands.apps.cli.command import as_typed
 from clearbands.apps.cli.fit_options import (
-    AsClasses,
     CalibrationGroups,
     CalibrationName,
     Drop,
+    DropMissingTarget,
     Falls,
     Features,
     Gap,
@@ -24,6 +24,8 @@ from clearbands.apps.cli.fit_options import (
     ScaleName,
     Seed,
     SupportText,
+    Task,
+    TaskName,
     TimeColumn,
     Unknown,
     UnknownGroups,
@@ -69,7 +71,8 @@ def fit(
     rises: Rises = [],  # noqa: B006
     falls: Falls = [],  # noqa: B006
     weight: Weight = None,
-    classes: AsClasses = None,
+    task: TaskName = None,
+    drop_missing_target: DropMissingTarget = False,
     time: TimeColumn = None,
     gap: Gap = 0,
     seed: Seed = 0,
@@ -89,7 +92,8 @@ def fit(
 ) -> None:
     """Learn intervals, or classes, for one column of a table from all the others.
 
-    What the target holds is found and said: text, yes and no, or two numbers alone are classes.
+    What the target holds is found and said: text, yes and no, or two numbers alone are classes;
+    text that looks like numbers is refused unless --task or --columns-as says what it is.
 
     A folder of parquet files, a parquet file of more than a million rows, or one with --engine or
     --work, is not read into memory: it may be larger than that. Its target must be a number.
@@ -135,7 +139,8 @@ def fit(
         "time": time,
         "rises": rises,
         "falls": falls,
-        "classes": classes,
+        "task": task == Task.classification,
+        "drop_missing_target": drop_missing_target,
         "columns_as": columns_as,
         "separator": separator,
         "decimal": decimal,
@@ -149,14 +154,16 @@ def fit(
         fit_files.fit_and_save(table, settings, names, workers, work, data=data, out=out)
         return
     reading = read_table(data, asked=asked, columns_as=kinds_asked(columns_as))
+    if drop_missing_target:
+        reading = fitting.drop_rows(reading, target)
     if time is not None:
         reading = in_order(reading, time)
-    rows = fitting.choose_rows(reading, names, features=features, drop=drop, as_classes=classes)
+    rows = fitting.choose_rows(reading, names, features=features, drop=drop, task=task)
     settings = settings.directed(rises, falls, rows.X.columns)
     settings.check_for(rows, target)
     learned, kept = (rows, None) if report is None else settings.keep_rows(rows)
     unasked = reading.frame.columns if features else drop  # whose absence needs no words
-    fitting.tell(reading, names, rows.X.columns, rows.y, unasked=unasked)
-    model = fitting.fit_and_save(learned, settings, names, data=data, out=out)
+    fitting.tell(reading, names, rows.X.columns, rows.y, task=task, unasked=unasked)
+    model = fitting.fit_and_save(learned, settings, names, reading.known, data=data, out=out)
     if report is not None and kept is not None:
         fitting.report_on(kept, model, reading, names, as_typed(ctx), report)

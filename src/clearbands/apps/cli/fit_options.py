@@ -36,6 +36,13 @@ class Unknown(StrEnum):
     pool = "pool"
 
 
+class Task(StrEnum):
+    """What the target holds: numbers or classes."""
+
+    regression = "regression"
+    classification = "classification"
+
+
 class Calibration(StrEnum):
     cross = "cross"
     joint = "joint"
@@ -117,13 +124,16 @@ Falls = Annotated[
     list[str],
     typer.Option("--falls", metavar="COLUMN", help="The target falls with it; likewise."),
 ]
-AsClasses = Annotated[
-    bool | None,
+TaskName = Annotated[
+    Task | None,
     typer.Option(
-        "--classes/--numbers",
-        help="What the target holds; by default text and two-valued targets are classes.",
-        show_default=False,
+        "--task",
+        help="Whether to predict numbers or classes; found if not given, and then said.",
     ),
+]
+DropMissingTarget = Annotated[
+    bool,
+    typer.Option("--drop-missing-target", help="Leave out rows whose target is missing."),
 ]
 TimeColumn = Annotated[
     str | None,

@@ -14,12 +14,18 @@ from clearbands.apps.cli import console
 from clearbands.apps.cli.class_target import is_classes, take_y, words_about
 from clearbands.apps.cli.options import names_in
 from clearbands.apps.cli.report import write_report
-from clearbands.apps.reading.choosing import choose_features, take_column, without_values
+from clearbands.apps.reading.choosing import (
+    choose_features,
+    drop_missing,
+    take_column,
+    without_values,
+)
 from clearbands.rows.checks import check_weights
 from clearbands.rows.split import Rows, hold_out
 
 if TYPE_CHECKING:
     from clearbands.apps.reading.reading import Reading
+    from clearbands.apps.reading.understanding import Known
     from clearbands.regressor import ClearRegressor
     from clearbands.rows.typed import Calibration
 
@@ -175,17 +181,31 @@ class Settings:
         return left, kept
 
 
+def drop_rows(reading: Reading, target: str) -> Reading:
+    """The table without the rows whose target is missing, which is said."""
+    left, n_dropped = drop_missing(reading, target)
+    if n_dropped:
+        rows = console.count(n_dropped, "row")
+        strays = reading.mended[target].strays if target in reading.mended else ()
+        such_as = f", such as {strays[0].value!r} in row {strays[0].row}" if strays else ""
+        console.complain(
+            f"Warning: Left out {rows} of {reading.frame.height:,}, whose target {target!r} is "
+            f"missing{such_as}."
+        )
+    return left
+
+
 def choose_rows(
     reading: Reading,
     names: Names,
     *,
     features: Sequence[str],
     drop: Sequence[str],
-    as_classes: bool | None = None,
+    task: str | None = None,
 ) -> Rows:
     """The columns to learn from, the target, and the labels of groups where there are any."""
     frame, path = reading.frame, reading.name
-    y = take_y(reading, names.target, as_classes)
+    y = take_y(reading, names.target, task)
     X = choose_features(
         frame,
         names.target,
@@ -213,6 +233,7 @@ def tell(
     features: Sequence[str],
     y: np.ndarray,
     *,
+    task: str | None = None,
     unasked: Sequence[str] = (),
 ) -> None:
     """How the table was read, and what in it looks wrong; not of columns that nobody asked for."""
@@ -229,8 +250,9 @@ def tell(
     title = f"Read {Path(reading.name).name}: {rows}, {columns_in} to learn from"
     console.show_reading(reading, learned, title)
     mended = [names.target] if names.target in reading.mended else []
-    if is_classes(y):
-        console.say(words_about(names.target, y))
+    about_target = words_about(names.target, y, task)
+    if about_target:
+        console.say(about_target)
     said = [] if is_classes(y) else warnings_about_target(names.target, y)
     quiet = {*features, *names_in(list(unasked), reading.frame.columns), *names.of_rows}
     said += [
@@ -243,7 +265,7 @@ def tell(
 
 
 def fit_and_save(
-    rows: Rows, settings: Settings, names: Names, *, data: Path, out: Path
+    rows: Rows, settings: Settings, names: Names, known: Known, *, data: Path, out: Path
 ) -> ClearRegressor:
     """The model, with a record of where it comes from, in its file."""
     started = time.perf_counter()
@@ -267,6 +289,8 @@ def fit_and_save(
             time=names.time,
             calibration_groups=names.calibration_groups,
             data=console.title_of(data),
+            decimal=known.decimal or "",
+            date_orders=dict(known.orders),
         )
         save(model, out)
     console.show_written(model, data, out, time.perf_counter() - started)

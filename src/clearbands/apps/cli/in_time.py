@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from clearbands.apps.cli import console
 from clearbands.apps.cli.models import origin_of
 from clearbands.apps.reading.choosing import take_column
-from clearbands.apps.reading.reading import Reading, as_dates
+from clearbands.apps.reading.dates import read_dates
+from clearbands.apps.reading.reading import Reading
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from clearbands.regressor import ClearRegressor
 
 
@@ -22,34 +20,30 @@ def in_order(reading: Reading, column: str) -> Reading:
     import polars as pl
 
     times = take_column(reading.frame, column, reading.name)
+    strays = reading.mended[column].strays if column in reading.mended else ()
+    if strays:
+        _refuse(column, strays[0].row, strays[0].value)
     if times.null_count():
         row = int(times.is_null().arg_true()[0]) + 1
         raise ValueError(f"The time {column!r} is missing in row {row}; remove such rows.")
     if times.dtype == pl.String:
-        times = as_dates(times)  # a csv file would have told
+        found = read_dates(times, reading.orders)  # a csv file has told
+        if not found.is_convincing or found.strays or found.doubt:
+            first = found.strays[0] if found.strays else None
+            _refuse(column, first.row if first else 1, first.value if first else times[0])
+        times = found.column
         reading = replace(reading, frame=reading.frame.with_columns(times))
-    if times.dtype == pl.String:
-        raise ValueError(
-            f"The time {column!r} holds text such as {_no_date(times)!r}; it must be dates such as "
-            "2026-01-31 or 2026-01-31 13:45, or numbers."
-        )
     if not times.is_sorted():
         console.say(f"Sorted the rows by {column!r}.")
         return replace(reading, frame=reading.frame.sort(column, maintain_order=True))
     return reading
 
 
-def _no_date(texts: pl.Series) -> str:
-    """The first that is not a date; the first of all where each is one, written in several ways."""
-    return next((text for text in texts.drop_nulls() if not _is_date(text)), texts.drop_nulls()[0])
-
-
-def _is_date(text: str) -> bool:
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
+def _refuse(column: str, row: int, value: str) -> None:
+    raise ValueError(
+        f"The time {column!r} holds {value!r} in row {row}; it must be dates such as 2026-01-31 or "
+        "2026-01-31 13:45, or numbers."
+    )
 
 
 def time_of(model: ClearRegressor, given: str | None) -> str | None:

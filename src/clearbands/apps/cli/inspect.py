@@ -37,8 +37,8 @@ def inspect(
 
     from clearbands.apps.reading.inspection import inspect_table, warnings_about_target
 
-    for words in reading.left_out:
-        console.complain(f"Left out: {words}.")
+    for note in reading.notes:
+        console.complain(f"{note[:1].upper()}{note[1:]}.")
     console.show_columns(
         inspect_table(reading),
         f"{console.title_of(data)}: {console.count(reading.frame.height, 'row')}, "
@@ -47,8 +47,8 @@ def inspect(
     )
     if target is not None:
         y = take_y(reading, target, None)
-        if is_classes(y):
-            console.say(words_about(target, y))
-            return
-        for words in warnings_about_target(target, y):
+        about_target = words_about(target, y, None)
+        if about_target:
+            console.say(about_target)
+        for words in [] if is_classes(y) else warnings_about_target(target, y):
             console.complain(f"Warning: {words}")

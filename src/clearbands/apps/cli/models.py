@@ -9,7 +9,7 @@ from clearbands.apps.cli import console
 from clearbands.apps.cli.class_target import is_classifier
 from clearbands.apps.reading.choosing import take_column, take_features
 from clearbands.apps.reading.dialect import Asked
-from clearbands.apps.reading.reading import Reading, read_table
+from clearbands.apps.reading.reading import Reading, read_table, reading_in_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,8 +70,8 @@ def read_for(data: Path, asked: Asked, *models: ClearRegressor) -> Reading:
     from clearbands.apps.reading.features import fitted_columns
 
     reading = read_table(data, asked=asked, fitted=fitted_columns(*models))
-    for name, found in reading.mended.items():
-        console.complain(f"Warning: Column {name!r}: {found.in_words}.")
+    for words in reading_in_words(reading):
+        console.complain(f"Warning: {words}")
     return reading
 
 

@@ -101,7 +101,8 @@ ColumnsAs = Annotated[
     typer.Option(
         "--columns-as",
         metavar="COLUMN=KIND",
-        help="Read a column as number or text, whatever it looks like; repeat for several.",
+        help="Read a column as number, text, date, dmy or mdy (day or month first), whatever it "
+        "looks like; repeat for several.",
     ),
 ]
 

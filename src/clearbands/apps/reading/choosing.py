@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
-from clearbands.apps.reading.mending import as_numbers
+from clearbands.apps.reading.numbers import Stray, as_numbers
 from clearbands.tables.names import MAX_NAMED, first_names, nearest
 
 if TYPE_CHECKING:
@@ -31,31 +33,53 @@ def take_target(reading: Reading, target: str, *, what: str = "The target") -> n
 
     column = take_column(reading.frame, target, reading.name)
     strays = reading.mended[target].strays if target in reading.mended else ()
+    named = f"{what} {target!r}"
     if column.dtype == pl.String:
         found = as_numbers(column, reading.dialect.decimal)
-        if found.column.count() == 0:
-            raise ValueError(
-                f"{what} {target!r} holds text such as {found.strays[0].value!r}; it must be "
-                "numbers only."
-            )
+        if found.column.count() == 0 or found.doubt:
+            shown = found.strays[0].value if found.strays else column.drop_nulls()[0]
+            why = f" ({found.doubt})" if found.doubt else ""
+            raise ValueError(f"{named} holds text such as {shown!r}{why}; it must be numbers only.")
         column, strays = found.column, found.strays
     if strays:
-        more = f" ({_rows(len(strays) - 1)} more like it)" if len(strays) > 1 else ""
-        raise ValueError(
-            f"{what} {target!r} holds {strays[0].value!r} in row {strays[0].row}{more}, which "
-            "is no number; correct or remove such rows."
-        )
+        _refuse_strays(named, target, strays)
     if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
         shown = next(iter(column.drop_nulls().to_list()), None)
         raise ValueError(
-            f"{what} {target!r} holds values of type {column.dtype} such as {str(shown)!r}; "
+            f"{named} holds values of type {column.dtype} such as {str(shown)!r}; "
             "it must be numbers only."
         )
     values = column.cast(pl.Float64)
-    named = f"{what} {target!r}"
-    _refuse_rows(named, values.is_null() | values.is_nan(), "missing", "fill them in or remove")
-    _refuse_rows(named, values.is_infinite(), "infinite", "correct or remove")
+    _refuse_rows(named, values.is_null() | values.is_nan(), "missing", FILL_IN)
+    _refuse_rows(named, values.is_infinite(), "infinite", "correct or remove those rows")
     return values.to_numpy()
+
+
+FILL_IN = "fill them in or remove those rows, as --drop-missing-target of fit does"
+
+
+def _refuse_strays(named: str, target: str, strays: Sequence[Stray]) -> None:
+    more = f" ({_rows(len(strays) - 1)} more like it)" if len(strays) > 1 else ""
+    raise ValueError(
+        f"{named} holds {strays[0].value!r} in row {strays[0].row}{more}, which is no number; "
+        f"correct or remove such rows, as --columns-as {quote(f'{target}=number')} with "
+        "--drop-missing-target of fit does."
+    )
+
+
+def drop_missing(reading: Reading, target: str) -> tuple[Reading, int]:
+    """The table without the rows whose target is missing or no number, and how many these were."""
+    import polars as pl
+
+    column = take_column(reading.frame, target, reading.name)
+    is_there = column.is_not_null()
+    if column.dtype.is_float():
+        is_there &= column.is_not_nan().fill_null(False)
+    if not is_there.any():
+        raise ValueError(f"The target {target!r} is missing in every row; choose another target.")
+    mended = {name: found for name, found in reading.mended.items() if name != target}
+    frame = reading.frame.filter(pl.Series(is_there))
+    return replace(reading, frame=frame, mended=mended), len(column) - frame.height
 
 
 def take_classes(reading: Reading, target: str) -> np.ndarray:
@@ -65,12 +89,12 @@ def take_classes(reading: Reading, target: str) -> np.ndarray:
 
     column = take_column(reading.frame, target, reading.name)
     named = f"The target {target!r}"
-    _refuse_rows(named, column.is_null(), "missing", "fill them in or remove")
+    _refuse_rows(named, column.is_null(), "missing", FILL_IN)
     if column.dtype.is_float() and not (column == column.round(0)).all():
         shown = column.filter(column != column.round(0))[0]
         raise ValueError(
-            f"{named} holds numbers such as {shown:g}, which are no classes: leave --classes out, "
-            "or write classes as text or whole numbers."
+            f"{named} holds numbers such as {shown:g}, which are no classes: say --task "
+            "regression, or write classes as text or whole numbers."
         )
     if column.dtype.is_numeric():
         return column.cast(pl.Int64).to_numpy()
@@ -80,17 +104,36 @@ def take_classes(reading: Reading, target: str) -> np.ndarray:
 
 
 def holds_classes(reading: Reading, target: str) -> bool:
-    """Whether the target looks like classes: texts that repeat, yes and no, two numbers."""
+    """Whether the target looks like classes: texts that repeat, yes and no, two numbers.
+
+    Text that looks like numbers is refused: whoever means classes must say so.
+    """
     import polars as pl
 
     column = take_column(reading.frame, target, reading.name)
     there = column.drop_nulls()
     if column.dtype == pl.String:
-        is_text = as_numbers(column, reading.dialect.decimal).column.count() == 0
-        return is_text and 2 * there.n_unique() <= len(there)
+        if (
+            as_numbers(column, reading.dialect.decimal).is_convincing
+            and target not in reading.codes
+        ):
+            return False
+        _refuse_number_like(there, target)
+        return 2 * there.n_unique() <= len(there)
     if column.dtype.is_numeric():
         return there.n_unique() == 2 and len(there) >= FEWEST_OF_TWO
     return column.dtype == pl.Boolean
+
+
+def _refuse_number_like(there: pl.Series, target: str) -> None:
+    is_number_like = there.str.contains(r"^[^\w(]{0,3}\(?[^\w]{0,3}\d")
+    if 2 * int(is_number_like.sum()) <= len(there):
+        return
+    raise ValueError(
+        f"The target {target!r} holds text that looks like numbers, such as "
+        f"{there.filter(is_number_like)[0]!r}; --columns-as {quote(f'{target}=number')} reads it "
+        "as numbers, and --task classification takes each text for a class."
+    )
 
 
 def _refuse_rows(column: str, bad: pl.Series, wrong: str, advice: str) -> None:
@@ -98,8 +141,8 @@ def _refuse_rows(column: str, bad: pl.Series, wrong: str, advice: str) -> None:
     if count:
         first = int(bad.arg_true()[0]) + 1
         raise ValueError(
-            f"{column} is {wrong} in {_rows(count)} of {len(bad):,}, first in row "
-            f"{first}; {advice} those rows."
+            f"{column} is {wrong} in {_rows(count)} of {len(bad):,}, first in row {first}; "
+            f"{advice}."
         )
 
 

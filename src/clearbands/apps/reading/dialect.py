@@ -17,7 +17,7 @@ BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 SAMPLE = 200_000  # characters that are looked at
-GROUPS = "'’ \u00a0\u202f"  # besides comma or point, between the thousands
+SAID = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -60,17 +60,18 @@ TO_BE_FOUND = Asked()
 
 
 def read_text(content: bytes, asked: Asked, name: str) -> tuple[str, Dialect]:
-    """The text in a file, and its dialect."""
+    """The text in a file, and its dialect; the decimal sign is what was asked for, or a point."""
     encoding = asked.encoding or find_encoding(content)
     text = decode(content, encoding, name)
     if "\0" in text[:SAMPLE]:
         raise ValueError(f"{name} is no text file: it holds bytes that are no characters.")
     if "\n" not in text:
         text = text.replace("\r", "\n")  # as old Macs wrote them
-    sample = _first_lines(text)
-    separator = asked.separator or find_separator(sample)
-    decimal = asked.decimal or find_decimal(sample, separator)
-    return text, Dialect(separator, decimal, encoding)
+    said = SAID.match(text)  # a line for Excel
+    if said:
+        text = text[said.end() :]
+    separator = asked.separator or (said[1] if said else find_separator(first_lines(text)))
+    return text, Dialect(separator, asked.decimal or ".", encoding)
 
 
 def decode(content: bytes, encoding: str, name: str) -> str:
@@ -108,7 +109,7 @@ def find_encoding(content: bytes) -> str:
 
 
 def find_separator(lines: list[str]) -> str:
-    """The one that cuts the most lines into as many fields as the first.
+    """The one that cuts the most lines into the same number of fields.
 
     >>> find_separator(["size;price", "1,5;2", "2,5;3"])
     ';'
@@ -117,39 +118,30 @@ def find_separator(lines: list[str]) -> str:
 
 
 def _regularity(lines: list[str], separator: str) -> tuple[float, int]:
-    counts = [len(record) for record in _records(lines, separator)]
-    if not counts or counts[0] == 1:
-        return 0.0, 0
-    return Counter(counts)[counts[0]] / len(counts), counts[0]
+    counts = [len(record) for record in records(lines, separator)]
+    fields = usual_count(counts)
+    return (counts.count(fields) / len(counts), fields) if fields > 1 else (0.0, 0)
 
 
-def find_decimal(lines: list[str], separator: str) -> str:
-    """A comma if more numbers have one before their decimals than have a point.
+def usual_count(counts: list[int]) -> int:
+    """How many fields most lines have; 0 where there are no lines.
 
-    >>> find_decimal(["size;price", "1,5;2", "2,5;3"], ";")
-    ','
+    >>> usual_count([1, 3, 3, 3, 2])
+    3
     """
-    cells = [cell.strip() for record in _records(lines, separator) for cell in record]
-    points = sum(bool(re.fullmatch(r"[+-]?[\d,]*\.\d+", cell)) for cell in cells)
-    commas = [cell for cell in cells if re.fullmatch(r"[+-]?[\d.]*,\d+", cell)]
-    if separator == ",":  # "1,710" in quotes: thousands, unless some cannot be
-        commas = [cell for cell in commas if not re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+", cell)]
-    return "," if len(commas) > points else "."
+    return max(Counter(counts).items(), key=lambda pair: (pair[1], pair[0]), default=(0, 0))[0]
 
 
-def header_of(text: str, separator: str) -> list[str]:
-    """The names in the first line."""
-    return next(iter(_records(text.splitlines()[:20], separator)), [])
-
-
-def _records(lines: Iterable[str], separator: str) -> list[list[str]]:
+def records(lines: Iterable[str], separator: str) -> list[list[str]]:
+    """The fields of every line that has some."""
     try:
         return [record for record in csv.reader(lines, delimiter=separator) if record]
     except csv.Error:  # a field of megabytes: not the separator, or no table
         return []
 
 
-def _first_lines(text: str) -> list[str]:
+def first_lines(text: str) -> list[str]:
+    """The whole lines at the start of a text, without their ends."""
     sample = text[:SAMPLE]
     lines = sample.split("\n")
     whole = lines if len(text) <= SAMPLE else lines[:-1]

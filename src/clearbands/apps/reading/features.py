@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from clearbands.apps.reading.reading import Fitted
+from clearbands.apps.reading.understanding import Known
 from clearbands.tables.kinds import value_of
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class Feature:
     kind: str  # one of `clearbands.tables.kinds.KINDS`; "any" where an encoder does not tell
     categories: tuple[str, ...] = ()  # of text: those the model tells apart from each other
     typical: Any = None  # median or first category, as it would stand in JSON
+    written: str = ""  # in the file of the fit: the sign before decimals, or "dmy" or "mdy"
 
 
 def features_of(model: ClearRegressor) -> tuple[Feature, ...]:
@@ -32,10 +34,18 @@ def features_of(model: ClearRegressor) -> tuple[Feature, ...]:
     encoder = model.encoder_
     kinds = getattr(encoder, "kinds_", {})
     medians, categories = _medians(encoder), _categories(encoder)
-    return tuple(
+    known = _known(model)
+    features = (
         _feature(str(name), kinds.get(name, "any"), medians.get(name), categories.get(name, ()))
         for name in model.feature_names_in_
     )
+    return tuple(replace(feature, written=_written(feature, known)) for feature in features)
+
+
+def _written(feature: Feature, known: Known) -> str:
+    if feature.kind in ("number", "duration"):
+        return known.decimal or ""
+    return known.orders.get(feature.name, "")
 
 
 def row_features(model: ClearRegressor) -> tuple[Feature, ...]:
@@ -89,7 +99,14 @@ def fitted_columns(*models: ClearRegressor) -> Fitted:
     for model in reversed(models):
         kinds |= kinds_of(model)
         texts |= known_texts(model)
-    return Fitted(kinds, texts)
+    return Fitted(kinds, texts, _known(models[0]))
+
+
+def _known(model: ClearRegressor) -> Known:
+    """How the file of the fit was written; nothing where the model does not remember."""
+    origin = getattr(model, "origin_", None)
+    decimal = getattr(origin, "decimal", "") or None
+    return Known(decimal, getattr(origin, "date_orders", {}))
 
 
 def _feature(name: str, kind: str, median: float | None, categories: tuple[str, ...]) -> Feature:

@@ -20,9 +20,18 @@ if TYPE_CHECKING:
     from clearbands.apps.reading.reading import Reading
 
 FEWEST = 20  # rows below which every column looks like an id
+NEARLY = 0.9  # of the rows have a value of their own: looks like an id
+FEW = 10  # whole numbers that may be categories
+AT_ONCE = 5  # columns of which the same is said, each in a sentence of its own
 NAMED_LIKE_AN_ID = re.compile(
     r"(^|[\s_.-])([Ii][Dd]s?|[UuGg][Uu][Ii][Dd]|[Kk]ey|[Nn]r|[Nn]o)$"
     r"|[a-z]I[Dd]$|^[A-Z]ID$"  # houseId, PID
+)
+NAMED_LIKE_A_CODE = re.compile(
+    r"(^|[\s_.-])(zip|plz|postal|postcode|fips|code|codes|store|shop|branch|dept|department|"
+    r"region|district|station|route|type|class|category|model|sector|zone|cluster|state|county|"
+    r"id|nr|no|num|key|sku|isbn|ean|naics|icd)([\s_.-]|$)|zipcode|code$",
+    re.IGNORECASE,
 )
 
 
@@ -36,6 +45,8 @@ class Inspected:
     n_distinct: int  # without the missing
     shown: str  # its range, or its most frequent values
     remark: str = ""  # what looks wrong, and what was done about it
+    hint: str = ""  # what its owner may want otherwise, though nothing looks wrong
+    is_id: bool = False  # as it looks
 
     @property
     def is_blank(self) -> bool:
@@ -44,65 +55,141 @@ class Inspected:
 
 def inspect_table(reading: Reading) -> tuple[Inspected, ...]:
     """Every column of the table."""
-    frame = nw.from_native(reading.frame, eager_only=True)
     return tuple(
-        _inspect(column, reading, is_blank(frame.get_column(column.name)))
-        for column in columns_of(reading.frame)
+        _inspect(name, reading) if _has_a_kind(reading, name) else _unreadable(name, reading)
+        for name in reading.frame.columns
     )
 
 
-def _inspect(column: Column, reading: Reading, blank: bool) -> Inspected:
+def _has_a_kind(reading: Reading, name: str) -> bool:
+    import polars as pl
+
+    dtype = reading.frame[name].dtype
+    return not (dtype.is_nested() or dtype.is_object() or dtype == pl.Binary)
+
+
+def _unreadable(name: str, reading: Reading) -> Inspected:
+    """A column of lists and the like, from which nothing can be learned."""
+    column = reading.frame[name]
+    words = f"holds {_type_in_words(column)}, from which no model can learn"
+    return Inspected(name, "-", column.null_count(), -1, "", words)
+
+
+def _type_in_words(column: pl.Series) -> str:
+    dtype = str(column.dtype).split("(")[0].lower()
+    return {"list": "lists", "array": "lists", "struct": "dicts", "binary": "bytes"}.get(
+        dtype, f"values of the type {dtype}"
+    )
+
+
+def _inspect(name: str, reading: Reading) -> Inspected:
+    (column,) = columns_of(reading.frame.select(name))
+    blank = is_blank(nw.from_native(reading.frame, eager_only=True).get_column(name))
     there = column.values[~column.is_missing]
     n_missing = len(column.values) - len(there)
     if blank:
         return Inspected(column.name, "-", n_missing, 0, "", "no value in any row")
     distinct, counts = np.unique(there.astype(str) if column.is_text else there, return_counts=True)
     shown = _range(column, there) if not column.is_text else _frequent(distinct, counts)
-    remarks = [_suspicion(column, reading.frame[column.name], len(distinct), n_missing)]
-    if column.name in reading.mended:
-        remarks.append(reading.mended[column.name].in_words)
-    if column.name in reading.codes:
+    series = reading.frame[name]
+    id_like = _like_an_id(column, series, len(distinct), n_missing)
+    constant = "" if len(distinct) > 1 or len(there) < 2 else "the same value in every row"
+    if constant and n_missing:
+        constant = "one value or none"
+    remarks = [id_like, constant, reading.remarks.get(name, "")]
+    if name in reading.mended:
+        remarks.append(reading.mended[name].in_words)
+    if name in reading.codes:
         remarks.append("text, because some begin with 0")
-    said = "; ".join(remark for remark in remarks if remark)
-    return Inspected(column.name, column.kind, n_missing, len(distinct), shown, said)
+    remark = "; ".join(words for words in remarks if words)
+    hint = "" if id_like or constant else _code_like(column, series, len(distinct), len(there))
+    return Inspected(
+        name, column.kind, n_missing, len(distinct), shown, remark, hint, bool(id_like)
+    )
 
 
-def _suspicion(column: Column, series: pl.Series, n_distinct: int, n_missing: int) -> str:
+def _like_an_id(column: Column, series: pl.Series, n_distinct: int, n_missing: int) -> str:
+    """That (nearly) every row has a value of its own, where this tells rows apart and no more."""
     n = len(series) - n_missing
-    if n_distinct == 1 and n > 1:
-        return "the same value in every row" if n_missing == 0 else "one value or none"
-    if n < FEWEST or n_distinct < n:
+    if n < FEWEST or n_distinct < NEARLY * n or not (column.is_text or series.dtype.is_integer()):
         return ""
-    if column.is_text:
-        return "another text in every row: looks like an id"
-    if not series.dtype.is_integer():
-        return ""
+    what = "text" if column.is_text else "whole number"
+    words = f"another {what} in every row: looks like an id"
+    if n_distinct < n:
+        words = f"{n_distinct:,} different {what}s in {n:,} rows: looks like an id"
+    if column.is_text or NAMED_LIKE_AN_ID.search(column.name):
+        return words
     # Whole numbers that are all there, or a part of those that a split of the table left.
     counts = bool(series.max() - series.min() < 2 * n)  # type: ignore[operator]
-    is_id = counts or NAMED_LIKE_AN_ID.search(column.name)
-    return "another whole number in every row: looks like an id" if is_id else ""
+    return words if counts and n_distinct == n else ""
+
+
+def _code_like(column: Column, series: pl.Series, n_distinct: int, n: int) -> str:
+    """That whole numbers may stand for categories: by their name, their length, or being few."""
+    if column.kind != "number" or not series.dtype.is_integer() or n < FEWEST or n_distinct < 3:
+        return ""
+    advice = f"--columns-as {quote(f'{column.name}=text')} if they are codes"
+    if NAMED_LIKE_A_CODE.search(column.name):
+        return f"whole numbers that may be codes by their name ({advice})"
+    low, high = int(series.min()), int(series.max())  # type: ignore[arg-type]
+    if low >= 10_000 and len(str(low)) == len(str(high)) and 2 * n_distinct <= n:
+        return f"whole numbers of {len(str(low))} digits that repeat ({advice})"
+    if n_distinct <= FEW and 5 * n_distinct <= n and low >= 0:
+        return f"{n_distinct} whole numbers, amounts or categories ({advice})"
+    return ""
 
 
 def warnings_about(
     reading: Reading, columns: Sequence[Inspected], features: Sequence[str]
 ) -> list[str]:
-    """What its owner should know before a model learns from these features."""
-    said = [f"{_capital(words)}: left out." for words in reading.left_out]
+    """What its owner should know before a model learns from these features.
+
+    What is the same of many columns is said of the first, with the number of the others.
+    """
+    said = [f"{_capital(note)}." for note in reading.notes]
     by_name = {column.name: column for column in columns}
+    alike: dict[str, list[str]] = {}
     for name in features:
-        remark = by_name[name].remark
-        if by_name[name].is_blank or not remark:
-            continue
-        mended = name in reading.mended or name in reading.codes
-        advice = f"--drop {quote(name)}"
-        if "looks like an id" in remark:
-            advice += f" leaves it out, --id {quote(name)} carries it along unlearned"
-        if mended:
-            advice = f"--columns-as {quote(f'{name}=text')} reads it as text"
-        if name in reading.codes:
-            advice = f"--columns-as {quote(f'{name}=number')} reads it as numbers"
-        said.append(f"Column {name!r}: {remark} ({advice}).")
+        if not by_name[name].is_blank and by_name[name].remark:
+            alike.setdefault(_sort_of(by_name[name], reading), []).append(name)
+    for names in alike.values():
+        shown = names if len(names) <= AT_ONCE else names[: AT_ONCE - 1]
+        for name in shown:
+            remark, advice = by_name[name].remark, _advice(by_name[name], reading)
+            said.append(f"Column {name!r}: {remark}{f' ({advice})' if advice else ''}.")
+        if len(shown) < len(names):
+            left = len(names) - len(shown)
+            said.append(f"{left:,} more columns like it; `clearbands inspect` shows them all.")
     return said
+
+
+def _sort_of(column: Inspected, reading: Reading) -> str:
+    if column.is_id:
+        return "id"
+    if column.name in reading.remarks:
+        return reading.remarks[column.name].split(",")[0]
+    return "mended" if column.name in reading.mended else column.remark
+
+
+def _advice(column: Inspected, reading: Reading) -> str:
+    """What to type to have it otherwise."""
+    name = column.name
+    if column.is_id and name not in (*reading.codes, *reading.mended, *reading.remarks):
+        return f"--drop {quote(name)} leaves it out, --id {quote(name)} carries it along unlearned"
+    if name in reading.codes:
+        return f"--columns-as {quote(f'{name}=number')} reads it as numbers"
+    remark = reading.remarks.get(name, "")
+    if "hold no number" in remark:
+        return f"--columns-as {quote(f'{name}=number')} reads those as missing"
+    if remark:
+        return ""
+    found = reading.mended.get(name)
+    if getattr(found, "guess", ""):
+        other = "dmy" if reading.orders[name] == "mdy" else "mdy"
+        return f"--columns-as {quote(f'{name}={other}')} reads them the other way"
+    if found is not None:
+        return f"--columns-as {quote(f'{name}=text')} reads it as text"
+    return f"--drop {quote(name)} leaves it out"
 
 
 def warnings_about_target(name: str, y: np.ndarray) -> list[str]:
@@ -113,7 +200,7 @@ def warnings_about_target(name: str, y: np.ndarray) -> list[str]:
     if len(values) == 2 and len(y) >= FEWEST:
         return [
             f"The target {name!r} has only two values, {values[0]:g} and {values[1]:g}: these look "
-            "like classes, of which an interval says little; leave --numbers out to predict them."
+            "like classes, of which an interval says little; leave --task out to predict them."
         ]
     return []
 

@@ -16,7 +16,7 @@ from fastapi.staticfiles import StaticFiles
 from clearbands.apps.reading.choosing import take_features
 from clearbands.apps.reading.features import fitted_columns
 from clearbands.apps.reading.formats import TooLargeError, unpacked
-from clearbands.apps.reading.reading import read_fitted
+from clearbands.apps.reading.reading import read_fitted, reading_in_words
 from clearbands.apps.web.bands import predict_rows
 from clearbands.apps.web.bodies import Bodies
 from clearbands.apps.web.explore import views
@@ -106,8 +106,7 @@ def score_file(candidate: Candidate, content: bytes, name: str) -> tuple[bytes, 
     known = getattr(model, "origin_", None)
     if known is not None and known.id in reading.frame.columns:
         table = table.select(reading.frame[known.id], *table.columns)
-    mended = [f"Column {name!r}: {found.in_words}." for name, found in reading.mended.items()]
-    return table.write_csv().encode(), mended
+    return table.write_csv().encode(), reading_in_words(reading)
 
 
 def _row_in(asked: object, scene: Scene) -> JsonObject:

@@ -1,0 +1,169 @@
+"""From columns of text to numbers, dates, times and truths, all columns of a file together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from clearbands.apps.reading.dates import Dates, find_dates, find_times
+from clearbands.apps.reading.decimals import Decimals, find_decimals
+from clearbands.apps.reading.dialect import Asked, Dialect
+from clearbands.apps.reading.numbers import Numbers, as_numbers, cells
+from clearbands.tables.spelling import TRUTHS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CODE = r"^0\d+$"  # 01067 is a code, though it looks like a number
+HALF = 0.5  # of the cells are numbers: then it is said why the column is none
+DATES = ("date", "datetime", "dmy", "mdy")
+
+
+@dataclass(frozen=True)
+class Known:
+    """How an earlier file of the same kind was written, for cells that can be read in two ways."""
+
+    decimal: str | None = None
+    orders: Mapping[str, str] = field(default_factory=dict)  # of day and month, by column
+
+
+NOTHING_KNOWN = Known()
+
+
+@dataclass
+class Understood:
+    """Columns as what they hold, and what there is to say about them."""
+
+    decimals: Decimals
+    columns: dict[str, pl.Series] = field(default_factory=dict)
+    mended: dict[str, Numbers | Dates] = field(default_factory=dict)
+    remarks: dict[str, str] = field(default_factory=dict)
+    codes: list[str] = field(default_factory=list)
+    orders: dict[str, str] = field(default_factory=dict)
+
+    def take(self, name: str, found: Numbers | Dates) -> None:
+        """The column as it was read; what was done to it is kept if there is something to say."""
+        self.columns[name] = found.column
+        if found.in_words:
+            self.mended[name] = found
+        if isinstance(found, Dates):
+            self.orders[name] = found.order
+
+
+def find_signs(
+    texts: Mapping[str, pl.Series], asked: Asked, dialect: Dialect, known: Known
+) -> Decimals:
+    """The decimal signs: as asked for, or as the columns tell."""
+    if asked.decimal is not None:
+        return Decimals(asked.decimal)
+    return find_decimals(texts, dialect.separator, known.decimal)
+
+
+def understand(
+    texts: Mapping[str, pl.Series],
+    decimals: Decimals,
+    *,
+    kinds: Mapping[str, str] | None = None,
+    known: Known = NOTHING_KNOWN,
+    european: bool = False,
+) -> Understood:
+    """Each column as what it looks like, or as the kind that is wanted of it, where it can be."""
+    kinds = kinds or {}
+    understood = Understood(decimals)
+    orders = dict(known.orders) | {n: kind for n, kind in kinds.items() if kind in ("dmy", "mdy")}
+    may_be_dates = {name: text for name, text in texts.items() if kinds.get(name, "date") in DATES}
+    dates = find_dates(may_be_dates, orders, european=european)
+    for name, text in texts.items():
+        kind = kinds.get(name)
+        if kind == "text":
+            understood.columns[name] = text
+        elif kind == "number":
+            _as_number(understood, name, text)
+        elif kind in DATES:
+            understood.take(name, dates[name]) if name in dates else None
+        else:
+            _as_it_looks(understood, name, text, dates.get(name))
+    return understood
+
+
+def as_truths(text: pl.Series) -> pl.Series | None:
+    """The column as true and false, if it holds nothing else."""
+    lowered = text.str.to_lowercase()
+    there = lowered.drop_nulls()
+    if there.is_empty() or not there.is_in(TRUTHS).all():
+        return None
+    return (lowered == "true").rename(text.name)
+
+
+def _as_number(understood: Understood, name: str, text: pl.Series) -> None:
+    import polars as pl
+
+    truths = as_truths(text)
+    if truths is not None:
+        understood.columns[name] = truths.cast(pl.Int64)
+        return
+    understood.take(name, as_numbers(text, understood.decimals.of(name)))
+    _tell_decimal(understood, name, text)
+
+
+def _as_it_looks(understood: Understood, name: str, text: pl.Series, dates: Dates | None) -> None:
+    import polars as pl
+
+    if text.null_count() == len(text):
+        understood.columns[name] = text.cast(pl.Float64)
+        return
+    truths = as_truths(text)
+    if truths is not None:
+        understood.columns[name] = truths
+        return
+    if text.str.contains(CODE).any():
+        understood.codes.append(name)
+        return
+    numbers = as_numbers(text, understood.decimals.of(name))
+    if numbers.is_convincing and not numbers.doubt:
+        understood.take(name, numbers)
+        _tell_decimal(understood, name, text)
+        return
+    if dates is not None and not dates.doubt:
+        understood.take(name, dates)
+        return
+    times = find_times(text)
+    if times is not None:
+        understood.columns[name] = times
+        return
+    doubt = _why_text(numbers, dates, name)
+    if doubt:
+        understood.remarks[name] = doubt
+
+
+def _why_text(numbers: Numbers, dates: Dates | None, name: str) -> str:
+    """Why a column is text though it looks like something else."""
+    if dates is not None:
+        return dates.doubt
+    n_numbers, n_strays = numbers.column.count(), len(numbers.strays)
+    if n_numbers < HALF * (n_numbers + n_strays):
+        return ""
+    if numbers.doubt:
+        return numbers.doubt
+    first = numbers.strays[0]
+    return (
+        f"text, because {cells(n_strays)} of {n_numbers + n_strays:,} hold no number, such as "
+        f"{first.value!r} in row {first.row}"
+    )
+
+
+def _tell_decimal(understood: Understood, name: str, text: pl.Series) -> None:
+    decimals = understood.decimals
+    sign = {".": "point", ",": "comma"}[decimals.of(name)]
+    if name in decimals.of_column:
+        understood.remarks[name] = f"written with a decimal {sign}, unlike the rest of the file"
+    elif name in decimals.guessed:
+        other = "," if sign == "point" else "."
+        cell = text.filter(text.str.contains(r"[.,]\d{3}$").fill_null(False))[0]
+        values = [as_numbers(text.head(0).extend_constant(cell, 1), s).column[0] for s in ".,"]
+        here, there = (values[".,".index(s)] for s in (decimals.of(name), other))
+        understood.remarks[name] = (
+            f"{cell!r} read as {here:.15g}, though it may be {there:.15g}: no cell of the file "
+            f"tells (--decimal {other} reads it so)"
+        )
