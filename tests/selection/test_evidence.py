@@ -30,13 +30,23 @@ def test_training_rows_are_judged_by_those_that_did_not_see_them():
     numbers = np.array([3, 0, 2])  # one row was seen by all
     train = encoded([10, 11, 12, 13])
     said = Known(ignorance=3.0).components(train.rows.X[numbers])
-    found = judge(Made(Known(), unseen=Unseen(numbers, said)), Shares(train), ANYWHERE)
+    unseen = Unseen(numbers, said, np.ones(3))
+    found = judge(Made(Known(), unseen=unseen), Shares(train), ANYWHERE)
     assert isinstance(found, Within)
     assert found.judged.y.tolist() == [13, 10, 12]
     assert found.chooser is None
     assert found.chosen_on is found.judged
     assert found.familiarity().width == 6.0  # as wide as those say that did not see them
     assert found.familiarity().high.tolist() == [13]
+
+
+def test_errors_are_taken_as_those_of_new_rows():
+    """Of which more members speak: targets are moved towards what few of them said."""
+    train = encoded([10, 20])
+    said = Known().components(train.rows.X)._replace(center=np.array([6.0, 20.0]))
+    unseen = Unseen(np.arange(2), said, np.array([0.5, 0.5]))
+    found = judge(Made(Known(), unseen=unseen), Shares(train), ANYWHERE)
+    assert found.judged.y.tolist() == [8, 20]
 
 
 def test_rows_apart_choose_and_calibrate():

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,11 +10,15 @@ from clearbands.selection.judging import (
     Contestant,
     blend,
     leaderboard,
+    most_diverse,
     not_told_apart,
     row_losses,
+    shrinkage,
     unseen_rows,
 )
 from clearbands.uncertainty.bands import Components
+from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
+from clearbands.uncertainty.pairs import CrossPair
 from tests.toys import calibration_set
 
 
@@ -22,7 +27,8 @@ def contestant(name, losses):
     unseen = Components(np.zeros(n), np.ones((n, 2, 1)), np.ones((n, 2, 1)))
     factors = np.array([[2.0], [3.0]])
     losses = np.asarray(losses, float)
-    return Contestant(name, "noise", None, np.zeros(n), unseen, factors, losses, np.arange(n))
+    pair = CrossPair(FoldedEnsemble(spread="quantiles"), None)
+    return Contestant(name, "noise", pair, np.zeros(n), unseen, factors, losses, np.arange(n))
 
 
 def test_losses_of_rows_are_those_of_the_metric():
@@ -42,22 +48,45 @@ def test_those_whom_the_rows_cannot_tell_from_the_best_are_kept():
         contestant("best", best),
         contestant("as good by chance", rng.permutation(best)),
     ]
-    kept = not_told_apart(field, most=4, errors=1.0)
+    kept = not_told_apart(field, errors=1.0)
     assert [c.center_name for c in kept] == ["best", "as good by chance"]
-    assert [c.center_name for c in not_told_apart(field, most=1, errors=1.0)] == ["best"]
-    alone = not_told_apart(field, most=4, errors=1.0, n_centers=1)
-    assert [c.center_name for c in alone] == ["best"]
     board = leaderboard(field, kept)
     assert [(s.center, s.kept) for s in board][-1] == ("worse for sure", False)
     assert board[-1].behind == pytest.approx(0.1)
     assert board[-1].error == pytest.approx(0)
 
 
+def test_pairs_of_different_centers_are_averaged_first():
+    ranked = [replace(contestant(c, np.ones(3)), noise_name=n) for c, n in ("ax", "ay", "az", "bx")]
+    names = [(c.center_name, c.noise_name) for c in most_diverse(ranked, 3)]
+    assert names == [("a", "x"), ("b", "x"), ("a", "y")]
+    assert len(most_diverse(ranked, 4)) == 3  # of one center two at most
+
+
+def test_errors_shrink_by_what_few_members_vary_more_than_all():
+    """Two of four members speak of a row here, all four of a new one."""
+    rng = np.random.default_rng(0)
+    n, deviation = 20_000, 0.8
+    truth, members = rng.normal(size=n), deviation * rng.normal(size=(n, 4))
+    center = members[:, :2].mean(axis=1)
+    unseen = Components(center, np.ones((n, 2, 1)), np.zeros((n, 2, 1)))
+
+    class Part:
+        def surplus_variance(self, unseen):
+            return np.full(n, deviation**2 * (1 / 2 - 1 / 4))
+
+    pair = SimpleNamespace(epistemic=Part())
+    factors, losses = np.ones((2, 1)), np.zeros(n)
+    one = Contestant("c", "n", pair, truth, unseen, factors, losses, np.arange(n))
+    shrunk = shrinkage([one], unseen) * (truth - center)
+    assert shrunk.std() == pytest.approx((truth - members.mean(axis=1)).std(), rel=0.02)
+
+
 def test_one_pair_alone_keeps_its_own_units():
-    alone, unseen = blend([contestant("one", np.ones(3))])
+    alone, unseen, _ = blend([contestant("one", np.ones(3))])
     np.testing.assert_array_equal(alone.factors, np.ones((1, 2, 1)))
     np.testing.assert_array_equal(unseen.aleatoric, 1)
-    _, unseen = blend([contestant("one", np.ones(3)), contestant("two", np.ones(3))])
+    _, unseen, _ = blend([contestant("one", np.ones(3)), contestant("two", np.ones(3))])
     np.testing.assert_array_equal(unseen.aleatoric, 2)
     np.testing.assert_array_equal(unseen.epistemic, 3)
 
@@ -65,10 +94,10 @@ def test_one_pair_alone_keeps_its_own_units():
 def test_what_no_pair_has_a_use_for_is_not_lost():
     """All would drop the epistemic part: the mean of them could not say how little it knows."""
     two = [replace(contestant(name, np.ones(3)), factors=np.array([[2.0], [0.0]])) for name in "ab"]
-    mean, unseen = blend(two)
+    mean, unseen, _ = blend(two)
     np.testing.assert_array_equal(mean.factors, 2)
     np.testing.assert_array_equal(unseen.epistemic, 2)
-    _, unseen = blend([two[0], contestant("c", np.ones(3))])  # one of them has
+    _, unseen, _ = blend([two[0], contestant("c", np.ones(3))])  # one of them has
     np.testing.assert_array_equal(unseen.epistemic, 1.5)
 
 
@@ -86,5 +115,5 @@ def test_the_best_of_infinite_losses_is_kept_with_those_that_are_as_bad():
         contestant("as bad", [np.inf, 1.0]),
         contestant("worse", [np.inf, np.inf]),
     ]
-    kept = not_told_apart(field, most=4, errors=1.0)
+    kept = not_told_apart(field, errors=1.0)
     assert [c.center_name for c in kept] == ["best", "as bad"]

@@ -29,12 +29,23 @@ class CalibrationSet(NamedTuple):
     sample_weight: np.ndarray | None = None
 
     @classmethod
-    def of(cls, rows: Rows, components: Components, support: Support) -> CalibrationSet:
-        """With centers inside the support."""
+    def of(
+        cls,
+        rows: Rows,
+        components: Components,
+        support: Support,
+        shrinkage: np.ndarray | None = None,
+    ) -> CalibrationSet:
+        """With centers inside the support, and errors as those of new rows.
+
+        `shrinkage` (n,) is the error of a new row, of which more members speak, as a share of the
+        error of a row here: y is moved towards the center by the rest. By default it stays.
+        """
         inside = components._replace(center=support.clip(components.center))
-        return cls(
-            rows.y, inside, rows.calibration_groups, rows.calibration_weight, rows.sample_weight
-        )
+        y = rows.y
+        if shrinkage is not None:
+            y = inside.center + shrinkage * (y - inside.center)
+        return cls(y, inside, rows.calibration_groups, rows.calibration_weight, rows.sample_weight)
 
     @property
     def guarantee(self) -> Guarantee:

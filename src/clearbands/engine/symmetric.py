@@ -166,33 +166,87 @@ def fit_symmetric_bag(
     enter by the order of their values alone. `direction` (d,) says which of them members must rise
     (1) or fall (-1) with, for any two rows that differ in such columns alone.
     """
-    check_width(X)
-    check_counts(counts, grains)
-    magnitude = magnitude_of(float(np.abs(y).max()))
-    targets = np.broadcast_to(y / magnitude, counts.shape)
-    bins = Bins.from_data(X, FINE_BINS, grains.of_rows)
-    fine = fine_columns(bins, X)
-    screen = Screen.from_bins(fine.T, grains)
-    l2 = float(l2) * grains.per_one
-    members: list[Any] = [None] * len(counts)
+    growing = GrowingBag.start(
+        X,
+        y,
+        counts,
+        grains,
+        rule=Rule(0, max_depth, 0.0, float(l2) * grains.per_one, absolute),
+        learning_rates=learning_rates,
+        max_bins=max_bins,
+        column_share=column_share,
+        seeds=seeds,
+        direction=direction,
+    )
+    return growing.grow(n_trees, n_jobs=n_jobs, stage=stage, goes_on=False)
 
-    def fit_one(member: int, stop: np.ndarray) -> None:
-        own_counts = grains.times(counts[member])
-        drawn = np.flatnonzero(own_counts)
-        weight = own_counts[drawn].astype(np.int64)
-        seen = None if screen is None else screen.columns(targets[member], own_counts)
-        columns = Columns.draw(
-            fine if seen is None else fine[seen], drawn, weight, max_bins, int(seeds[member])
-        )
-        columns = columns.shared_out(column_share).directed(
-            direction if direction is None or seen is None else direction[seen]
-        )
-        rule = Rule(n_trees, max_depth, float(learning_rates[member]), l2, absolute)
-        grown = grow_member(columns, rule, targets[member, drawn], weight, stop)
-        members[member] = grown.among(seen).times(magnitude)
 
-    run_threads(fit_one, len(counts), n_jobs=n_jobs, stage=stage)
-    return SymmetricBag.of(bins, members)
+@dataclass(frozen=True)
+class GrowingBag:
+    """Members that get some trees at a time, for as long as it pays."""
+
+    bins: Bins
+    start_member: Callable[[int], GrowingMember]
+    members: list[GrowingMember | None]
+
+    @classmethod
+    def start(
+        cls,
+        X: np.ndarray,
+        y: np.ndarray,
+        counts: np.ndarray,
+        grains: Grains,
+        *,
+        rule: Rule,
+        learning_rates: np.ndarray,
+        max_bins: int,
+        column_share: float,
+        seeds: np.ndarray,
+        direction: np.ndarray | None,
+    ) -> GrowingBag:
+        """All is as in `fit_symmetric_bag`, but for the `rule`, whose l2 is in grains already."""
+        check_width(X)
+        check_counts(counts, grains)
+        magnitude = magnitude_of(float(np.abs(y).max()))
+        targets = np.broadcast_to(y / magnitude, counts.shape)
+        bins = Bins.from_data(X, FINE_BINS, grains.of_rows)
+        fine = fine_columns(bins, X)
+        screen = Screen.from_bins(fine.T, grains)
+
+        def start_member(member: int) -> GrowingMember:
+            own_counts = grains.times(counts[member])
+            drawn = np.flatnonzero(own_counts)
+            weight = own_counts[drawn].astype(np.int64)
+            seen = None if screen is None else screen.columns(targets[member], own_counts)
+            columns = Columns.draw(
+                fine if seen is None else fine[seen], drawn, weight, max_bins, int(seeds[member])
+            )
+            columns = columns.shared_out(column_share).directed(
+                direction if direction is None or seen is None else direction[seen]
+            )
+            own_rule = rule._replace(learning_rate=float(learning_rates[member]))
+            own_target = targets[member, drawn]
+            return GrowingMember.start(columns, own_rule, own_target, weight, seen, magnitude)
+
+        return cls(bins, start_member, [None] * len(counts))
+
+    def grow(
+        self, n_trees: int, *, n_jobs: int | None, stage: str, goes_on: bool = True
+    ) -> SymmetricBag:
+        """The bag with so many trees per member; those that are there already stay as they are.
+
+        What the next trees need is kept only where growing `goes_on`.
+        """
+        grown: list[Any] = [None] * len(self.members)
+
+        def grow_one(number: int, stop: np.ndarray) -> None:
+            member = self.members[number] or self.start_member(number)
+            if goes_on:
+                self.members[number] = member
+            grown[number] = member.grow(n_trees, stop)
+
+        run_threads(grow_one, len(self.members), n_jobs=n_jobs, stage=stage)
+        return SymmetricBag.of(self.bins, grown)
 
 
 class SymmetricMember(NamedTuple):
@@ -220,19 +274,57 @@ def magnitude_of(largest: float) -> float:
     return float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 1))
 
 
+@dataclass
+class GrowingMember:
+    """The trees of one member, and all that the next tree needs."""
+
+    columns: Columns
+    rule: Rule  # but for the number of trees
+    rows: Rows
+    histograms: Histograms
+    own: OwnUnit
+    grown: SymmetricMember
+    n_trees: int
+    seen: np.ndarray | None  # the numbers of its columns among all
+    magnitude: float  # that targets were divided by
+
+    @classmethod
+    def start(
+        cls,
+        columns: Columns,
+        rule: Rule,
+        target: np.ndarray,
+        weight: np.ndarray,
+        seen: np.ndarray | None = None,
+        magnitude: float = 1.0,
+    ) -> GrowingMember:
+        """Without trees yet, on the rows of `columns`, whose targets (m,) lie between -2 and 2."""
+        own = OwnUnit.of(target, weight)
+        rows = Rows.from_target(own.apply(target), weight)
+        histograms = Histograms.allocate(columns, rule.max_depth)
+        without = SymmetricMember(own.unit, 0.0, *empty_trees((), 0, rule.max_depth))
+        return cls(columns, rule, rows, histograms, own, without, 0, seen, magnitude)
+
+    def grow(self, n_trees: int, stop: np.ndarray) -> SymmetricMember:
+        """The member with so many trees, as it stands in a bag."""
+        init = np.array([self.grown.init])
+        trees = empty_trees((), n_trees, self.rule.max_depth)
+        for longer, old in zip(trees, self.grown[2:], strict=True):
+            longer[: self.n_trees] = old[: self.n_trees]
+        rule = self.rule._replace(n_trees=n_trees)
+        first = np.int64(self.n_trees)
+        fit_member(self.columns, rule, self.rows, self.histograms, first, stop, init, *trees)
+        self.grown = SymmetricMember(self.own.unit, float(init[0]), *trees)
+        self.n_trees = n_trees
+        start = self.grown.init + self.own.origin / self.own.unit
+        return self.grown._replace(init=start).among(self.seen).times(self.magnitude)
+
+
 def grow_member(
     columns: Columns, rule: Rule, target: np.ndarray, weight: np.ndarray, stop: np.ndarray
 ) -> SymmetricMember:
     """Boost on the rows of `columns`, whose targets (m,) lie between -2 and 2."""
-    init = np.empty(1)
-    feature, threshold, value = empty_trees((), rule.n_trees, rule.max_depth)
-    own = OwnUnit.of(target, weight)
-    rows = Rows.from_target(own.apply(target), weight)
-    histograms = Histograms.allocate(columns, rule.max_depth)
-    fit_member(columns, rule, rows, histograms, stop, init, feature, threshold, value)
-    return SymmetricMember(
-        own.unit, float(init[0] + own.origin / own.unit), feature, threshold, value
-    )
+    return GrowingMember.start(columns, rule, target, weight).grow(rule.n_trees, stop)
 
 
 def empty_trees(

@@ -60,16 +60,20 @@ class Rows(NamedTuple):
 
 
 @kernel
-def fit_member(columns, rule, rows, histograms, stop, init, feature, threshold, value):
-    """Fill init (1,), feature, threshold and value (trees, .) that come as trees without effect."""
+def fit_member(columns, rule, rows, histograms, first, stop, init, feature, threshold, value):
+    """Fill init (1,), feature, threshold and value (trees, .) that come as trees without effect.
+
+    With `first` above 0 so many trees are there already, and `rows` are as they left them.
+    """
     total_weight = sum_of(rows.weight)
     bits = np.int64(math.frexp(np.float64(total_weight))[1])
-    init[0] = _start(rule, rows, total_weight, bits)
-    for i in range(len(rows.residual)):
-        rows.residual[i] -= init[0]
+    if first == 0:
+        init[0] = _start(rule, rows, total_weight, bits)
+        for i in range(len(rows.residual)):
+            rows.residual[i] -= init[0]
     if len(columns.used) == 0:
         return
-    for tree in range(rule.n_trees):
+    for tree in range(first, rule.n_trees):
         scale = _set_pairs(
             rows.residual, rows.weight, total_weight, bits, rule.absolute, rows.pairs
         )

@@ -51,9 +51,9 @@ class Draws:
         """(b, n) booleans: which rows each member may judge, not having seen them."""
         return self.counts == 0
 
-    def first(self, n_members: int) -> Draws:
-        """Of the first members alone, who may leave rows without a judge."""
-        return Draws(self.counts[:n_members])
+    def members(self, some: slice) -> Draws:
+        """Of some members alone, who may leave rows without a judge."""
+        return Draws(self.counts[some])
 
     @cached_property
     def unseen_per_row(self) -> float:
@@ -78,6 +78,9 @@ class Chain(Draws):
         for member, (past, block) in enumerate(in_order):
             counts[member, past], blocks[member, block] = 1, True
         return cls(counts, blocks)
+
+    def members(self, some: slice) -> Chain:
+        return Chain(self.counts[some], self.blocks[some])
 
     @property
     def unseen(self) -> np.ndarray:

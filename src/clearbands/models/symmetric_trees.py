@@ -17,7 +17,7 @@ from clearbands.rows.checks import check_count
 from clearbands.rows.typed import Seed
 
 if TYPE_CHECKING:
-    from clearbands.engine.symmetric import SymmetricBag
+    from clearbands.engine.symmetric import GrowingBag, SymmetricBag
 
 LOSSES = ("squared", "absolute")
 MAX_DEPTH = 10
@@ -109,27 +109,39 @@ class SymmetricTrees(CenterModel):
 
         X, y and `weight` (n,), which says what a row counts each time, are checked already.
         """
+        return self.start_bag(X, y, counts, weight=weight).grow(
+            self.n_trees, n_jobs=n_jobs, stage=stage, goes_on=False
+        )
+
+    def start_bag(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        counts: np.ndarray,
+        *,
+        weight: np.ndarray | None = None,
+        n_jobs: int | None = None,
+        stage: str = "fit",
+    ) -> GrowingBag:
+        """The same members without trees yet, which they get some at a time."""
         self._check_parameters()
         names = getattr(self, "feature_names_in_", range(X.shape[1]))
         grains = Grains.of(weight)
         # Imported late: numba takes a second to load, which `import clearbands` should not.
-        from clearbands.engine.symmetric import fit_symmetric_bag
+        from clearbands.engine.symmetric import GrowingBag, Rule
 
-        return fit_symmetric_bag(
+        return GrowingBag.start(
             X,
             y,
             counts,
             grains,
-            absolute=self.loss == "absolute",
-            n_trees=self.n_trees,
-            max_depth=self.max_depth,
+            rule=Rule(
+                0, self.max_depth, 0.0, float(self.l2) * grains.per_one, self.loss == "absolute"
+            ),
             learning_rates=self._learning_rates(grains.drawn(counts)),
-            l2=self.l2,
             max_bins=self.max_bins,
             column_share=self.column_share,
             seeds=member_seeds(self.random_state, len(counts)),
-            n_jobs=n_jobs,
-            stage=stage,
             direction=directions(self.monotone, list(names)),
         )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -14,6 +15,24 @@ from clearbands.models.kernel_ridge import SurfaceBag
 from clearbands.models.mixture import MixedBag
 from clearbands.models.quantile_model import QuantileModel
 from clearbands.models.symmetric_trees import SymmetricTrees
+
+if TYPE_CHECKING:
+    from clearbands.engine.symmetric import GrowingBag
+
+
+@dataclass(frozen=True)
+class GrowingOnSmooth:
+    """A fitted smooth model, and trees on its residuals that are grown some at a time."""
+
+    smooth: Any
+    trees: GrowingBag
+
+    def grow(
+        self, n_trees: int, *, n_jobs: int | None, stage: str, goes_on: bool = True
+    ) -> MixedBag:
+        """As `GrowingBag.grow`; without trees it is the smooth model alone."""
+        trees = self.trees.grow(n_trees, n_jobs=n_jobs, stage=stage, goes_on=goes_on)
+        return MixedBag([self.smooth, trees], np.ones(2))
 
 
 class TreesOnSmooth(CenterModel):
@@ -53,14 +72,27 @@ class TreesOnSmooth(CenterModel):
         stage: str = "fit",
     ) -> MixedBag:
         """One member per row of `counts` (b, n): how often each row of X is to count."""
+        growing = self.start_bag(X, y, counts, weight=weight, n_jobs=n_jobs, stage=stage)
+        return growing.grow(self._trees().n_trees, n_jobs=n_jobs, stage=stage, goes_on=False)
+
+    def start_bag(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        counts: np.ndarray,
+        *,
+        weight: np.ndarray | None = None,
+        n_jobs: int | None = None,
+        stage: str = "fit",
+    ) -> GrowingOnSmooth:
+        """The same members without trees yet, which they get some at a time."""
         options: dict[str, Any] = {"weight": weight, "n_jobs": n_jobs, "stage": stage}
         smooth: Any = self.smooth_model().fit_bag(X, y, counts, **options)
         if isinstance(smooth, SurfaceBag):
             left_over = (y - smooth.predict_training(X)[:, 0].T) / (1 - smooth.leverage)
         else:
             left_over = y - smooth.predict_members(X)[:, 0].T
-        trees = self._trees().fit_bag(X, left_over, counts, **options)
-        return MixedBag([smooth, trees], np.ones(2))
+        return GrowingOnSmooth(smooth, self._trees().start_bag(X, left_over, counts, **options))
 
     def smooth_model(self) -> Any:
         """The first of the two alone, unfitted."""
@@ -75,6 +107,13 @@ class TreesOnSmooth(CenterModel):
         """Unfitted, each of the two as fine as it can be."""
         smooth, trees = finer(self.smooth_model(), n_columns), self._trees().finer(n_columns)
         return clone(self).set_params(smooth=smooth, trees=trees)
+
+    def coarser(self) -> TreesOnSmooth | None:
+        """Unfitted, with a smooth model that is cheaper to fit; None where there is none."""
+        smooth = self.smooth_model()
+        if not hasattr(smooth, "coarser"):
+            return None
+        return clone(self).set_params(smooth=smooth.coarser())
 
     def _trees(self) -> SymmetricTrees:
         return SymmetricTrees() if self.trees is None else self.trees

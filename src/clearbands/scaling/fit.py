@@ -77,12 +77,12 @@ def fit_on_files(
             columns = Columns(_features(table, roles, features), roles, n_held_out)
             ready = prepare(table, columns, fit_encoder, fit_targets, folder, chosen, seed)
             made = _choose(recipe, ready, rng)
-            parts, unseen = refit(made.parts, ready, recipe.levels)  # type: ignore[arg-type]
+            parts, components, shrinkage = refit(made.parts, ready, recipe.levels)  # type: ignore[arg-type]
         finally:
             chosen.close()
         n_texts = len(getattr(ready.encoder, "categorical_columns_", ()))
         texts = [ready.rows.texts(column) for column in range(n_texts)]
-    of_sample = Unseen(np.arange(len(ready.sample.encoded)), unseen)
+    of_sample = Unseen(np.arange(len(ready.sample.encoded)), components, shrinkage)
     return FittedOnFiles(
         made._replace(parts=parts, unseen=of_sample if ready.held_out is None else None),
         ready.encoder,
@@ -103,12 +103,11 @@ class FileContest(Contest):
     """
 
     of: Contest = field(default_factory=Contest)
-    n_rows: int = 0
 
     @classmethod
-    def like(cls, contest: Contest, n_rows: int) -> FileContest:
+    def like(cls, contest: Contest) -> FileContest:
         rules = {rule.name: getattr(contest, rule.name) for rule in fields(Contest)}
-        return cls(**{**rules, "mixed": 1}, of=contest, n_rows=n_rows)
+        return cls(**{**rules, "mixed": 1}, of=contest)
 
     def centers(self, n_rows: int, n_columns: int) -> Mapping[str, BaseEstimator]:
         all_of_them = self.of.centers(n_rows, n_columns)
@@ -123,9 +122,6 @@ class FileContest(Contest):
     def parts(self) -> Mapping[str, BaseEstimator]:
         return {}
 
-    def repeats_for(self, n_rows: int, n_columns: int) -> int:
-        return self.of.repeats_for(self.n_rows, n_columns)
-
     def n_centers_for(self, n_rows: int, n_columns: int) -> int:
         return 1
 
@@ -135,7 +131,7 @@ class FileContest(Contest):
 
 def _choose(recipe: Recipe, work: TableWork, rng: np.random.RandomState) -> Made:
     """The parts, by the first rows of the sample; what an earlier run chose is found again."""
-    contest = FileContest.like(recipe.contest or Contest(), work.n_rows)
+    contest = FileContest.like(recipe.contest or Contest())
     recipe = replace(recipe, contest=contest)
     state = joblib.hash((replace(recipe, n_jobs=None), rng.get_state()))
     store = work.store.below("choice", recipe=state)

@@ -24,9 +24,8 @@ from clearbands.scaling.running import make_all
 from clearbands.scaling.store import Store
 from clearbands.scaling.tasks import Stage
 from clearbands.scaling.work import TableWork
-from clearbands.selection.judging import assess, blend
+from clearbands.selection.judging import BlendOfRows, assess, blend
 from clearbands.uncertainty.aleatoric import ResampledPart
-from clearbands.uncertainty.bands import Components
 from clearbands.uncertainty.epistemic import CenterAndWidths, center_and_widths
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 from clearbands.uncertainty.pairs import Blend, CrossPair, show
@@ -53,7 +52,7 @@ def check_can_refit(epistemic: Any) -> None:
     )
 
 
-def refit(parts: Blend, work: TableWork, levels: Sequence[float]) -> tuple[Blend, Components]:
+def refit(parts: Blend, work: TableWork, levels: Sequence[float]) -> BlendOfRows:
     """The same pairs, fitted on all rows, and what they make of the sample, unseen."""
     centers: dict[int, Center] = {}
     contestants = []

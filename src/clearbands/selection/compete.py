@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -21,10 +21,13 @@ from clearbands.selection.judging import (
     blend,
     judge,
     leaderboard,
+    most_diverse,
     not_told_apart,
+    once_repeated,
     unseen_rows,
 )
 from clearbands.selection.model_search import Contest
+from clearbands.selection.race import IN_REACH
 from clearbands.uncertainty.bands import Components
 from clearbands.uncertainty.epistemic import CenterAndWidths, CrossPart
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
@@ -36,8 +39,8 @@ class Outcome(NamedTuple):
     """What the competition found."""
 
     parts: Blend
-    y: np.ndarray  # (n,): of the training rows that some member did not see
-    unseen: Components  # of these rows, by such members
+    unseen: Components  # of the training rows that some members did not see, by these
+    shrinkage: np.ndarray  # (n,): see `BlendOfRows`
     leaderboard: tuple[LeaderboardRow, ...]  # pairs, best first
     rows: np.ndarray  # (n,): the numbers of the unseen rows among those that train
 
@@ -51,62 +54,72 @@ def compete(
     shown: str,
     contest: Contest,
     rng: np.random.RandomState,
-    for_good: Callable[[CrossPart], CrossPart],
     still: Still | None = None,
     n_centers: int | None = None,
 ) -> Outcome:
-    """Pairs are judged on all rows or, of many, on some; what was chosen is fitted on all.
+    """Fit centers, let noises compete around them, and average the pairs that are best.
 
-    Parts come unfitted and seeded, at the levels; `for_good` makes of a center that was judged on
-    some rows what is fitted on all of them. No width depends on columns held `still`. Only the
-    first `n_centers` compete; those behind them take the places of centers that fail. What fails is
-    left out with a warning, unless it has no rival.
+    Parts come unfitted and seeded, at the levels. No width depends on columns held `still`. Only
+    the first `n_centers` compete; those behind them take the places of centers that fail. Of many
+    rows some choose the noises, and those that are chosen are fitted on all. What fails is left out
+    with a warning, unless it has no rival.
     """
-    judges = draw_rows(train, contest.judging_rows, rng)
-    fits_again = contest.fits_again(len(train))
-    pairing = _Pairing(centers, for_good, noises, levels, shown, contest, still, Failures())
-    waiting, contestants = list(centers), list[Contestant]()
-    n_wanted = len(centers) if n_centers is None else n_centers
+    pairing = _Pairing(train, centers, noises, levels, shown, contest, still, Failures())
+    judges = draw_numbers(train, contest.judging_rows, rng)
+    fitted = pairing.fit_centers(len(centers) if n_centers is None else n_centers)
+    contestants = pairing.judge(fitted, judges)
     while True:
-        if not contestants:
-            contestants = pairing.judge(judges, waiting, n_wanted, lighter=fits_again)
-        most_again = contest.fitted_again if fits_again else None
-        kept = not_told_apart(contestants, contest.averaged, contest.errors, most_again)
-        board = leaderboard(contestants, kept)
-        if not fits_again:
+        best = most_diverse(not_told_apart(contestants, contest.errors), contest.averaged)
+        board = leaderboard(contestants, best)
+        if judges is None:
             break
-        again = pairing.fit_again(train, kept)
-        failed = {each.names for each in kept} - {each.names for each in again}
+        again = pairing.fit_again(fitted, best)
+        failed = {each.names for each in best} - {each.names for each in again}
         if not failed:
-            kept = again
+            best = again
             break
         contestants = [each for each in contestants if each.names not in failed]
-    parts, unseen = blend(kept)
-    return Outcome(parts, kept[0].y, unseen, board, kept[0].rows)
+        if not contestants:
+            raise pairing.failures.none_left("No noise could be fitted on all rows")
+    parts, components, shrinkage = blend(best)
+    return Outcome(parts, components, shrinkage, board, best[0].rows)
+
+
+def draw_numbers(rows: Rows, most: int, rng: np.random.RandomState) -> np.ndarray | None:
+    """The numbers of so many rows at random; None where there are no more than that."""
+    return None if len(rows) <= most else np.sort(rng.choice(len(rows), most, replace=False))
 
 
 def draw_rows(rows: Rows, most: int, rng: np.random.RandomState) -> Rows:
     """The rows, or so many of them at random."""
-    if len(rows) <= most:
-        return rows
-    return rows.take(np.sort(rng.choice(len(rows), most, replace=False)))
+    some = draw_numbers(rows, most, rng)
+    return rows if some is None else rows.take(some)
 
 
 class _Fitted(NamedTuple):
     """A center, and what it says of the rows that it did not see."""
 
+    name: str
     part: CrossPart
     said: CenterAndWidths
-    kept: np.ndarray  # the numbers of these rows
+    numbers: np.ndarray  # of these rows among those that train
     nested: Nested | None
+
+    def among(self, some: np.ndarray | None) -> _Fitted:
+        """About some of the rows alone, which no nested centers speak of."""
+        if some is None:
+            return self
+        judged = np.isin(self.numbers, some)
+        said = CenterAndWidths(self.said.center[judged], self.said.widths[judged])
+        return self._replace(said=said, numbers=self.numbers[judged], nested=None)
 
 
 @dataclass(frozen=True)
 class _Pairing:
-    """How pairs of a center and a noise model are fitted and judged, whatever the rows."""
+    """How pairs of a center and a noise model are fitted and judged."""
 
+    train: Rows
     centers: Mapping[str, CrossPart]
-    for_good: Callable[[CrossPart], CrossPart]
     noises: Mapping[str, NoiseCandidate]
     levels: list[float]
     shown: str
@@ -114,59 +127,59 @@ class _Pairing:
     still: Still | None
     failures: Failures
 
-    def judge(
-        self, rows: Rows, waiting: list[str], n_centers: int, *, lighter: bool
-    ) -> list[Contestant]:
-        """The next `n_centers` that do not fail, each with all noises; they no longer wait."""
+    def fit_centers(self, most: int) -> list[_Fitted]:
+        """The first that do not fail, so many at most."""
+        fitted: list[_Fitted] = []
+        for name, part in self.centers.items():
+            if len(fitted) == most:
+                break
+            with self.failures.leaving_out(f"The center {name!r}", len(self.centers) > 1):
+                fitted.append(self._fit_center(name, part))
+        if not fitted:
+            raise self.failures.none_left("No center could be fitted with all its members")
+        return fitted
+
+    def judge(self, fitted: Sequence[_Fitted], some: np.ndarray | None) -> list[Contestant]:
+        """All noises around the best center, and those still in reach around the others."""
         contestants: list[Contestant] = []
-        n_fitted, n_pairs = 0, min(n_centers, len(waiting)) * len(self.noises)
-        while waiting and n_fitted < n_centers:
-            name = waiting.pop(0)
-            part = self.centers[name].lighter() if lighter else self.centers[name]
-            found = self._pair_up(rows, name, part, self.noises, len(contestants), n_pairs)
-            contestants += found
-            n_fitted += bool(found)
+        around = list(self.noises)
+        for center in fitted:
+            pairs = self._pair_up(center.among(some), around)
+            contestants += pairs
+            if pairs:
+                around = [each.noise_name for each in not_told_apart(pairs, IN_REACH)]
+            report("pairs", len(contestants), len(contestants))
         if not contestants:
             raise self.failures.none_left("No center could be fitted with noise around it")
         return contestants
 
-    def fit_again(self, rows: Rows, chosen: Sequence[Contestant]) -> list[Contestant]:
-        """The chosen pairs with all their members, but for those that fail."""
-        again: list[Contestant] = []
-        names = {each.names for each in chosen}
-        for name, part in self.centers.items():
-            around = [noise for noise in self.noises if (name, noise) in names]
-            if around:
-                again += self._pair_up(
-                    rows, name, self.for_good(part), around, len(again), len(chosen)
-                )
+    def fit_again(
+        self, fitted: Sequence[_Fitted], chosen: Sequence[Contestant]
+    ) -> list[Contestant]:
+        """The chosen pairs with noise that is learned from all rows, but for those that fail.
+
+        So many rows need no second repeat of the folds.
+        """
+        by_name = {center.name: center for center in fitted}
+        noises = {name: once_repeated(noise) for name, noise in self.noises.items()}
+        pairing = replace(self, noises=noises)
+        again = []
+        for center, noise in (each.names for each in chosen):
+            again += pairing._pair_up(by_name[center], [noise])
         return again
 
-    def _pair_up(
-        self,
-        rows: Rows,
-        name: str,
-        part: CrossPart,
-        around: Iterable[str],
-        n_done: int,
-        n_pairs: int,
-    ) -> list[Contestant]:
+    def _pair_up(self, center: _Fitted, around: Iterable[str]) -> list[Contestant]:
         """A center with these noises; what fails is left out, unless it has no rival."""
         contestants: list[Contestant] = []
-        center = None
-        with self.failures.leaving_out(f"The center {name!r}", len(self.centers) > 1):
-            center = self._fit_center(part, rows)
-        if center is None:
-            return contestants
-        used = rows.take(center.kept)
+        used = self.train.take(center.numbers)
         for noise in around:
-            called = f"The noise {noise!r} around {name!r}"
-            with self.failures.leaving_out(called, len(self.noises) > 1):
-                contestants.append(self._judge_pair(used, (name, noise), center))
-            report("pairs", min(n_done + len(contestants), n_pairs), n_pairs)
+            who = f"The noise {noise!r} around {center.name!r}"
+            with self.failures.leaving_out(who, len(self.noises) > 1):
+                contestants.append(self._judge_pair(used, noise, center))
         return contestants
 
-    def _fit_center(self, part: CrossPart, rows: Rows) -> _Fitted:
+    def _fit_center(self, name: str, part: CrossPart) -> _Fitted:
+        rows = self.train
         epistemic = fit_weighted(
             clone(part), rows.X, rows.y, rows.sample_weight, groups=rows.groups
         )
@@ -176,20 +189,20 @@ class _Pairing:
         if n_folds and len(self.noises) > 1 and can_nest:
             nested = Nested.fit(epistemic, rows, n_folds)
         said = hold_still(epistemic.predict_unseen, rows.X, self.still)
-        kept = unseen_rows(said.center, epistemic.judges_all)
-        said = CenterAndWidths(said.center[kept], said.widths[kept])
-        return _Fitted(epistemic, said, kept, nested)
+        numbers = unseen_rows(said.center, epistemic.judges_all)
+        said = CenterAndWidths(said.center[numbers], said.widths[numbers])
+        return _Fitted(name, epistemic, said, numbers, nested)
 
-    def _judge_pair(self, used: Rows, names: tuple[str, str], center: _Fitted) -> Contestant:
-        found = judge(
+    def _judge_pair(self, used: Rows, noise: str, center: _Fitted) -> Contestant:
+        contestant = judge(
             used,
-            names,
+            (center.name, noise),
             center.part,
             center.said,
-            self.noises[names[1]],
+            self.noises[noise],
             self.levels,
             self.shown,
             center.nested,
             self.still,
         )
-        return replace(found, rows=center.kept[found.rows])
+        return replace(contestant, rows=center.numbers[contestant.rows])

@@ -123,7 +123,8 @@ def judge(made: Made, shares: Shares[Encoded], support: Support) -> Evidence:
     if not shares.held_out:
         assert made.unseen is not None
         rows = train.rows.take(made.unseen.rows)
-        judged = CalibrationSet.of(rows, made.unseen.components, support)
+        _, components, shrinkage = made.unseen
+        judged = CalibrationSet.of(rows, components, support, shrinkage)
         return Within(train, parts, judged, numbers=made.unseen.rows)
     found = [
         CalibrationSet.of(share.rows, parts.components(share.rows.X), support)

@@ -31,6 +31,13 @@ class NoiseCandidate(NamedTuple):
     learns_target: bool = False
 
 
+def once_repeated(noise: NoiseCandidate) -> NoiseCandidate:
+    """The same with half of its members, where folds are repeated."""
+    if "n_repeats" not in noise.part.get_params(deep=False):
+        return noise
+    return noise._replace(part=clone(noise.part).set_params(n_repeats=1))
+
+
 class LeaderboardRow(NamedTuple):
     """A line of the leaderboard."""
 
@@ -59,6 +66,11 @@ class Contestant:
     @property
     def names(self) -> tuple[str, str]:
         return self.center_name, self.noise_name
+
+    def surplus_variance(self) -> np.ndarray:
+        """(n,): of the center, see `CrossPart.surplus_variance`."""
+        unseen = CenterAndWidths(self.unseen.center, self.unseen.epistemic)
+        return self.pair.epistemic.surplus_variance(unseen)
 
     @property
     def loss(self) -> float:
@@ -159,19 +171,32 @@ def row_losses(
     return np.mean(losses, axis=0)
 
 
-def not_told_apart(
-    contestants: Sequence[Contestant], most: int, errors: float, n_centers: int | None = None
-) -> list[Contestant]:
-    """The best, and at most so many with it that are not told apart from it by the rows.
+def not_told_apart(contestants: Sequence[Contestant], errors: float) -> list[Contestant]:
+    """The best, and those that are not told apart from it by the rows, best first.
 
     One is told apart whose mean loss lies more than `errors` standard errors, of the differences
-    from row to row, above that of the best. Of more than `n_centers` centers the best are kept.
+    from row to row, above that of the best.
     """
     ranked = sorted(contestants, key=lambda contestant: contestant.loss)
     behind = ((c, *_behind(c, ranked[0])) for c in ranked)
-    alike = [c for c, difference, error in behind if difference <= errors * error]
-    centers = list(dict.fromkeys(c.center_name for c in alike))[:n_centers]
-    return [c for c in alike if c.center_name in centers][:most]
+    return [c for c, difference, error in behind if difference <= errors * error]
+
+
+PAIRS_PER_CENTER = 2
+
+
+def most_diverse(ranked: Sequence[Contestant], most: int) -> list[Contestant]:
+    """The best pair of every center first, then the second of every center.
+
+    Centers err in different ways, and their mean errs less; noises around one center hardly do.
+    """
+    seen: dict[str, int] = {}
+    turns = []
+    for contestant in ranked:
+        turns.append(seen.setdefault(contestant.center_name, 0))
+        seen[contestant.center_name] += 1
+    order = sorted(range(len(ranked)), key=lambda k: turns[k])  # stable: best first in a turn
+    return [ranked[k] for k in order if turns[k] < PAIRS_PER_CENTER][:most]
 
 
 def leaderboard(
@@ -199,8 +224,17 @@ def _behind(contestant: Contestant, best: Contestant) -> tuple[float, float]:
         return mean_of(difference, weight), error_of_mean(difference, weight)
 
 
-def blend(kept: Sequence[Contestant]) -> tuple[Blend, Components]:
-    """The mean of the pairs, and what it makes of the unseen rows."""
+class BlendOfRows(NamedTuple):
+    """The mean of pairs, and what it makes of rows that some members of all did not see."""
+
+    parts: Blend
+    components: Components
+    shrinkage: np.ndarray
+    """(n,): the error of a new row, of which all members speak, as a share of the error here."""
+
+
+def blend(kept: Sequence[Contestant]) -> BlendOfRows:
+    """The mean of the pairs."""
     factors = np.stack([contestant.factors for contestant in kept])
     # What no pair has a use for is not lost: far from the data it may be all there is.
     unused = (factors[:, 1] == 0).all(axis=0)
@@ -208,4 +242,33 @@ def blend(kept: Sequence[Contestant]) -> tuple[Blend, Components]:
     if len(kept) == 1:
         factors = np.ones_like(factors)  # lambda and gammas then mean what they do in the paper
     mean = Blend([contestant.pair for contestant in kept], factors)
-    return mean, mean.average([contestant.unseen for contestant in kept])
+    components = mean.average([contestant.unseen for contestant in kept])
+    return BlendOfRows(mean, components, shrinkage(kept, components))
+
+
+def shrinkage(kept: Sequence[Contestant], components: Components) -> np.ndarray:
+    """(n,): how much smaller errors are where all members speak.
+
+    The squared error of an unseen row is that of a new row plus what the mean of few members varies
+    more than that of all. Both are taken in units of the width, so that noisy rows do not speak for
+    all. Centers of different models vary independently of each other.
+    """
+    share = dict.fromkeys((contestant.center_name for contestant in kept), 0.0)
+    for contestant in kept:
+        share[contestant.center_name] += 1 / len(kept)
+    of_centers = {contestant.center_name: contestant for contestant in kept}
+    surplus = np.sum(
+        [share[name] ** 2 * each.surplus_variance() for name, each in of_centers.items()], axis=0
+    )
+    width = (components.aleatoric + components.epistemic)[:, :, 0].sum(axis=1)
+    is_known = width > 0
+    error = (kept[0].y - components.center)[is_known] / width[is_known]
+    typical = mean_of(error**2, None if kept[0].weight is None else kept[0].weight[is_known])
+    share_of_square = np.zeros(len(width))
+    if typical > 0:
+        share_of_square[is_known] = surplus[is_known] / (typical * width[is_known] ** 2)
+    return np.sqrt(1 - np.minimum(share_of_square, MOST_SURPLUS))
+
+
+MOST_SURPLUS = 0.5
+"""Of a squared error: more is not taken away, however much members disagree."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,16 +29,11 @@ from clearbands.rows.split import Rows
 from clearbands.rows.time_order import stages
 from clearbands.rows.typed import TableLike
 from clearbands.rows.weighting import fit_weighted
-from clearbands.selection.centers import (
-    CenterStanding,
-    judge_centers,
-    judged_rows,
-    mix,
-    rank_centers,
-)
+from clearbands.selection.centers import CenterStanding, JudgedCenter, mix
 from clearbands.selection.compete import compete, draw_rows
 from clearbands.selection.judging import LeaderboardRow, NoiseCandidate
 from clearbands.selection.model_search import Contest
+from clearbands.selection.race import Round, race
 from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
 from clearbands.uncertainty.bands import Components
 from clearbands.uncertainty.epistemic import CrossPart, EpistemicPart, OutOfBagEnsemble
@@ -56,6 +50,7 @@ class Unseen(NamedTuple):
 
     rows: np.ndarray  # (n,): their numbers among the training rows
     components: Components
+    shrinkage: np.ndarray  # (n,): the errors of new rows as a share of theirs
 
 
 class Made(NamedTuple):
@@ -128,9 +123,8 @@ class Recipe:
             rng=rng,
             still=self._still(train),
             n_centers=len(centers),
-            for_good=partial(self._for_good, n_columns=train.X.shape[1]),
         )
-        unseen = Unseen(outcome.rows, outcome.unseen)
+        unseen = Unseen(outcome.rows, outcome.unseen, outcome.shrinkage)
         return Made(outcome.parts, outcome.leaderboard, standings, unseen)
 
     def _set_up(self, part: Part, rng: np.random.RandomState) -> Part:
@@ -144,40 +138,40 @@ class Recipe:
             part = self._directed(self.epistemic)
             return (), {GIVEN: self._set_up(self._crossed(part), rng)}, {}
         judges = draw_rows(train, contest.judging_rows, rng)
-        size = len(train), train.X.shape[1]
+        n_rows, n_columns = len(train), train.X.shape[1]
         n_units = None if train.groups is None else len(np.unique(train.groups))
-        n_judging = contest.judging_folds_for(*size, n_units)
-        n_members = contest.judging_members_for(len(train), n_judging)
-        draws = self._judging_draws(judges, n_judging, n_members, rng)
+        draws, rounds = self._race_draws(judges, n_columns, contest, n_units, rng)
         models = {
             name: seed_missing(model, rng)
-            for name, model in self._candidates(contest, *train.X.shape).items()
+            for name, model in self._candidates(contest, n_rows, n_columns).items()
         }
-        judged = judge_centers(models, judges, draws, self.levels, n_jobs=self.n_jobs)
-        mixture = mix(judged, judged_rows(judges, draws), self.levels, contest.mixed)
-        standings = rank_centers(judged if mixture is None else [*judged, mixture])
-        n_folds, repeats = contest.folds_for(*size, n_units), contest.repeats_for(*size)
-        n_chosen = contest.n_centers_for(*size)
+        finalists, beaten = race(
+            models, judges, draws, self.levels, n_jobs=self.n_jobs, rounds=rounds
+        )
+        judged = judges.take(np.flatnonzero(draws.unseen.any(axis=0)))
+        mixture = mix(finalists, judged.y, judged.sample_weight, self.levels, contest.mixed)
+        if mixture is not None:
+            finalists = sorted([*finalists, mixture], key=lambda each: each.standing.loss)
+        n_folds = contest.folds_for(n_rows, n_columns, n_units)
+        n_repeats = contest.repeats_for(n_rows)
 
-        def with_members(some: Sequence[CenterStanding], rng: np.random.RandomState) -> Any:
-            models = {s.name: repeated(s.model, 1 / repeats) for s in some}
-            return {
-                name: self._set_up(self._crossed(FoldedEnsemble(model, n_folds, repeats)), rng)
-                for name, model in models.items()
-            }
+        def with_members(some: Sequence[JudgedCenter], rng: np.random.RandomState) -> Any:
+            parts = {}
+            for standing, _ in some:
+                model = repeated(standing.model, 1 / n_repeats)
+                if contest.is_finer(n_rows):
+                    model = finer(model, n_columns)
+                ensemble = FoldedEnsemble(model, n_folds, n_repeats)
+                parts[standing.name] = self._set_up(self._crossed(ensemble), rng)
+            return parts
 
-        chosen = with_members(standings[:n_chosen], rng)
+        chosen = with_members(finalists, rng)
         parts = contest.parts() if self.direction is None else {}
         others = {name: self._set_up(self._crossed(part), rng) for name, part in parts.items()}
         # Reserves draw their seeds aside: what competes in the end does not depend on them.
-        reserves = with_members(standings[n_chosen:], copy.deepcopy(rng))
+        reserves = with_members(beaten, copy.deepcopy(rng))
+        standings = tuple(each.standing for each in (*finalists, *beaten))
         return standings, chosen | others, reserves
-
-    def _for_good(self, part: CrossPart, n_columns: int) -> CrossPart:
-        """A center as all rows fit it after some judged it: finer, unless it was given."""
-        if self.epistemic is not None or not isinstance(part, FoldedEnsemble):
-            return part
-        return clone(part).set_params(model=finer(part.model, n_columns))
 
     def _candidates(
         self, contest: Contest, n_rows: int, n_columns: int
@@ -225,14 +219,23 @@ class Recipe:
         part = self._set_up(self._crossed_noise(self.aleatoric), rng)
         return {GIVEN: NoiseCandidate(part, learns_target=self.residuals == "target")}
 
-    def _judging_draws(
-        self, rows: Rows, n_folds: int, n_members: int, rng: np.random.RandomState
-    ) -> Draws:
-        """One member for every row of so many folds, or in the order of time for most rows."""
-        if self.gap is None:
-            return Folds.draw(len(rows), n_folds, 1, rng, rows.groups).first(n_members)
-        assert rows.groups is not None
-        return Chain.of(stages(rows.groups, self.gap), len(rows))
+    def _race_draws(
+        self,
+        rows: Rows,
+        n_columns: int,
+        contest: Contest,
+        n_units: int | None,
+        rng: np.random.RandomState,
+    ) -> tuple[Draws, list[Round]]:
+        """The members that judge centers; in the order of time all judge all."""
+        if self.gap is not None:
+            assert rows.groups is not None
+            chain = Chain.of(stages(rows.groups, self.gap), len(rows))
+            return chain, [Round(len(chain), contest.n_centers_for(len(rows), n_columns))]
+        n_folds = contest.race_folds(len(rows), n_columns, n_units)
+        rounds = contest.rounds(len(rows), n_columns, n_folds)
+        folds = Folds.draw(len(rows), n_folds, 1, rng, rows.groups)
+        return folds.members(slice(rounds[-1].n_members)), rounds
 
     def _crossed(self, part: BaseEstimator) -> CrossPart:
         """The part so that it can judge rows as unseen."""

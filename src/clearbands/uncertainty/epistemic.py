@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -85,9 +85,13 @@ class CrossPart(EpistemicPart):
     def predict_like_unseen(self, X: TableLike) -> CenterAndWidths:
         """New rows by all, with widths of the same kind as those of `predict_unseen`."""
 
-    def lighter(self) -> CrossPart:
-        """Unfitted, with fewer members where the widths are as large then, on average."""
-        return clone(self)
+    def surplus_variance(self, unseen: CenterAndWidths) -> np.ndarray:
+        """(n,): by how much the centers of unseen rows vary more than those of new rows.
+
+        A training row has few members that did not see it, a new row has them all, and the mean of
+        more members errs less. 0 where a part cannot tell.
+        """
+        return np.zeros(len(unseen.center))
 
 
 class Ensemble(EpistemicPart):
@@ -177,6 +181,16 @@ class ResampledEnsemble(OutOfBagEnsemble, CrossPart):
         """New rows by all members, with widths of the same kind as those of `predict_unseen`."""
         n_parts = round(len(self.draws_) / max(self.draws_.unseen_per_row, 1))
         return self._summary(X, n_parts=max(1, n_parts))
+
+    def surplus_variance(self, unseen: CenterAndWidths) -> np.ndarray:
+        """The variance of the members, divided by how many speak of a row: then and now."""
+        if self.spread != "gaussian":
+            return np.zeros(len(unseen.center))
+        deviation = (
+            unseen.widths[:, 0, 0] / normal_distances(check_levels(self.confidence_level))[0]
+        )
+        n_then, n_now = max(self.draws_.unseen_per_row, 1.0), len(self.draws_)
+        return deviation**2 * (1 / n_then - 1 / n_now)
 
     def _predict_unseen_members(self, X: TableLike, draws: Draws) -> np.ndarray:
         return compact_unseen(self.predict_members(X), draws)
