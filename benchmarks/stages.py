@@ -3,7 +3,7 @@
 Without options it prints the CPU seconds of every stage for made tables. With `--out` it fits the
 prepared tables instead (at most 6,000 training rows of each) and appends loss, coverage and CPU
 seconds to a file as they finish; rows that are there are not run again. `--rules` are parameters of
-the `Contest`, such as `--rules n_centers=1 repeats=3`.
+the `ModelSearch`, such as `--rules n_centers=1 repeats=3`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.measure import cpu_seconds, measure
-from clearbands import ClearRegressor, Contest, fast, metrics
+from clearbands import ClearRegressor, ModelSearch, fast, metrics
 from experiments import datasets
 from experiments.protocol import FIRST_SEED, LEVEL, split_rows
 
@@ -52,7 +52,7 @@ def made_table(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
 def made_model(rules: dict[str, Any]) -> ClearRegressor:
     if rules.pop("preset", None) == "fast":
         return fast(**rules)
-    return ClearRegressor(contest=Contest(**rules)) if rules else ClearRegressor()
+    return ClearRegressor(search=ModelSearch(**rules)) if rules else ClearRegressor()
 
 
 def by_stage(rules: dict[str, Any], sizes: list[tuple[int, int]]) -> None:

@@ -19,9 +19,9 @@ import pandas as pd
 
 from clearbands import (
     ClearRegressor,
-    Contest,
     FoldedEnsemble,
     ForestQuantiles,
+    ModelSearch,
     PCSEnsemble,
     ResidualQuantiles,
     ScaledResiduals,
@@ -55,7 +55,7 @@ def former_default(n_rows: int) -> ClearRegressor:
     )
 
 
-class WithoutSurfaces(Contest):
+class WithoutSurfaces(ModelSearch):
     """Trees and GAMs alone."""
 
     def centers(self, n_rows: int, n_columns: int) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class WithoutSurfaces(Contest):
         return {name: model for name, model in pool.items() if name != "surface"}
 
 
-class WithoutRandomTrees(Contest):
+class WithoutRandomTrees(ModelSearch):
     """Searched cuts alone."""
 
     def centers(self, n_rows: int, n_columns: int) -> dict[str, Any]:
@@ -71,8 +71,8 @@ class WithoutRandomTrees(Contest):
         return {n: model for n, model in pool.items() if not isinstance(model, RandomTrees)}
 
 
-def contest(**rules: Any) -> Callable[[int], ClearRegressor]:
-    return lambda n_rows: ClearRegressor(contest=Contest(**rules))
+def search(**rules: Any) -> Callable[[int], ClearRegressor]:
+    return lambda n_rows: ClearRegressor(search=ModelSearch(**rules))
 
 
 SETTINGS: Mapping[str, Callable[[int], ClearRegressor]] = {
@@ -84,15 +84,15 @@ SETTINGS: Mapping[str, Callable[[int], ClearRegressor]] = {
     "default without rivals": lambda n_rows: ClearRegressor(
         FoldedEnsemble(), ScaledResiduals(), show_center=True
     ),
-    "the best pair alone": contest(averaged=1),
-    "one center": contest(n_centers=1),
-    "two centers": contest(n_centers=2),
-    "half the members": contest(repeats=3),
-    "without surfaces": lambda n_rows: ClearRegressor(contest=WithoutSurfaces()),
-    "without random trees": lambda n_rows: ClearRegressor(contest=WithoutRandomTrees()),
-    "ten folds of few rows": contest(small_rows=0),
-    "surfaces, mixtures, nested residuals": contest(surfaces=True, mixed=3, nested_folds=7),
-    "averaged within 2 errors": contest(errors=2.0),
+    "the best pair alone": search(averaged=1),
+    "one center": search(n_centers=1),
+    "two centers": search(n_centers=2),
+    "half the members": search(repeats=3),
+    "without surfaces": lambda n_rows: ClearRegressor(search=WithoutSurfaces()),
+    "without random trees": lambda n_rows: ClearRegressor(search=WithoutRandomTrees()),
+    "ten folds of few rows": search(small_rows=0),
+    "surfaces, mixtures, nested residuals": search(surfaces=True, mixed=3, nested_folds=7),
+    "averaged within 2 errors": search(errors=2.0),
 }
 
 

@@ -13,11 +13,11 @@ from clearbands.models.category_bag import CategoryBag
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.models.trees_classifier import SymmetricTreesClassifier
 from clearbands.prediction.interval_regressor import make_encoder
-from clearbands.selection.model_search import Contest
+from clearbands.selection.model_search import ModelSearch
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 
 
-class Few(Contest):
+class Few(ModelSearch):
     """One center, so that a fit takes no time."""
 
     def centers(self, n_rows, n_columns):
@@ -36,7 +36,7 @@ def towns(n=240, seed=0, n_towns=25, names="t"):
 
 
 def quick(**parameters):
-    return ClearRegressor(contest=QUICK, random_state=0, **parameters)
+    return ClearRegressor(search=QUICK, random_state=0, **parameters)
 
 
 @pytest.mark.parametrize("calibration", ["cross", "joint", "conformal"])

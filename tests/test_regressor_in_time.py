@@ -7,8 +7,8 @@ from sklearn.linear_model import LinearRegression
 from clearbands import (
     ClearCalibrator,
     ClearRegressor,
-    Contest,
     FoldedEnsemble,
+    ModelSearch,
     ScaledResiduals,
     load,
     save,
@@ -69,8 +69,8 @@ def test_the_last_rows_calibrate_behind_the_gap(calibration):
 
 def test_what_competes_is_judged_in_the_order_of_time():
     X, y = noisy_line(120)
-    contest = Contest(folds=3, repeats=1, n_centers=1)
-    model = ClearRegressor(split="time", contest=contest, random_state=0).fit(X, y)
+    search = ModelSearch(folds=3, repeats=1, n_centers=1)
+    model = ClearRegressor(split="time", search=search, random_state=0).fit(X, y)
     assert len(model.leaderboard_) > 1
     assert model.n_calibration_ < 80
     assert model.predict_interval(X)[1].shape == (120, 2, 1)

@@ -55,7 +55,7 @@ from .presets import variant_deep as variant_deep
 from .regressor import ClearRegressor as ClearRegressor
 from .rows.recency import recency_weights as recency_weights
 from .rows.time_order import TimeOrderWarning as TimeOrderWarning
-from .selection.model_search import Contest as Contest
+from .selection.model_search import ModelSearch as ModelSearch
 from .tables.encoder import TableEncoder as TableEncoder
 from .uncertainty.catboost_ensemble import CatBoostVirtualEnsemble as CatBoostVirtualEnsemble
 from .uncertainty.deep_ensemble import DeepEnsemble as DeepEnsemble

@@ -15,7 +15,7 @@ from clearbands.models.pools import boosted_quantiles, mean_pool, quantile_pool
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.regressor import EPISTEMIC_SHARES, ClearRegressor
 from clearbands.rows.typed import Calibration, Residuals, Seed, Split
-from clearbands.selection.model_search import THOROUGH, Contest
+from clearbands.selection.model_search import THOROUGH, ModelSearch
 from clearbands.uncertainty.aleatoric import AleatoricPart
 from clearbands.uncertainty.epistemic import EpistemicPart
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
@@ -41,7 +41,7 @@ class Parameters(TypedDict, total=False):
     gap: int
     residuals: Residuals | None
     show_center: bool | None
-    contest: Contest | None
+    search: ModelSearch | None
     support: tuple[float | None, float | None] | None
     target_transform: BaseEstimator | str | None
     whole_numbers: bool
@@ -92,10 +92,10 @@ def thorough(**parameters: Unpack[Parameters]) -> ClearRegressor:
 
     Examples
     --------
-    >>> thorough(confidence_level=0.95).contest.networks
+    >>> thorough(confidence_level=0.95).search.networks
     True
     """
-    return _model({"contest": THOROUGH}, parameters)
+    return _model({"search": THOROUGH}, parameters)
 
 
 @_with_parameters

@@ -37,7 +37,7 @@ from clearbands.selection.evidence import Evidence
 from clearbands.selection.fit_result import FitResult
 from clearbands.selection.in_memory import InMemory
 from clearbands.selection.judging import LeaderboardRow
-from clearbands.selection.model_search import Contest
+from clearbands.selection.model_search import ModelSearch
 from clearbands.selection.outlook import make_outlook, shows_curve
 from clearbands.selection.plan import GivenRows, Plan
 from clearbands.uncertainty.aleatoric import AleatoricPart
@@ -94,7 +94,7 @@ class ClearRegressor(UpdatingRegressor):
         Whether the aleatoric part sees the center as one more feature, and with "cross" how much
         the members disagree: noise often depends on what is predicted. By default so where parts
         compete, and not with parts that are given.
-    contest : Contest, optional
+    search : ModelSearch, optional
         Which parts compete, and how many members they get; `fast()` and `thorough()` are set up
         with others than the default.
     support : (low, high), optional
@@ -190,7 +190,7 @@ class ClearRegressor(UpdatingRegressor):
         gap: int = 0,
         residuals: Residuals | None = None,
         show_center: bool | None = None,
-        contest: Contest | None = None,
+        search: ModelSearch | None = None,
         support: tuple[float | None, float | None] | None = None,
         target_transform: BaseEstimator | str | None = None,
         whole_numbers: bool = False,
@@ -209,7 +209,7 @@ class ClearRegressor(UpdatingRegressor):
         self.gap = gap
         self.residuals = residuals
         self.show_center = show_center
-        self.contest = contest
+        self.search = search
         self.support = support
         self.target_transform = target_transform
         self.whole_numbers = whole_numbers

@@ -7,7 +7,7 @@ from sklearn.preprocessing import StandardScaler
 
 from clearbands import (
     ClearRegressor,
-    Contest,
+    ModelSearch,
     fast,
     load,
     metrics,
@@ -18,7 +18,7 @@ from clearbands.apps.report.answer import held
 from clearbands.apps.report.facts import gather
 from clearbands.models.monotone import Still, directions, directions_of
 
-QUICK = Contest(folds=3, repeats=1, averaged=2)
+QUICK = ModelSearch(folds=3, repeats=1, averaged=2)
 
 
 def draw_rows(n, seed=0):
@@ -62,7 +62,7 @@ MODELS = {
         monotone={0: 1, 1: -1}, calibration="conformal", calibration_size=0.7, random_state=0
     ),
     "time": lambda: fast(monotone={0: 1, 1: -1}, split="time", random_state=0),
-    "competing": lambda: ClearRegressor(monotone={0: 1, 1: -1}, contest=QUICK, random_state=0),
+    "competing": lambda: ClearRegressor(monotone={0: 1, 1: -1}, search=QUICK, random_state=0),
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearbands import ClearRegressor, Contest, fast, load, metrics, save
+from clearbands import ClearRegressor, ModelSearch, fast, load, metrics, save
 from clearbands.prediction.extrapolation import Extrapolation, forgetting
 from tests.toys import linear_clear, noisy_line
 
@@ -102,14 +102,14 @@ def trees():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (200, 2))
     model = ClearRegressor(
-        contest=OnlyTrees(folds=3, repeats=1, n_centers=1),
+        search=OnlyTrees(folds=3, repeats=1, n_centers=1),
         confidence_level=[0.5, 0.9],
         random_state=0,
     )
     return model.fit(X, 4 * X[:, 0] + rng.normal(size=200)), X
 
 
-class OnlyTrees(Contest):
+class OnlyTrees(ModelSearch):
     """Whose predictions are constant far out."""
 
     def centers(self, n_rows, n_columns):
@@ -175,8 +175,8 @@ def towns(n, n_towns=30, seed=0):
 @pytest.mark.parametrize("calibration", ["cross", "joint"])
 def test_unknown_categories_make_intervals_wide_enough(calibration):
     X, y = towns(600)
-    contest = Contest(folds=3, repeats=1, n_centers=1, surfaces=False)
-    model = ClearRegressor(calibration=calibration, contest=contest, random_state=0).fit(X, y)
+    search = ModelSearch(folds=3, repeats=1, n_centers=1, surfaces=False)
+    model = ClearRegressor(calibration=calibration, search=search, random_state=0).fit(X, y)
     known, elsewhere = (np.ptp(model.predict_interval(t)[1], axis=1) for t in (X, towns(600)[0]))
     new, y_new = towns(600, seed=1)
     assert model.unfamiliar(new).all()

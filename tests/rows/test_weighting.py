@@ -16,7 +16,6 @@ from clearbands import (
     CalibrationWarning,
     ClearCalibrator,
     ClearRegressor,
-    Contest,
     ExpectileGAM,
     FoldedBounds,
     FoldedEnsemble,
@@ -25,6 +24,7 @@ from clearbands import (
     KernelRidge,
     LinearQuantiles,
     Mixture,
+    ModelSearch,
     PCSEnsemble,
     ResidualQuantiles,
     ScaledResiduals,
@@ -214,7 +214,7 @@ def test_weights_of_one_change_nothing():
 
 @pytest.mark.slow
 def test_the_whole_competition():
-    quick = ClearRegressor(contest=Contest(folds=4, repeats=1, n_centers=1), random_state=0)
+    quick = ClearRegressor(search=ModelSearch(folds=4, repeats=1, n_centers=1), random_state=0)
     weight = np.random.default_rng(0).integers(1, 4, 160)
     one, other, _ = fitted_both_ways(quick, weight)
     np.testing.assert_allclose(one[1], other[1], rtol=1e-5, atol=1e-5)

@@ -20,7 +20,7 @@ from clearbands.calibration.guarantee import Guarantee
 from clearbands.models.random_trees import RandomTrees
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.selection.judging import NoiseCandidate
-from clearbands.selection.model_search import Contest
+from clearbands.selection.model_search import ModelSearch
 from clearbands.selection.race import Round
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 from clearbands.uncertainty.scaled_residuals import ScaledResiduals
@@ -28,7 +28,7 @@ from tests.apps.report.houses import TwoByTwo
 from tests.toys import noisy_line
 
 
-class RandomTreesAlone(Contest):
+class RandomTreesAlone(ModelSearch):
     """A center without a rival."""
 
     def centers(self, n_rows, n_columns):
@@ -69,9 +69,9 @@ def test_coverage_on_new_rows_is_near_the_level():
 def test_the_default_chooses_averages_and_is_reproduced():
     X, y = noisy_line(150)
     model = ClearRegressor(confidence_level=[0.9, 0.5], n_jobs=1, random_state=3).fit(X, y)
-    assert len(model.centers_) == len(Contest().centers(*X.shape))
-    assert {s.noise for s in model.leaderboard_} == set(Contest().noises())
-    assert len(model.leaderboard_) <= 3 * len(Contest().noises())
+    assert len(model.centers_) == len(ModelSearch().centers(*X.shape))
+    assert {s.noise for s in model.leaderboard_} == set(ModelSearch().noises())
+    assert len(model.leaderboard_) <= 3 * len(ModelSearch().noises())
     assert model.leaderboard_[0].kept
     assert 1 <= sum(s.kept for s in model.leaderboard_) <= 3
     assert [s.loss for s in model.leaderboard_] == sorted(s.loss for s in model.leaderboard_)
@@ -107,15 +107,15 @@ def test_without_nested_folds_noise_has_folds_of_its_own():
     X, y = noisy_line(60)
     rules = {"folds": 3, "repeats": 1}
     for n_nested, n_members in ((0, 10), (4, 4)):
-        contest = TwoByTwo(nested_folds=n_nested, **rules)
-        model = ClearRegressor(contest=contest, random_state=0).fit(X, y)
+        search = TwoByTwo(nested_folds=n_nested, **rules)
+        model = ClearRegressor(search=search, random_state=0).fit(X, y)
         assert {len(pair.aleatoric.draws_) for pair in model.parts_.pairs} == {n_members}
 
 
 def test_of_many_rows_some_choose_and_all_train():
     X, y = noisy_line(400)
-    contest = Contest(fine_rows=100, judging_rows=100, folds=3, repeats=1, nested_folds=3)
-    model = ClearRegressor(contest=contest, random_state=0).fit(X, y)
+    search = ModelSearch(fine_rows=100, judging_rows=100, folds=3, repeats=1, nested_folds=3)
+    model = ClearRegressor(search=search, random_state=0).fit(X, y)
     assert model.n_train_ == model.n_calibration_ == 400
     assert model.parts_.pairs[0].epistemic.draws_.counts.shape[1] == 400
 
@@ -166,9 +166,9 @@ class TiringNoise(TwoByTwo):
 def test_where_a_center_fails_later_the_next_best_takes_its_place(fits, rules, left):
     X, y = noisy_line(60)
     Tires.fits_left = fits
-    contest = {"folds": 3, "repeats": 2, "errors": 0.0, "small_rows": 0, **rules}
+    search = {"folds": 3, "repeats": 2, "errors": 0.0, "small_rows": 0, **rules}
     with pytest.warns(UserWarning, match="The center 'tires' is left out: RuntimeError: the dev"):
-        model = ClearRegressor(contest=Tiring(**contest), random_state=0).fit(X, y)
+        model = ClearRegressor(search=Tiring(**search), random_state=0).fit(X, y)
     assert {standing.center for standing in model.leaderboard_} == left
     assert [standing.center for standing in model.leaderboard_ if standing.kept] == ["line"]
     assert len(model.epistemic_.predict_members(X)[0]) == 6
@@ -178,9 +178,9 @@ def test_where_a_center_fails_later_the_next_best_takes_its_place(fits, rules, l
 def test_noise_that_fails_is_left_out(fits):
     X, y = noisy_line(60)
     Tires.fits_left = fits
-    contest = TiringNoise(folds=3, repeats=2, n_centers=2, judging_rows=30)
+    search = TiringNoise(folds=3, repeats=2, n_centers=2, judging_rows=30)
     with pytest.warns(UserWarning, match="The noise 'tires' around '(line|mean)' is left out"):
-        model = ClearRegressor(contest=contest, random_state=0).fit(X, y)
+        model = ClearRegressor(search=search, random_state=0).fit(X, y)
     kept = {standing.noise for standing in model.leaderboard_ if standing.kept}
     assert kept
     assert kept <= {"constant", "scaled"}
@@ -196,13 +196,13 @@ def test_where_all_fail_or_nothing_else_competes_it_is_an_error():
     Tires.fits_left = 6
     said = r"No center could be fitted with all its members \(The center 'one', The center 'two':"
     with pytest.warns(UserWarning, match="left out"), pytest.raises(ValueError, match=said):
-        ClearRegressor(contest=Alone(folds=3, repeats=1, small_rows=0), random_state=0).fit(X, y)
+        ClearRegressor(search=Alone(folds=3, repeats=1, small_rows=0), random_state=0).fit(X, y)
     given = FoldedEnsemble(Tires(), 3, 1)
     with pytest.raises(RuntimeError, match="the device is gone"):
-        ClearRegressor(given, contest=TwoByTwo(), random_state=0).fit(X, y)
+        ClearRegressor(given, search=TwoByTwo(), random_state=0).fit(X, y)
     given = ScaledResiduals(Tires())
     with pytest.raises(RuntimeError, match="the device is gone"):  # once, whatever the centers
-        ClearRegressor(aleatoric=given, contest=TwoByTwo(), random_state=0).fit(X, y)
+        ClearRegressor(aleatoric=given, search=TwoByTwo(), random_state=0).fit(X, y)
 
 
 def test_rows_that_are_said_to_belong_together_are_never_parted():
@@ -264,29 +264,29 @@ def test_bad_input(parameters, arguments, message):
 
 
 def test_many_rows_or_columns_get_fewer_centers():
-    contest = Contest()
+    search = ModelSearch()
     sizes = [(1_000, 512), (1_000, 513), (6_000, 20), (20_000, 20)]
-    assert [contest.n_centers_for(*size) for size in sizes] == [3, 1, 2, 1]
+    assert [search.n_centers_for(*size) for size in sizes] == [3, 1, 2, 1]
 
 
 def test_the_race_has_two_rounds_unless_rows_are_few_or_columns_many():
-    contest = Contest()
-    assert contest.rounds(1_000, 8, 10) == [Round(3, 4), Round(8, 3)]
-    assert contest.rounds(400, 8, 10) == [Round(5, 4), Round(8, 3)]
-    assert contest.rounds(100, 8, 10) == [Round(10, 3)]
-    assert contest.rounds(240, 8, 10) == [Round(9, 3)]
-    assert contest.rounds(1_000, 513, 10) == [Round(3, 1)]
-    assert contest.rounds(20_000, 8, 5) == [Round(2, 4), Round(4, 1)]
+    search = ModelSearch()
+    assert search.rounds(1_000, 8, 10) == [Round(3, 4), Round(8, 3)]
+    assert search.rounds(400, 8, 10) == [Round(5, 4), Round(8, 3)]
+    assert search.rounds(100, 8, 10) == [Round(10, 3)]
+    assert search.rounds(240, 8, 10) == [Round(9, 3)]
+    assert search.rounds(1_000, 513, 10) == [Round(3, 1)]
+    assert search.rounds(20_000, 8, 5) == [Round(2, 4), Round(4, 1)]
 
 
 def test_of_few_rows_members_miss_fewer_and_of_many_rows_more():
-    contest = Contest(folds=5)
-    assert [contest.folds_for(n, 8) for n in (49, 50, 1_999, 2_000)] == [5, 10, 10, 5]
-    assert [contest.folds_for(n, 8) for n in (2, 3, 8)] == [2, 2, 4]  # two rows or more in each
-    assert contest.folds_for(1_000, 8, n_units=6) == 3
-    assert contest.folds_for(1_999, 513) == 5  # columns cost more than rows gain
-    assert [Contest().folds_for(n, 8) for n in (5_000, 5_001)] == [10, 5]
-    assert contest.race_folds(1_999, 8) == 5
+    search = ModelSearch(folds=5)
+    assert [search.folds_for(n, 8) for n in (49, 50, 1_999, 2_000)] == [5, 10, 10, 5]
+    assert [search.folds_for(n, 8) for n in (2, 3, 8)] == [2, 2, 4]  # two rows or more in each
+    assert search.folds_for(1_000, 8, n_units=6) == 3
+    assert search.folds_for(1_999, 513) == 5  # columns cost more than rows gain
+    assert [ModelSearch().folds_for(n, 8) for n in (5_000, 5_001)] == [10, 5]
+    assert search.race_folds(1_999, 8) == 5
 
 
 @pytest.mark.filterwarnings("ignore::clearbands.CalibrationWarning")
@@ -298,7 +298,7 @@ def test_few_rows_do_not_make_enormous_widths(n):
     assert np.diff(intervals[:, :, 0]).max() < 20 * np.ptp(y)
 
 
-class TreesAlone(Contest):
+class TreesAlone(ModelSearch):
     """A center without a rival, and noise that costs nothing."""
 
     def centers(self, n_rows, n_columns):
@@ -311,8 +311,8 @@ class TreesAlone(Contest):
 def test_what_has_won_is_finer_where_rows_are_many():
     def trees_of(n, **given):
         X, y = make_friedman1(n, n_features=5, random_state=0)
-        contest = TreesAlone(folds=4, repeats=2, fine_rows=80, small_rows=0)
-        model = ClearRegressor(**given, contest=contest, random_state=0).fit(X, y)
+        search = TreesAlone(folds=4, repeats=2, fine_rows=80, small_rows=0)
+        model = ClearRegressor(**given, search=search, random_state=0).fit(X, y)
         return model.epistemic_.bag_.feature.shape[1]
 
     assert (trees_of(80), trees_of(90)) == (400, 800)
@@ -322,10 +322,10 @@ def test_what_has_won_is_finer_where_rows_are_many():
 
 def test_a_surface_that_becomes_finer_competes_with_fewer_landmarks():
     def landmarks(n_rows):
-        return Contest().centers(n_rows, 8)["surface"].smooth.n_landmarks
+        return ModelSearch().centers(n_rows, 8)["surface"].smooth.n_landmarks
 
     assert (landmarks(5_000), landmarks(5_001)) == (1_000, 500)
-    surface = Contest().centers(5_001, 8)["surface"].finer(8)
+    surface = ModelSearch().centers(5_001, 8)["surface"].finer(8)
     assert (surface.smooth.n_landmarks, surface.trees.n_trees) == (1_000, 800)
 
 
@@ -334,5 +334,5 @@ def test_where_many_members_judge_a_row_each_has_its_share_of_the_random_trees()
         return part.model.n_trees
 
     X, y = noisy_line(60)
-    model = ClearRegressor(contest=RandomTreesAlone(folds=3, repeats=2), random_state=0).fit(X, y)
+    model = ClearRegressor(search=RandomTreesAlone(folds=3, repeats=2), random_state=0).fit(X, y)
     assert trees_of(model.epistemic_) == 4  # of 8, where two members judge each row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from math import ceil
@@ -360,14 +360,32 @@ def fit_bag(
     they are worth; rows of one label in `groups` (n,) then tell each other nothing of theirs.
     """
     if code_columns(X):
-        return _fit_on_categories(model, X, y, draws, weight, groups, n_jobs, stage)
+        return _fit_on_categories(fit_bag, model, X, y, draws, weight, groups, n_jobs, stage)
     if not hasattr(model, "fit_bag"):
         return fit_clones(model, X, y, draws.counts, weight=weight, n_jobs=n_jobs, stage=stage)
     weights = {} if weight is None else {"weight": weight}  # models of others may know none
     return model.fit_bag(X, y, draws.counts, n_jobs=n_jobs, stage=stage, **weights)
 
 
+def start_bag(
+    model: Any,
+    X: TableLike,
+    y: np.ndarray,
+    draws: Draws,
+    *,
+    weight: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
+    n_jobs: int | None,
+    stage: str,
+) -> Any:
+    """As `fit_bag`, of a model whose members are grown some trees at a time."""
+    if code_columns(X):
+        return _fit_on_categories(start_bag, model, X, y, draws, weight, groups, n_jobs, stage)
+    return model.start_bag(X, y, draws.counts, weight=weight, n_jobs=n_jobs, stage=stage)
+
+
 def _fit_on_categories(
+    fit_members: Callable[..., Any],
     model: BaseEstimator,
     X: Any,
     y: np.ndarray,
@@ -385,7 +403,7 @@ def _fit_on_categories(
         return np.column_stack([y, np.abs(y - np.average(y, weights=count))])
 
     def fit(own: Any, view: np.ndarray, counts: np.ndarray) -> Bag:
-        return fit_bag(own, view, y, Draws(counts), weight=weight, n_jobs=1, stage=stage)
+        return fit_members(own, view, y, Draws(counts), weight=weight, n_jobs=1, stage=stage)
 
     options: dict[str, Any] = {"weight": weight, "n_jobs": n_jobs, "stage": stage}
     return fit_category_bag(model, X, targets, draws.counts, fit, groups=groups, **options)

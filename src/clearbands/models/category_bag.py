@@ -60,6 +60,15 @@ class CategoryBag:
         summands = zip(*(part.bags for part in self.parts), strict=True)
         return [replace(self, parts=list(each)) for each in summands]
 
+    def grow(self, n_trees: int, **options: Any) -> CategoryBag:
+        """Of members that are grown some trees at a time: see `GrowingBag.grow`."""
+        return replace(self, parts=[part.grow(n_trees, **options) for part in self.parts])
+
+    @property
+    def smooth(self) -> CategoryBag:
+        """What such members are before their first tree, where they are anything."""
+        return replace(self, parts=[part.smooth for part in self.parts])
+
     def _each(self, X: np.ndarray) -> Any:
         return ((p, w.view(X)) for p, w in zip(self.parts, self.worths, strict=True))
 

@@ -26,7 +26,7 @@ from clearbands.scaling.rows import Columns, Ranges
 from clearbands.scaling.source import ParquetTable, check_holds_numbers, from_dask, open_table
 from clearbands.scaling.work import Sample, TableWork, WorkFolder, prepare
 from clearbands.selection.judging import NoiseCandidate
-from clearbands.selection.model_search import Contest
+from clearbands.selection.model_search import ModelSearch
 from clearbands.selection.recipe import Made, Recipe, Unseen
 from clearbands.tables.names import nearest
 
@@ -96,26 +96,26 @@ def fit_on_files(
 
 
 @dataclass(frozen=True)
-class FileContest(Contest):
-    """The rules of another contest, for centers that can be fitted on a table in files.
+class FileSearch(ModelSearch):
+    """The rules of another search, for centers that can be fitted on a table in files.
 
     The best of them alone gets its members, as with many rows in memory, and none are mixed.
     """
 
-    of: Contest = field(default_factory=Contest)
+    of: ModelSearch = field(default_factory=ModelSearch)
 
     @classmethod
-    def like(cls, contest: Contest) -> FileContest:
-        rules = {rule.name: getattr(contest, rule.name) for rule in fields(Contest)}
-        return cls(**{**rules, "mixed": 1}, of=contest)
+    def like(cls, search: ModelSearch) -> FileSearch:
+        rules = {rule.name: getattr(search, rule.name) for rule in fields(ModelSearch)}
+        return cls(**{**rules, "mixed": 1}, of=search)
 
     def centers(self, n_rows: int, n_columns: int) -> Mapping[str, BaseEstimator]:
         all_of_them = self.of.centers(n_rows, n_columns)
         found = {n: model for n, model in all_of_them.items() if isinstance(model, SymmetricTrees)}
         if not found:
             raise ValueError(
-                "No center of the contest is of symmetric trees, which a table in files needs: "
-                "leave `contest` open."
+                "No center of the search is of symmetric trees, which a table in files needs: "
+                "leave `search` open."
             )
         return found
 
@@ -131,14 +131,14 @@ class FileContest(Contest):
 
 def _choose(recipe: Recipe, work: TableWork, rng: np.random.RandomState) -> Made:
     """The parts, by the first rows of the sample; what an earlier run chose is found again."""
-    contest = FileContest.like(recipe.contest or Contest())
-    recipe = replace(recipe, contest=contest)
+    search = FileSearch.like(recipe.search or ModelSearch())
+    recipe = replace(recipe, search=search)
     state = joblib.hash((replace(recipe, n_jobs=None), rng.get_state()))
     store = work.store.below("choice", recipe=state)
     if store.is_whole(CHOICE):
         return Made(*store.read_part(CHOICE))
     sample = work.sample.encoded
-    n_judges = FEW_ROWS if recipe.is_given else contest.judging_rows
+    n_judges = FEW_ROWS if recipe.is_given else search.judging_rows
     few = sample.take(np.arange(min(len(sample), n_judges)))
     made = recipe.on_all(few, rng)._replace(unseen=None)
     store.write_part(CHOICE, tuple(made))

@@ -26,7 +26,7 @@ from clearbands.selection.judging import (
     once_repeated,
     unseen_rows,
 )
-from clearbands.selection.model_search import Contest
+from clearbands.selection.model_search import ModelSearch
 from clearbands.selection.race import IN_REACH
 from clearbands.uncertainty.bands import Components
 from clearbands.uncertainty.epistemic import CenterAndWidths, CrossPart
@@ -52,7 +52,7 @@ def compete(
     *,
     levels: list[float],
     shown: str,
-    contest: Contest,
+    search: ModelSearch,
     rng: np.random.RandomState,
     still: Still | None = None,
     n_centers: int | None = None,
@@ -64,12 +64,12 @@ def compete(
     rows some choose the noises, and those that are chosen are fitted on all. What fails is left out
     with a warning, unless it has no rival.
     """
-    pairing = _Pairing(train, centers, noises, levels, shown, contest, still, Failures())
-    judges = draw_numbers(train, contest.judging_rows, rng)
+    pairing = _Pairing(train, centers, noises, levels, shown, search, still, Failures())
+    judges = draw_numbers(train, search.judging_rows, rng)
     fitted = pairing.fit_centers(len(centers) if n_centers is None else n_centers)
     contestants = pairing.judge(fitted, judges)
     while True:
-        best = most_diverse(not_told_apart(contestants, contest.errors), contest.averaged)
+        best = most_diverse(not_told_apart(contestants, search.errors), search.averaged)
         board = leaderboard(contestants, best)
         if judges is None:
             break
@@ -123,7 +123,7 @@ class _Pairing:
     noises: Mapping[str, NoiseCandidate]
     levels: list[float]
     shown: str
-    contest: Contest
+    search: ModelSearch
     still: Still | None
     failures: Failures
 
@@ -184,7 +184,7 @@ class _Pairing:
             clone(part), rows.X, rows.y, rows.sample_weight, groups=rows.groups
         )
         nested = None
-        n_folds = self.contest.nested_folds_for(len(rows))
+        n_folds = self.search.nested_folds_for(len(rows))
         can_nest = self.still is None and isinstance(epistemic, FoldedEnsemble)
         if n_folds and len(self.noises) > 1 and can_nest:
             nested = Nested.fit(epistemic, rows, n_folds)

@@ -21,7 +21,7 @@ ROUND_ROWS = 200  # at least, that tell candidates apart
 
 
 @dataclass(frozen=True)
-class Contest:
+class ModelSearch:
     """The rules of the search; docs/defaults.md has the measurements behind the numbers.
 
     Parameters
@@ -58,8 +58,8 @@ class Contest:
     Examples
     --------
     >>> from clearbands import ClearRegressor
-    >>> quick = ClearRegressor(contest=Contest(folds=5, n_centers=1))
-    >>> sorted(quick.contest.noises())
+    >>> quick = ClearRegressor(search=ModelSearch(folds=5, n_centers=1))
+    >>> sorted(quick.search.noises())
     ['boosting', 'constant', 'forest', 'scale', 'scale by logarithm']
     """
 
@@ -161,7 +161,7 @@ def small_networks() -> EpistemicPart:
     return DeepEnsemble(5, (64, 64), max_epochs=300, patience=30, spread="gaussian")
 
 
-THOROUGH = Contest(
+THOROUGH = ModelSearch(
     repeats=6,
     n_centers=4,
     second_round=6,

@@ -19,7 +19,7 @@ from clearbands.rows.target_transform import check_transform, fit_transform, shi
 from clearbands.rows.targets import Targets
 from clearbands.rows.typed import Seed
 from clearbands.selection.fit_result import FitResult
-from clearbands.selection.model_search import Contest
+from clearbands.selection.model_search import ModelSearch
 from clearbands.selection.recipe import RESIDUALS, Recipe
 from clearbands.uncertainty.aleatoric import AleatoricPart
 from clearbands.uncertainty.epistemic import EpistemicPart
@@ -39,7 +39,7 @@ class Parameters(Protocol):
     gap: int
     residuals: str | None
     show_center: bool | None
-    contest: Contest | None
+    search: ModelSearch | None
     support: tuple[float | None, float | None] | None
     target_transform: BaseEstimator | str | None
     whole_numbers: bool
@@ -71,7 +71,7 @@ class Plan:
             given.aleatoric,
             given.residuals,
             given.show_center,
-            given.contest,
+            given.search,
             list(levels),
             given.n_jobs,
             given.gap if given.split == "time" else None,

@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from clearbands.engine.progress import report
-from clearbands.models.bagging import Draws, fit_bag, predict_unseen
-from clearbands.models.mixture import MixedBag
+from clearbands.models.bagging import Draws, fit_bag, predict_unseen, start_bag
 from clearbands.models.pools import STAGES
 from clearbands.models.quantile_model import QuantileModel
 from clearbands.rows.failures import Failures
@@ -91,6 +90,12 @@ def in_reach(runners: Sequence[Runner], most: int) -> list[Runner]:
     return close[:most]
 
 
+def stages_of(model: Any) -> list[int]:
+    """The numbers of trees that are tried, up to that of the model."""
+    most = getattr(model, "trees", model).n_trees
+    return [*(n_trees for n_trees in STAGES if n_trees < most), most]
+
+
 class Runner:
     """A candidate, and what its members say of rows that they did not see."""
 
@@ -130,21 +135,22 @@ class Runner:
         """Trees are grown in stages; the first members say how many are worth growing."""
         X, y, weight = self._train.X, self._train.y, self._train.sample_weight
         options: dict[str, Any] = {"n_jobs": self._n_jobs, "stage": "judging a center"}
+        labels: dict[str, Any] = {"weight": weight, "groups": self._train.groups}
         seen = draws.counts if weight is None else draws.counts * weight
         self._n_seen = max(self._n_seen, float(seen.sum(axis=1, dtype=float).max()))
         if not hasattr(model, "start_bag"):
-            bag = fit_bag(model, X, y, draws, weight=weight, **options)
+            bag = fit_bag(model, X, y, draws, **labels, **options)
             self._note(None, predict_unseen(bag, X, draws)[:, 0, 0], draws)
             return
         known = [n_trees for n_trees in self._stages if n_trees]
-        growing = model.start_bag(X, y, draws.counts, weight=weight, **options)
-        before = np.zeros(len(y))
-        if hasattr(growing, "smooth"):
+        growing = start_bag(model, X, y, draws, **labels, **options)
+        before, has_smooth = np.zeros(len(y)), hasattr(growing, "smooth")
+        if has_smooth:
             before = predict_unseen(growing.smooth, X, draws)[:, 0, 0]
             self._note(0, before, draws)
-        for n_trees in known or STAGES:
+        for n_trees in known or stages_of(model):
             bag = growing.grow(n_trees, **options)
-            trees = bag.bags[1] if isinstance(bag, MixedBag) else bag
+            trees = bag.bags[1] if has_smooth else bag
             self._note(n_trees, before + predict_unseen(trees, X, draws)[:, 0, 0], draws)
             if not known and n_trees != self._n_trees:
                 break

@@ -32,7 +32,7 @@ from clearbands.rows.weighting import fit_weighted
 from clearbands.selection.centers import CenterStanding, JudgedCenter, mix
 from clearbands.selection.compete import compete, draw_rows
 from clearbands.selection.judging import LeaderboardRow, NoiseCandidate
-from clearbands.selection.model_search import Contest
+from clearbands.selection.model_search import ModelSearch
 from clearbands.selection.race import Round, race
 from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
 from clearbands.uncertainty.bands import Components
@@ -86,7 +86,7 @@ class Recipe:
     aleatoric: AleatoricPart | None
     residuals: str | None
     show_center: bool | None
-    contest: Contest | None
+    search: ModelSearch | None
     levels: list[float]
     n_jobs: int | None
     gap: int | None = None  # where rows are in the order of time: see `clearbands.rows.time_order`
@@ -111,15 +111,15 @@ class Recipe:
 
     def on_all(self, train: Rows, rng: np.random.RandomState) -> Made:
         """Fit the parts so that every row is unseen by some; one that was given has no rival."""
-        contest = Contest() if self.contest is None else self.contest
-        standings, centers, reserves = self._centers(train, contest, rng)
+        search = ModelSearch() if self.search is None else self.search
+        standings, centers, reserves = self._centers(train, search, rng)
         outcome = compete(
             train,
             {**centers, **reserves},
-            self._noises(contest, rng),
+            self._noises(search, rng),
             levels=self.levels,
             shown=self._shown(train.X),
-            contest=contest,
+            search=search,
             rng=rng,
             still=self._still(train),
             n_centers=len(centers),
@@ -131,42 +131,42 @@ class Recipe:
         return set_up(part, self.levels, self.n_jobs, rng)
 
     def _centers(
-        self, train: Rows, contest: Contest, rng: np.random.RandomState
+        self, train: Rows, search: ModelSearch, rng: np.random.RandomState
     ) -> tuple[tuple[CenterStanding, ...], Mapping[str, CrossPart], Mapping[str, CrossPart]]:
         """All that competed, those that the noise is learned around, and reserves for these."""
         if self.epistemic is not None:
             part = self._directed(self.epistemic)
             return (), {GIVEN: self._set_up(self._crossed(part), rng)}, {}
-        judges = draw_rows(train, contest.judging_rows, rng)
+        judges = draw_rows(train, search.judging_rows, rng)
         n_rows, n_columns = len(train), train.X.shape[1]
         n_units = None if train.groups is None else len(np.unique(train.groups))
-        draws, rounds = self._race_draws(judges, n_columns, contest, n_units, rng)
+        draws, rounds = self._race_draws(judges, n_columns, search, n_units, rng)
         models = {
             name: seed_missing(model, rng)
-            for name, model in self._candidates(contest, n_rows, n_columns).items()
+            for name, model in self._candidates(search, n_rows, n_columns).items()
         }
         finalists, beaten = race(
             models, judges, draws, self.levels, n_jobs=self.n_jobs, rounds=rounds
         )
         judged = judges.take(np.flatnonzero(draws.unseen.any(axis=0)))
-        mixture = mix(finalists, judged.y, judged.sample_weight, self.levels, contest.mixed)
+        mixture = mix(finalists, judged.y, judged.sample_weight, self.levels, search.mixed)
         if mixture is not None:
             finalists = sorted([*finalists, mixture], key=lambda each: each.standing.loss)
-        n_folds = contest.folds_for(n_rows, n_columns, n_units)
-        n_repeats = contest.repeats_for(n_rows)
+        n_folds = search.folds_for(n_rows, n_columns, n_units)
+        n_repeats = search.repeats_for(n_rows)
 
         def with_members(some: Sequence[JudgedCenter], rng: np.random.RandomState) -> Any:
             parts = {}
             for standing, _ in some:
                 model = repeated(standing.model, 1 / n_repeats)
-                if contest.is_finer(n_rows):
+                if search.is_finer(n_rows):
                     model = finer(model, n_columns)
                 ensemble = FoldedEnsemble(model, n_folds, n_repeats)
                 parts[standing.name] = self._set_up(self._crossed(ensemble), rng)
             return parts
 
         chosen = with_members(finalists, rng)
-        parts = contest.parts() if self.direction is None else {}
+        parts = search.parts() if self.direction is None else {}
         others = {name: self._set_up(self._crossed(part), rng) for name, part in parts.items()}
         # Reserves draw their seeds aside: what competes in the end does not depend on them.
         reserves = with_members(beaten, copy.deepcopy(rng))
@@ -174,10 +174,10 @@ class Recipe:
         return standings, chosen | others, reserves
 
     def _candidates(
-        self, contest: Contest, n_rows: int, n_columns: int
+        self, search: ModelSearch, n_rows: int, n_columns: int
     ) -> Mapping[str, BaseEstimator]:
         """The centers that compete: those that keep to the directions, where there are any."""
-        pool = contest.centers(n_rows, n_columns)
+        pool = search.centers(n_rows, n_columns)
         if self.direction is None:
             return pool
         ways = tuple(self.direction.tolist())
@@ -205,11 +205,13 @@ class Recipe:
             return None
         return Still.at_medians(train.X, self.direction, train.sample_weight)
 
-    def _noises(self, contest: Contest, rng: np.random.RandomState) -> Mapping[str, NoiseCandidate]:
+    def _noises(
+        self, search: ModelSearch, rng: np.random.RandomState
+    ) -> Mapping[str, NoiseCandidate]:
         if self.aleatoric is None:
             return {
                 name: noise._replace(part=self._set_up(self._crossed_noise(noise.part), rng))
-                for name, noise in contest.noises().items()
+                for name, noise in search.noises().items()
             }
         if self.residuals == "in-sample":
             raise ValueError(
@@ -223,7 +225,7 @@ class Recipe:
         self,
         rows: Rows,
         n_columns: int,
-        contest: Contest,
+        search: ModelSearch,
         n_units: int | None,
         rng: np.random.RandomState,
     ) -> tuple[Draws, list[Round]]:
@@ -231,9 +233,9 @@ class Recipe:
         if self.gap is not None:
             assert rows.groups is not None
             chain = Chain.of(stages(rows.groups, self.gap), len(rows))
-            return chain, [Round(len(chain), contest.n_centers_for(len(rows), n_columns))]
-        n_folds = contest.race_folds(len(rows), n_columns, n_units)
-        rounds = contest.rounds(len(rows), n_columns, n_folds)
+            return chain, [Round(len(chain), search.n_centers_for(len(rows), n_columns))]
+        n_folds = search.race_folds(len(rows), n_columns, n_units)
+        rounds = search.rounds(len(rows), n_columns, n_folds)
         folds = Folds.draw(len(rows), n_folds, 1, rng, rows.groups)
         return folds.members(slice(rounds[-1].n_members)), rounds
 

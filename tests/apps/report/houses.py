@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 
 from clearbands import ClearRegressor, LinearQuantiles, PCSEnsemble, ResidualQuantiles
 from clearbands.selection.judging import NoiseCandidate
-from clearbands.selection.model_search import Contest
+from clearbands.selection.model_search import ModelSearch
 from clearbands.uncertainty.scaled_residuals import ScaledResiduals
 
 
@@ -35,7 +35,7 @@ def houses(n, seed=0):
     return frame.with_columns(pl.col("size").fill_nan(None)), price
 
 
-class TwoByTwo(Contest):
+class TwoByTwo(ModelSearch):
     """Two centers and two noises, quick to fit."""
 
     def centers(self, n_rows, n_columns):

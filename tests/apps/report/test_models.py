@@ -15,7 +15,7 @@ from tests.pages import as_text
 
 @pytest.fixture(scope="module")
 def winner():
-    return ClearRegressor(contest=TwoByTwo(folds=3, repeats=2, nested_folds=3), random_state=0).fit(
+    return ClearRegressor(search=TwoByTwo(folds=3, repeats=2, nested_folds=3), random_state=0).fit(
         *houses(200)
     )
 
