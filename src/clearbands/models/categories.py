@@ -91,7 +91,7 @@ class _Rows(NamedTuple):
 
     numbers: np.ndarray  # (n, p): a column of ones, and numbers of mean 0 and variance 1
     codes: np.ndarray  # (n, t)
-    sizes: np.ndarray  # (t,): how many codes there are
+    n_values: np.ndarray  # (t,): how many codes there are
     weight: np.ndarray  # (n,): what a row counts
 
     @classmethod
@@ -101,11 +101,11 @@ class _Rows(NamedTuple):
         if numbers.shape[1] > MOST_COLUMNS:
             numbers = numbers[:, :0]
         ones = np.ones((len(X), 1))
-        sizes = codes.max(axis=0, initial=NEVER_SEEN) + 1
-        return cls(np.hstack([ones, _standardised(numbers, count)]), codes, sizes, count)
+        n_values = codes.max(axis=0, initial=NEVER_SEEN) + 1
+        return cls(np.hstack([ones, _standardised(numbers, count)]), codes, n_values, count)
 
     def take(self, rows: np.ndarray) -> _Rows:
-        return _Rows(self.numbers[rows], self.codes[rows], self.sizes, self.weight[rows])
+        return _Rows(self.numbers[rows], self.codes[rows], self.n_values, self.weight[rows])
 
 
 def _learn(
@@ -114,11 +114,11 @@ def _learn(
     """The slopes (p, s) of the numbers; of each column of codes (values + 1, 2 s + 1): effects
     from the mean, effects beside all else, and how much of them is left at the most."""
     slopes = np.zeros((rows.numbers.shape[1], targets.shape[1]))
-    features: list[list[np.ndarray]] = [[] for _ in rows.sizes]
-    left = [np.zeros(size + 1) for size in rows.sizes]
-    for j, (code, size) in enumerate(zip(rows.codes.T, rows.sizes, strict=True)):
+    features: list[list[np.ndarray]] = [[] for _ in rows.n_values]
+    left = [np.zeros(known + 1) for known in rows.n_values]
+    for j, (code, known) in enumerate(zip(rows.codes.T, rows.n_values, strict=True)):
         for y in targets.T:
-            alone, share = shrunken_effects(code, size, y, rows.weight)
+            alone, share = shrunken_effects(code, known, y, rows.weight)
             features[j].append(alone)
             left[j] = np.maximum(left[j], share)
     for s, y in enumerate(targets.T):
@@ -132,23 +132,23 @@ def _beside_all_else(
     rows: _Rows, gram: np.ndarray, y: np.ndarray
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """A line of the numbers and an effect of each category, in turns: what others leave over."""
-    numbers, codes, sizes, count = rows
+    numbers, codes, n_values, count = rows
     own = np.zeros(codes.shape)
-    slopes, effects = np.zeros(numbers.shape[1]), [np.zeros(size + 1) for size in sizes]
+    slopes, effects = np.zeros(numbers.shape[1]), [np.zeros(known + 1) for known in n_values]
     for _ in range(SWEEPS):
         slopes = np.linalg.solve(gram, numbers.T @ (count * (y - own.sum(axis=1))))
         line = numbers @ slopes
         for j, code in enumerate(codes.T):
             rest = y - line - own.sum(axis=1) + own[:, j]
-            effects[j], _ = shrunken_effects(code, sizes[j], rest, count)
+            effects[j], _ = shrunken_effects(code, n_values[j], rest, count)
             own[:, j] = effects[j][code]
     return slopes, effects
 
 
 def shrunken_effects(
-    code: np.ndarray, size: int, y: np.ndarray, count: np.ndarray
+    code: np.ndarray, n_values: int, y: np.ndarray, count: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(size + 1,): the effect of each code, and how much of its mean is left; 0 of unseen ones.
+    """(n_values + 1,): the effect of each code, and how much of its mean is left; 0 of unseen ones.
 
     The share that is left of the mean of m rows is m / (m + a), where a is the variance within
     codes over that between them, as the rows tell by an analysis of variance.
@@ -158,19 +158,19 @@ def shrunken_effects(
     >>> effect.round(2).tolist(), left.round(2).tolist()
     ([-3.94, 3.94, 0.0], [0.98, 0.98, 0.0])
     """
-    rows = np.bincount(code, count, size + 1)
-    total = np.bincount(code, count * y, size + 1)
-    mean = np.divide(total, rows, out=np.zeros(size + 1), where=rows > 0)
+    rows = np.bincount(code, count, n_values + 1)
+    total = np.bincount(code, count * y, n_values + 1)
+    mean = np.divide(total, rows, out=np.zeros(n_values + 1), where=rows > 0)
     n, n_codes = rows.sum(), np.count_nonzero(rows)
     middle = total.sum() / n
     free = n - n_codes
     spread = n - np.sum(rows**2) / n
     if free <= 0 or spread <= 0:
-        return np.zeros(size + 1), np.zeros(size + 1)
+        return np.zeros(n_values + 1), np.zeros(n_values + 1)
     within = np.sum(count * (y - mean[code]) ** 2) / free
     between = (np.sum(rows * (mean - middle) ** 2) - (n_codes - 1) * within) / spread
     if between <= 0:
-        return np.zeros(size + 1), np.zeros(size + 1)
+        return np.zeros(n_values + 1), np.zeros(n_values + 1)
     left = rows / (rows + within / between)
     return left * (mean - middle), left
 

@@ -56,7 +56,7 @@ def test_predictions_in_pieces_are_those_of_the_rows_together(folder, monkeypatc
 def test_a_large_file_is_not_read_whole_unless_something_needs_it(folder, monkeypatch):
     monkeypatch.setattr("clearbands.apps.cli.fit_files.MOST_IN_MEMORY", 399)
     asked = ["--weight", "age", "--calibration-groups", "town", "--calibration", "conformal"]
-    frame = table(400).with_columns(pl.col("age").fill_null(0) + 1, two=pl.col("size") > 100)
+    frame = table(400).with_columns(age=pl.lit(2), two=pl.col("size") > 100)
     frame.write_parquet(folder / "large.parquet")
 
     def fit_large(target, *options):

@@ -81,5 +81,5 @@ def test_groups_are_shown_before_and_after():
     assert by_itself.by_group_together == found.by_group_together
     assert "coverage, groups together" in by_itself.to_frame()["diagnostic"].to_list()
     assert "had all been calibrated together" in by_name.report(new, prices).html
-    with pytest.raises(ValueError, match="give groups, a label for every row"):
+    with pytest.raises(ValueError, match="give calibration_groups, a label for every row"):
         diagnose(model, new, prices)

@@ -458,7 +458,7 @@ def test_bad_rows_are_refused(model):
         model.report(X[:3], y[:3])
     with pytest.raises(ValueError, match="X has 20 rows where y has 19"):
         model.report(X, y[1:])
-    with pytest.raises(ValueError, match=r"groups must have shape \(20,\)"):
+    with pytest.raises(ValueError, match=r"by must have shape \(20,\)"):
         model.report(X, y, by=["a"])
 
 
