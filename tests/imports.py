@@ -34,6 +34,7 @@ LAYERS = (
 
 REPORTS = {
     ("clearbands.regressor", "clearbands.apps.report"),
+    ("clearbands.classifier", "clearbands.apps.report"),  # for its type
     ("clearbands.classifier", "clearbands.apps.report.classes"),
 }
 """The one exception: `model.report()` imports the report when it is called."""

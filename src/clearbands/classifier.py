@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ from clearbands.calibration.logits import ClassBag, ListedClassifiers, classes_o
 from clearbands.engine.progress import Listener, listening
 from clearbands.engine.threads import one_blas_thread
 from clearbands.models.bagging import Folds, seed_missing
-from clearbands.prediction.class_predictions import predict_classes
+from clearbands.prediction.class_predictions import ClassAnswers, predict_classes
 from clearbands.prediction.class_uncertainty import ClassUncertainty
 from clearbands.prediction.familiarity import (
     NO_FAMILIARITY,
@@ -55,7 +55,7 @@ from clearbands.rows.typed import Calibration, Seed, TableLike
 from clearbands.rows.weighting import check_row_weight
 from clearbands.selection.class_members import class_pool, stratified_folds, train
 from clearbands.tables.encoder import encode, encode_to_fit
-from clearbands.tables.native import FrameKind, kind_of
+from clearbands.tables.native import kind_of
 
 if TYPE_CHECKING:
     from clearbands.apps.report import Report
@@ -518,30 +518,6 @@ class Held(NamedTuple):
     y: np.ndarray  # (n,): positions of classes
     logits: np.ndarray  # (n, members, classes)
     weight: np.ndarray | None  # (n,): how many rows each counts as
-
-
-@dataclass(frozen=True)
-class ClassAnswers:
-    """What calibrated members say of some rows."""
-
-    members: np.ndarray  # (n, members, classes): probabilities
-    threshold: Callable[[float], float]  # of the sets at a level
-    kind: FrameKind
-    unfamiliar: Callable[[], np.ndarray]
-    """(n,) booleans: whether a row is unlike those the model has learned from."""
-
-    @cached_property
-    def probabilities(self) -> np.ndarray:
-        """(n, classes): the mean over the members."""
-        return self.members.mean(axis=1)
-
-    @cached_property
-    def entropies(self) -> ClassUncertainty:
-        return ClassUncertainty.of_members(self.members, self.kind)
-
-    def sets(self, level: float) -> np.ndarray:
-        """(n, classes) booleans."""
-        return mass_ahead(self.probabilities) <= self.threshold(check_one_level(level))
 
 
 def _disagreement(logits: np.ndarray) -> np.ndarray:

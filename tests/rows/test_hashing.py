@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from clearbands.models.bagging import HashedBootstraps, HashedFolds
-from clearbands.rows.hashing import hashed_counts, hashed_folds, row_hashes, smallest_hashes
+from clearbands.models.bagging import HashedFolds
+from clearbands.rows.hashing import hashed_folds, row_hashes, smallest_hashes
 
 ROWS = np.arange(50_000)
 KNOWN = [2558736989570252433, 17913671590881668180]
@@ -36,12 +36,6 @@ def test_folds_are_of_equal_size_but_for_chance(n_folds):
     assert stats.chisquare(sizes).pvalue > 1e-3
 
 
-def test_counts_follow_the_poisson_distribution():
-    counts = np.bincount(hashed_counts(5, 2, ROWS), minlength=6)[:6]
-    expected = stats.poisson(1).pmf(range(6)) * len(ROWS)
-    assert np.abs(counts - expected).max() < 4 * np.sqrt(expected.max())
-
-
 def test_smallest_hashes_are_a_sample_whose_beginning_is_one():
     sample = smallest_hashes(9, 0, 2_500_000, 1_000)
     assert len(set(sample.tolist())) == 1_000
@@ -65,9 +59,3 @@ def test_a_share_is_taken_of_the_rows_outside_the_fold():
     assert not (seen & draws.unseen).any()
     np.testing.assert_allclose(seen.mean(axis=1), 0.8 * 0.25, atol=0.015)
     assert abs(np.corrcoef(seen[0], seen[1])[0, 1]) < 0.1  # every member draws its own
-
-
-def test_bootstraps_leave_out_what_bootstraps_leave_out():
-    draws = HashedBootstraps(seed=1, n_rows=5_000, n_bootstraps=20)
-    assert draws.unseen_per_row / 20 == pytest.approx(np.exp(-1), abs=0.01)
-    np.testing.assert_array_equal(draws.drawn(3, np.array([8, 2])), draws.counts[3, [8, 2]])

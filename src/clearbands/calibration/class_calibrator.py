@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.calibration.conformal import CalibrationWarning
-from clearbands.calibration.logit_proof import is_lowest
-from clearbands.calibration.logit_search import Logits, search_constants
+from clearbands.calibration.logit_search import search_constants
 from clearbands.rows.checks import check_weights
 from clearbands.rows.class_labels import softmax
 from clearbands.rows.telling import warn
@@ -30,8 +29,8 @@ class JointClassCalibrator(BaseEstimator):
     The search takes Newton's steps with exact derivatives, in milliseconds. With one member, or
     members that agree, the loss is convex and its minimum the only one. With spread there may be
     several: a grid shows the valleys, the search goes to the end of each, and `gradient_norm_` says
-    that it arrived. That no constants are better is not proven by that, but `proves` does, for the
-    rows at hand.
+    that it arrived. That no constants are better is not proven by that; on the rows of the tests it
+    is, by branch and bound.
 
     Parameters
     ----------
@@ -64,8 +63,6 @@ class JointClassCalibrator(BaseEstimator):
     0.5
     >>> calibrator.predict_proba(logits).shape
     (1000, 3)
-    >>> calibrator.proves(y, logits)
-    True
     """
 
     c1_: float
@@ -99,31 +96,6 @@ class JointClassCalibrator(BaseEstimator):
                 CalibrationWarning,
             )
         return self
-
-    def proves(
-        self,
-        y: ArrayLike,
-        logits: Any,
-        *,
-        sample_weight: ArrayLike | None = None,
-        within: float = 1e-4,
-    ) -> bool:
-        """Whether no constants make these rows, those of `fit`, more likely by more than `within`.
-
-        In nats per row, with the rows of chance; anywhere in the range of the search, which ends
-        where the logits or their deviations are 8 as a root mean square (or larger, as given). By
-        branch and bound, which takes some hundred times as long as one look at the rows. False
-        where better ones exist, or the bounds are too loose to tell.
-        """
-        check_is_fitted(self, "c1_")
-        if not within > 0:
-            raise ValueError(f"within must be a positive number, got {within!r}.")
-        logits = check_logits(logits)
-        y = _check_classes(y, *logits.shape[::2])
-        weight = _check_weight(sample_weight, len(y))
-        problem = Logits.of(y, logits, float(self.prior_rows), weight)
-        at = problem.sizes * np.array([self.c1_, self.c1_ * self.c2_])
-        return is_lowest(problem, problem.point(at).loss, within)
 
     def scale(self, logits: Any) -> np.ndarray:
         """(n, members, classes): the calibrated logits."""

@@ -32,7 +32,7 @@ import numpy as np
 
 from clearbands.calibration.conformal import rows_needed
 from clearbands.calibration.distribution import AnyLevel
-from clearbands.calibration.rolling_levels import RollingLevels, Shares, lower_end, upper_end
+from clearbands.calibration.rolling_levels import RollingLevels, WindowShares, lower_end, upper_end
 from clearbands.rows.checks import check_count
 from clearbands.rows.levels import normal_distances, tails
 
@@ -251,7 +251,7 @@ class Rolling:
             median=fitted.median,
             paces=fitted.paces,
             outer_paces=fitted.outer_paces,
-            shares=Shares.of(self.levels, self.alphas),
+            shares=WindowShares.of(self.levels, self.alphas),
         )
 
     def advice(self) -> str | None:

@@ -59,7 +59,7 @@ def lower_end(in_window: Sequence[float], share: float) -> float:
 
 
 @dataclass(frozen=True)
-class Shares:
+class WindowShares:
     """Which share of the window stands for which share of new rows, below a bound.
 
     At the levels of the fit by the alphas; interpolated between.
@@ -69,7 +69,7 @@ class Shares:
     needed: np.ndarray  # (q,): rising
 
     @classmethod
-    def of(cls, levels: np.ndarray, alphas: np.ndarray) -> Shares:
+    def of(cls, levels: np.ndarray, alphas: np.ndarray) -> WindowShares:
         """With alphas (k, 2) of the levels (k,); where sides have crossed, both are in between."""
         order = np.argsort(levels)
         nested = np.minimum.accumulate(alphas[order])
@@ -98,7 +98,9 @@ class Shares:
 class RollingLevels(AnyLevel):
     """Bounds that are quantiles of the rows of a window, at shares that have adapted."""
 
-    shares: Shares = field(default_factory=lambda: Shares(np.arange(2.0), np.arange(2.0)))
+    shares: WindowShares = field(
+        default_factory=lambda: WindowShares(np.arange(2.0), np.arange(2.0))
+    )
 
     @cached_property
     def in_window(self) -> list[float]:

@@ -20,8 +20,8 @@ from clearbands.engine.threads import one_blas_thread
 from clearbands.models.category_bag import fit_category_bag
 from clearbands.rows.checks import check_count, check_predictions
 from clearbands.rows.coded import code_columns
-from clearbands.rows.hashing import hashed_counts, hashed_folds, hashed_share
-from clearbands.rows.time_order import Stage
+from clearbands.rows.hashing import hashed_folds, hashed_share
+from clearbands.rows.time_order import TimeBlock
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import fit_weighted
 
@@ -72,7 +72,7 @@ class Chain(Draws):
     blocks: np.ndarray  # (b, n) booleans: the rows that each member judges
 
     @classmethod
-    def of(cls, in_order: Sequence[Stage], n_rows: int) -> Chain:
+    def of(cls, in_order: Sequence[TimeBlock], n_rows: int) -> Chain:
         counts = np.zeros((len(in_order), n_rows), np.uint8)
         blocks = np.zeros((len(in_order), n_rows), bool)
         for member, (past, block) in enumerate(in_order):
@@ -275,42 +275,6 @@ class HashedFolds:
         """(b, n) booleans: which of the rows with these numbers are in a member's own fold."""
         folds = [hashed_folds(self.seed, r, rows, self.n_folds) for r in range(self.n_repeats)]
         return np.array([fold == own for fold in folds for own in range(self.n_folds)])
-
-
-@dataclass(frozen=True)
-class HashedBootstraps:
-    """Bootstraps in which the count of a row, of mean 1, is a hash of its number.
-
-    >>> draws = HashedBootstraps(seed=0, n_rows=1000, n_bootstraps=50)
-    >>> 0.3 < draws.unseen.mean() < 0.4
-    np.True_
-    """
-
-    seed: int
-    n_rows: int
-    n_bootstraps: int
-
-    def __len__(self) -> int:
-        return self.n_bootstraps
-
-    @property
-    def counts(self) -> np.ndarray:
-        """(b, n)"""
-        rows = np.arange(self.n_rows)
-        return np.array([self.drawn(member, rows) for member in range(len(self))])
-
-    @property
-    def unseen(self) -> np.ndarray:
-        """(b, n) booleans: which rows each member did not see."""
-        return self.counts == 0
-
-    @property
-    def unseen_per_row(self) -> float:
-        return float(self.unseen.sum(axis=0).mean())
-
-    def drawn(self, member: int, rows: np.ndarray) -> np.ndarray:
-        """(n,): how often a member draws the rows with these numbers."""
-        return hashed_counts(self.seed, member, rows)
 
 
 def draw_bootstraps(

@@ -148,7 +148,7 @@ def _fit_surface(
 
 
 @dataclass(frozen=True)
-class Landmarks:
+class KernelLandmarks:
     """Rows that others are compared with."""
 
     coordinates: Coordinates
@@ -166,12 +166,12 @@ class Landmarks:
 class Basis:
     """Functions that are as good as the kernel around the landmarks, and of size 1 each."""
 
-    landmarks: Landmarks
+    landmarks: KernelLandmarks
     mix: np.ndarray  # (m, k): from likeness to the landmarks to the functions
 
     @classmethod
     def around(cls, coordinates: Coordinates, X: np.ndarray, kernel: Kernel, scale: float) -> Basis:
-        landmarks = Landmarks(coordinates, coordinates.apply(X), kernel, scale)
+        landmarks = KernelLandmarks(coordinates, coordinates.apply(X), kernel, scale)
         size, vectors = eigh(landmarks.alike(X))
         kept = size > SMALLEST * size[-1]
         return cls(landmarks, vectors[:, kept] / np.sqrt(size[kept]))
@@ -285,7 +285,7 @@ def _choose_ridge(
 class Surface:
     """Members over the same landmarks with the same distance, in units of the bag."""
 
-    landmarks: Landmarks
+    landmarks: KernelLandmarks
     weights: np.ndarray  # (m, b)
     ridge: float
     leverage: np.ndarray  # (n,): how much a training row draws the fit to itself

@@ -16,7 +16,7 @@ from clearbands.models.bagging import member_seeds
 from clearbands.models.networks.losses import cross_entropy
 from clearbands.models.networks.shape import Shape
 from clearbands.models.networks.stack import FittedNetworks, Standard
-from clearbands.models.networks.training import Plan, hold_out_counts, train
+from clearbands.models.networks.training import TrainingPlan, hold_out_counts, train
 from clearbands.rows.class_labels import likeliest, positions, softmax
 from clearbands.rows.typed import Seed, TableLike
 
@@ -114,7 +114,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         The rows that decide when a network stops are drawn from those that it may see: what it
         has not seen stays unseen.
         """
-        plan = Plan(
+        plan = TrainingPlan(
             self.max_epochs,
             self.patience,
             self.batch_size,

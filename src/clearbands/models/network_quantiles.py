@@ -11,7 +11,7 @@ from clearbands.models.bagging import member_seeds
 from clearbands.models.networks.losses import pinball
 from clearbands.models.networks.shape import Shape
 from clearbands.models.networks.stack import FittedNetworks
-from clearbands.models.networks.training import Plan, hold_out_counts, train
+from clearbands.models.networks.training import TrainingPlan, hold_out_counts, train
 from clearbands.models.quantile_model import QuantileModel
 
 
@@ -110,7 +110,7 @@ class NetworkQuantiles(QuantileModel):
         shape = Shape.of_noise(
             self.hidden, X.shape[1], len(self.quantiles), self.dropout, skip=self.skip
         )
-        plan = Plan(
+        plan = TrainingPlan(
             self.max_epochs,
             self.patience,
             self.batch_size,

@@ -20,7 +20,7 @@ class ShownAxes(Axes):
         return picture_of(self.figure)
 
 
-class Pair(NamedTuple):
+class AxesPair(NamedTuple):
     """Two Axes of one figure, shown once."""
 
     left: Axes

@@ -64,9 +64,9 @@ def new_axes() -> Axes:
 def new_pair() -> tuple[Axes, Axes]:
     """Two Axes of a new figure, beside each other, which a notebook shows."""
     require("matplotlib", what="A picture", extra="report")
-    from clearbands.plots.shown import Pair, draw_on
+    from clearbands.plots.shown import AxesPair, draw_on
 
-    return Pair(*draw_on(2))
+    return AxesPair(*draw_on(2))
 
 
 def percent(share: float) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -165,7 +166,7 @@ def make_encoder(
     With `codes`, "auto" leaves it to the models what categories are worth: see `CategoryCodes`.
     """
     if encoder is None:
-        return _AsItIs()
+        return FunctionTransformer()  # X as it is
     if not isinstance(encoder, str):
         return clone(encoder)
     return TableEncoder(categorical=CategoryCodes() if codes else None, dates=dates)
@@ -185,13 +186,3 @@ def check_encoder_sees_no_target(encoder: BaseEstimator | str | None) -> None:
             "The encoder learns from y, so rows would be judged by what saw their targets; "
             'choose calibration="joint" or "conformal", or an encoder that takes X alone.'
         )
-
-
-class _AsItIs(BaseEstimator):
-    """The encoder that leaves X to the parts."""
-
-    def fit(self, X: TableLike, y: ArrayLike | None = None) -> _AsItIs:
-        return self
-
-    def transform(self, X: TableLike) -> TableLike:
-        return X

@@ -18,9 +18,9 @@ from clearbands.rows.typed import TableLike
 from clearbands.tables.native import FrameKind, make_frame
 
 if TYPE_CHECKING:
+    from clearbands.prediction.answering import AnsweringRegressor
     from clearbands.prediction.answers import Answers
     from clearbands.prediction.uncertainty import Uncertainty
-    from clearbands.regressor import ClearRegressor
 
 SIDES = ("lower", "upper")
 
@@ -71,7 +71,7 @@ class Predictions:
 
 
 def predict(
-    model: ClearRegressor,
+    model: AnsweringRegressor,
     X: TableLike,
     questions: Questions | None = None,
     calibration_groups: ArrayLike | None = None,

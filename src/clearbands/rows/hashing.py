@@ -6,8 +6,6 @@ what lets many machines agree on who sees which row without telling each other.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -41,11 +39,6 @@ def hashed_folds(seed: int, repeat: int, rows: np.ndarray, n_folds: int) -> np.n
     return ((high * np.uint64(n_folds)) >> np.uint64(32)).astype(np.int64)
 
 
-def hashed_counts(seed: int, member: int, rows: np.ndarray) -> np.ndarray:
-    """(n,) counts that follow a Poisson distribution with the mean 1: a bootstrap of very many."""
-    return np.searchsorted(_POISSON, row_hashes(seed, member, rows), side="right").astype(np.uint8)
-
-
 def hashed_share(seed: int, stream: int, rows: np.ndarray, share: float) -> np.ndarray:
     """(n,) booleans: whether a row belongs to a random `share` of all rows."""
     if share >= 1:
@@ -67,12 +60,3 @@ def smallest_hashes(seed: int, stream: int, n_rows: int, size: int) -> np.ndarra
             kept = np.argpartition(hashes, size)[:size]
             rows, hashes = rows[kept], hashes[kept]
     return rows[np.argsort(hashes)]  # no two rows of a stream have one hash
-
-
-def _poisson_thresholds() -> np.ndarray:
-    """The hashes from which on a count is 1, 2, ..."""
-    chances = [math.exp(-1) / math.factorial(k) for k in range(12)]
-    return np.array([int(math.fsum(chances[: k + 1]) * 2.0**64) for k in range(12)], np.uint64)
-
-
-_POISSON = _poisson_thresholds()

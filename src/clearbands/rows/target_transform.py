@@ -61,7 +61,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedTransform:
     """A transformer of scikit-learn, fitted on training targets."""
 
     transformer: BaseEstimator
@@ -137,7 +137,7 @@ def fit_transform(given: BaseEstimator | str | None, y: np.ndarray) -> Transform
     if isinstance(given, str):
         return Named(given)
     fitted = clone(given).fit(y.reshape(-1, 1))
-    transform = Fitted(fitted, float(np.median(y)))
+    transform = FittedTransform(fitted, float(np.median(y)))
     ordered = np.unique(y)
     z, name = transform.forward(ordered), type(given).__name__
     if not np.isfinite(z).all():

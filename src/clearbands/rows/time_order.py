@@ -155,14 +155,14 @@ def places(n: int, time: np.ndarray | None = None) -> np.ndarray:
     return np.arange(n) if time is None else np.unique(time, return_inverse=True)[1]
 
 
-class Stage(NamedTuple):
+class TimeBlock(NamedTuple):
     """A block of rows, and those that are so much earlier that they may judge it."""
 
     past: np.ndarray
     block: np.ndarray
 
 
-def stages(place: np.ndarray, gap: int) -> list[Stage]:
+def stages(place: np.ndarray, gap: int) -> list[TimeBlock]:
     """Blocks of about equally many moments, the first ones left out, in the order of time.
 
     `place` (n,) may have holes, where only some rows are asked about; the gap is counted with
@@ -181,7 +181,7 @@ def stages(place: np.ndarray, gap: int) -> list[Stage]:
         block = np.flatnonzero((moments[start] <= place) & (place <= moments[end - 1]))
         past = np.flatnonzero(place < moments[start] - gap)
         if len(past) >= 2:
-            found.append(Stage(past, block))
+            found.append(TimeBlock(past, block))
     if not found:
         raise ValueError(
             f"n_samples={len(place)} rows at {n} moment(s) leave none to be judged by earlier ones "

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from multiprocessing.connection import wait
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
@@ -316,7 +317,7 @@ def _check_workers(client: Any, folder: str) -> None:
     from clearbands import __version__
 
     # Functions of Python itself, which a worker can load without this package.
-    versions = client.run(eval, "__import__('clearbands').__version__", on_error="return")
+    versions = client.run(resolve_name, "clearbands:__version__", on_error="return")
     for worker, version in versions.items():
         if isinstance(version, BaseException):
             raise ImportError(_lacks(f"The Dask worker {worker}", version))

@@ -22,9 +22,9 @@ from clearbands.rows.targets import Targets
 from clearbands.scaling.engines import choose_engine
 from clearbands.scaling.refit import check_can_refit, refit
 from clearbands.scaling.roles import Roles
-from clearbands.scaling.rows import Columns, Ranges
+from clearbands.scaling.rows import FileColumns, Ranges
 from clearbands.scaling.source import ParquetTable, check_holds_numbers, from_dask, open_table
-from clearbands.scaling.work import Sample, TableWork, WorkFolder, prepare
+from clearbands.scaling.work import TableSample, TableWork, WorkFolder, prepare
 from clearbands.selection.judging import NoiseCandidate
 from clearbands.selection.model_search import ModelSearch
 from clearbands.selection.recipe import Made, Recipe, Unseen
@@ -43,7 +43,7 @@ class FittedOnFiles(NamedTuple):
     made: Made  # `unseen` are rows of the sample; none where others are held out
     encoder: BaseEstimator
     targets: Targets
-    sample: Sample
+    sample: TableSample
     held_out: Rows | None  # as they stand in the table
     n_rows: int  # that train
     ranges: Ranges  # of these
@@ -74,7 +74,7 @@ def fit_on_files(
         try:
             table = _opened(X, Path(folder.path))
             n_held_out = min(ceil(held_out * table.n_rows), folder.sample_rows, table.n_rows - 1)
-            columns = Columns(_features(table, roles, features), roles, n_held_out)
+            columns = FileColumns(_features(table, roles, features), roles, n_held_out)
             ready = prepare(table, columns, fit_encoder, fit_targets, folder, chosen, seed)
             made = _choose(recipe, ready, rng)
             parts, components, shrinkage = refit(made.parts, ready, recipe.levels)  # type: ignore[arg-type]

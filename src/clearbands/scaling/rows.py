@@ -35,7 +35,7 @@ MOST_TEXTS = 10_000  # of a column that are remembered
 
 
 @dataclass(frozen=True)
-class Rows(Stage):
+class PieceRows(Stage):
     """A stage whose files are pieces of the table."""
 
     rows_at_once: int
@@ -52,7 +52,7 @@ class Rows(Stage):
         return read_piece(self.pieces[number], self.columns.read)
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> FileColumns:
         return columns_in(self.store.folder)
 
     def _named(self, what: str, number: int, ending: str) -> str:
@@ -60,7 +60,7 @@ class Rows(Stage):
 
 
 @dataclass(frozen=True)
-class PickRows(Rows):
+class PickRows(PieceRows):
     """The first pass: the rows of the sample, as they stand in the table."""
 
     def name(self, number: int) -> str:
@@ -85,7 +85,7 @@ class PickRows(Rows):
 
 
 @dataclass(frozen=True)
-class BinRows(Rows):
+class BinRows(PieceRows):
     """The second pass: all columns in fine bins, and the targets, of the rows that train."""
 
     def name(self, number: int) -> str:
@@ -185,7 +185,7 @@ class Ranges(NamedTuple):
     weighed: Weighed
 
 
-class Columns(NamedTuple):
+class FileColumns(NamedTuple):
     """What tasks need to know of the columns."""
 
     features: list[str]
@@ -203,7 +203,7 @@ class Columns(NamedTuple):
         return not (self.held_out or self.roles.sample_weight or self.roles.groups)
 
 
-def write_table(store: Store, table: ParquetTable, columns: Columns) -> None:
+def write_table(store: Store, table: ParquetTable, columns: FileColumns) -> None:
     """For whoever does the work."""
     store.write_json(TABLE, {**asdict(table), **columns._asdict(), "roles": asdict(columns.roles)})
 
@@ -219,9 +219,9 @@ def pieces_in(folder: str, rows_at_once: int) -> tuple[Piece, ...]:
 
 
 @lru_cache(maxsize=8)
-def columns_in(folder: str) -> Columns:
+def columns_in(folder: str) -> FileColumns:
     known = Store(folder).read_json(TABLE)
-    return Columns(known["features"], Roles(**known["roles"]), known["held_out"])
+    return FileColumns(known["features"], Roles(**known["roles"]), known["held_out"])
 
 
 @lru_cache(maxsize=8)

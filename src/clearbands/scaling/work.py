@@ -27,7 +27,7 @@ from clearbands.scaling.rows import (
     SAMPLE_ROWS,
     TARGETS,
     BinRows,
-    Columns,
+    FileColumns,
     PickRows,
     Ranges,
     write_table,
@@ -68,7 +68,7 @@ class WorkFolder:
     sample_rows: int = 200_000
 
 
-class Sample(NamedTuple):
+class TableSample(NamedTuple):
     """Rows of the table in memory, those with the smallest hashes first."""
 
     raw: Rows  # as they stand in the table
@@ -86,7 +86,7 @@ class TableWork:
     store: Store
     encoder: BaseEstimator
     targets: Targets
-    sample: Sample
+    sample: TableSample
     held_out: Rows | None  # as they stand in the table: of the fit nothing has seen them
     rows: BinRows
     ranges: Ranges
@@ -110,7 +110,7 @@ class TableWork:
 
 def prepare(
     table: ParquetTable,
-    columns: Columns,
+    columns: FileColumns,
     fit_encoder: Callable[[pl.DataFrame], Any],
     fit_targets: Callable[[np.ndarray], Targets],
     folder: WorkFolder,
@@ -148,7 +148,7 @@ def prepare(
             write(name)
     rows = BinRows(store, folder.rows_at_once)
     make_all(rows, engine, "second pass")
-    sample = Sample(raw, encoded, keys, fine_columns(bins, encoded.X))
+    sample = TableSample(raw, encoded, keys, fine_columns(bins, encoded.X))
     return TableWork(folder, engine, store, encoder, targets, sample, held_out, rows, rows.ranges())
 
 

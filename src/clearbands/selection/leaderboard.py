@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clearbands.selection.centers import CenterStanding
 from clearbands.selection.judging import LeaderboardRow
-
-if TYPE_CHECKING:
-    from clearbands.regressor import ClearRegressor
 
 
 @dataclass(frozen=True)
@@ -33,8 +30,11 @@ class Board:
     entries: tuple[Entry, ...]
 
 
-def boards_of(model: ClearRegressor) -> tuple[Board, ...]:
-    """Those of a fitted model, the last decision first; a part without a rival did not compete."""
+def boards_of(model: Any) -> tuple[Board, ...]:
+    """Those of a fitted `ClearRegressor`, the last decision first.
+
+    A part without a rival did not compete.
+    """
     found = []
     if len(model.leaderboard_) > 1:
         found.append(board_of(model.leaderboard_))
@@ -69,7 +69,7 @@ def board_of(
     return Board("models", "Root mean squared error", "R²", tuple(map(_model, models)))
 
 
-def best_model(model: ClearRegressor) -> str | None:
+def best_model(model: Any) -> str | None:
     """The winner's name; None where nothing competed."""
     boards = boards_of(model)
     return boards[0].entries[0].name if boards else None

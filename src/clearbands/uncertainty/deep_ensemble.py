@@ -14,7 +14,7 @@ from clearbands.models.bagging import Bootstraps, member_seeds
 from clearbands.models.categories import learn_worths
 from clearbands.models.networks.losses import squared_error
 from clearbands.models.networks.shape import Shape
-from clearbands.models.networks.training import Plan, train
+from clearbands.models.networks.training import TrainingPlan, train
 from clearbands.rows.checks import check_count, check_numeric, check_rows
 from clearbands.rows.coded import code_columns
 from clearbands.rows.typed import Seed, TableLike
@@ -120,7 +120,7 @@ class DeepEnsemble(OutOfBagEnsemble):
         """
         check_count(self.n_members, "n_members", smallest=2)
         check_spread(self.spread)
-        plan = Plan(
+        plan = TrainingPlan(
             self.max_epochs,
             self.patience,
             self.batch_size,

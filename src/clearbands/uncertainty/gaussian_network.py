@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearbands.models.bagging import member_seeds
 from clearbands.models.networks.losses import normal_deviation, normal_likelihood
 from clearbands.models.networks.shape import Shape
-from clearbands.models.networks.training import Plan, hold_out_counts, train
+from clearbands.models.networks.training import TrainingPlan, hold_out_counts, train
 from clearbands.rows.checks import check_count, check_levels, check_numeric, check_rows
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight
@@ -88,7 +88,7 @@ class GaussianNetwork(AleatoricPart):
         """Learn from residuals, whose errors count as their `sample_weight` (n,) says."""
         check_count(self.n_members, "n_members")
         check_levels(self.confidence_level)
-        plan = Plan(
+        plan = TrainingPlan(
             self.max_epochs,
             self.patience,
             self.batch_size,

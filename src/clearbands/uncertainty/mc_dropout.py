@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearbands.models.bagging import member_seeds
 from clearbands.models.networks.losses import squared_error
 from clearbands.models.networks.shape import Shape
-from clearbands.models.networks.training import Plan, hold_out_counts, train
+from clearbands.models.networks.training import TrainingPlan, hold_out_counts, train
 from clearbands.rows.checks import check_count, check_numeric, check_rows
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight
@@ -104,7 +104,7 @@ class MCDropout(Ensemble):
                 f"dropout must lie strictly between 0 and 1, got {self.dropout!r}: "
                 "members differ by the units that they lack."
             )
-        plan = Plan(
+        plan = TrainingPlan(
             self.max_epochs,
             self.patience,
             self.batch_size,

@@ -16,8 +16,8 @@ from clearbands.models.networks.losses import (
 from clearbands.models.networks.shape import Shape
 from clearbands.models.networks.stack import Stack, Standard
 from clearbands.models.networks.training import (
-    Plan,
     TrainingError,
+    TrainingPlan,
     fresh_moments,
     hold_out_counts,
     train,
@@ -44,7 +44,7 @@ def small_shape(**changes):
 
 def quick_plan(**changes):
     given = {"max_epochs": 6, "patience": 50, "batch_size": 32, "learning_rate": 0.01}
-    return Plan(**given | changes)
+    return TrainingPlan(**given | changes)
 
 
 def train_lines(counts=None, seeds=(1, 2, 3), plan=None, shape=None, loss=squared_error, y=None):

@@ -25,7 +25,7 @@ from clearbands.apps.reading.reading import Reading, in_kinds
 from clearbands.engine.progress import listening
 from clearbands.persistence.writing import written_whole
 from clearbands.scaling.engines import Engine
-from clearbands.scaling.rows import Columns, Rows, write_table
+from clearbands.scaling.rows import FileColumns, PieceRows, write_table
 from clearbands.scaling.running import make_all
 from clearbands.scaling.source import ParquetTable, open_table
 from clearbands.scaling.store import Store
@@ -35,7 +35,7 @@ TEXTS = ("text", "any")  # kinds of columns that may be text
 
 
 @dataclass(frozen=True)
-class PredictRows(Rows):
+class PredictRows(PieceRows):
     """A file of predictions for every piece of the table."""
 
     model: str  # its file
@@ -91,7 +91,7 @@ def predict_files(
         store = Store(str(folder.resolve())).below(
             "predictions", fingerprint=table.fingerprint, model=digest, wanted=vars(wanted)
         )
-        write_table(store, table, Columns(list(table.columns)))
+        write_table(store, table, FileColumns(list(table.columns)))
         try:
             engine.check(store.folder)
             stage = PredictRows(store, PIECE, str(model.resolve()), wanted)

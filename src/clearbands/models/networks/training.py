@@ -35,7 +35,7 @@ class TrainingError(ValueError):
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingPlan:
     """How to train. Members take their speed, a factor of the rate, and schedule in turns."""
 
     max_epochs: int
@@ -69,7 +69,7 @@ class Plan:
 
 def train(
     shape: Shape,
-    plan: Plan,
+    plan: TrainingPlan,
     loss: Loss,
     X: np.ndarray,
     y: np.ndarray,
@@ -186,7 +186,7 @@ class _Member:
     def draw(
         cls,
         shape: Shape,
-        plan: Plan,
+        plan: TrainingPlan,
         i: int,
         counts: np.ndarray,
         judging: np.ndarray,
@@ -227,7 +227,7 @@ class _Batch:
     """The members that still learn, their parameters in one array (members, p)."""
 
     def __init__(
-        self, shape: Shape, plan: Plan, loss: Loss, data: _Data, members: list[_Member]
+        self, shape: Shape, plan: TrainingPlan, loss: Loss, data: _Data, members: list[_Member]
     ) -> None:
         self.torch = require("torch", what="Training networks", extra="deep")
         self.shape, self.plan, self.loss, self.data = shape, plan, loss, data

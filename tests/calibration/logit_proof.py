@@ -9,10 +9,11 @@ that the cuts come to an end.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearbands.calibration.class_calibrator import JointClassCalibrator
 from clearbands.calibration.logit_search import Logits, shares
 
 MAX_BOXES = 100_000
@@ -38,6 +39,20 @@ class Bounds(NamedTuple):
 
     least: float
     middle: float
+
+
+def proves(
+    calibrator: JointClassCalibrator, y: np.ndarray, logits: Any, *, within: float = 1e-4
+) -> bool:
+    """Whether no constants make the rows of a fit more likely by more than `within`.
+
+    In nats per row, with the rows of chance; anywhere in the range of the search, which ends where
+    the logits or their deviations are 8 as a root mean square (or larger, as given). False where
+    better ones exist, or the bounds are too loose to tell.
+    """
+    problem = Logits.of(y, np.asarray(logits, float), float(calibrator.prior_rows), None)
+    at = problem.sizes * np.array([calibrator.c1_, calibrator.c1_ * calibrator.c2_])
+    return is_lowest(problem, problem.point(at).loss, within)
 
 
 def is_lowest(problem: Logits, loss: float, within: float) -> bool:
