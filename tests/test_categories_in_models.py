@@ -95,7 +95,8 @@ def test_a_name_for_nearly_every_row_is_no_sign_of_being_unfamiliar():
     X, y = towns(300)
     rng = np.random.RandomState(3)
     names = X.with_columns(name=pl.Series([f"n{i}" for i in rng.randint(0, 9_000, 300)]))
-    model = quick().fit(names, y)
+    with pytest.warns(UserWarning, match="'name' holds 29. different texts in 300 rows"):
+        model = quick().fit(names, y)
     others, _ = towns(300, seed=5)
     new = others.with_columns(name=pl.Series([f"m{i}" for i in range(300)]))
     assert 0 < model.unfamiliar(new).mean() < 0.2
@@ -133,4 +134,24 @@ def test_a_hundred_thousand_values():
     n = 100_000
     rng = np.random.RandomState(0)
     X = pl.DataFrame({"x": rng.rand(n), "name": [f"n{i}" for i in range(n)]})
-    assert make_encoder("auto", codes=True).fit(X).transform(X).nbytes == 16 * n
+    with pytest.warns(UserWarning, match="100,000 different texts"):
+        encoder = make_encoder("auto", codes=True).fit(X)
+    assert encoder.transform(X).nbytes == 16 * n
+
+
+def test_a_gap_where_there_was_none_widens():
+    X, y = towns(400)
+    model = quick().fit(X, y)
+    gap = X.with_columns(size=pl.lit(None, pl.Float64))
+    known, unknown = (np.diff(model.predict_interval(rows)[1], axis=1) for rows in (X, gap))
+    assert (unknown > known).all()
+    # Rows that have their values are not touched by others that have gaps.
+    mixed = pl.concat([X[:200], gap[200:]])
+    np.testing.assert_allclose(np.diff(model.predict_interval(mixed)[1], axis=1)[:200], known[:200])
+
+
+def test_a_gap_in_a_column_that_had_some_is_as_calibrated():
+    X, y = towns(400)
+    some = X.with_columns(size=pl.when(pl.arange(400) % 5 == 0).then(None).otherwise("size"))
+    model = quick().fit(some, y)
+    assert model.beyond_.gaps.tolist() == [0.0]

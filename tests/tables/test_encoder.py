@@ -206,3 +206,17 @@ def test_values_that_cannot_be_numbers_are_named():
 )
 def test_estimator_checks(estimator, check):
     check(estimator)
+
+
+def test_a_value_that_is_dropped_is_encoded_as_a_gap():
+    days = pl.Series([dt.date(2024, 1, 1), dt.date(2024, 6, 5), dt.date(2023, 11, 9)])
+    X = pl.DataFrame({"size": [1.0, 2.0, 4.0], "day": days, "some": [1.0, None, 2.0]})
+    encoder = TableEncoder().fit(X)
+    assert encoder.complete_columns().tolist() == [True, True, False]
+    encoded = encoder.transform(X)
+    for column, name in enumerate(("size", "day")):
+        gaps = X.with_columns(pl.lit(None, X[name].dtype).alias(name))
+        np.testing.assert_array_equal(encoder.drop_value(encoded, column), encoder.transform(gaps))
+        expected = [[other == name for other in ("size", "day", "some")]] * 3
+        assert encoder.new_gaps(gaps).tolist() == expected
+    assert not encoder.new_gaps(X).any()

@@ -73,7 +73,7 @@ def learn_worths(
     for out, gram in _grams(rows, fold):
         train, others = np.flatnonzero((fold != out) & (count > 0)), np.flatnonzero(fold == out)
         slopes, tables = _learn(rows.take(train), gram, targets[train])
-        for block, table, code in zip(blocks, tables, rows.codes[others].T, strict=True):
+        for block, table, code in zip(blocks, tables, rows.codes[:, others], strict=True):
             block[others] = table[code]
         rest[0, others] = targets[others] - np.average(targets[train], axis=0, weights=count[train])
         rest[1, others] = targets[others] - rows.numbers[others] @ slopes
@@ -90,22 +90,22 @@ class _Rows(NamedTuple):
     """Rows taken apart."""
 
     numbers: np.ndarray  # (n, p): a column of ones, and numbers of mean 0 and variance 1
-    codes: np.ndarray  # (n, t)
+    codes: np.ndarray  # (t, n)
     n_values: np.ndarray  # (t,): how many codes there are
     weight: np.ndarray  # (n,): what a row counts
 
     @classmethod
     def of(cls, X: np.ndarray, columns: np.ndarray, count: np.ndarray) -> _Rows:
-        codes = X[:, columns].astype(np.int64)
+        codes = np.ascontiguousarray(X[:, columns].T, np.int64)
         numbers = np.delete(X, columns, axis=1)
         if numbers.shape[1] > MOST_COLUMNS:
             numbers = numbers[:, :0]
         ones = np.ones((len(X), 1))
-        n_values = codes.max(axis=0, initial=NEVER_SEEN) + 1
+        n_values = codes.max(axis=1, initial=NEVER_SEEN) + 1
         return cls(np.hstack([ones, _standardised(numbers, count)]), codes, n_values, count)
 
     def take(self, rows: np.ndarray) -> _Rows:
-        return _Rows(self.numbers[rows], self.codes[rows], self.n_values, self.weight[rows])
+        return _Rows(self.numbers[rows], self.codes[:, rows], self.n_values, self.weight[rows])
 
 
 def _learn(
@@ -114,65 +114,58 @@ def _learn(
     """The slopes (p, s) of the numbers; of each column of codes (values + 1, 2 s + 1): effects
     from the mean, effects beside all else, and how much of them is left at the most."""
     slopes = np.zeros((rows.numbers.shape[1], targets.shape[1]))
-    features: list[list[np.ndarray]] = [[] for _ in rows.n_values]
+    alone: list[list[np.ndarray]] = [[] for _ in rows.n_values]
     left = [np.zeros(known + 1) for known in rows.n_values]
-    for j, (code, known) in enumerate(zip(rows.codes.T, rows.n_values, strict=True)):
-        for y in targets.T:
-            alone, share = shrunken_effects(code, known, y, rows.weight)
-            features[j].append(alone)
-            left[j] = np.maximum(left[j], share)
+    beside = []
     for s, y in enumerate(targets.T):
-        slopes[:, s], beside = _beside_all_else(rows, gram, y)
-        for j, effect in enumerate(beside):
-            features[j].append(effect)
-    return slopes, [np.column_stack([*f, share]) for f, share in zip(features, left, strict=True)]
+        for j, (code, known) in enumerate(zip(rows.codes, rows.n_values, strict=True)):
+            effect, share = shrunken_effects(code, known, y, rows.weight)
+            alone[j].append(effect)
+            left[j] = np.maximum(left[j], share)
+        slopes[:, s], effects = _beside_all_else(rows, gram, y)
+        beside.append(effects)
+    tables = [
+        np.column_stack([*alone[j], *(effects[j] for effects in beside), share])
+        for j, share in enumerate(left)
+    ]
+    return slopes, tables
 
 
 def _beside_all_else(
     rows: _Rows, gram: np.ndarray, y: np.ndarray
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """A line of the numbers and an effect of each category, in turns: what others leave over."""
-    numbers, codes, n_values, count = rows
-    own = np.zeros(codes.shape)
-    slopes, effects = np.zeros(numbers.shape[1]), [np.zeros(known + 1) for known in n_values]
+    # Imported late: numba takes a second to load, which `import clearbands` should not.
+    from clearbands.engine.effects import renew_effects
+
+    numbers, codes, n_values, weight = rows
+    slopes = np.zeros(numbers.shape[1])
+    effects, left = ([np.zeros(known + 1) for known in n_values] for _ in range(2))
+    rest = y.astype(float)
     for _ in range(SWEEPS):
-        slopes = np.linalg.solve(gram, numbers.T @ (count * (y - own.sum(axis=1))))
-        line = numbers @ slopes
-        for j, code in enumerate(codes.T):
-            rest = y - line - own.sum(axis=1) + own[:, j]
-            effects[j], _ = shrunken_effects(code, n_values[j], rest, count)
-            own[:, j] = effects[j][code]
+        rest += numbers @ slopes
+        slopes = np.linalg.solve(gram, numbers.T @ (weight * rest))
+        rest -= numbers @ slopes
+        for code, effect, share in zip(codes, effects, left, strict=True):
+            renew_effects(code, rest, weight, effect, share)
     return slopes, effects
 
 
 def shrunken_effects(
-    code: np.ndarray, n_values: int, y: np.ndarray, count: np.ndarray
+    code: np.ndarray, n_values: int, y: np.ndarray, weight: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """(n_values + 1,): the effect of each code, and how much of its mean is left; 0 of unseen ones.
-
-    The share that is left of the mean of m rows is m / (m + a), where a is the variance within
-    codes over that between them, as the rows tell by an analysis of variance.
 
     >>> code, y = np.array([0, 0, 1, 1]), np.array([1.0, 3.0, 9.0, 11.0])
     >>> effect, left = shrunken_effects(code, 2, y, np.ones(4))
     >>> effect.round(2).tolist(), left.round(2).tolist()
-    ([-3.94, 3.94, 0.0], [0.98, 0.98, 0.0])
+    ([-3.88, 3.88, 0.0], [0.97, 0.97, 0.0])
     """
-    rows = np.bincount(code, count, n_values + 1)
-    total = np.bincount(code, count * y, n_values + 1)
-    mean = np.divide(total, rows, out=np.zeros(n_values + 1), where=rows > 0)
-    n, n_codes = rows.sum(), np.count_nonzero(rows)
-    middle = total.sum() / n
-    free = n - n_codes
-    spread = n - np.sum(rows**2) / n
-    if free <= 0 or spread <= 0:
-        return np.zeros(n_values + 1), np.zeros(n_values + 1)
-    within = np.sum(count * (y - mean[code]) ** 2) / free
-    between = (np.sum(rows * (mean - middle) ** 2) - (n_codes - 1) * within) / spread
-    if between <= 0:
-        return np.zeros(n_values + 1), np.zeros(n_values + 1)
-    left = rows / (rows + within / between)
-    return left * (mean - middle), left
+    from clearbands.engine.effects import renew_effects
+
+    effect, left = np.zeros(n_values + 1), np.zeros(n_values + 1)
+    renew_effects(code, y.astype(float), weight, effect, left)
+    return effect, left
 
 
 def _grams(rows: _Rows, fold: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:

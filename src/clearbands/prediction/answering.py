@@ -449,13 +449,16 @@ class AnsweringRegressor(WidthRegressor):
 
     def _widened(self, calibrated: Components, encoded: Any, table: Any) -> Components:
         """Farther out where rows lie beyond those that trained."""
-        beyond, familiar, unknown = self.beyond_, self.familiar_, None
+        beyond, familiar, unknown, new_gaps = self.beyond_, self.familiar_, None, None
         if beyond is None:
             return calibrated
+        if beyond.gaps is not None and beyond.gaps.any():
+            with trusting(table):
+                new_gaps = self.encoder_.new_gaps(table)
         if beyond.forgetting is not None and familiar is not None:
             with trusting(table):
                 unknown = familiar.unknown(texts_of_rows(self.encoder_, table))
-        return beyond.widen(calibrated, encoded, self.levels_.tolist(), unknown)
+        return beyond.widen(calibrated, encoded, self.levels_.tolist(), unknown, new_gaps)
 
     def _labels(
         self, X: TableLike, calibration_groups: ArrayLike | None, n: int

@@ -15,7 +15,9 @@ from clearbands.rows.levels import normal_distances
 from clearbands.uncertainty.bands import Components
 
 END = 1 / 8  # of the rows are at an end of a column
-MOST_ROWS = 1_000  # that tell what a category is worth
+MOST_ROWS = 1_000  # that tell what a category is worth, or all numbers are
+FEWEST_CATEGORIES = 3  # so many are taken for having told, at least
+FEWEST_ROWS = 20  # that tell what a number is worth
 FARTHEST = 1e9  # ranges: so far out, one place is like another
 
 
@@ -34,7 +36,8 @@ class Extrapolation:
     only the upper bound moves, and below the smallest values only the lower one.
 
     A category that nobody has seen is beyond the data, too: there the center is off by as much as
-    forgetting the category moves the center of rows whose category is known.
+    forgetting the category moves the center of rows whose category is known. So is a gap in a
+    column that had none: there it is off by as much as it moves without the number.
     """
 
     low: np.ndarray  # (columns,) of the encoded training rows, but for those that are codes
@@ -45,6 +48,8 @@ class Extrapolation:
     """(columns,): 1 where targets rise with it, -1 where they fall, 0 for neither."""
     forgetting: np.ndarray | None = None
     """(text columns,): how far the center moves without the category, as deviations."""
+    gaps: np.ndarray | None = None
+    """(numeric columns,): the same without the number; 0 for columns that had gaps in the fit."""
 
     @classmethod
     def of(
@@ -102,19 +107,28 @@ class Extrapolation:
         X: np.ndarray,
         levels: Sequence[float],
         unknown: np.ndarray | None = None,
+        new_gaps: np.ndarray | None = None,
     ) -> Components:
         """The calibrated distances, farther where X is outside.
 
-        `unknown` (n, text columns) says which categories nobody has seen; of several they add up as
-        deviations do, and the larger counts of that and of being outside.
+        `unknown` (n, text columns) says which categories nobody has seen, `new_gaps` (n, numeric
+        columns) which numbers are missing though none was in the fit. What the center is off for
+        these has nothing to do with the rest, so that they add up as deviations do. The larger
+        counts of that and of being outside.
         """
-        deviations = self.deviations(X)
+        squares = np.zeros(len(X))
         if unknown is not None and self.forgetting is not None:
-            unseen = np.sqrt(unknown @ self.forgetting**2)
-            deviations = np.maximum(deviations, unseen[:, None])
-        if not deviations.any():
+            squares += unknown @ self.forgetting**2
+        if new_gaps is not None and self.gaps is not None:
+            squares += new_gaps @ self.gaps**2
+        deviations, steps = self.deviations(X), normal_distances(levels)
+        if not (deviations.any() or squares.any()):
             return calibrated
-        added = deviations[:, :, None] * normal_distances(levels)
+        added = deviations[:, :, None] * steps
+        if squares.any():
+            whole = calibrated.aleatoric + calibrated.epistemic
+            unknowns = np.sqrt(squares)[:, None, None] * steps
+            added = np.maximum(added, np.hypot(whole, unknowns) - whole)
         return calibrated._replace(epistemic=calibrated.epistemic + added)
 
 
@@ -126,12 +140,46 @@ def forgetting(
     weight: np.ndarray | None,
 ) -> np.ndarray:
     """(text columns,): by how much the center of rows moves without their category, as a root mean
-    square. Of many rows some tell."""
+    square, and more where few categories tell. Of many rows some do."""
+    factors = np.array([_of_few(len(set(column.tolist()))) for column in texts.T])
     some = np.arange(0, len(X), max(1, len(X) // MOST_ROWS))
     X, texts = X[some], texts[some]
     own, center = None if weight is None else weight[some], predict(X)
     moves = [center - predict(forget(X, texts, j)) for j in range(texts.shape[1])]
-    return np.sqrt([np.average(move**2, weights=own) for move in moves])
+    return factors * np.sqrt([np.average(move**2, weights=own) for move in moves])
+
+
+def _of_few(n_categories: int) -> float:
+    """What a deviation that so many categories tell must be multiplied with for the next one.
+
+    At 90 %, as of the normal distribution: Student's t has wider tails where few have told.
+    """
+    from scipy.special import stdtrit
+
+    free = max(n_categories, FEWEST_CATEGORIES) - 1
+    tail = float(stdtrit(free, 0.95) / normal_distances([0.9])[0])
+    return tail * float(np.sqrt(1 + 2 / free))
+
+
+def moves_without_numbers(
+    predict: Callable[[np.ndarray], np.ndarray],
+    drop: Callable[[np.ndarray, int], np.ndarray],
+    X: np.ndarray,
+    columns: np.ndarray,
+    weight: np.ndarray | None,
+) -> np.ndarray:
+    """(numeric columns,): by how much the center of rows moves without the number, as a root mean
+    square, of those `columns` that are true. The more of them there are, the fewer rows tell."""
+    found, asked = np.zeros(len(columns)), np.flatnonzero(columns)
+    if len(asked) == 0:
+        return found
+    n_rows = min(len(X), max(FEWEST_ROWS, MOST_ROWS // len(asked)))
+    some = np.linspace(0, len(X) - 1, n_rows).astype(int)
+    X, own = np.asarray(X)[some], None if weight is None else weight[some]
+    center = predict(X)
+    dropped = predict(np.vstack([drop(X, int(j)) for j in asked])).reshape(len(asked), n_rows)
+    found[asked] = np.sqrt(np.average((dropped - center) ** 2, axis=1, weights=own))
+    return found
 
 
 def _half_span(low: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from clearbands.calibration.guarantee import Guarantee
-from clearbands.prediction.extrapolation import Extrapolation, forgetting
+from clearbands.prediction.extrapolation import Extrapolation, forgetting, moves_without_numbers
 from clearbands.prediction.familiarity import Familiarity
 from clearbands.prediction.interval_regressor import was_fitted_elsewhere
 from clearbands.rows.targets import Targets, TargetWarning, hint
@@ -65,7 +65,9 @@ class FitResult:
         if is_as_in_paper or self.recipe.gap is not None or not self.sees_numbers:
             return None
         found = replace(
-            self.evidence.extrapolation(self.recipe.direction), forgetting=self._forgetting()
+            self.evidence.extrapolation(self.recipe.direction),
+            forgetting=self._forgetting(),
+            gaps=self._gaps(),
         )
         return found if self.span is None else found.widened(self.span.low, self.span.high)
 
@@ -101,3 +103,12 @@ class FitResult:
             return None
         predict, forget = self.made.parts.predict, self.encoder.forget
         return forgetting(predict, forget, rows.X, texts, rows.sample_weight)
+
+    def _gaps(self) -> np.ndarray | None:
+        """What numbers of training rows are worth; None where the encoder does not tell."""
+        if not hasattr(self.encoder, "drop_value"):
+            return None
+        rows, columns = self.evidence.train.rows, self.encoder.complete_columns()
+        return moves_without_numbers(
+            self.made.parts.predict, self.encoder.drop_value, rows.X, columns, rows.sample_weight
+        )

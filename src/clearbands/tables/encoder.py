@@ -12,18 +12,20 @@ from numpy.typing import ArrayLike
 from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from clearbands.rows.checks import check_choice, check_table, is_frame
 from clearbands.rows.coded import coded
 from clearbands.rows.telling import warn
 from clearbands.rows.typed import Table, TableLike
+from clearbands.tables.categories import CategoryCodes
 from clearbands.tables.dates import DateParts
 from clearbands.tables.kinds import (
     KINDS,
     Name,
     Series,
     check_kind,
+    has_gaps,
     is_blank,
     kind_of,
     number_in_text,
@@ -33,6 +35,8 @@ from clearbands.tables.kinds import (
 from clearbands.tables.spelling import WHOLE
 
 DATES = ("parts", "seconds")
+NEARLY = 0.9  # of the rows have a value of their own: a column of names
+FEWEST_NAMES = 20  # rows below which every column of text looks like names
 NEVER_SEEN = "\0"  # a text that no table has
 
 
@@ -108,6 +112,7 @@ give it the type it had in fit.
         if self.categorical_columns_:
             self.categorical_ = _plain(_one_hot() if self.categorical is None else self.categorical)
             self.categorical_.fit(categorical)
+            self._tell_of_names(categorical)
         return self
 
     @property
@@ -152,6 +157,46 @@ give it the type it had in fit.
             block = self.categorical_.transform(categorical)
         return np.hstack([encoded[:, : encoded.shape[1] - block.shape[1]], block])
 
+    def complete_columns(self) -> np.ndarray:
+        """(numeric columns,) booleans: which had no gap in `fit`; none if an imputer was given."""
+        check_is_fitted(self)
+        if self.numeric_ is None or self.numeric is not None:
+            return np.zeros(len(self.numeric_columns_), bool)
+        has_gaps = np.zeros(len(self.numeric_columns_), bool)
+        has_gaps[self.numeric_.indicator_.features_] = True
+        return ~has_gaps
+
+    def new_gaps(self, X: TableLike) -> np.ndarray:
+        """(n, numeric columns) booleans: gaps in columns that had none in `fit`."""
+        table = check_table(self, X, reset=False)
+        complete = self.complete_columns()
+        if not self._has_gaps(table, complete):
+            return np.zeros((_num_samples(X), len(complete)), bool)
+        return np.isnan(self._blocks(table)[0]) & complete
+
+    def _has_gaps(self, X: Table, columns: np.ndarray) -> bool:
+        """Whether any of these numeric columns has a gap."""
+        if isinstance(X, np.ndarray):
+            return bool(np.isnan(X).any())
+        found = self._columns(nw.from_native(X, eager_only=True))
+        names = [name for name, own in zip(self.numeric_columns_, columns, strict=True) if own]
+        return any(has_gaps(found[name]) for name in names)
+
+    def drop_value(self, encoded: np.ndarray, column: int) -> np.ndarray:
+        """Encoded rows as they would be if one of their numeric columns, without gaps in `fit`,
+        had no value; `column` is its number among the numeric ones."""
+        check_is_fitted(self)
+        assert self.numeric_ is not None
+        dropped, name = encoded.copy(), self.numeric_columns_[column]
+        dropped[:, column] = self.numeric_.statistics_[column]
+        place = len(self.numeric_columns_) + len(self.numeric_.indicator_.features_)
+        for other, parts in getattr(self, "date_parts_", {}).items():
+            block = parts.block(np.array([parts.usual]))
+            if other == name:
+                dropped[:, place : place + block.shape[1]] = block
+            place += block.shape[1]
+        return dropped
+
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
         """The names of the columns that `transform` returns."""
         check_is_fitted(self)
@@ -163,6 +208,20 @@ give it the type it had in fit.
         if self.categorical_ is not None:
             names.extend(self.categorical_.get_feature_names_out(_names(self.categorical_columns_)))
         return np.asarray(names, dtype=object)
+
+    def _tell_of_names(self, categorical: np.ndarray) -> None:
+        """Warn of columns of codes in which nearly every row has a value of its own."""
+        if not isinstance(self.categorical_, CategoryCodes) or len(categorical) < FEWEST_NAMES:
+            return
+        for name, values in zip(
+            self.categorical_columns_, self.categorical_.categories_, strict=True
+        ):
+            if len(values) > NEARLY * len(categorical):
+                warn(
+                    f"Column {name!r} holds {len(values):,} different texts in "
+                    f"{len(categorical):,} rows, so that hardly a row tells of another: members "
+                    "use it only where that pays. If it holds names or ids, leave it out."
+                )
 
     def _fit_dates(self, numeric: np.ndarray) -> dict[Name, DateParts]:
         """Of every column of dates the parts that vary; none where dates are seconds alone."""

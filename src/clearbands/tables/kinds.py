@@ -300,6 +300,13 @@ def is_blank(column: Series) -> bool:
     return column.null_count() == len(column)
 
 
+def has_gaps(column: Series) -> bool:
+    """Whether a row has no value."""
+    if column.null_count() > 0:
+        return True
+    return bool(column.is_nan().any()) if column.dtype.is_float() else False
+
+
 def _values(column: Series) -> list[Any]:
     """Python's values, None where one is missing."""
     missing = column.is_null().to_list()
