@@ -82,9 +82,9 @@ def test_clocks_that_are_set_back_do_not_make_time_fall():
 @pytest.mark.parametrize(
     ("time", "words"),
     [
-        ([0, 2, 1], r"time must not fall, but row 2 \(1\) comes after 2: sort the rows by time"),
-        (["2026-01-02", "2026-01-01"], r"row 1 \(2026-01-01\) comes after 2026-01-02"),
-        ([0, np.nan, 1], "time is missing in row 1; drop such rows"),
+        ([0, 2, 1], r"time must not fall, but row 2 \(counted from 0\), 1, comes after 2: sort"),
+        (["2026-01-02", "2026-01-01"], r"row 1 .*, 2026-01-01, comes after 2026-01-02"),
+        ([0, np.nan, 1], r"time is missing in row 1 \(counted from 0\); drop such rows"),
         ([dt.date(2026, 1, 1), None], "time is missing in row 1"),
         ([0, 1], r"time must have shape"),
         (["one", "two", "three"], "time must be numbers, dates or times, got 'one'"),

@@ -58,7 +58,7 @@ def test_the_side_on_which_y_lies():
 
 
 def test_errors_name_the_array_and_the_row():
-    with pytest.raises(ValueError, match=r"y contains NaN or infinity \(first in row 1\)"):
+    with pytest.raises(ValueError, match=r"y contains NaN or infinity, first in row 1 \(counted"):
         check_vector([0, np.nan], "y")
     with pytest.raises(ValueError, match="y is empty"):
         check_vector([], "y")

@@ -14,6 +14,7 @@ from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.logit_search import search_constants
 from clearbands.rows.checks import check_weights
 from clearbands.rows.class_labels import softmax
+from clearbands.rows.row_numbers import row_name
 from clearbands.rows.telling import warn
 
 
@@ -142,8 +143,8 @@ def check_logits(logits: Any) -> np.ndarray:
     if not np.isfinite(array).all():
         row = np.argwhere(~np.isfinite(array))[0][0]
         raise ValueError(
-            f"logits contains NaN or infinity (first in row {row}); for log-probabilities, raise "
-            "zeros to a small number first."
+            f"logits contains NaN or infinity, first in {row_name(row)}; for log-probabilities, "
+            "raise zeros to a small number first."
         )
     return array
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from clearbands.models.bagging import Draws
+from clearbands.rows.row_numbers import row_name
 from clearbands.rows.typed import TableLike
 
 FLOOR = 1e-6  # no member rules a class out: a forest of 100 trees cannot know
@@ -87,8 +88,8 @@ def _logits(member: BaseEstimator, X: TableLike, classes: np.ndarray) -> np.ndar
     if not (np.all(said >= 0) and np.allclose(total, 1, atol=1e-3)):
         row = int(np.argmax(~(np.all(said >= 0, axis=1) & np.isclose(total, 1, atol=1e-3))))
         raise ValueError(
-            f"{name}.predict_proba gives {said[row].round(4).tolist()} in row {row}: probabilities "
-            "must not be negative and must sum to 1."
+            f"{name}.predict_proba gives {said[row].round(4).tolist()} in {row_name(row)}: "
+            "probabilities must not be negative and must sum to 1."
         )
     probabilities = np.zeros((len(said), len(classes)))
     probabilities[:, np.searchsorted(classes, member.classes_)] = said

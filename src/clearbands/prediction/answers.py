@@ -18,6 +18,7 @@ from clearbands.rows.checks import (
     check_threshold,
 )
 from clearbands.rows.levels import same_level
+from clearbands.rows.row_numbers import row_name
 from clearbands.rows.targets import Targets
 from clearbands.tables.native import FrameKind
 from clearbands.uncertainty.bands import Components, make_interval
@@ -134,7 +135,7 @@ def check_finite(bands: AnyLevel, distances: np.ndarray) -> None:
     is_finite = np.isfinite(distances[:, :, bands.columns]).all(axis=(1, 2))
     if not is_finite.all():
         raise ValueError(
-            f"The bounds of row {int(np.argmin(is_finite))} (counted from 0) are infinite at a "
+            f"The bounds of {row_name(int(np.argmin(is_finite)))} are infinite at a "
             "level of the fit, as in groups of too few calibration rows, so nothing is known of it "
             "at others: leave such rows out, or calibrate on more rows of their group."
         )

@@ -20,6 +20,7 @@ from clearbands.models.bagging import Part, set_up
 from clearbands.rows.checks import (
     check_labels,
     check_levels,
+    check_no_infinity,
     check_share,
     check_table,
     check_target,
@@ -87,6 +88,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
         reset: bool,
     ) -> Rows:
         X = check_table(self, X, reset=reset)
+        check_no_infinity(X)
         y = check_target(y, X)
         labels = None if groups is None else check_labels(groups, len(y))
         return Rows(X, y, labels, sample_weight=check_row_weight(sample_weight, len(y)))

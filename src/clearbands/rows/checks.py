@@ -19,6 +19,7 @@ from sklearn.utils.validation import _check_y, validate_data
 
 from clearbands.rows.class_labels import is_missing
 from clearbands.rows.coded import code_columns, coded
+from clearbands.rows.row_numbers import row_name
 from clearbands.rows.typed import TableLike
 
 DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
@@ -183,6 +184,23 @@ def _is_number(text: str) -> bool:
     return True
 
 
+def check_no_infinity(X: Any) -> None:
+    """Raise for an infinite number in a frame; arrays were asked before."""
+    if is_frame(X):
+        for column in nw.from_native(X, eager_only=True).iter_columns():
+            if column.dtype.is_float():
+                refuse_infinity(np.asarray(column.to_numpy(), float), column.name)
+
+
+def refuse_infinity(values: np.ndarray, name: Any) -> None:
+    """Raise for infinite values (n,) of a column."""
+    if np.isinf(values).any():
+        row = row_name(int(np.argmax(np.isinf(values))))
+        raise ValueError(
+            f"Column {name!r} contains infinity, first in {row}; replace it or leave it empty."
+        )
+
+
 def _check_names(X: Any) -> list[str]:
     """The names of a frame's columns, each of which must be there once."""
     try:
@@ -328,7 +346,7 @@ def check_widths(values: ArrayLike, name: str, n: int, n_levels: int = 1) -> np.
     if np.any(array < 0):
         row, side = np.argwhere(array < 0)[0][:2]
         raise ValueError(
-            f"{name} must not be negative, got {array[row, side].min():g} in row {row}. "
+            f"{name} must not be negative, got {array[row, side].min():g} in {row_name(row)}. "
             "Widths are distances from the center, not bounds."
         )
     return array
@@ -339,7 +357,7 @@ def check_weights(values: ArrayLike, name: str, n: int) -> np.ndarray:
     weights = check_vector(values, name, n)
     if np.any(weights < 0):
         row = int(np.argmax(weights < 0))
-        raise ValueError(f"{name} must not be negative, got {weights[row]:g} in row {row}.")
+        raise ValueError(f"{name} must not be negative, got {weights[row]:g} in {row_name(row)}.")
     if not np.any(weights > 0):
         raise ValueError(f"{name} is zero in every row: no row would count.")
     return weights
@@ -389,7 +407,8 @@ def _check_finite(array: np.ndarray, name: str) -> None:
     if not np.all(np.isfinite(array)):
         row = np.argwhere(~np.isfinite(array))[0][0]
         raise ValueError(
-            f"{name} contains NaN or infinity (first in row {row}); remove or repair such rows."
+            f"{name} contains NaN or infinity, first in {row_name(row)}; remove or repair such "
+            "rows."
         )
 
 
@@ -407,7 +426,7 @@ def check_intervals(y: ArrayLike, intervals: ArrayLike) -> tuple[np.ndarray, np.
         raise ValueError("intervals contain NaN.")
     if np.any(intervals[:, 0] > intervals[:, 1]):
         row = int(np.argmax(intervals[:, 0] > intervals[:, 1]))
-        raise ValueError(f"The lower bound exceeds the upper bound in row {row}.")
+        raise ValueError(f"The lower bound exceeds the upper bound in {row_name(row)}.")
     return y, intervals
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clearbands.rows.checks import check_count
+from clearbands.rows.row_numbers import row_name
 from clearbands.rows.time_order import as_moments
 
 
@@ -37,7 +38,8 @@ def recency_weights(time: ArrayLike | None, half_life: Any) -> np.ndarray:
         raise ValueError(f"time must have shape (n,), one per row; got {moments.shape}.")
     unknown = np.isnat(moments) if moments.dtype.kind == "M" else ~np.isfinite(moments)
     if unknown.any():
-        raise ValueError(f"time is missing in row {int(np.argmax(unknown))}; drop such rows.")
+        row = row_name(int(np.argmax(unknown)))
+        raise ValueError(f"time is missing in {row}; drop such rows.")
     if moments.dtype.kind == "M":
         age = (moments.max() - moments) / np.timedelta64(1, "D")
         half_life = _in_days(half_life)

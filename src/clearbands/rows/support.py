@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from clearbands.rows.row_numbers import row_name
+
 
 class Support(NamedTuple):
     """The smallest and the largest value that a target can have, both included.
@@ -66,5 +68,5 @@ def check_inside(y: np.ndarray, support: Support) -> None:
         row = int(np.argmax(outside))
         raise ValueError(
             f"support={(support.low, support.high)} excludes {int(outside.sum())} of the targets, "
-            f"such as {y[row]:g} in row {row}: widen it, or remove such rows."
+            f"such as {y[row]:g} in {row_name(row)}: widen it, or remove such rows."
         )

@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from clearbands.rows.row_numbers import row_name
+
 COMES_BACK = 1e-6  # how far from y the way there and back may end, in units of the range of y
 ROUNDING = 1e-13  # relative: what the way there and back may lose, so that bounds go outwards
 FAR = 1e5  # times their own spread from zero: there floats hold few digits of what differs
@@ -163,10 +165,13 @@ def refuse_outside(transform: Transform | None, y: np.ndarray, z: np.ndarray) ->
     if isinstance(transform, Named):
         name = transform.name
         raise ValueError(
-            f'target_transform="{name}" needs targets {NEEDS[name]}, got {y[row]:g} in row {row}.'
+            f'target_transform="{name}" needs targets {NEEDS[name]}, got {y[row]:g} in '
+            f"{row_name(row)}."
         )
     name = type(getattr(transform, "transformer", transform)).__name__
-    raise ValueError(f"target_transform {name} has no finite value for {y[row]:g} in row {row}.")
+    raise ValueError(
+        f"target_transform {name} has no finite value for {y[row]:g} in {row_name(row)}."
+    )
 
 
 def _column(values: Any, shape: tuple[int, ...]) -> np.ndarray:

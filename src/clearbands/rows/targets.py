@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from clearbands.rows.row_numbers import row_name
 from clearbands.rows.support import ANYWHERE, Support, check_inside
 from clearbands.rows.target_transform import Shifted, Transform, refuse_outside
 
@@ -132,8 +133,8 @@ def check_whole(y: np.ndarray) -> None:
     if broken.any():
         row = int(np.argmax(broken))
         raise ValueError(
-            f"whole_numbers=True, but the target is {y[row]:g} in row {row}: round the targets, or "
-            "leave whole_numbers out."
+            f"whole_numbers=True, but the target is {y[row]:g} in {row_name(row)}: round the "
+            "targets, or leave whole_numbers out."
         )
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clearbands.rows.row_numbers import row_name
 from clearbands.rows.split import Rows
 from clearbands.rows.telling import warn
 
@@ -50,13 +51,14 @@ def check_time(time: ArrayLike | None, n: int) -> np.ndarray:
         raise ValueError(f"time must have shape ({n},), one per row; got {times.shape}.")
     unknown = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)
     if unknown.any():
-        raise ValueError(f"time is missing in row {int(np.argmax(unknown))}; drop such rows.")
+        missing = row_name(int(np.argmax(unknown)))
+        raise ValueError(f"time is missing in {missing}; drop such rows.")
     steps = np.diff(times)
     falls = steps < np.zeros(1, steps.dtype)
     if falls.any():
         row = int(np.argmax(falls)) + 1
         raise ValueError(
-            f"time must not fall, but row {row} ({show_time(times[row])}) comes after "
+            f"time must not fall, but {row_name(row)}, {show_time(times[row])}, comes after "
             f"{show_time(times[row - 1])}: sort the rows by time."
         )
     _tell_of_repeats(steps, n)

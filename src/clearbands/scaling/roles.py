@@ -128,4 +128,6 @@ def _numbers_of(frame: pl.DataFrame, name: str | None) -> np.ndarray | None:
 def _refuse(is_bad: np.ndarray, what: str, piece: Piece) -> None:
     if is_bad.any():
         row = piece.offset + int(np.argmax(is_bad)) + 1
-        raise ValueError(f"{what} in row {row:,} of {piece.file}: fill in or remove such rows.")
+        raise ValueError(
+            f"{what} in row {row:,} (counted from 1) of {piece.file}: fill in or remove such rows."
+        )

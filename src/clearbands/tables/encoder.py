@@ -82,7 +82,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     >>> encoder.transform(houses.with_columns(size=pl.lit("large")))
     Traceback (most recent call last):
         ...
-    ValueError: Column 'size' held numbers in fit, but now holds text such as 'large' in row 0; \
+    ValueError: Column 'size' held numbers in fit, but now holds text such as 'large' in row 0 \
+(counted from 0); \
 give it the type it had in fit.
     """
 

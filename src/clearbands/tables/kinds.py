@@ -17,6 +17,9 @@ from typing import Any, TypeAlias
 import narwhals.stable.v1 as nw
 import numpy as np
 
+from clearbands.rows.checks import refuse_infinity
+from clearbands.rows.row_numbers import row_name
+
 Series: TypeAlias = "nw.Series[Any]"
 Name: TypeAlias = "str | int"  # of a column; a position in an array
 
@@ -211,7 +214,7 @@ def check_kind(column: Series, name: Name, kind: str) -> None:
     row, value = _odd_one_out(_values(column), kind)
     raise ValueError(
         f"Column {name!r} held {KINDS[kind].in_words} in fit, but now holds "
-        f"{KINDS[now].in_words} such as {str(value)!r} in row {row}; "
+        f"{KINDS[now].in_words} such as {str(value)!r} in {row_name(row)}; "
         "give it the type it had in fit."
     )
 
@@ -271,11 +274,7 @@ def numbers_of(column: Series, name: Name) -> np.ndarray:
         values = _floats(column.dt.timestamp("us")) / 1e6
     else:
         values = _floats(column)
-    if np.isinf(values).any():
-        row = int(np.argmax(np.isinf(values)))
-        raise ValueError(
-            f"Column {name!r} contains infinity (first in row {row}); replace it or leave it empty."
-        )
+    refuse_infinity(values, name)
     return values
 
 

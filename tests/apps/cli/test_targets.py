@@ -96,3 +96,17 @@ def test_targets_that_do_not_fit_are_named(houses, tmp_path, asked, said):
 
 def test_the_scales_of_the_command_are_those_of_the_library():
     assert set(Scale) == set(NAMED)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("more", [[], ["--report"], ["--time", "day"]])
+def test_a_row_of_a_file_has_its_own_number(tmp_path, ending, more):
+    rows = np.arange(120)
+    frame = pl.DataFrame({"day": -rows, "x": rows / 7, "y": np.where(rows == 30, -1.0, 1.0 + rows)})
+    path = tmp_path / f"data.{ending}"
+    frame.write_csv(path) if ending == "csv" else frame.write_parquet(path)
+    more = [*more, tmp_path / "report.html"] if more == ["--report"] else more
+    asked = ["--target", "y", "--support", "0:", "--preset", "fast", "--out", tmp_path / "m.clear"]
+    result = run("fit", path, *asked, *more)
+    assert result.exit_code == 2
+    assert "-1 in row 31 (counted from 1)" in result.stderr

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from clearbands.apps.cli import console
+from clearbands.rows.row_numbers import rows_of_a_file
 
 
 class Group(TyperGroup):
@@ -46,7 +47,7 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), rows_of_a_file():
                 warnings.showwarning = console.show_warning
                 return super().invoke(ctx)
         except KeyboardInterrupt:

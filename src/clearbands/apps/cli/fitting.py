@@ -21,6 +21,7 @@ from clearbands.apps.reading.choosing import (
     without_values,
 )
 from clearbands.rows.checks import check_weights
+from clearbands.rows.row_numbers import rows_stand_as
 from clearbands.rows.split import Rows, hold_out
 
 if TYPE_CHECKING:
@@ -171,8 +172,11 @@ class Settings:
             place = places(len(rows), rows.groups)
             left, kept = hold_out_last(rows, KEPT, place, self.gap)
         else:
+            numbered = replace(rows, X=np.arange(len(rows)))
             other_draws = np.random.RandomState([self.seed, 1])  # than those of the fit
-            left, kept = hold_out(rows, KEPT, other_draws)
+            of_left, of_kept = (part.X for part in hold_out(numbered, KEPT, other_draws))
+            left, kept = rows.take(of_left), rows.take(of_kept)
+            rows_stand_as(of_left)
         if len(kept) < FEWEST_ROWS:
             raise ValueError(
                 f"A fifth of {len(rows)} rows is {len(kept)}, and a report needs at least "

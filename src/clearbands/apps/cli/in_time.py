@@ -10,6 +10,7 @@ from clearbands.apps.cli.models import origin_of
 from clearbands.apps.reading.choosing import take_column
 from clearbands.apps.reading.dates import read_dates
 from clearbands.apps.reading.reading import Reading
+from clearbands.rows.row_numbers import row_name, rows_stand_as
 
 if TYPE_CHECKING:
     from clearbands.regressor import ClearRegressor
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 def in_order(reading: Reading, column: str) -> Reading:
     """The table sorted by a column of dates, times or numbers, which is said where it was not."""
+    import numpy as np
     import polars as pl
 
     times = take_column(reading.frame, column, reading.name)
@@ -24,8 +26,8 @@ def in_order(reading: Reading, column: str) -> Reading:
     if strays:
         _refuse(column, strays[0].row, strays[0].value)
     if times.null_count():
-        row = int(times.is_null().arg_true()[0]) + 1
-        raise ValueError(f"The time {column!r} is missing in row {row}; remove such rows.")
+        row = row_name(int(times.is_null().arg_true()[0]))
+        raise ValueError(f"The time {column!r} is missing in {row}; remove such rows.")
     if times.dtype == pl.String:
         found = read_dates(times, reading.orders)  # a csv file has told
         if not found.is_convincing or found.strays or found.doubt:
@@ -35,7 +37,9 @@ def in_order(reading: Reading, column: str) -> Reading:
         reading = replace(reading, frame=reading.frame.with_columns(times))
     if not times.is_sorted():
         console.say(f"Sorted the rows by {column!r}.")
-        return replace(reading, frame=reading.frame.sort(column, maintain_order=True))
+        order = np.argsort(times.to_physical().to_numpy(), kind="stable")
+        rows_stand_as(order)
+        return replace(reading, frame=reading.frame[order])
     return reading
 
 
