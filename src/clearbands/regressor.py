@@ -97,6 +97,10 @@ class ClearRegressor(UpdatingRegressor):
     search : ModelSearch, optional
         Which parts compete, and how many members they get; `fast()` and `thorough()` are set up
         with others than the default.
+    time_budget : float, optional
+        Seconds that a fit should take: of the default search and two cheaper ones, the best that
+        is expected to be done by then. `search_` is the one that was taken; a fit with
+        `search=model.search_` repeats it on any machine.
     support : (low, high), optional
         The smallest and the largest value that targets can have, None for no end: no center, bound,
         quantile or sample is outside.
@@ -139,6 +143,8 @@ class ClearRegressor(UpdatingRegressor):
         The pairs that competed, best first; empty where both parts were given.
     centers_ : tuple of CenterStanding
         The centers that competed before, best first; empty where the epistemic part was given.
+    search_ : ModelSearch or None
+        The rules of the search; None where both parts were given and rows were held out.
     lambda_paths_ : tuple of LambdaPath
         The loss over lambda at each level; empty for an `AdditiveCalibrator`, which has none.
     any_level_ : AnyLevel
@@ -191,6 +197,7 @@ class ClearRegressor(UpdatingRegressor):
         residuals: Residuals | None = None,
         show_center: bool | None = None,
         search: ModelSearch | None = None,
+        time_budget: float | None = None,
         support: tuple[float | None, float | None] | None = None,
         target_transform: BaseEstimator | str | None = None,
         whole_numbers: bool = False,
@@ -210,6 +217,7 @@ class ClearRegressor(UpdatingRegressor):
         self.residuals = residuals
         self.show_center = show_center
         self.search = search
+        self.time_budget = time_budget
         self.support = support
         self.target_transform = target_transform
         self.whole_numbers = whole_numbers
@@ -327,7 +335,7 @@ class ClearRegressor(UpdatingRegressor):
 
     def _take_parts(self, learned: FitResult) -> None:
         self.encoder_, self.transform_ = learned.encoder, learned.targets.transform
-        self.parts_, self.leaderboard_, self.centers_, _ = learned.made
+        self.parts_, self.leaderboard_, self.centers_, _, self.search_ = learned.made
         self.n_train_ = learned.n_train
 
     def _calibrate(self, evidence: Evidence, plan: Plan, rng: np.random.RandomState) -> None:

@@ -20,7 +20,6 @@ from clearbands.rows.typed import Seed
 
 Some = np.ndarray | slice  # of the rows
 ROWS_AT_ONCE = 2**12
-TURN_ROWS = 400
 MOST_KEPT = 2**25  # numbers: 256 MB
 RIDGES = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 SMALLEST = 1e-10  # directions of the landmarks that hold less of the largest are noise
@@ -31,8 +30,8 @@ class KernelRidge(CenterModel):
     """Kernel ridge regression around landmarks, with a distance that is learned.
 
     The distance is turned and stretched along the directions in which y changes, as seen by up to
-    400 rows (recursive feature machines: Radhakrishnan et al. 2024). Landmarks are rows of the
-    training set; with as many as there are rows, the model is exact. What a member of a bag
+    `turn_rows` rows (recursive feature machines: Radhakrishnan et al. 2024). Landmarks are rows of
+    the training set; with as many as there are rows, the model is exact. What a member of a bag
     predicts is a solution for the rows that it drew, in closed form.
 
     Members share landmarks, ridge and distance, so a distance that was learned from all rows would
@@ -47,6 +46,9 @@ class KernelRidge(CenterModel):
         Whether columns enter by the ranks of their values: for long tails.
     n_landmarks : int
         The most there are. The cost of a fit grows with their square times the rows.
+    turn_rows : int
+        Each of the two distances is learned from so many rows at most; the cost grows with the
+        cube of their number.
     random_state : int, RandomState or None
         Which rows are landmarks.
 
@@ -65,11 +67,13 @@ class KernelRidge(CenterModel):
         *,
         by_rank: bool = False,
         n_landmarks: int = 1_000,
+        turn_rows: int = 400,
         random_state: Seed = None,
     ) -> None:
         self.kernel = kernel
         self.by_rank = by_rank
         self.n_landmarks = n_landmarks
+        self.turn_rows = turn_rows
         self.random_state = random_state
 
     def fit_bag(
@@ -87,6 +91,7 @@ class KernelRidge(CenterModel):
             allowed = " or ".join(map(repr, KERNELS))
             raise ValueError(f"kernel must be {allowed}, got {self.kernel!r}.")
         check_count(self.n_landmarks, "n_landmarks", smallest=2)
+        check_count(self.turn_rows, "turn_rows", smallest=2)
         own = np.ones(len(y)) if weight is None else weight
         seen = own * counts.mean(axis=0)
         origin = float(np.average(y, weights=seen))
@@ -125,7 +130,7 @@ class KernelRidge(CenterModel):
         landmarks = distinct[order[: self.n_landmarks]]
         bases = []
         for start in range(2):
-            few = order[start::2][:TURN_ROWS]
+            few = order[start::2][: self.turn_rows]
             turn, scale = learn_turn(coordinates.standard(distinct[few]), mean[few], kernel)
             bases.append(Basis.around(replace(coordinates, turn=turn), landmarks, kernel, scale))
         place = np.empty(len(order), int)

@@ -10,6 +10,7 @@ from typing import Any
 from sklearn.dummy import DummyRegressor
 
 from clearbands.models.pools import center_pool, noise_forest, shallow_boosting, surface_pool
+from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.selection.judging import NoiseCandidate
 from clearbands.selection.race import Round
 from clearbands.uncertainty.epistemic import EpistemicPart
@@ -17,6 +18,7 @@ from clearbands.uncertainty.folded_bounds import FoldedBounds
 from clearbands.uncertainty.scaled_residuals import ScaledResiduals
 
 UNITS_PER_FOLD = 5  # at least, where there are more folds than usual
+LEAN_CENTER = "trees of depth 6"
 ROUND_ROWS = 200  # at least, that tell candidates apart
 
 
@@ -54,6 +56,9 @@ class ModelSearch:
         Whether smooth functions of all columns, and of their ranks, compete whatever the size.
     networks : bool
         Whether a small deep ensemble competes; training it needs torch.
+    lean : bool
+        Whether only one kind of trees competes for the center, and two kinds of noise around it:
+        for those who have little time.
 
     Examples
     --------
@@ -78,9 +83,12 @@ class ModelSearch:
     errors: float = 2.0
     surfaces: bool = False
     networks: bool = False
+    lean: bool = False
 
     def centers(self, n_rows: int, n_columns: int) -> Mapping[str, Any]:
         """The models that compete for the center."""
+        if self.lean:
+            return {LEAN_CENTER: SymmetricTrees(n_trees=200)}
         again = self.is_finer(n_rows)
         pool = center_pool(n_rows, n_columns, again=again)
         if self.surfaces:
@@ -145,6 +153,11 @@ class ModelSearch:
 
     def noises(self) -> Mapping[str, NoiseCandidate]:
         """The aleatoric parts that compete around each of the best centers."""
+        if self.lean:
+            return {
+                "constant": NoiseCandidate(ScaledResiduals(DummyRegressor(), n_repeats=1)),
+                "scale": NoiseCandidate(ScaledResiduals(n_repeats=1)),
+            }
         return {
             "constant": NoiseCandidate(ScaledResiduals(DummyRegressor())),
             "scale": NoiseCandidate(ScaledResiduals()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Protocol
 
 import numpy as np
@@ -40,6 +41,7 @@ class Parameters(Protocol):
     residuals: str | None
     show_center: bool | None
     search: ModelSearch | None
+    time_budget: float | None
     support: tuple[float | None, float | None] | None
     target_transform: BaseEstimator | str | None
     whole_numbers: bool
@@ -72,6 +74,7 @@ class Plan:
             given.residuals,
             given.show_center,
             given.search,
+            given.time_budget,
             list(levels),
             given.n_jobs,
             given.gap if given.split == "time" else None,
@@ -148,3 +151,17 @@ def _check(given: Parameters) -> None:
         raise ValueError(f'gap={given.gap} needs split="time": rows at random have no order.')
     if given.residuals is not None:
         check_choice(given.residuals, "residuals", RESIDUALS)
+    _check_time_budget(given)
+
+
+def _check_time_budget(given: Parameters) -> None:
+    budget = given.time_budget
+    if budget is None:
+        return
+    if isinstance(budget, bool) or not isinstance(budget, Real) or not 0 < budget < np.inf:
+        raise ValueError(f"time_budget must be a number of seconds above 0, got {budget!r}.")
+    if given.search is not None or (given.epistemic is not None and given.aleatoric is not None):
+        raise ValueError(
+            "time_budget chooses between searches, and here the search or both parts are given: "
+            "leave one of them out."
+        )

@@ -34,6 +34,7 @@ from clearbands.selection.compete import compete, draw_rows
 from clearbands.selection.judging import LeaderboardRow, NoiseCandidate
 from clearbands.selection.model_search import ModelSearch
 from clearbands.selection.race import Round, race
+from clearbands.selection.time_budget import search_within
 from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
 from clearbands.uncertainty.bands import Components
 from clearbands.uncertainty.epistemic import CrossPart, EpistemicPart, OutOfBagEnsemble
@@ -60,6 +61,7 @@ class Made(NamedTuple):
     leaderboard: tuple[LeaderboardRow, ...] = ()  # pairs, best first
     centers: tuple[CenterStanding, ...] = ()  # best first
     unseen: Unseen | None = None  # None where both parts were given and rows were held out
+    search: ModelSearch | None = None  # the rules; None where nothing competed
 
     def unseen_center(self, X: TableLike) -> np.ndarray | None:
         """(n,) of the training rows X by members that did not see them, NaN where all did.
@@ -87,6 +89,7 @@ class Recipe:
     residuals: str | None
     show_center: bool | None
     search: ModelSearch | None
+    time_budget: float | None
     levels: list[float]
     n_jobs: int | None
     gap: int | None = None  # where rows are in the order of time: see `clearbands.rows.time_order`
@@ -111,7 +114,7 @@ class Recipe:
 
     def on_all(self, train: Rows, rng: np.random.RandomState) -> Made:
         """Fit the parts so that every row is unseen by some; one that was given has no rival."""
-        search = ModelSearch() if self.search is None else self.search
+        search = self._search(train)
         standings, centers, reserves = self._centers(train, search, rng)
         outcome = compete(
             train,
@@ -125,7 +128,15 @@ class Recipe:
             n_centers=len(centers),
         )
         unseen = Unseen(outcome.rows, outcome.unseen, outcome.shrinkage)
-        return Made(outcome.parts, outcome.leaderboard, standings, unseen)
+        return Made(outcome.parts, outcome.leaderboard, standings, unseen, search)
+
+    def _search(self, train: Rows) -> ModelSearch:
+        """The rules that were given, or the default's, as far as the time allows."""
+        if self.search is not None:
+            return self.search
+        if self.time_budget is None:
+            return ModelSearch()
+        return search_within(self.time_budget, train, self.n_jobs)
 
     def _set_up(self, part: Part, rng: np.random.RandomState) -> Part:
         return set_up(part, self.levels, self.n_jobs, rng)
