@@ -140,7 +140,7 @@ def _choose(recipe: Recipe, work: TableWork, rng: np.random.RandomState) -> Made
     sample = work.sample.encoded
     n_judges = FEW_ROWS if recipe.is_given else search.judging_rows
     few = sample.take(np.arange(min(len(sample), n_judges)))
-    made = recipe.on_all(few, rng)._replace(unseen=None)
+    made = recipe.on_all(few, rng)._replace(unseen=None, search=search.of)
     store.write_part(CHOICE, tuple(made))
     return made
 

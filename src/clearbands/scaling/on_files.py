@@ -29,6 +29,11 @@ def check_for_files(given: Parameters, told: Told, work: Any, *, has_set: bool) 
             "A table in files is split by hashes of its rows, not in the order of time: leave "
             'split="random" and time out, or read the table into memory.'
         )
+    if given.time_budget is not None:
+        raise ValueError(
+            "time_budget is for rows in memory: a fit on files can be stopped at any time and goes "
+            "on from its work folder. Leave time_budget out, or choose fast()."
+        )
     if given.monotone is not None:
         raise ValueError("A table in files knows no monotone columns: leave monotone out.")
     if has_set:

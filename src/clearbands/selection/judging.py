@@ -262,6 +262,8 @@ def shrinkage(kept: Sequence[Contestant], components: Components) -> np.ndarray:
     )
     width = (components.aleatoric + components.epistemic)[:, :, 0].sum(axis=1)
     is_known = width > 0
+    if not is_known.any():
+        return np.ones(len(width))
     error = (kept[0].y - components.center)[is_known] / width[is_known]
     typical = mean_of(error**2, None if kept[0].weight is None else kept[0].weight[is_known])
     share_of_square = np.zeros(len(width))

@@ -79,7 +79,7 @@ def curve_pool(n_columns: int) -> dict[str, BaseEstimator]:
         trees = SymmetricTrees(max_depth=4, n_trees=200)
         pool["GAM"] = TreesOnSmooth(ExpectileGAM(), trees)
     if n_columns <= SURFACE_COLUMNS:
-        pool["surface"] = KernelRidge(n_landmarks=200, turn_rows=200)
+        pool["surface"] = KernelRidge(n_landmarks=200, turn_rows=100)
     return pool
 
 

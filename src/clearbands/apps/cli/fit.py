@@ -26,6 +26,7 @@ from clearbands.apps.cli.fit_options import (
     SupportText,
     Task,
     TaskName,
+    TimeBudget,
     TimeColumn,
     Unknown,
     UnknownGroups,
@@ -61,6 +62,7 @@ def fit(
     out: Out,
     level: Levels = [0.9],  # noqa: B006
     preset: PresetName = Preset.default,
+    time_budget: TimeBudget = None,
     calibration: CalibrationName = None,
     groups: Groups = None,
     calibration_groups: CalibrationGroups = None,
@@ -112,6 +114,7 @@ def fit(
         target_transform=target_transform and target_transform.value,
         whole_numbers=whole_numbers,
         pools_unknown=unknown_groups == Unknown.pool,
+        time_budget=time_budget,
     )
     if settings.pools_unknown and calibration_groups is None:
         raise ValueError(

@@ -57,6 +57,14 @@ Levels = Annotated[
 PresetName = Annotated[
     Preset, typer.Option("--preset", help="fast or thorough, or a variant of the paper.")
 ]
+TimeBudget = Annotated[
+    float | None,
+    typer.Option(
+        "--time-budget",
+        metavar="SECONDS",
+        help="Take the best search that is expected to be done by then.",
+    ),
+]
 CalibrationName = Annotated[
     Calibration | None,
     typer.Option(

@@ -71,6 +71,7 @@ class Settings:
     whole_numbers: bool = False
     monotone: Mapping[str, int] | None = None
     pools_unknown: bool = False  # groups that were not there are calibrated like all rows
+    time_budget: float | None = None  # seconds
 
     def __post_init__(self) -> None:
         from clearbands._compat import require
@@ -81,6 +82,16 @@ class Settings:
         check_support(self.support)
         if self.gap and not self.in_time:
             raise ValueError("--gap needs --time, the column that says when rows were.")
+        if self.time_budget is not None:
+            if self.time_budget <= 0:
+                raise ValueError(
+                    f"--time-budget is a number of seconds above 0, got {self.time_budget:g}."
+                )
+            if self.preset != "default":
+                raise ValueError(
+                    f"--time-budget chooses the search, and --preset {self.preset} has one of its "
+                    "own: leave one of them out."
+                )
         if self.preset == "deep":
             require("torch", what="Training networks", extra="deep")
 
@@ -116,6 +127,7 @@ class Settings:
         check_counts(classes, counts)
         asked = {
             "--preset": self.preset != "default",
+            "--time-budget": self.time_budget is not None,
             "--support": self.support is not None,
             "--target-transform": self.target_transform is not None,
             "--whole-numbers": self.whole_numbers,
@@ -148,6 +160,7 @@ class Settings:
             "target_transform": self.target_transform,
             "whole_numbers": self.whole_numbers or None,
             "monotone": self.monotone,
+            "time_budget": self.time_budget,
         }
         if self.in_time:
             given |= {"split": "time", "gap": self.gap}
