@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from clearbands import TableEncoder
-from clearbands.tables.kinds import KINDS, kind_of, numbers_of, texts_of, value_of
+from clearbands.tables.kinds import KINDS, kind_of, numbers_of, remark_on, texts_of, value_of
 
 DAYS = [dt.date(2024, 1, 1), dt.date(2024, 1, 2)]
 MOMENTS = [dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 2, 12)]
@@ -157,3 +157,27 @@ def test_columns_without_text_for_names_are_known_by_their_names_too():
         encoder.transform(table.set_axis([7, 8], axis=1))
     after_array = TableEncoder().fit(table.to_numpy())
     np.testing.assert_array_equal(after_array.transform(table.set_axis([7, 8], axis=1)), table)
+
+
+def test_empty_text_is_missing_and_nul_at_the_end_is_no_text():
+    column = nw.from_native(pl.Series(["a\0", "a", "", "\0", None]), series_only=True)
+    assert texts_of(column) == ["a", "a", None, None, None]
+
+
+def test_gaps_in_several_spellings_are_told():
+    values = pd.Series([np.nan, None, "", "nan", "a"], dtype=object)
+    column = nw.from_native(values, series_only=True)
+    assert texts_of(column) == [None, None, None, "nan", "a"]
+    assert "has gaps and the text 'nan' in 1 row" in remark_on(column, "c", "text")
+    full = nw.from_native(pl.Series(["None", "a"]), series_only=True)
+    assert remark_on(full, "c", "text") is None
+
+
+def test_moments_of_several_time_zones():
+    moments = [dt.datetime(2024, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=h))) for h in (1, 2)]
+    several = nw.from_native(pd.Series(moments, dtype=object), series_only=True)
+    assert kind_of(several, "t") == "datetime"
+    assert "several time zones; all are turned into UTC" in remark_on(several, "t", "datetime")
+    some = pd.Series([moments[0], dt.datetime(2024, 1, 1)], dtype=object)
+    with pytest.raises(ValueError, match="moments with a time zone and moments without one"):
+        kind_of(nw.from_native(some, series_only=True), "t")

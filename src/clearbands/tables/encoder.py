@@ -28,8 +28,8 @@ from clearbands.tables.kinds import (
     has_gaps,
     is_blank,
     kind_of,
-    number_in_text,
     numbers_of,
+    remark_on,
     texts_of,
 )
 from clearbands.tables.spelling import WHOLE
@@ -338,12 +338,9 @@ def _kinds(X: Table) -> dict[Name, str]:
         blank = {name for name, column in columns.items() if is_blank(column)}
         kinds = {n: "any" if n in blank else kind_of(c, n) for n, c in columns.items()}
         for name, column in columns.items():
-            if kinds[name] == "text" and (number := number_in_text(column)) is not None:
-                warn(
-                    f"Column {name!r} holds text, though nearly all of it are numbers such as "
-                    f"{number!r}: each counts as a category of its own. If they are numbers, turn "
-                    'them into such first, as `pandas.to_numeric(column, errors="coerce")` does.'
-                )
+            words = remark_on(column, name, kinds[name])
+            if words is not None:
+                warn(words)
     else:
         blank = set(np.flatnonzero(np.isnan(X).all(axis=0)).tolist())
         kinds = {j: "any" if j in blank else "number" for j in range(X.shape[1])}

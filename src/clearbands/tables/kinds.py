@@ -179,6 +179,8 @@ def kind_of(column: Series, name: Name) -> str:
         if issubclass(of, CONTAINERS) or _has_no_words(of):
             raise _no_kind(name, of.__name__)
     kinds = {_kind_of_value(of) for of in types}
+    if kinds == {"datetime"}:
+        _check_zones(column, name)
     return kinds.pop() if len(kinds) == 1 else "text"
 
 
@@ -234,6 +236,54 @@ def _looks_like_a_number(value: Any) -> bool:
     return True
 
 
+def _zones(column: Series) -> set[dt.timedelta | None]:
+    """How far the moments of a column of objects are from UTC; None where they do not say."""
+    moments = (value for value in _values(column) if value is not None)
+    return {moment.utcoffset() if isinstance(moment, dt.datetime) else None for moment in moments}
+
+
+def _check_zones(column: Series, name: Name) -> None:
+    zones = _zones(column)
+    if None in zones and len(zones) > 1:
+        raise ValueError(
+            f"Column {name!r} holds moments with a time zone and moments without one, which cannot "
+            "be compared; give all of them a time zone, or none."
+        )
+
+
+GAPS_IN_WORDS = frozenset({"nan", "none", "null", "na", "n/a", "<na>", "nat"})  # in lower case
+
+
+def remark_on(column: Series, name: Name, kind: str) -> str | None:
+    """What the owner of a column should know before a model learns from it, in one sentence.
+
+    >>> import narwhals.stable.v1 as nw, polars as pl
+    >>> remark_on(nw.from_native(pl.Series(["a", None, "nan"]), series_only=True), "c", "text")
+    "Column 'c' has gaps and the text 'nan' in 1 row, which looks like one but counts as a \
+category of its own; if it means a gap, leave it empty."
+    """
+    if kind == "datetime" and column.dtype == nw.Object and len(_zones(column)) > 1:
+        return f"Column {name!r} holds moments in several time zones; all are turned into UTC."
+    if kind != "text":
+        return None
+    number = number_in_text(column)
+    if number is not None:
+        return (
+            f"Column {name!r} holds text, though nearly all of it are numbers such as "
+            f"{number!r}: each counts as a category of its own. If they are numbers, turn "
+            'them into such first, as `pandas.to_numeric(column, errors="coerce")` does.'
+        )
+    texts = texts_of(column)
+    like_gaps = [text for text in texts if text is not None and text.lower() in GAPS_IN_WORDS]
+    if not like_gaps or None not in texts:
+        return None
+    rows = "1 row" if len(like_gaps) == 1 else f"{len(like_gaps)} rows"
+    return (
+        f"Column {name!r} has gaps and the text {like_gaps[0]!r} in {rows}, which looks like one "
+        "but counts as a category of its own; if it means a gap, leave it empty."
+    )
+
+
 MANY_NUMBERS = 20  # different ones: fewer may well be categories
 MOSTLY = 0.9
 
@@ -279,8 +329,12 @@ def numbers_of(column: Series, name: Name) -> np.ndarray:
 
 
 def texts_of(column: Series) -> list[str | None]:
-    """Text as it stands, None where it is missing; the category 1.0 is the category 1."""
-    return [None if value is None else _text(value) for value in _values(column)]
+    """Text as it stands, None where it is missing; the category 1.0 is the category 1.
+
+    Empty text is missing, as in a csv file, which cannot tell the two apart. NUL at the end, with
+    which some programs fill columns of a fixed width, is no part of a text.
+    """
+    return [None if value is None else _text(value) or None for value in _values(column)]
 
 
 def value_of(kind: str, number: float) -> Any:
@@ -322,4 +376,4 @@ def _floats(column: Series) -> np.ndarray:
 def _text(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return str(value)
+    return str(value).rstrip("\0")

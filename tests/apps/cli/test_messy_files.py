@@ -269,3 +269,42 @@ def test_a_number_that_was_fitted_as_text_is_text_in_every_format(tmp_path):
             scores.append(json.loads(done.stdout) | {"data": ""})
     assert len(set(tables)) == 1
     assert all(score == scores[0] for score in scores)
+
+
+def exported(n_rows, seed=0):
+    """A listing as it is exported in the US, with gaps and a word among the prices."""
+    rng = np.random.default_rng(seed)
+    area = rng.integers(500, 4000, n_rows)
+    prices = [f"${price:,.0f}" for price in 110 * area + rng.normal(0, 2e4, n_rows)]
+    days = [f"{m:02d}/{d:02d}/2008" for m, d in zip(*rng.integers(1, 13, (2, n_rows)), strict=True)]
+    return pl.DataFrame(
+        {"Price": [*prices[:-2], "sold", ""], "Area": area, "Listed": [*days[:-1], "07/25/2008"]}
+    )
+
+
+def test_targets_with_gaps_are_offered_a_way_and_files_are_remembered(tmp_path):
+    exported(90).write_csv(tmp_path / "old.csv")
+    fit = ("fit", tmp_path / "old.csv", "--target", "Price", "--out", tmp_path / "m.clear")
+    assert_fails(run(*fit), "holds 'sold' in row 89, which is no number", "--drop-missing-target")
+    done = run(*fit, "--drop-missing-target", "--preset", "b")
+    assert done.exit_code == 0, done.stderr
+    assert "Left out 2 rows of 90, whose target 'Price' is missing, such as 'sold'" in done.stderr
+    origin = clearbands.load(tmp_path / "m.clear").origin_
+    assert (origin.n_rows, origin.decimal, origin.date_orders) == (88, ".", {"Listed": "mdy"})
+    tables = []
+    for day in ("07/05/2008", "2008-07-05"):  # by itself the first may be in May
+        (tmp_path / "new.csv").write_text(f"Area;Listed\n900;{day}\n")
+        made = run("predict", tmp_path / "m.clear", tmp_path / "new.csv", "--out", "-")
+        assert made.exit_code == 0, made.stderr
+        tables.append(made.stdout)
+    assert tables[0] == tables[1]
+
+
+def test_text_that_looks_like_numbers_is_no_class_unless_asked(tmp_path):
+    path = tmp_path / "apps.csv"
+    pl.DataFrame({"x": range(60), "installs": ["10,000+", "5,000+"] * 30}).write_csv(path)
+    asked = ("fit", path, "--target", "installs", "--out", tmp_path / "m.clear")
+    said = "text that looks like numbers, such as '10,000+'", "--task classification"
+    assert_fails(run(*asked), *said)
+    assert run("inspect", path, "--target", "installs").exit_code == 2
+    assert_fails(run(*asked, "--columns-as", "installs=number"), "'installs' holds no number")

@@ -82,6 +82,14 @@ def test_where_nothing_decides_it_is_told():
     assert find("05/05/2008", "06/06/2008").in_words == ""  # the same either way
 
 
+def test_what_a_file_tells_counts_more_than_what_is_known_and_less_than_what_is_asked():
+    for cells in (("2008-07-05",), ("5 July 2008",), ("07/05/2008", "12/25/2008")):
+        for known in ("dmy", "mdy"):
+            assert find(*cells, known={"d": known}).column[0] == dt.date(2008, 7, 5)
+    assert find("2008-07-05", asked={"d": "mdy"}).column[0] == dt.date(2008, 7, 5)
+    assert find("07/05/2008", known={"d": "mdy"}, asked={"d": "dmy"}).order == "dmy"
+
+
 def test_a_few_bad_cells_are_missing_and_told():
     found = find(*["2008-05-21"] * 30, "soon")
     assert found.in_words == "1 cell read as missing, such as 'soon' in row 31"

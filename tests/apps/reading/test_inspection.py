@@ -1,6 +1,7 @@
 """What looks like a mistake in a table is told, and only that."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 from clearbands.apps.reading.inspection import inspect_table, warnings_about, warnings_about_target
@@ -73,6 +74,54 @@ def test_advice_can_be_typed_as_it_stands(inspected, name, values, advice):
     reading, columns = inspected(**{name: values, "x": np.linspace(0, 1, ROWS)})
     (words,) = warnings_about(reading, tuple(columns.values()), [name])
     assert advice in words
+
+
+def test_nearly_unique_columns_look_like_ids(inspected):
+    _, columns = inspected(
+        listing=[f"no. {i % 95}" for i in range(100)], town=[f"t{i % 80}" for i in range(100)]
+    )
+    assert columns["listing"].remark == "95 different texts in 100 rows: looks like an id"
+    assert columns["town"].remark == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        ("Store No", [17, 204, 3], "may be codes by their name"),
+        ("zip", [10115, 80331, 20095], "may be codes by their name"),
+        ("area", [10115, 80331, 20095], "of 5 digits that repeat"),
+        ("rooms", [1, 2, 3], "3 whole numbers, amounts or categories"),
+        ("year", list(range(1950, 1966)), ""),
+        ("price", [100.5, 20.25, 3.5], ""),
+    ],
+)
+def test_codes_are_named_but_not_warned_of(inspected, name, values, said):
+    repeated = [list(values)[i % len(values)] for i in range(48)]
+    reading, columns = inspected(**{name: repeated, "x": np.linspace(0, 1, 48)})
+    if said:
+        assert said in columns[name].hint
+        assert f"--columns-as {name}=text" in columns[name].hint.replace("'", "")
+        assert warnings_about(reading, tuple(columns.values()), [name]) == []
+    else:
+        assert columns[name].hint == ""
+
+
+def test_the_same_of_many_columns_is_said_once(inspected):
+    ids = {f"c{j}": [f"t{i}" for i in range(ROWS)] for j in range(300)}
+    reading, columns = inspected(**ids)
+    said = warnings_about(reading, tuple(columns.values()), list(ids))
+    assert len(said) == 5
+    assert said[-1] == "296 more columns like it; `clearbands inspect` shows them all."
+
+
+def test_lists_are_shown_and_can_be_dropped(tmp_path):
+    path = tmp_path / "data.parquet"
+    pl.DataFrame({"tags": [[1, 2]] * 3, "made": [{"a": 1}] * 3, "x": [1, 2, 3]}).write_parquet(path)
+    remarks = [column.remark for column in inspect_table(read_table(path))]
+    assert remarks[:2] == [
+        "holds lists, from which no model can learn",
+        "holds dicts, from which no model can learn",
+    ]
 
 
 def test_columns_in_a_few_words(inspected):

@@ -40,9 +40,9 @@ def take_target(reading: Reading, target: str, *, what: str = "The target") -> n
             shown = found.strays[0].value if found.strays else column.drop_nulls()[0]
             why = f" ({found.doubt})" if found.doubt else ""
             raise ValueError(f"{named} holds text such as {shown!r}{why}; it must be numbers only.")
-        column, strays = found.column, found.strays
-    if strays:
-        _refuse_strays(named, target, strays)
+        _refuse_strays(named, found.strays, f"--columns-as {quote(f'{target}=number')} ")
+        column, strays = found.column, ()
+    _refuse_strays(named, strays)
     if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
         shown = next(iter(column.drop_nulls().to_list()), None)
         raise ValueError(
@@ -58,13 +58,13 @@ def take_target(reading: Reading, target: str, *, what: str = "The target") -> n
 FILL_IN = "fill them in or remove those rows, as --drop-missing-target of fit does"
 
 
-def _refuse_strays(named: str, target: str, strays: Sequence[Stray]) -> None:
-    more = f" ({_rows(len(strays) - 1)} more like it)" if len(strays) > 1 else ""
-    raise ValueError(
-        f"{named} holds {strays[0].value!r} in row {strays[0].row}{more}, which is no number; "
-        f"correct or remove such rows, as --columns-as {quote(f'{target}=number')} with "
-        "--drop-missing-target of fit does."
-    )
+def _refuse_strays(named: str, strays: Sequence[Stray], options: str = "") -> None:
+    if strays:
+        more = f" ({_rows(len(strays) - 1)} more like it)" if len(strays) > 1 else ""
+        raise ValueError(
+            f"{named} holds {strays[0].value!r} in row {strays[0].row}{more}, which is no number; "
+            f"correct or remove such rows, as {options}--drop-missing-target of fit does."
+        )
 
 
 def drop_missing(reading: Reading, target: str) -> tuple[Reading, int]:
@@ -77,7 +77,9 @@ def drop_missing(reading: Reading, target: str) -> tuple[Reading, int]:
         is_there &= column.is_not_nan().fill_null(False)
     if not is_there.any():
         raise ValueError(f"The target {target!r} is missing in every row; choose another target.")
-    mended = {name: found for name, found in reading.mended.items() if name != target}
+    mended = dict(reading.mended)
+    if target in mended:
+        mended[target] = replace(mended[target], strays=())  # their rows are gone
     frame = reading.frame.filter(pl.Series(is_there))
     return replace(reading, frame=frame, mended=mended), len(column) - frame.height
 

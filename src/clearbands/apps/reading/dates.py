@@ -6,6 +6,7 @@ the file do, or the order of the rows, or what such files usually mean, and that
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 FIRST = 20  # values that tell whether a column may hold dates
-ORDERS = {"ymd": "year, month, day", "dmy": "day first", "mdy": "month first"}
+ORDERS = {"ymd": "year first or the month by its name", "dmy": "day first", "mdy": "month first"}
 CENTURY = 69  # two digits of a year from here on are of the last century
 
 TIME = r"(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?([AaPp]\.?[Mm]\.?)?"
@@ -27,6 +28,18 @@ MONTHS_AND_YEARS = r"^(?:(\d{4})[-/](\d{2})|(\d{1,2})[-/](\d{4}))$"
 WEEKDAY = r"^(?:[A-Za-z]{2,9}\.?,?\s+)?"
 DAY_AND_NAME = r"(\d{1,2})(?:st|nd|rd|th|\.)?[\s-]+([A-Za-zäéû]{3,9})\.?,?[\s-]+(\d{4}|\d{2})"
 NAME_AND_DAY = r"([A-Za-zäéû]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})"
+DATE = re.compile(
+    "|".join(
+        f"(?:{shape})"
+        for shape in (
+            DIGITS + BEHIND,
+            MONTHS_AND_YEARS,
+            WEEKDAY + DAY_AND_NAME + BEHIND,
+            WEEKDAY + NAME_AND_DAY + BEHIND,
+        )
+    )
+)
+CLOCK = re.compile(rf"^{TIME}$")
 MONTHS = {
     **{"jan": 1, "feb": 2, "fév": 2, "mar": 3, "mär": 3, "mrz": 3, "apr": 4, "avr": 4, "may": 5},
     **{"mai": 5, "jun": 6, "jui": 6, "jul": 7, "aug": 8, "aoû": 8, "sep": 9, "oct": 10, "okt": 10},
@@ -45,14 +58,17 @@ class Fields:
     has_names: bool  # of months
 
     @property
+    def is_open(self) -> bool:
+        """Whether day and month stand in front of the year, as numbers."""
+        return not (self.has_year_first or self.has_names)
+
+    @property
     def order(self) -> str | None:
         """As the column alone tells it."""
         import polars as pl
 
-        if self.has_year_first:
+        if not self.is_open:
             return "ymd"
-        if self.has_names:
-            return "dmy"
         above = self.parts.select((pl.col("one", "two") > 12).sum()).row(0)
         if above[0] != above[1]:
             return "dmy" if above[0] > above[1] else "mdy"
@@ -94,9 +110,12 @@ def find_dates(
     texts: Mapping[str, pl.Series],
     known: Mapping[str, str] | None = None,
     *,
+    asked: Mapping[str, str] | None = None,
     european: bool = False,
 ) -> dict[str, Dates]:
-    """The columns that hold dates; `known` orders are those of an earlier file of this kind.
+    """The columns that hold dates, day and month in the order that is `asked` for, or else told.
+
+    `known` orders are those of an earlier file of this kind, for columns that do not tell.
 
     >>> import polars as pl
     >>> found = find_dates({"sold": pl.Series("sold", ["07/05/2008", "12/25/2008"])})
@@ -105,7 +124,8 @@ def find_dates(
     """
     known = known or {}
     fields = {name: _fields(text) for name, text in texts.items() if _may_be_dates(text)}
-    orders = {name: known.get(name) or found.order for name, found in fields.items()}
+    orders = {name: found.order or known.get(name) for name, found in fields.items()}
+    orders |= {n: order for n, order in (asked or {}).items() if n in fields and fields[n].is_open}
     told = {order for order in orders.values() if order in ("dmy", "mdy")}
     usual = told.pop() if len(told) == 1 else "dmy" if european else "mdy"
     dates = {name: _in_order(found, orders[name], usual) for name, found in fields.items()}
@@ -115,7 +135,7 @@ def find_dates(
 def read_dates(text: pl.Series, known: Mapping[str, str] | None = None) -> Dates:
     """One column as dates, however few of its cells are such."""
     fields = _fields(text)
-    return _in_order(fields, (known or {}).get(text.name) or fields.order, "mdy")
+    return _in_order(fields, fields.order or (known or {}).get(text.name), "mdy")
 
 
 def _in_order(fields: Fields, order: str | None, usual: str) -> Dates:
@@ -130,10 +150,10 @@ def find_times(text: pl.Series) -> pl.Series | None:
     """The column as times of day, if all of it are such."""
     import polars as pl
 
-    text = trimmed(text)
     first = text.drop_nulls().head(FIRST)
-    if first.is_empty() or not first.str.contains(rf"^{TIME}$").all():
+    if first.is_empty() or not all(CLOCK.match(value.strip()) for value in first):
         return None
+    text = trimmed(text)
     parts = text.str.extract_groups(rf"^{TIME}$").struct.unnest()
     parts.columns = list(MOMENT[:-1])
     written = _clock(parts.with_columns(zone=pl.lit(None, pl.String)))
@@ -144,10 +164,7 @@ def find_times(text: pl.Series) -> pl.Series | None:
 
 def _may_be_dates(text: pl.Series) -> bool:
     """By the first values, which saves time."""
-    first = trimmed(text).drop_nulls().head(FIRST)
-    shapes = (DIGITS + BEHIND, MONTHS_AND_YEARS, WEEKDAY + DAY_AND_NAME + BEHIND,
-              WEEKDAY + NAME_AND_DAY + BEHIND)  # fmt: skip
-    return any(first.str.contains(shape).any() for shape in shapes)
+    return any(DATE.match(value.strip()) for value in text.drop_nulls().head(FIRST))
 
 
 def _fields(column: pl.Series) -> Fields:

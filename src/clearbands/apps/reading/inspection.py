@@ -83,15 +83,15 @@ def _type_in_words(column: pl.Series) -> str:
 
 
 def _inspect(name: str, reading: Reading) -> Inspected:
-    (column,) = columns_of(reading.frame.select(name))
-    blank = is_blank(nw.from_native(reading.frame, eager_only=True).get_column(name))
+    series = reading.frame[name]
+    (column,) = columns_of(series.to_frame())
+    blank = is_blank(nw.from_native(series, series_only=True))
     there = column.values[~column.is_missing]
     n_missing = len(column.values) - len(there)
     if blank:
         return Inspected(column.name, "-", n_missing, 0, "", "no value in any row")
     distinct, counts = np.unique(there.astype(str) if column.is_text else there, return_counts=True)
     shown = _range(column, there) if not column.is_text else _frequent(distinct, counts)
-    series = reading.frame[name]
     id_like = _like_an_id(column, series, len(distinct), n_missing)
     constant = "" if len(distinct) > 1 or len(there) < 2 else "the same value in every row"
     if constant and n_missing:

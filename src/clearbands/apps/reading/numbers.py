@@ -144,8 +144,10 @@ def as_numbers(column: pl.Series, decimal: str = ".") -> Numbers:
 
 def trimmed(column: pl.Series) -> pl.Series:
     """Without blanks around the text; null where nothing else is there."""
-    text = column.str.strip_chars()
-    return text.set((text == "").fill_null(False), None)
+    import polars as pl
+
+    text = pl.col(column.name).str.strip_chars()
+    return column.to_frame().select(pl.when(text != "").then(text)).to_series()
 
 
 def cell_parts(text: pl.Series) -> pl.DataFrame:

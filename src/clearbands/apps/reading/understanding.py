@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 CODE = r"^0\d+$"  # 01067 is a code, though it looks like a number
+FIRST = 20  # values that are looked at before all
 HALF = 0.5  # of the cells are numbers: then it is said why the column is none
 DATES = ("date", "datetime", "dmy", "mdy")
 
@@ -47,7 +48,7 @@ class Understood:
         self.columns[name] = found.column
         if found.in_words:
             self.mended[name] = found
-        if isinstance(found, Dates):
+        if isinstance(found, Dates) and found.order != "ymd":
             self.orders[name] = found.order
 
 
@@ -57,7 +58,7 @@ def find_signs(
     """The decimal signs: as asked for, or as the columns tell."""
     if asked.decimal is not None:
         return Decimals(asked.decimal)
-    return find_decimals(texts, dialect.separator, known.decimal)
+    return find_decimals(having_digits(texts), dialect.separator, known.decimal)
 
 
 def understand(
@@ -71,9 +72,12 @@ def understand(
     """Each column as what it looks like, or as the kind that is wanted of it, where it can be."""
     kinds = kinds or {}
     understood = Understood(decimals)
-    orders = dict(known.orders) | {n: kind for n, kind in kinds.items() if kind in ("dmy", "mdy")}
-    may_be_dates = {name: text for name, text in texts.items() if kinds.get(name, "date") in DATES}
-    dates = find_dates(may_be_dates, orders, european=european)
+    with_digits = having_digits(texts)
+    asked = {name: kind for name, kind in kinds.items() if kind in ("dmy", "mdy")}
+    may_be_dates = {
+        name: text for name, text in with_digits.items() if kinds.get(name, "date") in DATES
+    }
+    dates = find_dates(may_be_dates, known.orders, asked=asked, european=european)
     for name, text in texts.items():
         kind = kinds.get(name)
         if kind == "text":
@@ -82,13 +86,40 @@ def understand(
             _as_number(understood, name, text)
         elif kind in DATES:
             understood.take(name, dates[name]) if name in dates else None
-        else:
+        elif name in with_digits:
             _as_it_looks(understood, name, text, dates.get(name))
+        else:
+            _without_digits(understood, name, text)
     return understood
+
+
+def having_digits(texts: Mapping[str, pl.Series]) -> dict[str, pl.Series]:
+    """The columns that may hold numbers or dates; the others need no second look."""
+    import polars as pl
+
+    if not texts:
+        return {}
+    frame = pl.DataFrame([text.alias(name) for name, text in texts.items()])
+    has = frame.select(pl.all().str.contains(r"\d").any()).row(0)
+    return {name: text for (name, text), found in zip(texts.items(), has, strict=True) if found}
+
+
+def _without_digits(understood: Understood, name: str, text: pl.Series) -> None:
+    import polars as pl
+
+    if text.null_count() == len(text):
+        understood.columns[name] = text.cast(pl.Float64)
+        return
+    truths = as_truths(text)
+    if truths is not None:
+        understood.columns[name] = truths
 
 
 def as_truths(text: pl.Series) -> pl.Series | None:
     """The column as true and false, if it holds nothing else."""
+    first = next((value for value in text.head(FIRST) if value is not None), None)
+    if first is not None and first.lower() not in TRUTHS:
+        return None  # without a look at the others, which saves time
     lowered = text.str.to_lowercase()
     there = lowered.drop_nulls()
     if there.is_empty() or not there.is_in(TRUTHS).all():
@@ -108,15 +139,6 @@ def _as_number(understood: Understood, name: str, text: pl.Series) -> None:
 
 
 def _as_it_looks(understood: Understood, name: str, text: pl.Series, dates: Dates | None) -> None:
-    import polars as pl
-
-    if text.null_count() == len(text):
-        understood.columns[name] = text.cast(pl.Float64)
-        return
-    truths = as_truths(text)
-    if truths is not None:
-        understood.columns[name] = truths
-        return
     if text.str.contains(CODE).any():
         understood.codes.append(name)
         return
