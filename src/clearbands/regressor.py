@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,15 +21,19 @@ from clearbands.calibration.calibration_set import (
     scale,
 )
 from clearbands.calibration.calibrators import ClearCalibrator
+from clearbands.calibration.guarantee import Guarantee
+from clearbands.calibration.rolling import Pace, RefitWarning, Rolling
 from clearbands.engine.progress import Listener, listening
 from clearbands.engine.threads import one_blas_thread
 from clearbands.models.monotone import Monotone, check_groups_are_free
+from clearbands.prediction.answering import AnsweringRegressor
 from clearbands.prediction.interval_regressor import check_encoder_sees_no_target
 from clearbands.prediction.outlook import Outlook
-from clearbands.prediction.updating import UpdatingRegressor
+from clearbands.prediction.updating import begin, later_times, warn_if_seen
 from clearbands.rows.checks import check_table
 from clearbands.rows.labels import Told, read_labels, read_order
 from clearbands.rows.renamed import renamed
+from clearbands.rows.telling import warn
 from clearbands.rows.typed import Calibration, Residuals, Seed, Split, TableLike
 from clearbands.scaling.on_files import OnFiles, check_for_files, check_nothing_for_files
 from clearbands.scaling.roles import read_roles
@@ -53,7 +59,7 @@ EPISTEMIC_SHARES = {"least_epistemic": 0.02, "usual_epistemic": 0.1}
 docs/reliability.md, by `experiments/beyond.py`."""
 
 
-class ClearRegressor(UpdatingRegressor):
+class ClearRegressor(AnsweringRegressor):
     """Calibrated prediction intervals that tell noise from ignorance.
 
     Parameters
@@ -371,6 +377,93 @@ class ClearRegressor(UpdatingRegressor):
             return self.calibrator
         is_given = self.epistemic is not None and self.aleatoric is not None
         return ClearCalibrator() if is_given else ClearCalibrator(**EPISTEMIC_SHARES)
+
+    @renamed(groups="calibration_groups")
+    def update(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        *,
+        time: ArrayLike | None = None,
+        calibration_groups: ArrayLike | None = None,
+        window: int | None = None,
+        rate: float | None = None,
+        lead: int | None = None,
+    ) -> Self:
+        """Calibrate on with rows whose targets became known, in the order of time.
+
+        Each row is first judged by the interval it would have got, then joins the window of the
+        last rows that intervals are calibrated on. Bounds below and above are quantiles of their
+        errors, each at a share that adapts, so that in the long run the coverage is met for any
+        sequence of rows (adaptive conformal inference). Quantiles and distributions, and their
+        median with them, move to where the last rows are. `predict` does not: center and widths are
+        not fitted again, and intervals reach to the center wherever it is. A `RefitWarning` says
+        when the model should be fitted anew. What is kept is `rolling_`, and saved with the model;
+        all later answers use it. Several threads may update one model: rows join in the order in
+        which the calls are done.
+
+        Parameters
+        ----------
+        time : (n,), optional
+            Where the model knows the time of its last row: rows must be later.
+        calibration_groups
+            As in `predict_interval`.
+        window : int, optional
+            How many of the last rows count, at first 1,000; calibration rows fill it to begin with.
+        rate : float, optional
+            By how much one row moves the share of its side: by default a twentieth of
+            (1 - level) / 2, and less with a lead of more than 10; 0 moves the window alone.
+        lead : int, optional
+            How many rows pass until the target of a row is known, at first `gap` + 1; with
+            forecasts 24 hours ahead, made every hour, 24. Each row is judged with what was known
+            then.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.linear_model import LinearRegression
+        >>> from clearbands import ClearRegressor, FoldedEnsemble, ScaledResiduals
+        >>> X = np.arange(300.0)[:, None]
+        >>> y = X[:, 0] + np.resize([-1.0, 0.0, 1.0, 2.0, -2.0], 300)
+        >>> parts = FoldedEnsemble(LinearRegression()), ScaledResiduals(LinearRegression())
+        >>> model = ClearRegressor(*parts, split="time", random_state=0).fit(X[:200], y[:200])
+        >>> model = model.update(X[200:], y[200:])
+        >>> model.rolling_.n_rows, model.rolling_.coverage.shape
+        (100, (1,))
+        """
+        found = self.placed(X, y, calibration_groups=calibration_groups)
+        warn_if_seen(found.positions, float(self.levels_[0]))
+        with self._one_update:
+            before = self._at_pace(window=window, rate=rate, lead=lead)
+            times = later_times(time, len(found.positions), self._rolling, self.last_time_)
+            after = before.after(found.positions, found.strange, times)
+            self.rolling_ = after
+            self.guarantee_ = Guarantee.ADAPTIVE.value
+        advice = after.advice()
+        if advice is not None and before.advice() is None:
+            warn(advice, RefitWarning)
+        return self
+
+    @property
+    def _one_update(self) -> threading.Lock:
+        """Held while rows join the window: whatever thread they come from, none is lost."""
+        return self.__dict__.setdefault("_lock", threading.Lock())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the lock, which belongs to one model in one process."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_lock"}
+
+    def _at_pace(self, **asked: Any) -> Rolling:
+        """How far calibration has come, from now on at this pace."""
+        given = {name: value for name, value in asked.items() if value is not None}
+        if self._rolling is not None:
+            return self._rolling.at_pace(replace(self._rolling.pace, **given))
+        return begin(self.levels_, self._bands(), replace(self.first_pace(), **given))
+
+    def first_pace(self) -> Pace:
+        """That of the first update: what the gap kept from the fit, updates do not know either."""
+        return Pace(lead=1 + self.gap)
 
     @renamed(groups="by")
     def report(

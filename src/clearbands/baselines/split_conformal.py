@@ -21,7 +21,6 @@ from clearbands.calibration.calibrators import FixedRatioCalibrator
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.prediction.interval_regressor import (
     IntervalRegressor,
-    WidthRegressor,
     make_encoder,
     was_fitted_elsewhere,
 )
@@ -29,7 +28,7 @@ from clearbands.rows.copies import check_copies
 from clearbands.rows.split import Rows, hold_out
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import fit_weighted
-from clearbands.uncertainty.bands import Components
+from clearbands.uncertainty.bands import Components, make_interval
 from clearbands.uncertainty.epistemic import EpistemicPart
 from clearbands.uncertainty.pcs_ensemble import PCSEnsemble
 
@@ -93,7 +92,26 @@ class SplitConformal(IntervalRegressor):
         return Guarantee.COPIES if has_copies else Guarantee.of("conformal", weight)
 
 
-class Additive(SplitConformal, WidthRegressor):
+class WidthConformal(SplitConformal):
+    """Intervals that are a center and two calibrated widths on either side."""
+
+    @abstractmethod
+    def _components(self, X: TableLike) -> Components:
+        """Center and uncalibrated widths of encoded rows."""
+
+    def components(self, X: TableLike) -> Components:
+        """Center (n,) and the uncalibrated aleatoric and epistemic widths (n, 2, k)."""
+        with self._door(X) as (_, encoded):
+            return self._components(encoded)
+
+    def predict_interval(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
+        """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""
+        components = self.components(X)
+        widths = np.add(*self.calibrator_.scale(components.aleatoric, components.epistemic))
+        return components.center, make_interval(components.center, widths)
+
+
+class Additive(WidthConformal):
     """Bounds that one calibrated multiple of the epistemic widths moves, outwards or inwards."""
 
     def _calibrate(self, held_out: Rows, levels: list[float]) -> AdditiveCalibrator:
@@ -102,7 +120,7 @@ class Additive(SplitConformal, WidthRegressor):
         )
 
 
-class AroundPCS(SplitConformal, WidthRegressor):
+class AroundPCS(WidthConformal):
     """Baselines around the center of an epistemic part."""
 
     epistemic: EpistemicPart | None

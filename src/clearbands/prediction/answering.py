@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +16,7 @@ from clearbands.calibration.calibration_set import scale
 from clearbands.calibration.distribution import SIDES, AnyLevel, Distribution
 from clearbands.calibration.groups import GroupCalibrator
 from clearbands.calibration.rolling import Rolling
-from clearbands.prediction.answers import Answers
+from clearbands.prediction.answers import Answers, check_finite
 from clearbands.prediction.extrapolation import Extrapolation
 from clearbands.prediction.familiarity import (
     NO_FAMILIARITY,
@@ -24,7 +25,7 @@ from clearbands.prediction.familiarity import (
     texts_of_rows,
 )
 from clearbands.prediction.forecast import Forecast
-from clearbands.prediction.interval_regressor import WidthRegressor
+from clearbands.prediction.interval_regressor import IntervalRegressor
 from clearbands.prediction.outlook import Outlook
 from clearbands.prediction.partitions import frame_partitions, predict_partitions
 from clearbands.prediction.predictions import answer
@@ -50,7 +51,14 @@ NO_OUTLOOK = (
 )
 
 
-class AnsweringRegressor(WidthRegressor):
+class Placed(NamedTuple):
+    """Rows with their targets, as the fit sees them."""
+
+    positions: np.ndarray  # (n,): the bands that just contain them, see `AnyLevel`
+    strange: np.ndarray | None  # (n,): which of them are unfamiliar; None where nobody knows
+
+
+class AnsweringRegressor(IntervalRegressor):
     """Subclasses keep `levels_`, a `calibrator_`, and `any_level_` made from the same rows.
 
     `calibration_groups` are labels (n,) of the rows, or the name of a column of X; they are
@@ -68,6 +76,10 @@ class AnsweringRegressor(WidthRegressor):
     support: Any
     target_transform: Any
     whole_numbers: bool
+
+    @abstractmethod
+    def _components(self, X: TableLike) -> Components:
+        """Center and uncalibrated widths of encoded rows."""
 
     @renamed(groups="calibration_groups")
     def predict_interval(
@@ -209,7 +221,8 @@ class AnsweringRegressor(WidthRegressor):
 
         On the scale of `target_transform`, where there is one.
         """
-        found = super().components(X)
+        with self._door(X) as (_, encoded):
+            found = self._components(encoded)
         return found._replace(center=self._targets.unshifted(found.center))
 
     @renamed(groups="calibration_groups")
@@ -391,6 +404,20 @@ class AnsweringRegressor(WidthRegressor):
         with np.errstate(invalid="ignore", divide="ignore"):
             kept = np.where(after > before, before / after, 1.0)
         return outlook.noise(components)[:, :, None] * kept
+
+    def placed(self, X: TableLike, y: Any, *, calibration_groups: Any = None) -> Placed:
+        """Where rows lie in the bands of the fit, whatever was updated since."""
+        with self._door(X) as (table, encoded):
+            components = self._components(encoded)
+            rows = self._check_rows(table, y, reset=False)
+        targets = self._targets.check(rows.y)
+        labels = self._labels(X, calibration_groups, len(rows))
+        center, *parts = self._widened(scale(self.calibrator_, components, labels), encoded, table)
+        bands, distances = self._bands(), np.add(*parts)
+        check_finite(bands, distances)
+        positions = bands.positions_of(targets, center, distances)
+        is_known = self.familiar_ is not None
+        return Placed(positions, self._unfamiliar(table, encoded, components) if is_known else None)
 
     def _unfamiliar(self, table: Any, encoded: Any, components: Components) -> np.ndarray:
         familiar = self._check_familiar()

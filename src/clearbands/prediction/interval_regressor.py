@@ -32,7 +32,6 @@ from clearbands.rows.typed import Table, TableLike
 from clearbands.rows.weighting import check_row_weight
 from clearbands.tables.categories import CategoryCodes
 from clearbands.tables.encoder import TableEncoder, encode
-from clearbands.uncertainty.bands import Components, make_interval
 
 
 class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
@@ -119,25 +118,6 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.encoder is not None
         return tags
-
-
-class WidthRegressor(IntervalRegressor):
-    """Intervals that are a center and two calibrated widths on either side."""
-
-    @abstractmethod
-    def _components(self, X: TableLike) -> Components:
-        """Center and uncalibrated widths of encoded rows."""
-
-    def components(self, X: TableLike) -> Components:
-        """Center (n,) and the uncalibrated aleatoric and epistemic widths (n, 2, k)."""
-        with self._door(X) as (_, encoded):
-            return self._components(encoded)
-
-    def predict_interval(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
-        """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""
-        components = self.components(X)
-        widths = np.add(*self.calibrator_.scale(components.aleatoric, components.epistemic))
-        return components.center, make_interval(components.center, widths)
 
 
 def was_fitted_elsewhere(part: BaseEstimator | None, *, has_set: bool) -> bool:
