@@ -423,7 +423,7 @@ class ClearRegressor(AnsweringRegressor):
         >>> import numpy as np
         >>> from sklearn.linear_model import LinearRegression
         >>> from clearbands import ClearRegressor, FoldedEnsemble, ScaledResiduals
-        >>> X = np.arange(300.0)[:, None]
+        >>> X = np.sin(np.arange(300.0))[:, None]
         >>> y = X[:, 0] + np.resize([-1.0, 0.0, 1.0, 2.0, -2.0], 300)
         >>> parts = FoldedEnsemble(LinearRegression()), ScaledResiduals(LinearRegression())
         >>> model = ClearRegressor(*parts, split="time", random_state=0).fit(X[:200], y[:200])
