@@ -16,5 +16,5 @@ def test_a_classifier_serves_what_the_command_writes():
     y = np.where(X["age"] + rng.normal(size=80) > 0, "yes", "no")
     model = ClearClassifier(LogisticRegression(), 2, 1, random_state=0).fit(X, y)
     served = PredictionTable(model).predict(X)
-    assert list(served.columns[:2]) == ["class", "set"]
+    assert list(served.columns[:2]) == ["prediction", "set_90"]
     assert_frame_equal(served, pd.DataFrame(predict_classes(model, X).columns()))

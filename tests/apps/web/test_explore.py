@@ -93,7 +93,7 @@ def test_the_bands_are_those_of_the_model(scene):
     for number, model in enumerate((small_model(), small_model(1))):
         point, intervals = model.predict_interval(frame)
         for j, band in enumerate(views.overview(scene)["models"][number]["bands"]):
-            assert band["center"] == point.tolist()
+            assert band["prediction"] == point.tolist()
             assert band["lower"] == intervals[:, 0, j].tolist()
             assert band["upper"] == intervals[:, 1, j].tolist()
             inner = np.subtract(band["inner_upper"], band["inner_lower"])
@@ -103,14 +103,14 @@ def test_the_bands_are_those_of_the_model(scene):
 @pytest.mark.parametrize("column", COLUMNS)
 def test_along_a_column_only_that_column_moves(scene, column):
     answer = views.along(scene, ROW, column)
-    (here,) = answer["models"][0]["here"][0]["center"]
+    (here,) = answer["models"][0]["here"][0]["prediction"]
     frame = pl.DataFrame([ROW]).with_columns(pl.col("sold").str.to_date())
     assert here == small_model().predict(frame)[0]
     places = answer["places"]
     band = answer["models"][0]["bands"][0]
-    assert len(band["center"]) == len(places)
+    assert len(band["prediction"]) == len(places)
     if column in ("age", "heated", "colour"):  # the row's own value is among the places
-        assert band["center"][places.index(ROW[column])] == here
+        assert band["prediction"][places.index(ROW[column])] == here
 
 
 def test_the_chance_and_the_fan_are_those_of_the_model(scene):
