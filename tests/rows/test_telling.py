@@ -48,7 +48,8 @@ def test_few_rows_are_told_of_once_not_for_every_pair_that_competes():
 
 @pytest.mark.slow
 def test_a_warning_points_at_the_call_however_deep_it_was_noticed(tmp_path):
-    X, y = np.repeat(np.linspace(0, 1, 60), 2)[:, None], np.repeat(np.linspace(0, 1, 60), 2)
+    X = np.repeat(np.random.default_rng(0).normal(size=(60, 1)), 2, axis=0)
+    y = 2 * X[:, 0] + np.repeat(np.random.default_rng(1).normal(size=60), 2)
     file = tmp_path / "rows.parquet"
     pl.DataFrame({"x": X[:, 0], "y": y}).write_parquet(file)
     arrays = y[:5], y[:5], np.ones((5, 2)), np.ones((5, 2))
