@@ -21,6 +21,7 @@ from experiments import (
     datasets,
     distributions,
     labelling,
+    mixed,
     outside,
     published,
     results,
@@ -46,6 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     benchmark.add_commands(commands)
     choosing.add_commands(commands)
     outside.add_commands(commands)
+    mixed.add_commands(commands)
     beside.add_commands(commands)
     results_page.add_commands(commands)
     simulations.add_commands(commands)

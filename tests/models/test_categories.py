@@ -86,6 +86,14 @@ def test_a_name_for_every_row_is_not_shown(seed):
     assert learn(X, rng.randn(400))[1].shape[1] == 1
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_name_that_few_rows_share_is_not_taken_at_its_word(seed):
+    rng = np.random.RandomState(seed)
+    code = rng.randint(0, 4_000, 400)
+    _, left = shrunken_effects(code, 4_000, rng.randn(400), np.ones(400))
+    assert left[code].min() < 0.4  # of a name that one row has
+
+
 def test_codes_that_a_member_has_not_seen_are_new():
     X, y, _ = streets()
     worths, _ = learn(X, y)

@@ -6,6 +6,10 @@ import numpy as np
 
 from clearbands.engine.compiled import kernel
 
+DOUBT = 30.0
+"""Rows that say, beside those that share a code, that codes make no difference: where hardly any
+two share one, these alike by chance must not let every other code be taken at its word."""
+
 
 @kernel
 def renew_effects(
@@ -18,8 +22,8 @@ def renew_effects(
     of a code it is, are filled; the last value is of codes that no row has, and stays 0.
 
     The share that is left of the mean of m rows is m / (m + a), where a is the variance within
-    codes over that between them, as the rows tell by an analysis of variance. A code weighs what
-    its rows do by `weight` (n,).
+    codes over that between them, as the rows tell by an analysis of variance, with some `DOUBT`. A
+    code weighs what its rows do by `weight` (n,).
     """
     n_rows, n_values = len(code), len(effect)
     rows, mean = np.zeros(n_values), np.zeros(n_values)
@@ -39,12 +43,13 @@ def renew_effects(
             n_codes += 1
             squares += rows[value] ** 2
             between += rows[value] * (mean[value] - middle) ** 2
-    within = 0.0
+    within, around = 0.0, 0.0
     for i in range(n_rows):
         within += weight[i] * (rest[i] - mean[code[i]]) ** 2
+        around += weight[i] * (rest[i] - middle) ** 2
     spread = n - squares / n
     if n > n_codes and spread > 0:
-        within /= n - n_codes
+        within = (within + DOUBT * around / n) / (n - n_codes + DOUBT)
         between = (between - (n_codes - 1) * within) / spread
         if between > 0:
             for value in range(n_values):

@@ -20,6 +20,8 @@ SWEEPS = 2
 MOST_COLUMNS = 256
 """Of numbers: with more, the line that they are taken out by would cost more than trees do."""
 
+ERRORS = 2.0  # standard ones that a gain must be above 0 to pay
+
 RIDGE = 1e-3  # of that line, beside columns of variance 1
 
 
@@ -198,7 +200,7 @@ def _pays(effects: list[np.ndarray], rest: np.ndarray, count: np.ndarray) -> lis
 def _is_less(error: np.ndarray, other: np.ndarray, count: np.ndarray) -> bool:
     """Whether any of the errors (n, s) has a smaller mean square than the other, not by chance."""
     gain = other**2 - error**2
-    return bool((count @ gain > np.sqrt(count @ gain**2)).any())
+    return bool((count @ gain > ERRORS * np.sqrt(count @ gain**2)).any())
 
 
 def _standardised(X: np.ndarray, count: np.ndarray) -> np.ndarray:

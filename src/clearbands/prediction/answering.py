@@ -484,7 +484,7 @@ class AnsweringRegressor(IntervalRegressor):
                 new_gaps = self.encoder_.new_gaps(table)
         if beyond.forgetting is not None and familiar is not None:
             with trusting(table):
-                unknown = familiar.unknown(texts_of_rows(self.encoder_, table))
+                unknown = familiar.unusual(texts_of_rows(self.encoder_, table))
         return beyond.widen(calibrated, encoded, self.levels_.tolist(), unknown, new_gaps)
 
     def _labels(
