@@ -1,9 +1,10 @@
 """How curves of real tables go: the numbers of `CurvePrior`, and how well designs forecast.
 
-The numbers are those by which the beginnings of real curves make what came likely. Designs are
-judged on tables that had no part in the numbers.
+The numbers are those by which the beginnings of curves make what came likely: with 2, 4, 8 times
+the rows of real tables, and without end where noise was simulated. Designs are judged on tables
+that had no part in the numbers.
 
-usage: python -m experiments.why.prior CURVES.csv
+usage: python -m experiments.why.prior experiments/results/why_curves.csv
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import pandas as pd
 from scipy.optimize import minimize
 
 from clearbands.prediction.curve_posterior import PRIOR, CurvePosterior, CurvePrior, extrapolate
-from experiments.why.tables import SIMULATIONS
+from experiments.why.tables import SIMULATIONS, simulate
 
 GUESS = {  # and how much a number may differ from it
     "half": (6.0, 3.0),
@@ -46,7 +47,7 @@ class Case(NamedTuple):
     sizes: np.ndarray
     errors: np.ndarray
     covariance: np.ndarray
-    came: dict[int, float]  # by how many times the rows: errors over those of now
+    came: dict[float, float]  # by how many times the rows: errors over those of now
 
     def posterior(self, prior: CurvePrior) -> CurvePosterior:
         known = self.sizes, self.errors, self.covariance
@@ -66,6 +67,9 @@ def cases(curves: pd.DataFrame) -> Iterator[Case]:
             for times in (2, 4, 8, 16)
             if (*key, row.rows * times) in steps.index
         }
+        if row.table in SIMULATIONS:
+            sd = simulate(row.table, 20_000, 0)[0].sd
+            came[np.inf] = float(np.sqrt(2 / np.pi) * sd.mean() / now)
         details = json.loads(row.details)
         arrays = (np.array(details[name]) for name in ("sizes", "mae", "covariance"))
         if came:
@@ -77,7 +81,9 @@ def log_score(case: Case, prior: CurvePrior) -> float:
     posterior = case.posterior(prior)
     scores = []
     for times, came in case.came.items():
-        left = posterior._left(times * case.rows) / posterior._left(case.rows)
+        left = 0.0
+        if np.isfinite(times):
+            left = posterior._left(times * case.rows) / posterior._left(case.rows)
         factor = 0.5 * np.log(posterior.noise**2 + (1 - posterior.noise**2) * left)
         away = (np.log(came) - factor) / LADDER_NOISE
         scores.append(np.log(np.mean(np.exp(-0.5 * np.minimum(away**2, 60)))))
@@ -115,8 +121,8 @@ def forecasts(given: list[Case], prior_for: dict[str, CurvePrior]) -> pd.DataFra
         own, flat = case.posterior(prior_for[case.table]), case.posterior(FLAT)
         for times, came in case.came.items():
             found = {"table": case.table, "n": case.rows, "times": times, "came": came}
-            found |= {"nothing": 1.0, "line": min(1.0, times**slope)}
-            found["last doubling"] = min(1.0, times**last)
+            found |= {"nothing": 1.0, "line": min(1.0, times ** min(slope, 0.0))}
+            found["last doubling"] = times ** min(last, 0.0)
             for name, posterior in (("posterior", own), ("flat", flat)):
                 likely = posterior.factors(times)
                 found |= {name: likely.middle, f"{name} low": likely.low}
@@ -155,19 +161,17 @@ def main() -> None:
     parser.add_argument("--evaluations", type=int, default=250)
     given = parser.parse_args()
     every = list(cases(pd.read_csv(given.file)))
-    real = [case for case in every if case.table not in SIMULATIONS]
-    names = sorted({case.table for case in real})
-    print(f"{len(real)} beginnings of {len(names)} real tables")
-    prior = fit(real, given.evaluations)
-    print(prior)
-    prior_for = dict.fromkeys(SIMULATIONS, prior)
-    for part in np.array_split(np.random.RandomState(0).permutation(names), 3):
-        others = fit([case for case in real if case.table not in part], given.evaluations)
+    names = sorted({case.table for case in every})
+    print(f"{len(every)} beginnings of {len(names)} tables, {len(SIMULATIONS)} of them simulated")
+    print(fit(every, given.evaluations))
+    prior_for = {}
+    for part in np.array_split(np.random.RandomState(0).permutation(names), 4):
+        others = fit([case for case in every if case.table not in part], given.evaluations)
         prior_for |= dict.fromkeys(part, others)
-    print("real tables, that had no part in the numbers")
-    tell(forecasts(real, prior_for))
-    print("simulated tables")
-    tell(forecasts([case for case in every if case.table in SIMULATIONS], prior_for))
+    for are_simulated in (False, True):
+        some = [case for case in every if (case.table in SIMULATIONS) == are_simulated]
+        print("simulated" if are_simulated else "real", "tables, that had no part in the numbers")
+        tell(forecasts(some, prior_for))
 
 
 if __name__ == "__main__":

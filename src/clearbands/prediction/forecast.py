@@ -44,11 +44,15 @@ class Forecast:
 
     def to_frame(self) -> Any:
         """A line per number of rows: rows, and each measure with its low and high end."""
-        columns: dict[str, np.ndarray] = {"rows": self.rows}
+        return make_frame(self.columns(), FrameKind())
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The columns of the frame by their names."""
+        found: dict[str, np.ndarray] = {"rows": self.rows}
         for name in MEASURES:
             middle, low, high = getattr(self, name) * self.factors.T
-            columns |= {name: middle, f"{name}_low": low, f"{name}_high": high}
-        return make_frame(columns, FrameKind())
+            found |= {name: middle, f"{name}_low": low, f"{name}_high": high}
+        return found
 
     def sentence(self) -> str:
         """What most rows but the last would do, in words.

@@ -116,11 +116,8 @@ class Uncertainty:
         Widths add like standard deviations that go together, not like variances: where noise and
         the errors of the model are of equal size, the share of ignorance is 0.29.
         """
-        named = np.where(_is_ignorance(self.epistemic_share), EPISTEMIC.plain, ALEATORIC.plain)
-        if self.noise_range is None:
-            return named
-        low, high = (_is_ignorance(1 - each) for each in self.noise_range[::-1])
-        return np.where(low == high, named, UNCLEAR)
+        likely = None if self.noise_range is None else 1 - self.noise_range[::-1]
+        return _larger(self.epistemic_share, likely)
 
     @property
     def epistemic_share(self) -> np.ndarray:
@@ -137,6 +134,12 @@ class Uncertainty:
         finite = self.widths[np.isfinite(self.widths).all(axis=1)]
         aleatoric, epistemic = finite.sum(axis=0)
         return float(epistemic / (aleatoric + epistemic)) if aleatoric + epistemic > 0 else 0.5
+
+    @property
+    def mean_dominant(self) -> str:
+        """The same as `dominant`, of all rows together."""
+        likely = None if self.noise_range is None else (self.share_low, self.share_high)
+        return str(_larger(self.mean_share, likely))
 
     @property
     def share_low(self) -> float | None:
@@ -214,9 +217,14 @@ class Uncertainty:
         return Shown(_plain(title), columns, f"{count(left, 'more row')}" if left else "")
 
 
-def _is_ignorance(share: np.ndarray) -> np.ndarray:
-    """Whether what is not noise has the larger square."""
-    return (1 - share) ** 2 < 0.5
+def _larger(share: Any, likely: Any) -> np.ndarray:
+    """Which part has the larger square, of shares and the ends of their ranges, if there are."""
+    is_ignorance = (1 - np.asarray(share)) ** 2 < 0.5
+    named = np.where(is_ignorance, EPISTEMIC.plain, ALEATORIC.plain)
+    if likely is None:
+        return named
+    low, high = ((1 - np.asarray(end)) ** 2 < 0.5 for end in likely)
+    return np.where(low == high, named, UNCLEAR)
 
 
 def _plain(words: str) -> str:

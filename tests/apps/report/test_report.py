@@ -26,6 +26,7 @@ from clearbands import (
     MemberEnsemble,
     ResidualQuantiles,
     diagnostics,
+    fast,
 )
 from clearbands.apps.report import Report, coverage, figures, make_report, widths
 from clearbands.apps.report.facts import gather
@@ -250,6 +251,15 @@ def test_how_many_rows_were_shuffled_is_said(model, monkeypatch):
     monkeypatch.setattr(importance, "MOST_ROWS", 60)
     text = Page(model.report(*houses(90, seed=1)).html).text
     assert "shuffled between 60 of the 90 rows, drawn at random to bound the work." in text
+
+
+def test_the_reason_starts_with_what_more_rows_would_do():
+    model = fast(random_state=0).fit(*houses(90))
+    text = Page(model.report(*houses(60, seed=1)).html).text
+    assert "10 times the rows would make these intervals" in text
+    parts = model.predict_uncertainty(houses(60, seed=1)[0])
+    assert f"{100 * parts.mean_share:.0f} % of the mean width is ignorance" in text
+    assert f"What dominates {parts.mean_dominant.capitalize()}" in text
 
 
 def test_the_share_of_ignorance_is_one_number_everywhere(model, text):

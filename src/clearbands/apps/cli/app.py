@@ -15,6 +15,7 @@ from clearbands.apps.cli.demo import demo
 from clearbands.apps.cli.evaluate import evaluate
 from clearbands.apps.cli.explore import explore
 from clearbands.apps.cli.fit import fit
+from clearbands.apps.cli.forecast import forecast
 from clearbands.apps.cli.inspect import inspect
 from clearbands.apps.cli.label import label
 from clearbands.apps.cli.monitor import monitor
@@ -24,7 +25,20 @@ from clearbands.apps.cli.serve import serve
 from clearbands.apps.cli.update import update
 
 # In the order of help.
-COMMANDS = (demo, inspect, fit, predict, evaluate, report, update, monitor, label, serve, explore)
+COMMANDS = (
+    demo,
+    inspect,
+    fit,
+    predict,
+    evaluate,
+    report,
+    forecast,
+    update,
+    monitor,
+    label,
+    serve,
+    explore,
+)
 
 app = typer.Typer(
     cls=Group,

@@ -17,7 +17,7 @@ from clearbands.plots import band_by_rank
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
 from clearbands.prediction.predictions import answer
 from clearbands.prediction.questions import Questions
-from clearbands.prediction.uncertainty import Uncertainty
+from clearbands.prediction.uncertainty import UNCLEAR, Uncertainty
 from clearbands.regressor import ClearRegressor
 from clearbands.rows.numbers import level, number, percent
 from clearbands.selection.leaderboard import best_model
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from clearbands.prediction.answers import Answers
 
 TARGET = "progression"
+WORDS = (ALEATORIC.plain, EPISTEMIC.plain, UNCLEAR)
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Demo:
         model, parts = self.model, self.predicted[0]
         inside, share = covered(self.y, parts.interval), parts.epistemic_share
         low, high = chance_range(len(self.y), parts.confidence_level, model.n_calibration_)
-        aleatoric = int(np.sum(parts.dominant == ALEATORIC.plain))
+        dominant = {name: int(np.sum(parts.dominant == name)) for name in WORDS}
         return {
             "coverage": f"{percent(float(inside.mean()), 1)} of {len(self.y)} unseen rows "
             f"({level(parts.confidence_level)} promised)",
@@ -85,8 +86,8 @@ class Demo:
             f"{number(self.y.min())} to {number(self.y.max())})",
             "epistemic share": f"{percent(parts.mean_share)} of the mean width, "
             f"{percent(share.min())} to {percent(share.max())} of a row's",
-            "dominant part": f"{ALEATORIC.name} ({ALEATORIC.plain}) in {aleatoric} rows, "
-            f"{EPISTEMIC.name} ({EPISTEMIC.plain}) in {len(self.y) - aleatoric}",
+            "dominant part": ", ".join(f"{name} in {n} rows" for name, n in dominant.items()),
+            "more rows": model.forecast((10,)).sentence() if model.outlook_ else "not known",
             "lambda, gamma1": f"{model.lambda_[0]:.3g}, {model.gamma1_[0]:.3g}",
             "best model": best_model(model) or "the only one",
         }

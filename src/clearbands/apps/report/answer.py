@@ -67,7 +67,9 @@ def answer(facts: Facts) -> list[str]:
 
 def _what_dominates(facts: Facts) -> str:
     lambda_, edge = facts.diagnosis.lambda_, facts.diagnosis.lambda_edge
-    share = facts.epistemic_share
+    share, outlook = facts.epistemic_share, getattr(facts.model, "outlook_", None)
+    if outlook is not None:
+        return _by_curve(facts)
     if lambda_ is not None and edge and share in (0, 1):
         said = lambda_words(lambda_, edge)
         return f"{said[:1].upper()}{said[1:]}"
@@ -79,6 +81,21 @@ def _what_dominates(facts: Facts) -> str:
     return (
         f"{percent(1 - share)} of the mean width is {ALEATORIC.plain}: more rows alone would not "
         f"make the intervals much shorter, {ALEATORIC.remedy} might."
+    )
+
+
+def _by_curve(facts: Facts) -> str:
+    """What ten times the rows would do, and how much of the width is noise or ignorance."""
+    forecast, parts = facts.model.forecast((10,)), facts.parts
+    if forecast.reason:
+        return forecast.reason
+    share = facts.epistemic_share
+    low, high = parts.share_low or 0.0, parts.share_high or 0.0
+    return (
+        f"{forecast.sentence()} {percent(share)} of the mean width is {EPISTEMIC.plain} "
+        f"({percent(low)} to {percent(high)}), which more rows or a better model would take "
+        f"away; the rest is {ALEATORIC.plain}, the width of the best possible interval from these "
+        "columns."
     )
 
 
