@@ -36,8 +36,10 @@ REPORTS = {
     ("clearbands.regressor", "clearbands.apps.report"),
     ("clearbands.classifier", "clearbands.apps.report"),  # for its type
     ("clearbands.classifier", "clearbands.apps.report.classes"),
+    ("clearbands.regressor", "clearbands.apps.card"),
+    ("clearbands.classifier", "clearbands.apps.card"),
 }
-"""The one exception: `model.report()` imports the report when it is called."""
+"""The one exception: `model.report()` and `model.card()` import what writes them when called."""
 
 Imports = Mapping[str, set[str]]
 

@@ -284,6 +284,27 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         scores = self.familiar_.scores(encoded, texts, _disagreement(logits))
         return scores > self.familiar_.threshold
 
+    def card(self, *, name: str = "model.clear", target: str = "") -> str:
+        """A model card in Markdown, as model hubs show it.
+
+        It says what the model predicts and from which rows, how it fared on rows that its members
+        did not see, where it breaks, what is guaranteed and how to load it. `name` is what the file
+        of the model is called, and `target` what it predicts, by default as the command noted it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from clearbands import ClearClassifier
+        >>> X = np.linspace(0, 1, 100)[:, None]
+        >>> model = ClearClassifier(random_state=0).fit(X, X[:, 0] > 0.5)
+        >>> print(model.card(target="kind").splitlines()[9])
+        # Classes for kind
+        """
+        from clearbands.apps.card import make_card
+
+        check_is_fitted(self, "calibrator_")
+        return make_card(self, name=name, target=target)
+
     @renamed(groups="by")
     def report(
         self,

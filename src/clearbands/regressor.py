@@ -29,6 +29,7 @@ from clearbands.models.monotone import Monotone, check_groups_are_free
 from clearbands.prediction.answering import AnsweringRegressor
 from clearbands.prediction.interval_regressor import check_encoder_sees_no_target
 from clearbands.prediction.outlook import Outlook
+from clearbands.prediction.unseen import UnseenScores
 from clearbands.prediction.updating import begin, later_times, warn_if_seen
 from clearbands.rows.checks import check_table
 from clearbands.rows.labels import Told, read_labels, read_order
@@ -165,6 +166,9 @@ class ClearRegressor(AnsweringRegressor):
         ignorance follow. None for parts that were given: they keep the paper's split.
     n_train_, n_validation_, n_calibration_ : int
         How many rows each step saw.
+    unseen_ : UnseenScores
+        Coverage, typical width and error on the rows that calibrated, each judged by members that
+        did not see it.
     last_time_
         Of the last row, where `fit` was given times.
     rolling_ : Rolling
@@ -188,6 +192,7 @@ class ClearRegressor(AnsweringRegressor):
 
     leaderboard_: tuple[LeaderboardRow, ...]
     centers_: tuple[CenterStanding, ...]
+    unseen_: UnseenScores
 
     def __init__(
         self,
@@ -359,7 +364,9 @@ class ClearRegressor(AnsweringRegressor):
         names, column = getattr(self, "feature_names_in_", ()), told.calibration_groups
         is_name = isinstance(column, str) and column in names
         self.calibration_group_column_ = str(column) if is_name else None
-        learned.hint(scale(self.calibrator_, judged.components, judged.calibration_groups))
+        calibrated = scale(self.calibrator_, judged.components, judged.calibration_groups)
+        self.unseen_ = UnseenScores.of(judged.y, calibrated, self._targets, judged.weight)
+        learned.hint(calibrated)
 
     def _look_ahead(self, learned: FitResult, rng: np.random.RandomState) -> Outlook | None:
         """What more rows would buy; None for parts that were given, which keep the paper's split.
@@ -464,6 +471,27 @@ class ClearRegressor(AnsweringRegressor):
     def first_pace(self) -> Pace:
         """That of the first update: what the gap kept from the fit, updates do not know either."""
         return Pace(lead=1 + self.gap)
+
+    def card(self, *, name: str = "model.clear", target: str = "") -> str:
+        """A model card in Markdown, as model hubs show it.
+
+        It says what the model predicts and from which rows, how it fared on rows that its members
+        did not see, where it breaks, what is guaranteed and how to load it. `name` is what the file
+        of the model is called, and `target` what it predicts, by default as the command noted it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from clearbands import fast
+        >>> X = np.linspace(0, 1, 100)[:, None]
+        >>> model = fast(random_state=0).fit(X, X[:, 0] + np.resize([-0.1, 0.1], 100))
+        >>> print(model.card(target="price").splitlines()[9])
+        # Prediction intervals for price
+        """
+        from clearbands.apps.card import make_card
+
+        check_is_fitted(self, "calibrator_")
+        return make_card(self, name=name, target=target)
 
     @renamed(groups="by")
     def report(

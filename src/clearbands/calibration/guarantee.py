@@ -56,6 +56,15 @@ class Guarantee(StrEnum):
         return f"{self.value}; {NOT_WITHIN}: {named(sharing)}"
 
     @property
+    def in_words(self) -> str:
+        """What it means, in sentences.
+
+        >>> Guarantee.UNKNOWN.in_words[:20]
+        'Nothing is promised:'
+        """
+        return IN_WORDS[self.name.lower()]
+
+    @property
     def is_finite_sample(self) -> bool:
         """Whether it holds for any number of rows and any quality of the models."""
         return self in (Guarantee.CONFORMAL, Guarantee.WEIGHTED, Guarantee.GROUPS)
@@ -64,3 +73,50 @@ class Guarantee(StrEnum):
 def named(groups: Sequence[str]) -> str:
     """The first five of them."""
     return ", ".join(groups[:5]) + (", ..." if len(groups) > 5 else "")
+
+
+IN_WORDS = {
+    "joint": (
+        "Coverage approaches the confidence level as the calibration rows become many. The same "
+        "rows chose the factors and calibrated, so nothing is promised for few of them."
+    ),
+    "cross": (
+        "All rows trained, and each was calibrated by members that had not seen it. Coverage "
+        "approaches the confidence level as the rows become many; nothing is promised for few."
+    ),
+    "conformal": (
+        "For a row exchangeable with the calibration rows the interval, or the set of classes, "
+        "holds the true value with "
+        "at least the probability of the confidence level, whatever the number of rows, on "
+        "average over rows and calibration sets. Nothing is promised for one given row."
+    ),
+    "weighted": (
+        "For a row that is distributed as the calibration weights say the interval holds the true "
+        "value with at least the probability of the confidence level, on average over rows and "
+        "calibration sets. Nothing is promised for one given row."
+    ),
+    "groups": (
+        "For a row exchangeable with the calibration rows of its group the interval holds the true "
+        "value with at least the probability of the confidence level, on average over rows and "
+        "calibration sets. Nothing is promised for one given row."
+    ),
+    "unknown": (
+        "Nothing is promised: models that were fitted elsewhere may have seen the rows that "
+        "calibrated them."
+    ),
+    "copies": (
+        "Nothing is promised: rows that calibrated the model seem to be copies of rows that "
+        "trained it."
+    ),
+    "time": (
+        "Every calibration row was judged by what was known before it. Coverage is close to the "
+        "confidence level while new rows are like the last ones; nothing is promised when they "
+        "change."
+    ),
+    "adaptive": (
+        "Calibration goes on with every row whose true value is sent, and the level adapts: in the "
+        "long run the share of such rows inside their intervals is the confidence level, whatever "
+        "the rows are. Nothing is promised for one given row."
+    ),
+}
+"""What each member of `Guarantee` means."""

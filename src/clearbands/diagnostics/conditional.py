@@ -81,7 +81,7 @@ def worst_slab(
             "The slab holds none of the rows that should judge it; give more rows, or a larger "
             f"share than {share:g}."
         )
-    where = "a slab of X that other rows chose"
+    where = "the rows where a search on other rows found least coverage"
     return Slab(make_cell("worst slab", where, hit[judged], confidence), best, rows)
 
 
@@ -166,10 +166,15 @@ def excess_risk(
     margin = float(stats.norm.isf((1 - confidence) / 2) * spread)
     total, over = float(values.mean()), float(np.sum(values[guess > level]) / len(hit))
     under = float(np.sum(values[guess < level]) / len(hit))
-    expected = {"too little": guess < level, "too much": guess > level}
+    expected = {"below": guess < level, "above": guess > level}
     cells = tuple(
-        make_cell("classifier", f"rows where a classifier expects {word}", hit[rows], confidence)
-        for word, rows in expected.items()
+        make_cell(
+            "classifier",
+            f"rows whose coverage is expected {where} the level",
+            hit[rows],
+            confidence,
+        )
+        for where, rows in expected.items()
         if rows.any()
     )
     return ExcessRisk(total, over, under, total - margin, total + margin, cells)

@@ -49,6 +49,12 @@ class Origin:
         n_looked_for = int((hashes <= self.rows[-1]).sum())
         return round(found.sum() / n_looked_for * len(hashes)) if n_looked_for else 0
 
+    def find_seen(self, X: pl.DataFrame, y: np.ndarray) -> np.ndarray | None:
+        """(n,) booleans: which of these rows the model has seen; None if it does not know all."""
+        if self.n_rows == 0 or self.n_rows != len(self.rows):
+            return None
+        return np.isin(hash_rows(X, y), self.rows)
+
 
 def are_many(n_seen: int, n: int) -> bool:
     """Whether so many of n rows were in the fit that it cannot be by chance alone."""

@@ -36,6 +36,17 @@ def check_copies(train: Rows, held_out: Sequence[Rows] = (), *, given: bool = Fa
     return train.groups is None and _have_copies(*_joined([train, *held_out]))
 
 
+def count_copies(X: np.ndarray, y: np.ndarray) -> int:
+    """How many rows, encoded as numbers, have a copy among the others, with the same X and y.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(50, 2)), rng.normal(size=50)
+    >>> count_copies(X, y), count_copies(np.r_[X, X[:3]], np.r_[y, y[:3]])
+    (0, 6)
+    """
+    return _count_copies((X, y))
+
+
 def _joined(parts: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([part.X for part in parts]), np.concatenate([part.y for part in parts])
 

@@ -26,6 +26,7 @@ import clearbands
 from clearbands import metrics, presets
 from clearbands.apps import cli
 from clearbands.apps.cli.app import app
+from clearbands.apps.cli.console import HEADINGS
 from clearbands.apps.cli.fit import Preset
 from clearbands.apps.reading.reading import read_table
 from clearbands.rows.numbers import number
@@ -101,8 +102,11 @@ def test_fit_says_what_it_did_and_shows_no_bar_off_a_terminal(model, fitted):
     assert "Fitted on train.csv" in fitted.stdout
     assert "160 trained, 160 of them calibrated by members" in " ".join(fitted.stdout.split())
     assert "guarantee" in fitted.stdout
-    assert "level 0.9" in fitted.stdout
-    assert "level 0.8" in fitted.stdout
+    said, unseen = " ".join(fitted.stdout.split()), clearbands.load(model).unseen_
+    for words in (f"{100 * unseen.coverage[1]:.1f} % of 160 rows", number(unseen.rmse_of_mean)):
+        assert words in said
+    assert f"typical width at 90 % {number(unseen.width[0])}" in said
+    assert "lambda" not in said
     assert f"Wrote {model}" in fitted.stdout
     assert fitted.stderr == ""
 
@@ -228,7 +232,9 @@ def test_evaluate_gives_the_metrics_to_people_and_machines(folder, model):
     table = run("evaluate", model, folder / "test.csv", "--target", "price").stdout
     assert "test.csv, 60 rows" in table
     for name, value in said["levels"][1].items():
-        assert name.replace("confidence_level", "level") in table
+        assert (
+            HEADINGS[name].split("\n")[-1].split()[0] in table
+        )  # the last line is its abbreviation
         assert (f"{value:g}" if name == "confidence_level" else number(value)) in table
     page = Page(clearbands.load(model).report(test.select(FEATURES), test["price"]).html).text
     said = " ".join(table.split())

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from clearbands.apps.reading.inspection import Inspected
     from clearbands.apps.reading.reading import Reading
-    from clearbands.classifier import ClearClassifier
 
 EXPECTED = (ValueError, TypeError, OSError, ImportError)
 STAGES = {
@@ -37,6 +36,19 @@ STAGES = {
     "unseen rows": "Rows unseen by members",
 }
 MOST_NAMES = 8  # of columns in one line
+HEADINGS = {
+    "confidence_level": "level",
+    "picp": "coverage\n(PICP)",
+    "niw": "mean width / range\n(NIW)",
+    "nciw": "calibrated width / range\n(NCIW)",
+    "quantile_loss": "quantile loss",
+    "interval_score": "interval score",
+    "nll": "negative log-likelihood\n(NLL)",
+    "brier": "Brier score",
+    "ece": "calibration error\n(ECE)",
+    "set_size": "mean size of sets",
+}
+"""Of the columns of `evaluate`, with the abbreviations of the paper."""
 
 
 def say(text: str) -> None:
@@ -60,9 +72,22 @@ def sentence(error: Exception) -> str:
     return f"Error: unexpected {type(error).__name__} ({text}); --debug shows where it happened."
 
 
+IN_OPTIONS = {
+    "support=(0, None)": "--support 0:",
+    'target_transform="log"': "--target-transform log",
+    "whole_numbers=True": "--whole-numbers",
+    "let sample_weight say": "let --weight say",
+    "by labels in groups": "with --groups COLUMN",
+}
+"""What warnings of the library say in Python, as options of the command."""
+
+
 def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """Stands in for `warnings.showwarning`."""
-    complain(f"Warning: {' '.join(str(message).split())}")
+    words = " ".join(str(message).split())
+    for code, option in IN_OPTIONS.items():
+        words = words.replace(code, option)
+    complain(f"Warning: {words}")
 
 
 @contextmanager
@@ -159,59 +184,6 @@ def _names(names: Sequence[str]) -> str:
     return f"{shown} and {left:,} more" if left > 0 else shown
 
 
-def show_fit(model: Any, name: str) -> None:
-    """Who saw which rows, what won, and the factors of every level."""
-    if hasattr(model, "classes_"):
-        _show_class_fit(model, name)
-        return
-    from clearbands.selection.leaderboard import best_model
-
-    pairs = {"rows": _who_saw_what(model)}
-    best = best_model(model)
-    if best is not None:
-        pairs["best model"] = best
-    pairs["guarantee"] = model.guarantee_
-    for j, level in enumerate(model.levels_):
-        pairs[f"level {level:g}"] = (
-            f"lambda {model.lambda_[j]:.3g}, gamma1 {model.gamma1_[j]:.3g}, "
-            f"gamma2 {model.gamma2_[j]:.3g}"
-        )
-    show_pairs(f"Fitted on {name}", pairs)
-
-
-def _show_class_fit(model: ClearClassifier, name: str) -> None:
-    losses = [f"{board} {loss:.3g}" for board, loss in model.leaderboard_.items()]
-    pairs = {
-        "rows": _who_saw_what(model),
-        "models kept": f"{', '.join(model.models_)} ({len(model.members_)} members)",
-        "unseen loss": f"{', '.join(losses)} nats per row",
-        "constants": f"c1 {model.c1_:.3g}, c2 {model.c2_:.3g}",
-        "guarantee": f"of the sets at {model.confidence_level:g}: {model.guarantee_}",
-    }
-    show_pairs(f"Fitted on {name}", pairs)
-
-
-def show_written(model: Any, data: Path, out: Path, seconds: float) -> None:
-    """What came of a fit, and where it is now."""
-    show_fit(model, title_of(data))
-    size = out.stat().st_size
-    shown = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
-    say(f"Wrote {out} ({shown}) after {seconds:.1f} s.")
-
-
-def _who_saw_what(model: Any) -> str:
-    if model.calibration_ == "cross":
-        return (
-            f"{model.n_train_:,} trained, {model.n_calibration_:,} of them calibrated by members "
-            "that did not see them"
-        )
-    chosen = f"{model.n_calibration_:,} calibrated"
-    if model.calibration_ == "conformal":
-        what = "c1 and c2" if hasattr(model, "classes_") else "lambda"
-        chosen = f"{model.n_validation_:,} chose {what}, {chosen}"
-    return f"{model.n_train_:,} trained, {chosen}"
-
-
 def show_pairs(title: str, pairs: Mapping[str, str]) -> None:
     table = _table(show_header=False)
     for name, value in pairs.items():
@@ -224,7 +196,7 @@ def show_scores(scores: Sequence[Mapping[str, float]], title: str) -> None:
     table = _table()
     names = list(scores[0])
     for name in names:
-        table.add_column("level" if name == "confidence_level" else name, justify="right")
+        table.add_column(HEADINGS.get(name, name), justify="right")
     for row in scores:
         table.add_row(*(_number(name, row[name]) for name in names))
     _print(title, table)

@@ -19,6 +19,7 @@ from clearbands.apps.cli.models import (
     origin_of,
     read_for,
     target_of,
+    unseen_rows,
 )
 from clearbands.apps.cli.options import (
     Data,
@@ -67,13 +68,17 @@ def evaluate(
             f"The target {target!r} has the same value in every row of {reading.name}, so widths "
             "cannot be measured against its range; evaluate on more rows."
         )
-    X = features_in(fitted, reading)
+    X, labels = features_in(fitted, reading), groups_in(fitted, reading)
+    new = unseen_rows(fitted, X, y)
+    if new is not None:
+        X, y = X.filter(new), y[new]
+        labels = None if labels is None else labels[new]
     seen = count_seen(fitted, X, y)
 
     from clearbands import metrics
     from clearbands.persistence.origin import are_many
 
-    parts = fitted.predict_uncertainties(X, calibration_groups=groups_in(fitted, reading))
+    parts = fitted.predict_uncertainties(X, calibration_groups=labels)
     scores = [
         {"confidence_level": each.confidence_level}
         | metrics.evaluate(y, each.center, each.interval, each.confidence_level)

@@ -30,6 +30,7 @@ from clearbands.apps.cli.fit_options import (
     TimeColumn,
     Unknown,
     UnknownGroups,
+    Verbose,
     Weight,
     WholeNumbers,
     support_in,
@@ -80,6 +81,7 @@ def fit(
     seed: Seed = 0,
     jobs: Jobs = None,
     report: ReportPath = None,
+    verbose: Verbose = False,
     unit: Unit = "",
     drop: Drop = [],  # noqa: B006
     features: Features = [],  # noqa: B006
@@ -115,6 +117,7 @@ def fit(
         whole_numbers=whole_numbers,
         pools_unknown=unknown_groups == Unknown.pool,
         time_budget=time_budget,
+        verbose=verbose,
     )
     if settings.pools_unknown and calibration_groups is None:
         raise ValueError(
@@ -167,6 +170,7 @@ def fit(
     learned, kept = (rows, None) if report is None else settings.keep_rows(rows)
     unasked = reading.frame.columns if features else drop  # whose absence needs no words
     fitting.tell(reading, names, rows.X.columns, rows.y, task=task, unasked=unasked)
+    fitting.tell_copies(rows)
     model = fitting.fit_and_save(learned, settings, names, reading.known, data=data, out=out)
     if report is not None and kept is not None:
         fitting.report_on(kept, model, reading, names, as_typed(ctx), report)

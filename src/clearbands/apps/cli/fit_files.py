@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearbands.apps.cli import console
+from clearbands.apps.cli.fit_summary import show_written
 from clearbands.apps.cli.fitting import Names, Settings
 from clearbands.apps.cli.options import names_in
 from clearbands.apps.reading.formats import FORMATS
@@ -96,7 +97,7 @@ def fit_and_save(
         )
         model.origin_ = _origin(columns, names, console.title_of(data))
         save(model, out)
-    console.show_written(model, data, out, time.perf_counter() - started)
+    show_written(model, data, out, time.perf_counter() - started, verbose=settings.verbose)
 
 
 def _origin(columns: Columns, names: Names, data: str) -> Origin:

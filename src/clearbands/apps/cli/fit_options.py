@@ -163,6 +163,9 @@ Gap = Annotated[
 Seed = Annotated[
     int, typer.Option("--seed", min=0, metavar="N", help="The same seed gives the same model.")
 ]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", help="Also show lambda and gamma at every level.")
+]
 ReportPath = Annotated[
     Path | None,
     typer.Option(

@@ -12,8 +12,10 @@ import numpy as np
 
 from clearbands.apps.cli import console
 from clearbands.apps.cli.class_target import is_classes, take_y, words_about
+from clearbands.apps.cli.fit_summary import show_written
 from clearbands.apps.cli.options import names_in
 from clearbands.apps.cli.report import write_report
+from clearbands.apps.cli.same_rows import words_about_copies
 from clearbands.apps.reading.choosing import (
     choose_features,
     drop_missing,
@@ -72,6 +74,7 @@ class Settings:
     monotone: Mapping[str, int] | None = None
     pools_unknown: bool = False  # groups that were not there are calibrated like all rows
     time_budget: float | None = None  # seconds
+    verbose: bool = False  # whether to show the factors of the calibration
 
     def __post_init__(self) -> None:
         from clearbands._compat import require
@@ -281,6 +284,15 @@ def tell(
         console.complain(f"Warning: {words}")
 
 
+def tell_copies(rows: Rows) -> None:
+    """Warn of rows that stand there twice, unless labels keep them together."""
+    if rows.groups is not None or is_classes(rows.y):
+        return
+    words = words_about_copies(rows.X, rows.y, told_by_fit=True)
+    if words is not None:
+        console.complain(f"Warning: {words}")
+
+
 def fit_and_save(
     rows: Rows, settings: Settings, names: Names, known: Known, *, data: Path, out: Path
 ) -> ClearRegressor:
@@ -310,7 +322,7 @@ def fit_and_save(
             date_orders=dict(known.orders),
         )
         save(model, out)
-    console.show_written(model, data, out, time.perf_counter() - started)
+    show_written(model, data, out, time.perf_counter() - started, verbose=settings.verbose)
     return model
 
 

@@ -17,6 +17,7 @@ from clearbands.apps.cli.options import (
     asked_of,
     kinds_asked,
 )
+from clearbands.apps.cli.same_rows import words_about_copies
 from clearbands.apps.reading.reading import read_table
 
 
@@ -50,5 +51,8 @@ def inspect(
         about_target = words_about(target, y, None)
         if about_target:
             console.say(about_target)
-        for words in [] if is_classes(y) else warnings_about_target(target, y):
+        if is_classes(y):
+            return
+        copies = words_about_copies(reading.frame.drop(target), y, told_by_fit=False)
+        for words in [*warnings_about_target(target, y), *([] if copies is None else [copies])]:
             console.complain(f"Warning: {words}")

@@ -103,6 +103,25 @@ def kept_columns(
     return [take_column(reading.frame, column, reading.name) for column in names]
 
 
+def unseen_rows(model: ClearRegressor, X: pl.DataFrame, y: np.ndarray) -> np.ndarray | None:
+    """(n,) booleans: the rows to score, where the model has seen some and knows which.
+
+    None where it has seen none, cannot tell which, or leaves too few for a report.
+    """
+    from clearbands.apps.report.facts import FEWEST_ROWS
+
+    origin = origin_of(model)
+    seen = None if origin is None else origin.find_seen(X, y)
+    if seen is None or not seen.any() or (~seen).sum() < FEWEST_ROWS:
+        return None
+    console.complain(
+        f"Warning: The model was fitted on {seen.sum():,} of these {len(y):,} rows. They say "
+        f"nothing about new ones and are left out: the scores are those of the other "
+        f"{(~seen).sum():,}."
+    )
+    return ~seen
+
+
 def count_seen(model: ClearRegressor, X: pl.DataFrame, y: np.ndarray) -> int:
     """How many of the rows the model was fitted on; if they are many, it is said loudly."""
     from clearbands.persistence.origin import are_many

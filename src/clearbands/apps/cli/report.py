@@ -19,6 +19,7 @@ from clearbands.apps.cli.models import (
     origin_of,
     read_for,
     target_of,
+    unseen_rows,
 )
 from clearbands.apps.cli.options import (
     Data,
@@ -75,6 +76,11 @@ def report(
     )
     labels = _compared(fitted, reading, by)
     X = features_in(fitted, reading)
+    n_given, new = len(y), unseen_rows(fitted, X, y)
+    if new is not None:
+        X, y = X.filter(new), y[new]
+        if labels is not None:
+            labels = [label for label, is_new in zip(labels, new, strict=True) if is_new]
     seen = count_seen(fitted, X, y)
     write_report(
         out,
@@ -91,8 +97,13 @@ def report(
             "Model file": files.fingerprint(model),
             **_history(fitted, model),
             **({"Rows seen in fit": f"{seen:,} of {len(y):,}"} if seen else {}),
+            **({} if new is None else {"Rows left out": _left_out(n_given, len(y))}),
         },
     )
+
+
+def _left_out(n_given: int, n: int) -> str:
+    return f"{n_given - n:,} of {n_given:,}, on which the model was fitted"
 
 
 def _compared(model: ClearRegressor, reading: Reading, by: str | None) -> Any:

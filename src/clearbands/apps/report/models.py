@@ -35,9 +35,10 @@ def _words(board: Board, facts: Facts) -> BoardWords:
     said = {
         "pairs": "Every pair of a prediction and a model of its noise, by the loss of its "
         "calibrated bounds on rows that its members did not see. The best is kept, and those that "
-        "these rows do not tell from it; what is kept is averaged.",
+        f"these rows do not tell from it; what is kept is averaged{_end_result(facts)}.",
         "centers": "Predictions alone, on rows of the fit that the models did not see, by the loss "
-        "of intervals of one width around them. The best went on.",
+        "of intervals of one width around them, which is larger than with widths of their own. "
+        "The best went on.",
         "models": f"On the {count(facts.model.n_validation_)} of the fit that chose between them. "
         "The best makes the prediction, refitted on many bootstraps; how much these differ is the "
         "epistemic part.",
@@ -58,6 +59,14 @@ def _words(board: Board, facts: Facts) -> BoardWords:
     left = len(board.entries) - len(shown)
     more = f"{count(left, 'other', 'others')} came after." if left else ""
     return BoardWords(titles[board.kind], said[board.kind], value, also, bars, more)
+
+
+def _end_result(facts: Facts) -> str:
+    """The loss of what came of it, which the curve of lambda shows."""
+    path = facts.path
+    if path is None or len(facts.model.levels_) > 1:
+        return ""
+    return f", and has a loss of {number(path.chosen.loss)} in the end"
 
 
 def _second(board: Board, value: float | None) -> str:

@@ -26,50 +26,6 @@ from clearbands.rows.time_order import show_time
 from clearbands.selection.leaderboard import best_model
 from clearbands.tables.kinds import KINDS
 
-IN_WORDS = {
-    "joint": (
-        "Coverage approaches the confidence level as the calibration rows become many. The same "
-        "rows chose the factors and calibrated, so nothing is promised for few of them."
-    ),
-    "cross": (
-        "All rows trained, and each was calibrated by members that had not seen it. Coverage "
-        "approaches the confidence level as the rows become many; nothing is promised for few."
-    ),
-    "conformal": (
-        "For a row exchangeable with the calibration rows the interval, or the set of classes, "
-        "holds the true value with "
-        "at least the probability of the confidence level, whatever the number of rows, on "
-        "average over rows and calibration sets. Nothing is promised for one given row."
-    ),
-    "weighted": (
-        "For a row that is distributed as the calibration weights say the interval holds the true "
-        "value with at least the probability of the confidence level, on average over rows and "
-        "calibration sets. Nothing is promised for one given row."
-    ),
-    "groups": (
-        "For a row exchangeable with the calibration rows of its group the interval holds the true "
-        "value with at least the probability of the confidence level, on average over rows and "
-        "calibration sets. Nothing is promised for one given row."
-    ),
-    "unknown": (
-        "Nothing is promised: models that were fitted elsewhere may have seen the rows that "
-        "calibrated them."
-    ),
-    "copies": (
-        "Nothing is promised: rows that calibrated the model seem to be copies of rows that "
-        "trained it."
-    ),
-    "time": (
-        "Every calibration row was judged by what was known before it. Coverage is close to the "
-        "confidence level while new rows are like the last ones; nothing is promised when they "
-        "change."
-    ),
-    "adaptive": (
-        "Calibration goes on with every row whose true value is sent, and the level adapts: in the "
-        "long run the share of such rows inside their intervals is the confidence level, whatever "
-        "the rows are. Nothing is promised for one given row."
-    ),
-}
 REFUSALS = {
     401: "The bearer token is missing or wrong.",
     408: "The body did not arrive in time.",
@@ -141,7 +97,7 @@ def guarantee_of(model: Any) -> dict[str, Any]:
     """What holds for the model now: the part of what `/model` tells that updates change."""
     return {
         "guarantee": model.guarantee_,
-        "guarantee_in_words": IN_WORDS[Guarantee.in_text(model.guarantee_).name.lower()],
+        "guarantee_in_words": Guarantee.in_text(model.guarantee_).in_words,
         "updates": describe_updates(model),
     }
 

@@ -221,7 +221,7 @@ function start() {
   if (scene.n_seen > 0.05 * scene.n_rows) {
     const which = scene.n_seen === scene.n_rows ? "all" : `${scene.n_seen.toLocaleString("en-GB")} of`;
     $("seen").className = "problem";
-    $("seen").textContent = `The model was fitted on ${which} ${all} rows: how many hold the truth says nothing about new rows.`;
+    $("seen").textContent = `The model was fitted on ${which} ${all} rows: how many true values lie inside says nothing about new rows.`;
   }
   $("which").hidden = scene.models.length === 1;
   $("model").addEventListener("change", () => {

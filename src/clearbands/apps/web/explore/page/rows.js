@@ -112,7 +112,7 @@ function stack(aleatoric, epistemic, widest) {
 }
 
 export function fillSummary({ models, level, j, truth, unit }) {
-  const names = ["Model", "Typical width", "Ignorance in the mean width", ...(truth ? ["Hold the truth"] : []), "Promised"];
+  const names = ["Model", "Typical width", "Ignorance in the mean width", ...(truth ? ["True values inside"] : []), "Promised"];
   const body = html("tbody");
   for (const model of models) {
     const bands = model.bands[j];
