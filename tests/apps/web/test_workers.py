@@ -56,7 +56,7 @@ def running(folder, *options):
         )
         try:
             said = process.stdout.readline()
-            port = int(re.search(r"http://127\.0\.0\.1:(\d+);", said)[1])
+            port = int(re.search(r"http://127\.0\.0\.1:(\d+)", said)[1])
             wait_for(lambda: len(events(folder, "Application startup complete.")) == 2)
             yield process, port
             if process.returncode is None:  # else the test has waited for its end

@@ -71,7 +71,7 @@ def explore(
     page = create_page(make_scene(models, reading.frame, truth, max(seen, default=0)))
     listener = server.listen("127.0.0.1", port)
     address = server.address_of(listener)
-    console.say(f"The page is at {address}; Ctrl-C ends it.")
+    console.say(f"The page is at {address} (Ctrl-C ends it)")
     if not no_browser:
         webbrowser.open(address)  # it waits for the first answer
     server.run(page, listener, grace=5)

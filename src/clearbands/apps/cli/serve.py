@@ -81,6 +81,6 @@ def serve(
     log_as_json()
 
     def say_so() -> None:
-        console.say(f"Serving {model.name} on {server.address_of(listener)}; Ctrl-C stops it.")
+        console.say(f"Serving {model.name} on {server.address_of(listener)} (Ctrl-C stops it)")
 
     serving.serve(make_app, load, listener, workers, grace=timeout, on_ready=say_so)

@@ -87,7 +87,15 @@ def template(name: str = "page.html") -> Any:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    environment.filters["breakable"] = _breakable
     return environment.get_template(name)
+
+
+def _breakable(name: object) -> Any:
+    """A name whose lines break behind underscores rather than in the middle of a word."""
+    from markupsafe import Markup, escape
+
+    return Markup(str(escape(name)).replace("_", "_<wbr>"))
 
 
 def _page(facts: Facts, origin: dict[str, str]) -> dict[str, Any]:

@@ -189,7 +189,7 @@ def _plot(
         for end, height, text in zip(ends, at.tolist(), said, strict=True)
     ]
     ticks = [Tick(x(end) / 10, _moment(watched, end, short=True)) for end in _few(ends)]
-    return Plot(name, says, _axis(watched), y_label, marks, ticks, y.ticks, spots, keys=keys)
+    return Plot(name, says, _axis(watched), y_label, marks, ticks, y.heights, spots, keys=keys)
 
 
 def _x(watched: Watched) -> Scale:

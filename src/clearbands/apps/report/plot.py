@@ -42,7 +42,15 @@ class Scale:
 
     @property
     def ticks(self) -> list[Tick]:
-        step = _nice((self.high - self.low) / 5)
+        """Few enough to stand side by side below a plot on a phone."""
+        return self._ticks(_nice((self.high - self.low) / 5, (1, 2, 5, 10)))
+
+    @property
+    def heights(self) -> list[Tick]:
+        """Some more, beside a plot."""
+        return self._ticks(_nice((self.high - self.low) / 6, (1, 2, 2.5, 5, 10)))
+
+    def _ticks(self, step: float) -> list[Tick]:
         first = math.ceil(self.low / step)
         values = [step * i for i in range(first, math.floor(self.high / step) + 1)]
         return [Tick(self(value) / 10, number(float(f"{value:.12g}"))) for value in values]
@@ -91,10 +99,10 @@ class Plot:
     keys: dict[str, str] = field(default_factory=dict)  # look -> words
 
 
-def _nice(step: float) -> float:
-    """1, 2 or 5 times a power of ten, not below `step`."""
+def _nice(step: float, digits: Sequence[float]) -> float:
+    """One of the digits times a power of ten, not below `step`."""
     power = 10.0 ** math.floor(math.log10(step))
-    return next(power * digit for digit in (1, 2, 5, 10) if power * digit >= step * (1 - 1e-9))
+    return next(power * digit for digit in digits if power * digit >= step * (1 - 1e-9))
 
 
 def bar(x: float, width: float, top: float, bottom: float) -> str:

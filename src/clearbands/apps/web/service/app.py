@@ -71,9 +71,7 @@ def create_app(
         redoc_url=None,
         lifespan=_closing(service),
     )
-    for routes in OPEN:
-        app.include_router(routes(service))
-    for routes in GUARDED:
+    for routes in GUARDED:  # first, so that the description begins with /predict
         if token:
             scheme = HTTPBearer(auto_error=False)  # for the description; Token asks for it
             app.include_router(
@@ -81,6 +79,8 @@ def create_app(
             )
         else:
             app.include_router(routes(service))
+    for routes in OPEN:
+        app.include_router(routes(service))
     app.add_exception_handler(Refusal, _refuse)
     app.add_exception_handler(HTTPException, _refuse_path)
     if token:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clearbands.apps.web.hosts import Hosts
     from clearbands.apps.web.service.metrics import Metrics
 
-OPEN_PATHS = ("/health", "/ready", "/docs", "/docs/page.js", "/docs/page.css")
+OPEN_PATHS = ("/", "/health", "/ready", "/docs", "/docs/page.js", "/docs/page.css")
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 log = logging.getLogger("clearbands.apps.web.service")
 

@@ -10,11 +10,11 @@ export function scale([low, high], [from, to]) {
   return place;
 }
 
-// Some five round numbers between low and high.
-export function ticks(low, high, count = 5) {
+// Some six round numbers between low and high.
+export function ticks(low, high, count = 6) {
   const rough = (high - low) / count || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
+  const step = power * ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough) ?? 10);
   const found = [];
   for (let i = Math.ceil(low / step); i * step <= high + step * 1e-9; i++) found.push(i * step + 0);
   return found;

@@ -1,6 +1,6 @@
 // A slider or a list for every column.
 
-import { $, html } from "./dom.js";
+import { $, breakable, html } from "./dom.js";
 import { isChoice, isMoment, placeOf, showValue, valueAt } from "./values.js";
 
 const STEPS = 200;
@@ -12,13 +12,16 @@ export function makeControls(controls, changed) {
     $("sliders").append(parts.element);
     return [control.name, parts];
   });
+  let isOpen = false;
   return (row, active) => {
     for (const [name, parts] of made) {
       parts.show(row[name]);
       const isNew = name === active && !parts.element.classList.contains("active");
       parts.element.classList.toggle("active", name === active);
-      if (isNew) bringIntoSight(parts.element);
+      if (isNew && !isOpen) $("sliders").prepend(parts.element); // the page opens with it on top
+      else if (isNew) bringIntoSight(parts.element);
     }
+    isOpen = true;
   };
 }
 
@@ -48,7 +51,7 @@ function choiceOf(control, changed) {
     }
     select.value = String(options.indexOf(value));
   };
-  const label = html("label", { class: "name", for: id }, control.name);
+  const label = html("label", { class: "name", for: id }, ...breakable(control.name));
   const heading = html("div", { class: "heading" }, label, select);
   return { element: html("div", { class: "control" }, heading), show };
 }
@@ -86,7 +89,7 @@ function sliderOf(control, changed) {
       exact.value = isMoment(control) ? showValue(control, value) : Number(value.toPrecision(6));
     }
   };
-  const label = html("label", { class: "name", for: id }, control.name);
+  const label = html("label", { class: "name", for: id }, ...breakable(control.name));
   const heading = html("div", { class: "heading" }, label, gaps, exact);
   return { element: html("div", { class: "control" }, heading, slider), show };
 }

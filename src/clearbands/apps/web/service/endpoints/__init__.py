@@ -16,8 +16,8 @@ OPEN: tuple[Callable[[Service], APIRouter], ...] = (state.routes, docs.routes)
 """What tells nothing of the model and needs no token; its paths stand in `middleware`."""
 
 GUARDED: tuple[Callable[[Service], APIRouter], ...] = (
-    model.routes,
     predict.routes,
     update.routes,
+    model.routes,
     monitoring.routes,
 )

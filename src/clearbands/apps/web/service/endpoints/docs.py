@@ -1,11 +1,14 @@
-"""`/docs`: the description for people, and a place to try it. It loads nothing from elsewhere."""
+"""`/docs`, to which `/` leads: the description for people, and a place to try it.
+
+The page loads nothing from elsewhere.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from fastapi import APIRouter
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, RedirectResponse
 
 from clearbands.apps.web.service.service import Service
 
@@ -21,6 +24,10 @@ HEADERS = {
 
 def routes(service: Service) -> APIRouter:
     router = APIRouter(include_in_schema=False)
+
+    @router.get("/")
+    async def start() -> RedirectResponse:
+        return RedirectResponse("docs")  # relative: the service may stand behind a path
 
     @router.get("/docs")
     async def page() -> FileResponse:

@@ -40,11 +40,11 @@ function section(path, method, said, description) {
     element("h2", {}, element("code", {}, `${method.toUpperCase()} ${path}`), ` ${said.summary}`));
   if (said.description) made.append(element("p", {}, ...prose(said.description)));
   const asked = said.requestBody?.content;
-  if (asked) made.append(element("h3", {}, "Columns"), columns(asked["application/json"].schema));
+  if (asked) made.append(element("h3", {}, "Request body: the columns of a row"), columns(asked["application/json"].schema));
   const parameters = said.parameters ?? [];
-  if (parameters.length > 0) made.append(element("h3", {}, "In the address"), questions(parameters));
+  if (parameters.length > 0) made.append(element("h3", {}, "Query parameters"), questions(parameters));
   made.append(tryIt(path, method, asked, parameters.length > 0));
-  made.append(element("h3", {}, "What comes back"), answers(said.responses, description));
+  made.append(element("h3", {}, "Responses"), answers(said.responses, description));
   return made;
 }
 
@@ -54,7 +54,7 @@ function columns(body) {
     element("td", {}, element("code", {}, name)),
     element("td", {}, [schema.type].flat().join(" or ")),
     element("td", {}, ...prose(schema.format ?? schema.description ?? ""))));
-  return element("div", { class: "wide" }, element("table", {}, ...lines));
+  return element("div", { class: "wide", tabindex: 0 }, element("table", {}, ...lines));
 }
 
 function questions(parameters) {
@@ -62,7 +62,7 @@ function questions(parameters) {
     element("td", {}, element("code", {}, name)),
     element("td", {}, typeOf(schema.items ?? schema)),
     element("td", {}, ...prose(description))));
-  return element("div", { class: "wide" }, element("table", {}, ...lines));
+  return element("div", { class: "wide", tabindex: 0 }, element("table", {}, ...lines));
 }
 
 function tryIt(path, method, asked, hasQuestions) {
@@ -71,8 +71,8 @@ function tryIt(path, method, asked, hasQuestions) {
   const types = Object.keys(asked ?? {});
   const type = element("select", { "aria-label": "Content type" },
     ...types.map((name) => element("option", {}, name)));
-  const address = element("input", { placeholder: "level=0.8&quantile=0.1&above=400", "aria-label": "Questions in the address" });
-  const body = element("textarea", { rows: 8, spellcheck: "false", "aria-label": "Body" });
+  const address = element("input", { placeholder: "level=0.8&quantile=0.1&above=400", "aria-label": "Query parameters" });
+  const body = element("textarea", { rows: 8, spellcheck: "false", "aria-label": "Request body" });
   const fill = () => {
     const example = asked[type.value].example;
     body.value = typeof example === "string" ? example : JSON.stringify(example, null, 2);
@@ -114,7 +114,7 @@ function answers(responses, description) {
     return element("tr", {}, element("td", {}, element("code", {}, status)),
       element("td", {}, ...prose(said.description), ...fields));
   });
-  return element("div", { class: "wide" }, element("table", {}, ...lines));
+  return element("div", { class: "wide", tabindex: 0 }, element("table", {}, ...lines));
 }
 
 // The fields of an answer, with those of the objects in it.
