@@ -49,6 +49,7 @@ class Parameters(TypedDict, total=False):
     encoder: BaseEstimator | str | None
     n_jobs: int | None
     random_state: Seed
+    verbose: int
 
 
 def _with_parameters(preset: Preset) -> Preset:

@@ -23,7 +23,8 @@ from clearbands.calibration.calibration_set import (
 from clearbands.calibration.calibrators import ClearCalibrator
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.calibration.rolling import Pace, RefitWarning, Rolling
-from clearbands.engine.progress import Listener, listening
+from clearbands.engine.progress import Listener
+from clearbands.engine.progress_bar import showing
 from clearbands.engine.threads import one_blas_thread
 from clearbands.models.monotone import Monotone, check_groups_are_free
 from clearbands.prediction.answering import AnsweringRegressor
@@ -130,6 +131,9 @@ class ClearRegressor(AnsweringRegressor):
     n_jobs, random_state
         As in scikit-learn, handed to parts that leave theirs open. The result does not depend
         on `n_jobs`.
+    verbose : 0 or 1
+        With 1, `fit` draws a line on standard error that says how far it is and how long it will
+        take; it draws none where `progress` is given.
 
     Attributes
     ----------
@@ -216,6 +220,7 @@ class ClearRegressor(AnsweringRegressor):
         encoder: BaseEstimator | str | None = "auto",
         n_jobs: int | None = None,
         random_state: Seed = None,
+        verbose: int = 0,
     ) -> None:
         self.epistemic = epistemic
         self.aleatoric = aleatoric
@@ -236,6 +241,7 @@ class ClearRegressor(AnsweringRegressor):
         self.encoder = encoder
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     @renamed(together="groups", group="calibration_groups")
     def fit(
@@ -286,6 +292,8 @@ class ClearRegressor(AnsweringRegressor):
         "threads", "processes", "dask" or an engine of `clearbands.scaling.engines`. The result
         depends neither on the engine nor on who died meanwhile. See docs/scaling.md.
         """
+        if self.verbose not in (0, 1):
+            raise ValueError(f"verbose must be 0 or 1, got {self.verbose!r}.")
         plan = Plan.of(self, self._check_parameters(), has_set=X_cal is not None)
         rng = check_random_state(self.random_state)
         told = Told(groups, time, calibration_groups, sample_weight, calibration_weight)
@@ -299,7 +307,7 @@ class ClearRegressor(AnsweringRegressor):
         else:
             check_nothing_for_files(features, work, engine)
             rows = self._in_memory(X, y, X_cal, y_cal, told, plan)
-        with listening(progress), one_blas_thread():
+        with showing(progress, self.verbose), one_blas_thread():
             learned = rows.learn(plan, rng)  # parts, and what they say of rows they did not see
             self._take_parts(learned)
             self._calibrate(learned.evidence, plan, rng)

@@ -92,37 +92,41 @@ def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 @contextmanager
 def progress_bar() -> Iterator[Listener | None]:
-    """A listener that moves a bar per stage; None where nobody would see it."""
+    """A listener that moves one bar, with the time left; None where nobody would see it."""
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
     from rich.progress import (
         BarColumn,
-        MofNCompleteColumn,
         Progress,
+        TaskProgressColumn,
         TextColumn,
         TimeElapsedColumn,
+        TimeRemainingColumn,
     )
+
+    from clearbands.engine.progress_bar import ProgressBar
 
     bars = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        TaskProgressColumn(),
         TimeElapsedColumn(),
+        TextColumn("passed,"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
         console=Console(stderr=True),
         transient=True,
     )
-    tasks: dict[str, Any] = {"": bars.add_task("Preparing (longer the first time)", total=None)}
+    task = bars.add_task("Preparing (longer the first time)", total=None)
+    work = ProgressBar()  # which knows how much of a fit each stage is, and is not drawn
 
     def listen(stage: str, done: int, total: int) -> None:
-        if stage not in STAGES:  # a step inside a stage
-            return
-        if "" in tasks:
-            bars.remove_task(tasks.pop(""))
-        if stage not in tasks:
-            tasks[stage] = bars.add_task(STAGES[stage], total=total)
-        bars.update(tasks[stage], completed=done, total=total)
+        if work.note(stage, done, total):
+            bars.update(task, description=STAGES[stage], completed=work.share, total=1.0)
+        elif stage in STAGES and not work.share:
+            bars.update(task, description=STAGES[stage], completed=done, total=total)
 
     with bars:
         yield listen
