@@ -42,6 +42,7 @@ class Parameters(TypedDict, total=False):
     residuals: Residuals | None
     show_center: bool | None
     search: ModelSearch | None
+    time_budget: float | None
     support: tuple[float | None, float | None] | None
     target_transform: BaseEstimator | str | None
     whole_numbers: bool

@@ -11,7 +11,7 @@ from typing import TextIO
 from clearbands.engine.progress import Listener, listening
 
 PLANS: dict[str, dict[str, float]] = {
-    "choosing a center": {"choosing a center": 0.7, "pairs": 0.3},
+    "choosing a center": {"choosing a center": 0.2, "pairs": 0.8},
     "choosing a model": {"choosing a model": 0.2, "epistemic": 0.4, "aleatoric": 0.4},
     "epistemic": {"epistemic": 0.6, "aleatoric": 0.4},
     "first pass": {"first pass": 0.1, "second pass": 0.1, "epistemic": 0.4, "aleatoric": 0.4},

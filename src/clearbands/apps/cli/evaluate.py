@@ -69,10 +69,11 @@ def evaluate(
             "cannot be measured against its range; evaluate on more rows."
         )
     X, labels = features_in(fitted, reading), groups_in(fitted, reading)
-    new = unseen_rows(fitted, X, y)
+    n_given, new = len(y), unseen_rows(fitted, X, y)
     if new is not None:
         X, y = X.filter(new), y[new]
         labels = None if labels is None else labels[new]
+    n_left_out = n_given - len(y)
     seen = count_seen(fitted, X, y)
 
     from clearbands import metrics
@@ -86,7 +87,12 @@ def evaluate(
     ]
     if as_json:
         finite = [{k: v if math.isfinite(v) else None for k, v in row.items()} for row in scores]
-        answer = {"n_rows": len(y), "n_rows_seen_in_fit": seen, "levels": finite}
+        answer = {
+            "n_rows": len(y),
+            "n_rows_seen_in_fit": seen + n_left_out,
+            "n_rows_left_out": n_left_out,
+            "levels": finite,
+        }
         console.say(json.dumps(answer, indent=2))
     else:
         console.show_scores(scores, f"{console.title_of(data)}, {len(y)} rows")
