@@ -91,7 +91,7 @@ def test_evaluate_scores_classes(folder, fitted):
     assert found["n_rows_seen_in_fit"] == 0
     table = run("evaluate", folder / "model.clear", folder / "new.csv").stdout
     assert "new.csv, 80 rows" in table
-    assert "mean size of" in table
+    assert "of sets" in table
     seen = run("evaluate", folder / "model.clear", folder / "old.csv")
     assert "THE MODEL HAS SEEN THESE ROWS" in seen.stderr
 
