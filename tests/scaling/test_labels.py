@@ -197,7 +197,7 @@ def test_values_that_cannot_be_are_named_with_row_and_file(tmp_path):
         with pytest.raises((ValueError, TypeError), match=match):
             fit(tmp_path, frame, 97, f"{match}-{column}", parameters=parameters or {}, **given)
 
-    here = r"in row 451 of .*labelled\.parquet"
+    here = r"in row 451 \(counted from 1\) of .*labelled\.parquet"
     refused(f"'weight' is missing or infinite {here}", "weight", sample_weight="weight")
     refused(f"'weight' is negative {here}", "weight", -1.0, sample_weight="weight")
     refused(f"'weight' is negative {here}", "weight", -1.0, calibration_weight="weight")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ N_FOLDS = 5
 SHARES = (1 / 8, 1 / 4, 1 / 2, 1.0)
 """Of the training rows of a fold, that a step of the curve trains on."""
 
-ENOUGH_ROWS = 1_000
+ENOUGH_ROWS = 600
 """That are judged: of more rows some folds stay unjudged."""
 
 DRAWN_TWICE = 250
@@ -79,14 +79,21 @@ def curve_pool(n_columns: int) -> dict[str, BaseEstimator]:
         trees = SymmetricTrees(max_depth=4, n_trees=200)
         pool["GAM"] = TreesOnSmooth(ExpectileGAM(), trees)
     if n_columns <= SURFACE_COLUMNS:
-        pool["surface"] = KernelRidge(n_landmarks=200, turn_rows=100)
+        pool["surface"] = KernelRidge(n_landmarks=200, turn_rows=300)
     return pool
 
 
 def measure_curve(
-    rows: Rows, rng: np.random.RandomState, *, gap: int | None = None, n_jobs: int | None = None
+    rows: Rows,
+    rng: np.random.RandomState,
+    *,
+    gap: int | None = None,
+    n_jobs: int | None = None,
+    pool: Mapping[str, BaseEstimator] | None = None,
 ) -> LearningCurve | None:
     """The curve of rows that parts see as numbers; None where there are too few of them.
+
+    `pool` are the centers that compete at each size, by default those of `curve_pool`.
 
     Rows of one group stay on one side. With a `gap` rows are in the order of time: blocks are
     judged by what was fitted before them, and smaller training sets are the last rows of it.
@@ -96,7 +103,8 @@ def measure_curve(
     if len(np.unique(units)) < FEWEST_ROWS:
         return None
     tasks = list(_tasks(rows, rng) if gap is None else _tasks_in_time(rows, gap))
-    models = {name: seed_missing(model, rng) for name, model in curve_pool(rows.X.shape[1]).items()}
+    pool = curve_pool(rows.X.shape[1]) if pool is None else pool
+    models = {name: seed_missing(clone(model), rng) for name, model in pool.items()}
     predicted = _predict(models, rows, tasks, n_jobs)
     judged = np.unique(np.concatenate([task.judged for task in tasks]))
     return _best_at_each_size(predicted, rows.take(judged), judged, tasks)

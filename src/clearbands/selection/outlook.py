@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from clearbands.calibration.calibration_set import scale
+from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.prediction.curve_posterior import CurvePosterior, extrapolate
 from clearbands.prediction.outlook import ALL_LIKELY, Outlook, Split
 from clearbands.rows.levels import alpha
@@ -17,6 +18,7 @@ from clearbands.rows.weighting import mean_of
 from clearbands.selection.fit_result import FitResult
 from clearbands.selection.learning_curve import FEWEST_ROWS, LearningCurve, measure_curve
 from clearbands.uncertainty.bands import make_interval
+from clearbands.uncertainty.epistemic import EpistemicPart
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 
 TOO_FEW = (
@@ -54,6 +56,8 @@ def make_outlook(
     posterior, reason, curve = _posterior(learned, error, rng, n_jobs)
     shares = ALL_LIKELY if posterior is None else posterior.shares()
     finite = np.isfinite(distances).all(axis=1)
+    if not finite.any():  # too few rows for the level: then all rows count alike
+        finite[:], distances = True, np.ones_like(distances)
     rows, widths = judged.components.take(finite), distances[finite].sum(axis=1)
     likely, least, most = (
         Split.of(rows, widths, 1 - share) for share in (shares.middle, shares.high, shares.low)
@@ -74,7 +78,8 @@ def _posterior(
     rows = learned.evidence.train.rows
     if learned.has_copies and rows.groups is None:
         rows = replace(rows, groups=_alike(rows))
-    curve = measure_curve(rows, rng, gap=learned.recipe.gap, n_jobs=n_jobs)
+    gap, pool = learned.recipe.gap, _own_pool(learned.recipe.epistemic)
+    curve = measure_curve(rows, rng, gap=gap, n_jobs=n_jobs, pool=pool)
     if curve is None:
         return None, TOO_FEW, None
     errors, covariance = curve.mean_absolute(), curve.covariance()
@@ -89,6 +94,13 @@ def _posterior(
         n_columns=rows.X.shape[1],
     )
     return found, "", curve
+
+
+def _own_pool(epistemic: EpistemicPart | None) -> dict[str, BaseEstimator] | None:
+    """The model of a center that was given, whose curve is wanted; None where centers compete."""
+    if not isinstance(epistemic, FoldedEnsemble):
+        return None
+    return {"the center": SymmetricTrees() if epistemic.model is None else epistemic.model}
 
 
 def _alike(rows: Rows) -> np.ndarray:
