@@ -207,7 +207,7 @@ def test_values_that_cannot_be_are_named_with_row_and_file(tmp_path):
     refused(
         f"no finite value by target_transform {here}", "price", -9.0, {"target_transform": "log"}
     )
-    refused("no whole number in row 1 of", parameters={"whole_numbers": True})
+    refused(r"no whole number in row 1 \(counted from 1\) of", parameters={"whole_numbers": True})
     refused("weight 'town' holds values of type String", sample_weight="town")
     refused("sample_weight is the name of a column, got ndarray", sample_weight=np.ones(600))
     refused("has no column 'twon'; did you mean 'town'", calibration_groups="twon")
