@@ -38,7 +38,7 @@ def test_every_column_and_its_place_counts():
     for other in (
         X.with_columns(rooms=pl.col("rooms") + 1),
         X.with_columns(town=pl.lit("c")),
-        X.with_columns(town=pl.col("town").fill_null("")),
+        X.with_columns(town=pl.col("town").fill_null("d")),
     ):
         changed = (hash_rows(other, y) != first).sum()
         assert changed >= X["town"].null_count()
@@ -49,8 +49,10 @@ def test_every_column_and_its_place_counts():
 def test_all_ways_to_be_missing_and_both_zeros_are_one():
     y = np.zeros(2)
     gaps = hash_rows(pl.DataFrame({"a": [None, float("nan")]}, strict=False), y)
+    texts = hash_rows(pl.DataFrame({"a": [None, ""]}), y)
     zeros = hash_rows(pl.DataFrame({"a": [0.0, -0.0]}), y)
     assert gaps[0] == gaps[1]
+    assert texts[0] == texts[1]
     assert zeros[0] == zeros[1]
 
 
