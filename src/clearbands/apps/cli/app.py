@@ -23,6 +23,7 @@ from clearbands.apps.cli.predict import predict
 from clearbands.apps.cli.report import report
 from clearbands.apps.cli.serve import serve
 from clearbands.apps.cli.update import update
+from clearbands.apps.cli.warm import warm
 
 # In the order of help.
 COMMANDS = (
@@ -38,6 +39,7 @@ COMMANDS = (
     label,
     serve,
     explore,
+    warm,
 )
 
 app = typer.Typer(
