@@ -64,7 +64,8 @@ def test_a_large_file_is_not_read_whole_unless_something_needs_it(folder, monkey
         return run("fit", folder / "large.parquet", *given)
 
     result = fit_large("price", *asked, "--drop", "two")
-    assert (result.exit_code, result.stderr) == (0, ""), result.stderr
+    assert result.exit_code == 0, result.stderr
+    assert "calibration rows" not in result.stderr  # every group has enough of them
     assert "400 rows in 1 file, 2 columns to learn from" in result.stdout
     assert "300 trained, 50 chose lambda, 50 calibrated" in result.stdout
     said_of_new = run("predict", folder / "large.clear", folder / "houses", "--out", "-").stdout
