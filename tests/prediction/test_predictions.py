@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from copy import copy
 
 import numpy as np
@@ -66,8 +65,7 @@ def test_the_frame_is_of_the_kind_that_came_in(model, rows):
 
 def test_without_a_library_for_frames_one_sentence_says_which_to_install(rows, monkeypatch):
     on_arrays = linear_clear().fit(rows[0].to_numpy(), rows[1])
-    for library in ("pandas", "polars", "pyarrow"):
-        monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.setattr("clearbands.tables.native.find_spec", lambda library: None)
     with pytest.raises(ImportError, match=r"needs pandas, polars or pyarrow: pip install polars\."):
         on_arrays.predict_frame(np.zeros((1, rows[0].shape[1])))
 

@@ -16,8 +16,9 @@ from clearbands.rows.checks import check_quantiles
 
 SAME_DIRECTION = 1e-8  # a standardised column this close to a sum of others adds rounding only
 # The tightest tolerance the solver takes: it bounds the residuals left where an exact fit exists.
-# Where it cannot be kept, since residuals differ by many orders, the solver's own is.
-TOLERANCES = (1e-10, 1e-7)
+# Where it cannot be kept, since residuals differ by many orders, the solver's own is. Older versions
+# of the solver may stop even then, but not where they walk through the interior.
+ATTEMPTS = (("highs", 1e-10), ("highs", 1e-7), ("highs-ipm", 1e-7))
 
 
 class LinearQuantiles(QuantileModel):
@@ -146,13 +147,13 @@ def _solve(
     else:
         together = np.vstack((intercept, columns.T))
         constraints = {"A_eq": together, "b_eq": np.zeros(len(together))}
-    for tolerance in TOLERANCES:
+    for method, tolerance in ATTEMPTS:
         options = {
             "primal_feasibility_tolerance": tolerance,
             "dual_feasibility_tolerance": tolerance,
             "presolve": False,  # costs more than it saves: the redundant columns are gone before
         }
-        result = linprog(-target, bounds=bounds, method="highs", options=options, **constraints)
+        result = linprog(-target, bounds=bounds, method=method, options=options, **constraints)
         if result.status == 0:
             break
     else:
