@@ -16,8 +16,8 @@ from clearbands.rows.checks import check_quantiles
 
 SAME_DIRECTION = 1e-8  # a standardised column this close to a sum of others adds rounding only
 # The tightest tolerance the solver takes: it bounds the residuals left where an exact fit exists.
-# Where it cannot be kept, since residuals differ by many orders, the solver's own is. Older versions
-# of the solver may stop even then, but not where they walk through the interior.
+# Where it cannot be kept, since residuals differ by many orders, the solver's own is. Older solvers
+# may stop even then, but not where they walk through the interior.
 ATTEMPTS = (("highs", 1e-10), ("highs", 1e-7), ("highs-ipm", 1e-7))
 
 
