@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from clearbands.engine import symmetric_histograms
 from clearbands.engine.binning import Bins
-from clearbands.engine.symmetric import MAX_COLUMNS, fit_symmetric_bag
+from clearbands.engine.grains import EVEN
+from clearbands.engine.symmetric import MAX_COLUMNS, GrowingBag, Rule
 from clearbands.engine.symmetric_columns import ALWAYS_LEFT, FINE_BINS, Columns, fine_columns
 from clearbands.engine.symmetric_histograms import MOST_CELLS, Histograms
 from clearbands.engine.targets import STEPS
@@ -33,8 +34,14 @@ def fit(X, y, counts=None, *, learning_rate=0.3, seeds=None, **settings):
     counts = np.ones((1, len(y)), np.uint8) if counts is None else np.asarray(counts)
     rates = np.full(len(counts), learning_rate)
     seeds = np.arange(len(counts)) if seeds is None else seeds
-    settings = {**DEFAULTS, **settings}
-    return fit_symmetric_bag(X, y, counts, learning_rates=rates, seeds=seeds, **settings)
+    settings = {"grains": EVEN, "direction": None, **DEFAULTS, **settings}
+    absolute, n_trees, depth, l2 = map(settings.pop, ("absolute", "n_trees", "max_depth", "l2"))
+    how = {name: settings.pop(name) for name in ("n_jobs", "stage")}
+    rule = Rule(0, depth, 0.0, l2 * settings["grains"].per_one, absolute)
+    growing = GrowingBag.start(
+        X, y, counts, rule=rule, learning_rates=rates, seeds=seeds, **settings
+    )
+    return growing.grow(n_trees, **how, goes_on=False)
 
 
 def predict(bag, X):
@@ -503,3 +510,16 @@ def test_a_bag_survives_pickling():
     bag = fit(X, y)
     again = pickle.loads(pickle.dumps(bag))
     np.testing.assert_array_equal(predict(again, X), predict(bag, X))
+
+
+def test_trees_that_are_grown_in_stages_are_the_same():
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60.0)
+    counts = np.array([[1] * 60, [2] * 30 + [0] * 30])
+    rule = Rule(0, 3, 0.0, 3.0, False)
+    growing = GrowingBag.start(
+        X, y, counts, EVEN, rule=rule, learning_rates=np.full(2, 0.3), seeds=np.arange(2),
+        max_bins=256, column_share=1.0, direction=None,
+    )  # fmt: skip
+    for n_trees in (4, 8, 12):
+        bag = growing.grow(n_trees, n_jobs=1, stage="test")
+    assert_same(bag, fit(X, y, counts, n_trees=12))

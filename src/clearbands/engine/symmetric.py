@@ -140,47 +140,6 @@ def _run(task: Callable[[int, np.ndarray], None], count: int, n_jobs: int | None
             task(number, go_on)
 
 
-def fit_symmetric_bag(
-    X: np.ndarray,
-    y: np.ndarray,
-    counts: np.ndarray,
-    grains: Grains = EVEN,
-    *,
-    absolute: bool,
-    n_trees: int,
-    max_depth: int,
-    learning_rates: np.ndarray,
-    l2: float,
-    max_bins: int,
-    column_share: float,
-    seeds: np.ndarray,
-    n_jobs: int | None,
-    stage: str,
-    direction: np.ndarray | None = None,
-) -> SymmetricBag:
-    """Boost on every part of the rows, a row of `counts` (b, n) of any integer type.
-
-    A count is how often a row is taken, or any other whole weight; `grains` say what it weighs each
-    time. Learning rates and seeds, which place the cuts, are (b,). y is (n,), or (b, n) where
-    members learn targets of their own. Every tree asks about a share of the columns. Columns of X
-    enter by the order of their values alone. `direction` (d,) says which of them members must rise
-    (1) or fall (-1) with, for any two rows that differ in such columns alone.
-    """
-    growing = GrowingBag.start(
-        X,
-        y,
-        counts,
-        grains,
-        rule=Rule(0, max_depth, 0.0, float(l2) * grains.per_one, absolute),
-        learning_rates=learning_rates,
-        max_bins=max_bins,
-        column_share=column_share,
-        seeds=seeds,
-        direction=direction,
-    )
-    return growing.grow(n_trees, n_jobs=n_jobs, stage=stage, goes_on=False)
-
-
 @dataclass(frozen=True)
 class GrowingBag:
     """Members that get some trees at a time, for as long as it pays."""
@@ -204,7 +163,15 @@ class GrowingBag:
         seeds: np.ndarray,
         direction: np.ndarray | None,
     ) -> GrowingBag:
-        """All is as in `fit_symmetric_bag`, but for the `rule`, whose l2 is in grains already."""
+        """Without trees yet, on every part of the rows: a row of `counts` (b, n) of any whole type.
+
+        A count is how often a row is taken, or any other whole weight; `grains` say what it weighs
+        each time, and the l2 of the `rule` is in grains. Learning rates and seeds, which place the
+        cuts, are (b,). y is (n,), or (b, n) where members learn targets of their own. Every tree
+        asks about a share of the columns. Columns of X enter by the order of their values alone.
+        `direction` (d,) says which of them members must rise (1) or fall (-1) with, for any two
+        rows that differ in such columns alone.
+        """
         check_width(X)
         check_counts(counts, grains)
         magnitude = magnitude_of(float(np.abs(y).max()))

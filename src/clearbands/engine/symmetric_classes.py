@@ -76,7 +76,7 @@ def fit_symmetric_class_bag(
 ) -> SymmetricClassBag:
     """Boost on every part of the rows, a row of `counts` (b, n) of any integer type.
 
-    `label` (n,) are whole numbers from 0. All else is as in `fit_symmetric_bag`.
+    `label` (n,) are whole numbers from 0. All else is as in `GrowingBag.start`.
     """
     check_width(X)
     check_counts(counts, grains)
