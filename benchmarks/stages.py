@@ -117,9 +117,9 @@ def compare(path: Path, before: str) -> str:
     paired["loss %"] = 100 * (paired["loss"] / paired["loss_before"] - 1)
     paired["cpu share"] = paired["cpu_seconds"] / paired["cpu_seconds_before"]
     columns = ["loss %", "coverage", "cpu_seconds", "cpu share"]
-    each = paired.groupby(["dataset", "label"])[columns].mean().unstack().round(3)
-    mean = paired.groupby("label")[columns].mean().round(3)
-    return f"{each.to_string()}\n\n{mean.to_string()}"
+    each = paired.groupby(["dataset", "label"])[columns].mean()
+    mean = each.groupby("label").mean()  # a set counts once, however many splits it has
+    return f"{each.unstack().round(3).to_string()}\n\n{mean.round(3).to_string()}"
 
 
 def warm_up() -> None:
