@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -34,9 +36,38 @@ def test_mypy_accepts_what_is_right_and_refuses_what_is_wrong(tmp_path):
         env=os.environ | {"MYPYPATH": str(source)},
     )  # fmt: skip
     refused = set(re.findall(r"(right|wrong)\.py:(\d+): error", done.stdout))
+    assert refused == _lines_marked_wrong(), done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_pyright_accepts_what_is_right_and_refuses_what_is_wrong(tmp_path):
+    pytest.importorskip("pyright", reason="pyright is not installed")
+    if shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    config = {
+        "include": [os.path.relpath(CODE, tmp_path)],
+        "extraPaths": [str(Path(clearbands.__file__).parents[1])],
+    }
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(config))
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pyright", "--outputjson"),
+            *("--project", str(tmp_path), "--pythonpath", sys.executable),
+        ],
+        capture_output=True, text=True, timeout=300, check=False,
+        env=os.environ | {"PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"},
+    )  # fmt: skip
+    refused = {
+        (Path(error["file"]).stem, str(error["range"]["start"]["line"] + 1))
+        for error in json.loads(done.stdout)["generalDiagnostics"]
+        if error["severity"] == "error"
+    }
+    assert refused == _lines_marked_wrong(), done.stdout + done.stderr
+
+
+def _lines_marked_wrong():
     lines = (CODE / "wrong.py").read_text("utf-8").splitlines()
-    marked = {("wrong", str(i)) for i, line in enumerate(lines, 1) if line.endswith("# wrong")}
-    assert refused == marked, done.stdout + done.stderr
+    return {("wrong", str(i)) for i, line in enumerate(lines, 1) if line.endswith("# wrong")}
 
 
 def test_presets_take_the_parameters_of_the_model():

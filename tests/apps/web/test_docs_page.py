@@ -28,22 +28,29 @@ def page(browser):
     page.close()
 
 
+def try_it(page, path):
+    """Open the block of a path and press its button; the block."""
+    block = page.locator(".opblock", has=page.locator(f'[data-path="{path}"]'))
+    block.locator(".opblock-summary-control").click()
+    block.locator("button.execute").click()
+    block.locator(".live-responses-table .response-col_status", has_text="200").wait_for()
+    return block
+
+
 def test_the_page_loads_nothing_from_elsewhere_and_tries_what_it_shows(page):
     with serving(create_app(small_model())) as port:
         address = f"http://127.0.0.1:{port}"
-        page.goto(f"{address}/docs")
-        page.wait_for_selector("section >> nth=4")
-        for said in ("POST /predict", "GET /metrics", "colour", "Bands for rows", "epistemic"):
-            assert said in page.inner_text("#paths")
-        assert "`" not in page.inner_text("#paths")
-        assert page.locator("section p code", has_text="Accept: text/csv").count() == 1
-        section = page.locator("section", has_text="POST /predict")
-        for media_type in ("application/json", "text/csv"):
-            section.locator("select").select_option(media_type)
-            section.locator("button").click()
-            section.locator("pre", has_text="200 OK").wait_for()
-            status, _, body = section.locator("pre").inner_text().partition("\n")
-            assert (status, len(json.loads(body)["predictions"])) == ("200 OK", 1)
+        page.goto(f"{address}/")
+        page.wait_for_selector(".opblock >> nth=4")
+        assert page.locator(".opblock").first.inner_text().startswith("POST")
+        assert "Bands for rows" in page.locator(".opblock").first.inner_text()
+        block = try_it(page, "/predict")
+        for said in ("level", "quantile", "colour", "Accept: text/csv"):
+            assert said in block.inner_text()
+        answer = json.loads(
+            block.locator(".live-responses-table .highlight-code code").inner_text()
+        )
+        assert [list(answer), len(answer["predictions"])] == [["predictions"], 1]
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         assert all(url.startswith((address, "data:")) for url in page.asked)
 
@@ -57,7 +64,5 @@ def test_with_a_token_the_page_asks_for_it(page):
             page.wait_for_function(
                 "said => document.getElementById('login-problem').innerText == said", arg=said
             )
-        page.wait_for_selector("section >> nth=4")
-        section = page.locator("section", has_text="GET /model")
-        section.locator("button").click()
-        section.locator("pre", has_text="200 OK").wait_for()
+        page.wait_for_selector(".opblock >> nth=4")
+        try_it(page, "/model")

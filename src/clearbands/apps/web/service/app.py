@@ -71,16 +71,12 @@ def create_app(
         redoc_url=None,
         lifespan=_closing(service),
     )
+    guard = [Depends(HTTPBearer(auto_error=False))]  # for the description; Token asks for it
+    with_token: dict[str, Any] = {"responses": refusals(401), "dependencies": guard}
     for routes in GUARDED:  # first, so that the description begins with /predict
-        if token:
-            scheme = HTTPBearer(auto_error=False)  # for the description; Token asks for it
-            app.include_router(
-                routes(service), responses=refusals(401), dependencies=[Depends(scheme)]
-            )
-        else:
-            app.include_router(routes(service))
+        app.include_router(routes(service), tags=["model"], **(with_token if token else {}))
     for routes in OPEN:
-        app.include_router(routes(service))
+        app.include_router(routes(service), tags=["service"])
     app.add_exception_handler(Refusal, _refuse)
     app.add_exception_handler(HTTPException, _refuse_path)
     if token:

@@ -41,7 +41,7 @@ def parameters(highest: float) -> list[dict[str, Any]]:
         "tails": (
             f"Instead of a level, the shares of targets below and above, such as {tails}. The "
             "parts of the width are those of the interval at 1 - both.",
-            {"type": "string", "example": tails},
+            {"type": "string"},
         ),
         "quantile": (
             "The value that this share of the targets does not exceed; repeat it for several.",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clearbands.apps.web.hosts import Hosts
     from clearbands.apps.web.service.metrics import Metrics
 
-OPEN_PATHS = ("/", "/health", "/ready", "/docs", "/docs/page.js", "/docs/page.css")
+OPEN_PATHS = ("/", "/health", "/ready", "/docs")
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 log = logging.getLogger("clearbands.apps.web.service")
 
@@ -94,7 +94,7 @@ class Token:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "").removeprefix(scope.get("root_path", ""))
-        if scope["type"] == "http" and path not in OPEN_PATHS:
+        if scope["type"] == "http" and path not in OPEN_PATHS and not path.startswith("/docs/"):
             scheme, _, given = _header(scope, b"authorization").partition(" ")
             offered = f"{scheme.lower()} {given.strip()}".encode("latin-1")
             if not hmac.compare_digest(offered, self.expected):

@@ -1,24 +1,36 @@
-"""`/docs`, to which `/` leads: the description for people, and a place to try it.
+"""`/docs`, to which `/` leads: Swagger UI, FastAPI's own page, from the package fastapi-offline.
 
-The page loads nothing from elsewhere.
+The page loads nothing from elsewhere, and asks for the token where the service has one.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import fastapi_offline
 from fastapi import APIRouter
 from fastapi.responses import FileResponse, RedirectResponse
+from starlette.exceptions import HTTPException
 
 from clearbands.apps.web.service.service import Service
 
-FOLDER = Path(__file__).parents[1] / "page"
+OWN = Path(__file__).parents[1] / "page"
+SWAGGER_UI = Path(fastapi_offline.__file__).parent / "static"
 HEADERS = {
     "content-security-policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; "
-        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+        "img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
     ),
     "x-content-type-options": "nosniff",
+}
+
+
+FILES = {
+    "page.js": OWN,
+    "page.css": OWN,
+    "swagger-ui.css": SWAGGER_UI,
+    "swagger-ui-bundle.js": SWAGGER_UI,
 }
 
 
@@ -31,14 +43,12 @@ def routes(service: Service) -> APIRouter:
 
     @router.get("/docs")
     async def page() -> FileResponse:
-        return FileResponse(FOLDER / "index.html", headers=HEADERS)
+        return FileResponse(OWN / "index.html", headers=HEADERS)
 
-    @router.get("/docs/page.js")
-    async def script() -> FileResponse:
-        return FileResponse(FOLDER / "page.js", headers=HEADERS)
-
-    @router.get("/docs/page.css")
-    async def style() -> FileResponse:
-        return FileResponse(FOLDER / "page.css", headers=HEADERS)
+    @router.get("/docs/{name}")
+    async def part(name: str) -> FileResponse:
+        if name not in FILES:
+            raise HTTPException(404)
+        return FileResponse(FILES[name] / name, headers=HEADERS)
 
     return router
