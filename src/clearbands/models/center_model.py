@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +19,20 @@ from clearbands.rows.weighting import check_sample_weight, drop_weightless
 
 
 class CenterModel(RegressorMixin, BaseEstimator, ABC):
-    """A regressor; subclasses say how to fit a bag of them."""
+    """A regressor; subclasses say how to fit a bag of them, and what else they can do.
+
+    Attributes
+    ----------
+    supports_monotone : bool
+        Whether the model has a parameter `monotone`, as `SymmetricTrees` has, and keeps to it.
+        Models without it do not compete where columns have a direction.
+    streams_files : bool
+        Whether members can be grown from the bins of a table in files, which `scaling/members.py`
+        does for `SymmetricTrees` and their subclasses. Models without it do not compete there.
+    """
+
+    supports_monotone: ClassVar[bool] = False
+    streams_files: ClassVar[bool] = False
 
     @abstractmethod
     def fit_bag(
@@ -48,3 +62,29 @@ class CenterModel(RegressorMixin, BaseEstimator, ABC):
         """(n,)"""
         check_is_fitted(self)
         return self.bag_.predict_members(check_numeric(self, X, reset=False))[:, 0, 0]
+
+
+Capability = Literal["supports_monotone", "streams_files"]
+
+
+def has(model: Any, capability: Capability) -> bool:
+    """Whether a model, of this package or of others, says that it can do this.
+
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from clearbands import SymmetricTrees
+    >>> has(SymmetricTrees(), "streams_files"), has(LinearRegression(), "streams_files")
+    (True, False)
+    """
+    return bool(getattr(model, capability, False))
+
+
+def those_with(capability: Capability, pool: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """The models of a pool that can do this; an error that names `what` where none can."""
+    able = {name: model for name, model in pool.items() if has(model, capability)}
+    if not able:
+        kinds = ", ".join(sorted({type(model).__name__ for model in pool.values()}))
+        raise ValueError(
+            f"{what} needs a center whose class says `{capability} = True`, as SymmetricTrees "
+            f"does; the search has {kinds}. Leave `search` open, or add such a center to it."
+        )
+    return able

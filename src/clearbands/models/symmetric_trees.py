@@ -72,6 +72,9 @@ class SymmetricTrees(CenterModel):
     True
     """
 
+    supports_monotone = True
+    streams_files = True
+
     def __init__(
         self,
         loss: str = "squared",

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from clearbands.models.bagging import MAX_SEED
-from clearbands.models.symmetric_trees import SymmetricTrees
+from clearbands.models.center_model import those_with
 from clearbands.rows.checks import is_dask
 from clearbands.rows.split import Rows
 from clearbands.rows.targets import Targets
@@ -29,6 +29,7 @@ from clearbands.selection.judging import NoiseCandidate
 from clearbands.selection.model_search import ModelSearch
 from clearbands.selection.recipe import Made, Recipe, Unseen
 from clearbands.tables.names import nearest
+from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 
 if TYPE_CHECKING:
     import polars as pl
@@ -110,14 +111,8 @@ class FileSearch(ModelSearch):
         return cls(**{**rules, "mixed": 1}, of=search)
 
     def centers(self, n_rows: int, n_columns: int) -> Mapping[str, BaseEstimator]:
-        all_of_them = self.of.centers(n_rows, n_columns)
-        found = {n: model for n, model in all_of_them.items() if isinstance(model, SymmetricTrees)}
-        if not found:
-            raise ValueError(
-                "No center of the search is of symmetric trees, which a table in files needs: "
-                "leave `search` open."
-            )
-        return found
+        pool = self.of.centers(n_rows, n_columns)
+        return those_with("streams_files", pool, "A table in files")
 
     def parts(self) -> Mapping[str, BaseEstimator]:
         return {}
@@ -135,14 +130,26 @@ def _choose(recipe: Recipe, work: TableWork, rng: np.random.RandomState) -> Made
     recipe = replace(recipe, search=search)
     state = joblib.hash((replace(recipe, n_jobs=None), rng.get_state()))
     store = work.store.below("choice", recipe=state)
+    trusted = _types_of_centers(recipe, work)
     if store.is_whole(CHOICE):
-        return Made(*store.read_part(CHOICE))
+        return Made(*store.read_part(CHOICE, trusted), search=search.of)
     sample = work.sample.encoded
     n_judges = FEW_ROWS if recipe.is_given else search.judging_rows
     few = sample.take(np.arange(min(len(sample), n_judges)))
     made = recipe.on_all(few, rng)._replace(unseen=None, search=search.of)
-    store.write_part(CHOICE, tuple(made))
+    store.write_part(CHOICE, tuple(made[:-1]), trusted)
     return made
+
+
+def _types_of_centers(recipe: Recipe, work: TableWork) -> list[str]:
+    """The names of their classes, which may be the user's own: who gave them trusts them."""
+    rows = work.sample.encoded
+    if isinstance(recipe.epistemic, FoldedEnsemble):
+        centers = [recipe.epistemic.center_model()]
+    else:
+        assert recipe.search is not None
+        centers = list(recipe.search.centers(len(rows), rows.X.shape[1]).values())
+    return sorted({f"{type(each).__module__}.{type(each).__qualname__}" for each in centers})
 
 
 @contextmanager

@@ -104,7 +104,8 @@ class GrowMembers(Stage):
     """A file for each member, who sees the rows that its number and the seed say."""
 
     learned: Response
-    model: tuple[tuple[str, Any], ...]  # the parameters of SymmetricTrees
+    kind: type[SymmetricTrees]
+    parameters: tuple[tuple[str, Any], ...]  # of a model of this kind
     draws: HashedFolds
     per_one: float  # grains of a weight of 1
 
@@ -117,12 +118,12 @@ class GrowMembers(Stage):
 
     @property
     def seconds(self) -> float:
-        model = SymmetricTrees(**dict(self.model))
+        model = self.kind(**dict(self.parameters))
         n_cells = self.draws.n_rows * self.draws.share * self.learned.bins.n_columns
         return SECONDS_PER_CELL * n_cells * model.n_trees * model.max_depth
 
     def make(self, number: int, stop: np.ndarray) -> None:
-        model = SymmetricTrees(**dict(self.model))
+        model = self.kind(**dict(self.parameters))
         seen, target, weight, magnitude = self._rows_of(number)
         kept = self._columns(number, magnitude)
 

@@ -15,6 +15,7 @@ from clearbands.engine.grains import Grains
 from clearbands.engine.symmetric import SymmetricBag
 from clearbands.engine.symmetric_columns import FINE_BINS, fine_columns
 from clearbands.models.bagging import MAX_SEED, HashedFolds
+from clearbands.models.center_model import has
 from clearbands.models.monotone import directions
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.rows.typed import Seed
@@ -44,7 +45,7 @@ def check_can_refit(epistemic: Any) -> None:
     """Raise for a center whose members cannot be fitted on a table in files."""
     if epistemic is None:
         return
-    if isinstance(epistemic, FoldedEnsemble) and isinstance(epistemic.model, SymmetricTrees | None):
+    if isinstance(epistemic, FoldedEnsemble) and has(epistemic.center_model(), "streams_files"):
         return
     raise ValueError(
         "A table in files is fitted with members of symmetric trees: leave `epistemic` open or "
@@ -73,10 +74,12 @@ def refit(parts: Blend, work: TableWork, levels: Sequence[float]) -> BlendOfRows
 
 def refit_center(chosen: Any, work: TableWork, levels: Sequence[float]) -> Center:
     """`chosen` was fitted on few rows, so that its model is seeded."""
-    model = _parameters(chosen.model_, len(work.sample.fine))
+    kind, parameters = _described(chosen.model_, len(work.sample.fine))
     draws = work.draws(_seed_of(chosen.random_state), chosen)
-    store = work.store.below("center", model=dict(model), draws=vars(draws))
-    grow = GrowMembers(store, Target(work.rows), model, draws, work.per_one(draws))
+    store = work.store.below(
+        "center", class_name=kind.__name__, model=dict(parameters), draws=vars(draws)
+    )
+    grow = GrowMembers(store, Target(work.rows), kind, parameters, draws, work.per_one(draws))
     make_all(grow, work.engine, "epistemic")
     say = SayRows(
         store.below("unseen", level=levels[0], spread=chosen.spread), grow, levels[0], chosen.spread
@@ -92,7 +95,7 @@ def refit_center(chosen: Any, work: TableWork, levels: Sequence[float]) -> Cente
 
 def _streams(part: BaseEstimator) -> bool:
     """Whether all rows can train it, piece by piece; others learn from the sample."""
-    return isinstance(part, ScaledResiduals) and isinstance(part.model, SymmetricTrees | None)
+    return isinstance(part, ScaledResiduals) and has(part.scale_model(), "streams_files")
 
 
 def _on_all_rows(chosen: Any, shown: str, center: Center, work: TableWork) -> ResampledPart:
@@ -102,14 +105,19 @@ def _on_all_rows(chosen: Any, shown: str, center: Center, work: TableWork) -> Re
     draws = work.draws(int(rng.randint(MAX_SEED)), part)
     offset = part.offset_ if part.learn_log else None
     visible = show(sample.X, center.said, shown)
-    parameters = _parameters(model, visible.shape[1])
+    kind, parameters = _described(model, visible.shape[1])
     store = center.said_of_rows.store.below(
-        "noise", model=dict(parameters), draws=vars(draws), shown=shown, offset=offset
+        "noise",
+        class_name=kind.__name__,
+        model=dict(parameters),
+        draws=vars(draws),
+        shown=shown,
+        offset=offset,
     )
     extra = visible[:, sample.X.shape[1] :]
     shown_bins = _write_shown(store, extra, weight)
     learned = Sizes(work.rows, center.said_of_rows, store, extra.shape[1], offset)
-    grow = GrowMembers(store, learned, parameters, draws, work.per_one(draws))
+    grow = GrowMembers(store, learned, kind, parameters, draws, work.per_one(draws))
     make_all(grow, work.engine, "aleatoric")
     part.draws_, part.bag_ = draws, grow.bag()
     part.n_features_in_ = visible.shape[1]
@@ -178,11 +186,14 @@ def _without_jobs(part: BaseEstimator) -> dict[str, Any]:
     return {name: value for name, value in given.items() if not name.endswith("n_jobs")}
 
 
-def _parameters(model: SymmetricTrees, n_columns: int) -> tuple[tuple[str, Any], ...]:
-    """Of trees for so many columns, as values that can be compared."""
-    given = model.get_params(deep=False)
+def _described(
+    model: SymmetricTrees, n_columns: int
+) -> tuple[type[SymmetricTrees], tuple[tuple[str, Any], ...]]:
+    """The class of trees for so many columns, and their parameters as values to compare."""
     ways = directions(model.monotone, range(n_columns))
-    return tuple(sorted({**given, "monotone": None if ways is None else (*ways.tolist(),)}.items()))
+    monotone = None if ways is None else (*ways.tolist(),)
+    parameters = {**model.get_params(deep=False), "monotone": monotone}
+    return type(model), tuple(sorted(parameters.items()))
 
 
 def _seed_of(random_state: Seed) -> int:

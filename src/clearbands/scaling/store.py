@@ -11,7 +11,7 @@ import hashlib
 import io
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import escape
@@ -83,13 +83,13 @@ class Store:
         with self.writing(name) as unfinished:
             unfinished.write_bytes(content.getvalue())
 
-    def write_part(self, name: str, part: Any) -> None:
-        """A model, or a part of one."""
+    def write_part(self, name: str, part: Any, trusted: Sequence[str] = ()) -> None:
+        """A model, or a part of one; `trusted` as in `clearbands.save`."""
         with self.writing(name) as unfinished:
-            save(part, unfinished)
+            save(part, unfinished, trusted=trusted)
 
-    def read_part(self, name: str) -> Any:
-        return load(self.path(name))
+    def read_part(self, name: str, trusted: Sequence[str] = ()) -> Any:
+        return load(self.path(name), trusted=trusted)
 
     def is_whole(self, name: str) -> bool:
         """Whether the file is there and was not cut; raises if its bytes were changed."""

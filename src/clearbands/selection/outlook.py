@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from clearbands.calibration.calibration_set import scale
-from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.prediction.curve_posterior import CurvePosterior, extrapolate
 from clearbands.prediction.outlook import ALL_LIKELY, Outlook, Split
 from clearbands.rows.levels import alpha
@@ -100,7 +99,7 @@ def _own_pool(epistemic: EpistemicPart | None) -> dict[str, BaseEstimator] | Non
     """The model of a center that was given, whose curve is wanted; None where centers compete."""
     if not isinstance(epistemic, FoldedEnsemble):
         return None
-    return {"the center": SymmetricTrees() if epistemic.model is None else epistemic.model}
+    return {"the center": epistemic.center_model()}
 
 
 def _alike(rows: Rows) -> np.ndarray:

@@ -21,9 +21,9 @@ from clearbands.models.bagging import (
     seed_missing,
     set_up,
 )
+from clearbands.models.center_model import has, those_with
 from clearbands.models.monotone import Still
 from clearbands.models.pools import match_quantile_model
-from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.rows.checks import is_frame
 from clearbands.rows.split import Rows
 from clearbands.rows.time_order import stages
@@ -192,24 +192,21 @@ class Recipe:
         if self.direction is None:
             return pool
         ways = tuple(self.direction.tolist())
-        return {
-            name: clone(model).set_params(monotone=ways)
-            for name, model in pool.items()
-            if isinstance(model, SymmetricTrees)
-        }
+        able = those_with("supports_monotone", pool, "monotone")
+        return {name: clone(model).set_params(monotone=ways) for name, model in able.items()}
 
     def _directed(self, part: EpistemicPart) -> EpistemicPart:
         """A given part that keeps to the directions, or a refusal."""
         if self.direction is None:
             return part
-        trees = getattr(part, "model", None) or SymmetricTrees()
-        if not isinstance(part, FoldedEnsemble) or not isinstance(trees, SymmetricTrees):
+        model = part.center_model() if isinstance(part, FoldedEnsemble) else None
+        if model is None or not has(model, "supports_monotone"):
             raise ValueError(
                 f"monotone cannot be asked of {type(part).__name__}: leave epistemic open, or give "
                 "FoldedEnsemble(SymmetricTrees())."
             )
         ways = tuple(self.direction.tolist())
-        return clone(part).set_params(model=clone(trees).set_params(monotone=ways))
+        return clone(part).set_params(model=model.set_params(monotone=ways))
 
     def _still(self, train: Rows) -> Still | None:
         if self.direction is None:

@@ -97,9 +97,7 @@ class FoldedEnsemble(ResampledEnsemble):
         y = check_target(y, X)
         weight = check_sample_weight(sample_weight, len(y))
         rng = check_random_state(self.random_state)
-        self.model_ = seed_missing(
-            clone(SymmetricTrees() if self.model is None else self.model), rng
-        )
+        self.model_ = seed_missing(self.center_model(), rng)
         if isinstance(self.model_, QuantileModel):
             self.model_.set_params(quantiles=(0.5,))
         self.draws_ = Folds.draw(len(y), self.n_folds, self.n_repeats, rng, groups)
@@ -114,6 +112,10 @@ class FoldedEnsemble(ResampledEnsemble):
             stage="epistemic",
         )
         return self
+
+    def center_model(self) -> Any:
+        """The model of a member, unfitted."""
+        return clone(SymmetricTrees() if self.model is None else self.model)
 
     def lighter(self) -> FoldedEnsemble:
         """Unfitted, with a third of the repeats where the widths are as large then, on average."""

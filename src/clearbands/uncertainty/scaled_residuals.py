@@ -130,7 +130,13 @@ class ScaledResiduals(ResampledPart):
         typical = weighted_median(np.abs(residual), weight)
         self.smallest_ = SMALLEST_SCALE * typical
         self.offset_ = SMALLEST_LOG * typical or 1.0
-        return seed_missing(clone(_scale_trees() if self.model is None else self.model), rng), rng
+        return seed_missing(self.scale_model(), rng), rng
+
+    def scale_model(self) -> Any:
+        """The model of a member, unfitted: by default small trees with small steps."""
+        if self.model is not None:
+            return clone(self.model)
+        return SymmetricTrees(n_trees=100, max_depth=4, learning_rate=0.1)
 
     def sizes(self, residual: np.ndarray) -> np.ndarray:
         """What the model learns of residuals, in their shape."""
@@ -173,7 +179,3 @@ def learned_sizes(residual: np.ndarray, offset: float | None) -> np.ndarray:
     """(n,): absolute residuals, or the logarithms of what they are above minus `offset`."""
     size = np.abs(residual)
     return size if offset is None else np.log(size + offset)
-
-
-def _scale_trees() -> SymmetricTrees:
-    return SymmetricTrees(n_trees=100, max_depth=4, learning_rate=0.1)
