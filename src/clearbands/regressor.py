@@ -354,7 +354,9 @@ class ClearRegressor(AnsweringRegressor):
 
     def _take_parts(self, learned: FitResult) -> None:
         self.encoder_, self.transform_ = learned.encoder, learned.targets.transform
-        self.parts_, self.leaderboard_, self.centers_, _, self.search_ = learned.made
+        chosen = learned.chosen
+        self.parts_, self.search_ = chosen.parts, chosen.search
+        self.leaderboard_, self.centers_ = chosen.leaderboard, chosen.centers
         self.n_train_ = learned.n_train
 
     def _calibrate(self, evidence: Evidence, plan: Plan, rng: np.random.RandomState) -> None:

@@ -83,10 +83,10 @@ def test_errors_shrink_by_what_few_members_vary_more_than_all():
 
 
 def test_one_pair_alone_keeps_its_own_units():
-    alone, unseen, _ = blend([contestant("one", np.ones(3))])
+    alone, (_, unseen, _) = blend([contestant("one", np.ones(3))])
     np.testing.assert_array_equal(alone.factors, np.ones((1, 2, 1)))
     np.testing.assert_array_equal(unseen.aleatoric, 1)
-    _, unseen, _ = blend([contestant("one", np.ones(3)), contestant("two", np.ones(3))])
+    _, (_, unseen, _) = blend([contestant("one", np.ones(3)), contestant("two", np.ones(3))])
     np.testing.assert_array_equal(unseen.aleatoric, 2)
     np.testing.assert_array_equal(unseen.epistemic, 3)
 
@@ -94,10 +94,10 @@ def test_one_pair_alone_keeps_its_own_units():
 def test_what_no_pair_has_a_use_for_is_not_lost():
     """All would drop the epistemic part: the mean of them could not say how little it knows."""
     two = [replace(contestant(name, np.ones(3)), factors=np.array([[2.0], [0.0]])) for name in "ab"]
-    mean, unseen, _ = blend(two)
+    mean, (_, unseen, _) = blend(two)
     np.testing.assert_array_equal(mean.factors, 2)
     np.testing.assert_array_equal(unseen.epistemic, 2)
-    _, unseen, _ = blend([two[0], contestant("c", np.ones(3))])  # one of them has
+    _, (_, unseen, _) = blend([two[0], contestant("c", np.ones(3))])  # one of them has
     np.testing.assert_array_equal(unseen.epistemic, 1.5)
 
 

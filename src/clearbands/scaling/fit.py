@@ -25,9 +25,10 @@ from clearbands.scaling.roles import Roles
 from clearbands.scaling.rows import FileColumns, Ranges
 from clearbands.scaling.source import ParquetTable, check_holds_numbers, from_dask, open_table
 from clearbands.scaling.work import TableSample, TableWork, WorkFolder, prepare
+from clearbands.selection.compete import ChosenParts
 from clearbands.selection.judging import NoiseCandidate
 from clearbands.selection.model_search import ModelSearch
-from clearbands.selection.recipe import Made, Recipe, Unseen
+from clearbands.selection.recipe import Recipe
 from clearbands.tables.names import nearest
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 
@@ -41,7 +42,7 @@ FEW_ROWS = 500  # where nothing competes, and parts are only made ready to be fi
 class FittedOnFiles(NamedTuple):
     """What a regressor keeps of the fit."""
 
-    made: Made  # `unseen` are rows of the sample; none where others are held out
+    chosen: ChosenParts  # `unseen` are rows of the sample; none where others are held out
     encoder: BaseEstimator
     targets: Targets
     sample: TableSample
@@ -77,15 +78,14 @@ def fit_on_files(
             n_held_out = min(ceil(held_out * table.n_rows), folder.sample_rows, table.n_rows - 1)
             columns = FileColumns(_features(table, roles, features), roles, n_held_out)
             ready = prepare(table, columns, fit_encoder, fit_targets, folder, chosen, seed)
-            made = _choose(recipe, ready, rng)
-            parts, components, shrinkage = refit(made.parts, ready, recipe.levels)  # type: ignore[arg-type]
+            choice = _choose(recipe, ready, rng)
+            parts, unseen = refit(choice.parts, ready, recipe.levels)  # type: ignore[arg-type]
         finally:
             chosen.close()
         n_texts = len(getattr(ready.encoder, "categorical_columns_", ()))
         texts = [ready.rows.texts(column) for column in range(n_texts)]
-    of_sample = Unseen(np.arange(len(ready.sample.encoded)), components, shrinkage)
     return FittedOnFiles(
-        made._replace(parts=parts, unseen=of_sample if ready.held_out is None else None),
+        choice._replace(parts=parts, unseen=unseen if ready.held_out is None else None),
         ready.encoder,
         ready.targets,
         ready.sample,
@@ -124,7 +124,7 @@ class FileSearch(ModelSearch):
         return self.of.noises()
 
 
-def _choose(recipe: Recipe, work: TableWork, rng: np.random.RandomState) -> Made:
+def _choose(recipe: Recipe, work: TableWork, rng: np.random.RandomState) -> ChosenParts:
     """The parts, by the first rows of the sample; what an earlier run chose is found again."""
     search = FileSearch.like(recipe.search or ModelSearch())
     recipe = replace(recipe, search=search)
@@ -132,13 +132,13 @@ def _choose(recipe: Recipe, work: TableWork, rng: np.random.RandomState) -> Made
     store = work.store.below("choice", recipe=state)
     trusted = _types_of_centers(recipe, work)
     if store.is_whole(CHOICE):
-        return Made(*store.read_part(CHOICE, trusted), search=search.of)
+        return ChosenParts(*store.read_part(CHOICE, trusted), search=search.of)
     sample = work.sample.encoded
     n_judges = FEW_ROWS if recipe.is_given else search.judging_rows
     few = sample.take(np.arange(min(len(sample), n_judges)))
-    made = recipe.on_all(few, rng)._replace(unseen=None, search=search.of)
-    store.write_part(CHOICE, tuple(made[:-1]), trusted)
-    return made
+    choice = recipe.on_all(few, rng)._replace(unseen=None, search=search.of)
+    store.write_part(CHOICE, tuple(choice[:-1]), trusted)
+    return choice
 
 
 def _types_of_centers(recipe: Recipe, work: TableWork) -> list[str]:

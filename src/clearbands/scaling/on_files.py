@@ -100,13 +100,13 @@ class OnFiles:
         others = [Encoded.by(encoder, rescaled(rows, targets)) for rows in given.held_out]
         shares = Shares(train, tuple(others))
         has_copies = check_copies(sample, [share.rows for share in others])
-        evidence = judge(found.made, shares, targets.inner)
+        evidence = judge(found.chosen, shares, targets.inner)
         span = Span(found.ranges.low, found.ranges.high, found.texts)
         return FitResult(
             encoder,
             targets,
             plan.recipe,
-            found.made,
+            found.chosen,
             evidence,
             raw.y,
             found.n_rows,

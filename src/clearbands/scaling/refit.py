@@ -25,7 +25,7 @@ from clearbands.scaling.running import make_all
 from clearbands.scaling.store import Store
 from clearbands.scaling.tasks import Stage
 from clearbands.scaling.work import TableWork
-from clearbands.selection.judging import BlendOfRows, assess, blend
+from clearbands.selection.judging import UnseenRows, assess, blend
 from clearbands.uncertainty.aleatoric import ResampledPart
 from clearbands.uncertainty.epistemic import CenterAndWidths, center_and_widths
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
@@ -53,7 +53,7 @@ def check_can_refit(epistemic: Any) -> None:
     )
 
 
-def refit(parts: Blend, work: TableWork, levels: Sequence[float]) -> BlendOfRows:
+def refit(parts: Blend, work: TableWork, levels: Sequence[float]) -> tuple[Blend, UnseenRows]:
     """The same pairs, fitted on all rows, and what they make of the sample, unseen."""
     centers: dict[int, Center] = {}
     contestants = []

@@ -8,16 +8,20 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import _num_samples
 
 from clearbands.engine.progress import report
 from clearbands.models.monotone import Still
 from clearbands.rows.failures import Failures
 from clearbands.rows.split import Rows
+from clearbands.rows.typed import TableLike
 from clearbands.rows.weighting import fit_weighted
+from clearbands.selection.centers import CenterStanding
 from clearbands.selection.judging import (
     Contestant,
     LeaderboardRow,
     NoiseCandidate,
+    UnseenRows,
     blend,
     judge,
     leaderboard,
@@ -28,21 +32,36 @@ from clearbands.selection.judging import (
 )
 from clearbands.selection.model_search import ModelSearch
 from clearbands.selection.race import IN_REACH
-from clearbands.uncertainty.bands import Components
-from clearbands.uncertainty.epistemic import CenterAndWidths, CrossPart
+from clearbands.uncertainty.epistemic import CenterAndWidths, CrossPart, OutOfBagEnsemble
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 from clearbands.uncertainty.nested import Nested
-from clearbands.uncertainty.pairs import Blend, hold_still
+from clearbands.uncertainty.pairs import Blend, Pair, hold_still
 
 
-class Outcome(NamedTuple):
-    """What the competition found."""
+class ChosenParts(NamedTuple):
+    """Fitted parts, and how they came to be the ones."""
 
-    parts: Blend
-    unseen: Components  # of the training rows that some members did not see, by these
-    shrinkage: np.ndarray  # (n,): see `BlendOfRows`
-    leaderboard: tuple[LeaderboardRow, ...]  # pairs, best first
-    rows: np.ndarray  # (n,): the numbers of the unseen rows among those that train
+    parts: Pair | Blend
+    leaderboard: tuple[LeaderboardRow, ...] = ()  # pairs, best first
+    unseen: UnseenRows | None = None  # None where both parts were given and rows were held out
+    centers: tuple[CenterStanding, ...] = ()  # best first
+    search: ModelSearch | None = None  # the rules; None where nothing competed
+
+    def unseen_center(self, X: TableLike) -> np.ndarray | None:
+        """(n,) of the training rows X by members that did not see them, NaN where all did.
+
+        None where the parts cannot tell.
+        """
+        if self.unseen is not None:
+            center = np.full(_num_samples(X), np.nan)
+            center[self.unseen.numbers] = self.unseen.components.center
+            return center
+        epistemic = self.parts.best.epistemic
+        if isinstance(epistemic, CrossPart):
+            return epistemic.predict_unseen(X).center
+        if isinstance(epistemic, OutOfBagEnsemble):
+            return epistemic.predict_out_of_bag(X)
+        return None
 
 
 def compete(
@@ -56,7 +75,7 @@ def compete(
     rng: np.random.RandomState,
     still: Still | None = None,
     n_centers: int | None = None,
-) -> Outcome:
+) -> ChosenParts:
     """Fit centers, let noises compete around them, and average the pairs that are best.
 
     Parts come unfitted and seeded, at the levels. No width depends on columns held `still`. Only
@@ -81,8 +100,8 @@ def compete(
         contestants = [each for each in contestants if each.names not in failed]
         if not contestants:
             raise pairing.failures.none_left("No noise could be fitted on all rows")
-    parts, components, shrinkage = blend(best)
-    return Outcome(parts, components, shrinkage, board, best[0].rows)
+    parts, unseen = blend(best)
+    return ChosenParts(parts, board, unseen)
 
 
 def draw_numbers(rows: Rows, most: int, rng: np.random.RandomState) -> np.ndarray | None:

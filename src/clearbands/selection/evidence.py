@@ -22,7 +22,7 @@ from clearbands.prediction.familiarity import (
 from clearbands.rows.shares import Shares
 from clearbands.rows.split import Rows
 from clearbands.rows.support import Support
-from clearbands.selection.recipe import Made
+from clearbands.selection.compete import ChosenParts
 from clearbands.tables.encoder import encode_to_fit
 from clearbands.uncertainty.pairs import Blend, Pair
 
@@ -117,18 +117,17 @@ class Apart(Evidence):
         return self.others.rows.X[some]
 
 
-def judge(made: Made, shares: Shares[Encoded], support: Support) -> Evidence:
+def judge(chosen: ChosenParts, shares: Shares[Encoded], support: Support) -> Evidence:
     """What the parts say of rows that they did not see, with centers inside the support."""
-    train, parts = shares.train, made.parts
+    train, parts = shares.train, chosen.parts
     if not shares.held_out:
-        assert made.unseen is not None
-        rows = train.rows.take(made.unseen.rows)
-        _, components, shrinkage = made.unseen
-        judged = CalibrationSet.of(rows, components, support, shrinkage)
-        return Within(train, parts, judged, numbers=made.unseen.rows)
-    found = [
+        assert chosen.unseen is not None
+        numbers, components, shrinkage = chosen.unseen
+        judged = CalibrationSet.of(train.rows.take(numbers), components, support, shrinkage)
+        return Within(train, parts, judged, numbers=numbers)
+    sets = [
         CalibrationSet.of(share.rows, parts.components(share.rows.X), support)
         for share in shares.held_out
     ]
-    chooser = found[0] if len(found) > 1 else None
-    return Apart(train, parts, found[-1], chooser, others=shares.held_out[-1])
+    chooser = sets[0] if len(sets) > 1 else None
+    return Apart(train, parts, sets[-1], chooser, others=shares.held_out[-1])

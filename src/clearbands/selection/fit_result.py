@@ -15,8 +15,9 @@ from clearbands.prediction.familiarity import Familiarity
 from clearbands.prediction.interval_regressor import was_fitted_elsewhere
 from clearbands.rows.targets import Targets, TargetWarning, hint
 from clearbands.rows.telling import warn
+from clearbands.selection.compete import ChosenParts
 from clearbands.selection.evidence import Evidence
-from clearbands.selection.recipe import Made, Recipe
+from clearbands.selection.recipe import Recipe
 from clearbands.uncertainty.bands import Components, make_interval
 
 
@@ -35,7 +36,7 @@ class FitResult:
     encoder: BaseEstimator
     targets: Targets
     recipe: Recipe
-    made: Made
+    chosen: ChosenParts
     evidence: Evidence
     y: np.ndarray  # of all rows in memory, as they were given
     n_train: int
@@ -61,7 +62,7 @@ class FitResult:
         where rows that calibrate lie beyond what trained as new ones do; and where parts see a
         table.
         """
-        is_as_in_paper = self.recipe.is_given and self.made.unseen is None
+        is_as_in_paper = self.recipe.is_given and self.chosen.unseen is None
         if is_as_in_paper or self.recipe.gap is not None or not self.sees_numbers:
             return None
         found = replace(
@@ -101,7 +102,7 @@ class FitResult:
         rows, texts = self.evidence.train
         if texts.shape[1] == 0:
             return None
-        predict, forget = self.made.parts.predict, self.encoder.forget
+        predict, forget = self.chosen.parts.predict, self.encoder.forget
         return forgetting(predict, forget, rows.X, texts, rows.sample_weight)
 
     def _gaps(self) -> np.ndarray | None:
@@ -110,5 +111,5 @@ class FitResult:
             return None
         rows, columns = self.evidence.train.rows, self.encoder.complete_columns()
         return moves_without_numbers(
-            self.made.parts.predict, self.encoder.drop_value, rows.X, columns, rows.sample_weight
+            self.chosen.parts.predict, self.encoder.drop_value, rows.X, columns, rows.sample_weight
         )

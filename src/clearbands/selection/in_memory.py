@@ -38,9 +38,9 @@ class InMemory:
         ready = shares.each(lambda rows: Encoded.by(encoder, rows))
         train, others = ready.train.rows, [share.rows for share in ready.held_out]
         has_copies = check_copies(train, others, given=self.held_out is not None)
-        made = recipe.fit(train, others[0] if others else None, rng)
-        evidence = judge(made, ready, targets.inner)
+        chosen = recipe.fit(train, others[0] if others else None, rng)
+        evidence = judge(chosen, ready, targets.inner)
         if others and not has_copies:
             center = evidence.judged.components.center
-            has_copies = check_known(train, others[-1], center, made.unseen_center)
-        return FitResult(encoder, targets, recipe, made, evidence, y, len(train), has_copies)
+            has_copies = check_known(train, others[-1], center, chosen.unseen_center)
+        return FitResult(encoder, targets, recipe, chosen, evidence, y, len(train), has_copies)

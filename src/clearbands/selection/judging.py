@@ -224,26 +224,26 @@ def _behind(contestant: Contestant, best: Contestant) -> tuple[float, float]:
         return mean_of(difference, weight), error_of_mean(difference, weight)
 
 
-class BlendOfRows(NamedTuple):
-    """The mean of pairs, and what it makes of rows that some members of all did not see."""
+class UnseenRows(NamedTuple):
+    """Training rows, as members see them that had no part of them."""
 
-    parts: Blend
+    numbers: np.ndarray  # (n,): of these rows among those that train
     components: Components
     shrinkage: np.ndarray
     """(n,): the error of a new row, of which all members speak, as a share of the error here."""
 
 
-def blend(kept: Sequence[Contestant]) -> BlendOfRows:
-    """The mean of the pairs."""
-    factors = np.stack([contestant.factors for contestant in kept])
+def blend(chosen: Sequence[Contestant]) -> tuple[Blend, UnseenRows]:
+    """The mean of the pairs, and what it makes of rows that some members of all did not see."""
+    factors = np.stack([contestant.factors for contestant in chosen])
     # What no pair has a use for is not lost: far from the data it may be all there is.
     unused = (factors[:, 1] == 0).all(axis=0)
     factors[:, 1, unused] = factors[:, 0, unused]
-    if len(kept) == 1:
+    if len(chosen) == 1:
         factors = np.ones_like(factors)  # lambda and gammas then mean what they do in the paper
-    mean = Blend([contestant.pair for contestant in kept], factors)
-    components = mean.average([contestant.unseen for contestant in kept])
-    return BlendOfRows(mean, components, shrinkage(kept, components))
+    mean = Blend([contestant.pair for contestant in chosen], factors)
+    components = mean.average([contestant.unseen for contestant in chosen])
+    return mean, UnseenRows(chosen[0].rows, components, shrinkage(chosen, components))
 
 
 def shrinkage(kept: Sequence[Contestant], components: Components) -> np.ndarray:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import _num_samples, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from clearbands.models.bagging import (
     Chain,
@@ -30,54 +30,19 @@ from clearbands.rows.time_order import stages
 from clearbands.rows.typed import TableLike
 from clearbands.rows.weighting import fit_weighted
 from clearbands.selection.centers import CenterStanding, JudgedCenter, mix
-from clearbands.selection.compete import compete, draw_rows
-from clearbands.selection.judging import LeaderboardRow, NoiseCandidate
+from clearbands.selection.compete import ChosenParts, compete, draw_rows
+from clearbands.selection.judging import NoiseCandidate
 from clearbands.selection.model_search import ModelSearch
 from clearbands.selection.race import Round, race
 from clearbands.selection.time_budget import search_within
 from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
-from clearbands.uncertainty.bands import Components
 from clearbands.uncertainty.epistemic import CrossPart, EpistemicPart, OutOfBagEnsemble
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
-from clearbands.uncertainty.pairs import Blend, Pair
+from clearbands.uncertainty.pairs import Pair
 from clearbands.uncertainty.resampled import resampled, resampled_noise
 
 RESIDUALS = ("in-sample", "out-of-bag", "target")
 GIVEN = "given"  # the name of a part in the leaderboard that had no rival
-
-
-class Unseen(NamedTuple):
-    """Training rows as those see them who had no part of them."""
-
-    rows: np.ndarray  # (n,): their numbers among the training rows
-    components: Components
-    shrinkage: np.ndarray  # (n,): the errors of new rows as a share of theirs
-
-
-class Made(NamedTuple):
-    """Fitted parts, and how they came to be the ones."""
-
-    parts: Pair | Blend
-    leaderboard: tuple[LeaderboardRow, ...] = ()  # pairs, best first
-    centers: tuple[CenterStanding, ...] = ()  # best first
-    unseen: Unseen | None = None  # None where both parts were given and rows were held out
-    search: ModelSearch | None = None  # the rules; None where nothing competed
-
-    def unseen_center(self, X: TableLike) -> np.ndarray | None:
-        """(n,) of the training rows X by members that did not see them, NaN where all did.
-
-        None where the parts cannot tell.
-        """
-        if self.unseen is not None:
-            center = np.full(_num_samples(X), np.nan)
-            center[self.unseen.rows] = self.unseen.components.center
-            return center
-        epistemic = self.parts.best.epistemic
-        if isinstance(epistemic, CrossPart):
-            return epistemic.predict_unseen(X).center
-        if isinstance(epistemic, OutOfBagEnsemble):
-            return epistemic.predict_out_of_bag(X)
-        return None
 
 
 @dataclass(frozen=True)
@@ -103,20 +68,20 @@ class Recipe:
         """Whether nothing competes."""
         return self.epistemic is not None and self.aleatoric is not None
 
-    def fit(self, train: Rows, choosing: Rows | None, rng: np.random.RandomState) -> Made:
+    def fit(self, train: Rows, choosing: Rows | None, rng: np.random.RandomState) -> ChosenParts:
         """Fit the parts: of which others will judge, or of which no row is seen by all.
 
         `choosing` are rows apart that choose between parts; None where all rows train.
         """
         if choosing is not None and self.is_given:
-            return Made(self._pair(train, choosing, rng))
+            return ChosenParts(self._pair(train, choosing, rng))
         return self.on_all(train, rng)
 
-    def on_all(self, train: Rows, rng: np.random.RandomState) -> Made:
+    def on_all(self, train: Rows, rng: np.random.RandomState) -> ChosenParts:
         """Fit the parts so that every row is unseen by some; one that was given has no rival."""
         search = self._search(train)
         standings, centers, reserves = self._centers(train, search, rng)
-        outcome = compete(
+        chosen = compete(
             train,
             {**centers, **reserves},
             self._noises(search, rng),
@@ -127,8 +92,7 @@ class Recipe:
             still=self._still(train),
             n_centers=len(centers),
         )
-        unseen = Unseen(outcome.rows, outcome.unseen, outcome.shrinkage)
-        return Made(outcome.parts, outcome.leaderboard, standings, unseen, search)
+        return chosen._replace(centers=standings, search=search)
 
     def _search(self, train: Rows) -> ModelSearch:
         """The rules that were given, or the default's, as far as the time allows."""
