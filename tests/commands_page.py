@@ -17,7 +17,8 @@ PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
 START = """# Commands
 
 What `clearbands COMMAND --help` says, on one page; `python -m tests.commands_page` writes it.
-The command needs the extra `cli`, `serve` and `explore` need the extra `serve`.
+The command needs the extra `cli`; `serve` and `explore` need the extra `serve` as well.
+The [glossary](glossary.md) says what the words of this page mean.
 
 Exit code 0 means that the work was done. An error is one sentence on standard error, with exit
 code 2; `--debug`, anywhere in the line, shows where it happened. Results go to standard output,

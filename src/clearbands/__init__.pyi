@@ -2,6 +2,7 @@ from . import diagnostics as diagnostics
 from . import metrics as metrics
 from . import plots as plots
 from . import scorers as scorers
+from .apps.report import Report as Report
 from .baselines.cqr import CQR as CQR
 from .baselines.cqr import BootstrappedCQR as BootstrappedCQR
 from .baselines.cqr import ResidualCQR as ResidualCQR
@@ -15,6 +16,9 @@ from .calibration.calibrators import FixedAleatoricCalibrator as FixedAleatoricC
 from .calibration.calibrators import FixedRatioCalibrator as FixedRatioCalibrator
 from .calibration.class_calibrator import JointClassCalibrator as JointClassCalibrator
 from .calibration.conformal import CalibrationWarning as CalibrationWarning
+from .calibration.distribution import AnyLevel as AnyLevel
+from .calibration.distribution import Distribution as Distribution
+from .calibration.groups import GroupCalibrator as GroupCalibrator
 from .calibration.lambda_path import LambdaPath as LambdaPath
 from .calibration.lambda_path import lambda_path as lambda_path
 from .calibration.lambda_search import PAPER_LAMBDAS as PAPER_LAMBDAS
@@ -36,6 +40,7 @@ from .models.network_classifier import NetworkClassifier as NetworkClassifier
 from .models.network_quantiles import NetworkQuantiles as NetworkQuantiles
 from .models.pools import mean_pool as mean_pool
 from .models.pools import quantile_pool as quantile_pool
+from .models.quantile_model import QuantileModel as QuantileModel
 from .models.random_trees import RandomTrees as RandomTrees
 from .models.symmetric_trees import SymmetricTrees as SymmetricTrees
 from .models.trees_classifier import SymmetricTreesClassifier as SymmetricTreesClassifier
@@ -44,6 +49,7 @@ from .persistence.model_file import ModelFileError as ModelFileError
 from .persistence.model_file import load as load
 from .persistence.model_file import save as save
 from .prediction.class_uncertainty import ClassUncertainty as ClassUncertainty
+from .prediction.forecast import Forecast as Forecast
 from .prediction.labelling import rank_by_epistemic as rank_by_epistemic
 from .prediction.uncertainty import Uncertainty as Uncertainty
 from .presets import fast as fast
@@ -57,8 +63,11 @@ from .rows.recency import recency_weights as recency_weights
 from .rows.time_order import TimeOrderWarning as TimeOrderWarning
 from .selection.model_search import ModelSearch as ModelSearch
 from .tables.encoder import TableEncoder as TableEncoder
+from .uncertainty.aleatoric import AleatoricPart as AleatoricPart
 from .uncertainty.catboost_ensemble import CatBoostVirtualEnsemble as CatBoostVirtualEnsemble
 from .uncertainty.deep_ensemble import DeepEnsemble as DeepEnsemble
+from .uncertainty.epistemic import Ensemble as Ensemble
+from .uncertainty.epistemic import EpistemicPart as EpistemicPart
 from .uncertainty.folded_bounds import FoldedBounds as FoldedBounds
 from .uncertainty.folded_ensemble import FoldedEnsemble as FoldedEnsemble
 from .uncertainty.gaussian_network import GaussianNetwork as GaussianNetwork

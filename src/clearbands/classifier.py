@@ -67,22 +67,25 @@ GIVEN_MEMBERS = ", if no member was trained on these rows"
 class ClearClassifier(ClassifierMixin, BaseEstimator):
     """Calibrated probabilities and sets of classes that tell noise from ignorance.
 
-    Members on repeated folds; one constant scales their logits, another their spread around the
-    mean logit (see `JointClassCalibrator`), and the mean of their probabilities is the answer.
+    Members are trained on repeated folds. One constant scales their logits, another scales the
+    spread of the logits around their mean (see `JointClassCalibrator`), and the mean of the
+    members' probabilities is what `predict_proba` returns.
 
     Parameters
     ----------
     model : classifier with `predict_proba`, or a list or dict of such, optional
-        Of several, the one that makes unseen rows most likely is kept, and others that make them
-        more likely beside it. By default a logistic regression, the same on a kernel (up to 20,000
-        rows), and boosted trees.
-    n_folds, n_repeats : int
-        A model that is kept has n_folds x n_repeats members; each leaves out one fold.
+        Of several models, `fit` keeps the one under which unseen rows are most likely, and adds
+        others as long as they make these rows more likely. By default a logistic regression, the
+        same on a kernel (up to 20,000 rows), and boosted trees compete.
+    n_folds : int
+        How many folds the rows are divided into. Each member leaves out one fold.
+    n_repeats : int
+        How often the rows are divided. A model that is kept has n_folds x n_repeats members.
     members : list of fitted classifiers, optional
-        An ensemble that is there already: nothing is trained, the rows of `fit` calibrate, and
-        the encoder "auto" leaves X to the members.
+        An ensemble that is fitted already. Nothing is trained then, the rows of `fit` calibrate,
+        and the encoder "auto" leaves X to the members.
     confidence_level : float
-        Of the sets.
+        The coverage that the sets of classes shall have.
     calibration : "cross", "joint" or "conformal", optional
         "cross": all rows train, and every row is calibrated by members that did not see it; the
         default when `fit` is given no calibration set. "joint": held-out rows choose c1, c2 and
@@ -96,25 +99,43 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         Turns tables into numbers; "auto" is a `TableEncoder`, None leaves X as it is. Where the
         models compete, "auto" leaves it to their members what the values of a text column with
         more than 10 of them are worth: each learns it from its own rows.
-    n_jobs, random_state
-        As in scikit-learn. The result does not depend on `n_jobs`.
+    n_jobs : int, optional
+        How many threads work, as in scikit-learn. The result does not depend on it.
+    random_state : int, RandomState or None
+        The seed, as in scikit-learn.
 
     Attributes
     ----------
     classes_ : (classes,)
-    c1_, c2_ : the constants of the calibrator
-    guarantee_ : str, what holds for the coverage of the sets
-    calibration_ : str, how it was calibrated
-    members_ : list of the fitted members; those that were trained know classes as positions
+        The classes, sorted.
+    c1_ : float
+        The factor of all logits.
+    c2_ : float
+        The factor of the spread of the members around the mean logit.
+    guarantee_ : str
+        What holds for the coverage of the sets, in words.
+    calibration_ : str
+        "cross", "joint" or "conformal".
+    members_ : list of classifier
+        The fitted members. Those that `fit` trained know classes as positions in `classes_`.
     models_ : dict
         The models that were kept, seeded and unfitted; empty with `members`.
     leaderboard_ : dict of str to float
         For each model that competed the negative log-likelihood of unseen rows, best first.
     scores_ : (n,), rising
         The scores of the calibration rows, from which sets of any level follow.
-    encoder_, calibrator_ : the fitted encoder and calibrator
-    familiar_ : what `unfamiliar` compares rows with; None with `members`
-    n_train_, n_validation_, n_calibration_ : how many rows trained, chose c1 and c2, judged sets
+    encoder_ : transformer
+        The fitted encoder.
+    calibrator_ : JointClassCalibrator
+        The fitted calibrator.
+    familiar_ : Familiarity or None
+        What `unfamiliar` compares rows with; None with `members`.
+    n_train_ : int
+        How many rows trained.
+    n_validation_ : int
+        How many rows chose c1 and c2.
+    n_calibration_ : int
+        How many rows judged the sets.
 
     Examples
     --------
@@ -182,11 +203,31 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         progress: Listener | None = None,
     ) -> ClearClassifier:
-        """Train on the rows and calibrate on rows that what is calibrated did not see.
+        """Train the members and calibrate their probabilities and sets.
 
-        With a calibration set (`X_cal`, `y_cal`) given, all of X trains. `sample_weight` (n,) says
-        how many rows each row of X counts as, in training, choosing and calibration; rows of X_cal
-        count once. `progress` is called as `progress(stage, done, total)`.
+        No row is calibrated by a member that was trained on it. With a calibration set (`X_cal`,
+        `y_cal`) all of X trains.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame
+            The rows, with numbers, text, categories, dates and gaps.
+        y : (n,)
+            The class of each row.
+        X_cal : table, optional
+            The rows of a calibration set.
+        y_cal : (m,), optional
+            The classes of the calibration set.
+        sample_weight : (n,), optional
+            How many rows each row of X counts as, in training, choosing and calibration. The rows
+            of `X_cal` count once.
+        progress : callable, optional
+            `fit` calls it as `progress(stage, done, total)`.
+
+        Returns
+        -------
+        ClearClassifier
+            The fitted model itself.
         """
         self._check_parameters()
         self.calibration_ = self._choose_calibration(X_cal, y_cal)

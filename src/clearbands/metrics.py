@@ -22,6 +22,17 @@ from clearbands.rows.checks import (
 from clearbands.rows.levels import alpha
 from clearbands.uncertainty.bands import covered, distances, on_side_of
 
+__all__ = [
+    "crps",
+    "evaluate",
+    "interval_score",
+    "nciw",
+    "niw",
+    "picp",
+    "pit",
+    "quantile_loss",
+]
+
 
 def picp(y: ArrayLike, intervals: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Prediction interval coverage probability: the share of rows inside, bounds included.

@@ -64,120 +64,143 @@ docs/reliability.md, by `experiments/beyond.py`."""
 class ClearRegressor(AnsweringRegressor):
     """Calibrated prediction intervals that tell noise from ignorance.
 
+    By default several models compete for the center and for the noise around it, all rows train,
+    and every row is calibrated by members that did not see it. The words of this page stand in the
+    glossary of the docs.
+
     Parameters
     ----------
-    epistemic : optional
-        Gives the center and the epistemic widths; the contract stands in
-        `clearbands.uncertainty.epistemic.EpistemicPart`. By default several models compete.
-    aleatoric : optional
-        Gives the aleatoric widths; the contract stands in
-        `clearbands.uncertainty.aleatoric.AleatoricPart`.
-        By default several models compete.
-    calibrator : optional
-        `ClearCalibrator` by default, or one of its siblings. Where parts compete, a tenth of the
-        mean width is epistemic by default if the rows cannot tell the loss from the smallest, and
-        in any case a fiftieth.
+    epistemic : EpistemicPart, optional
+        The part that gives the center and the epistemic widths, such as a `PCSEnsemble`. By default
+        several models compete.
+    aleatoric : AleatoricPart, optional
+        The part that gives the aleatoric widths, such as `ResidualQuantiles`. By default several
+        models compete.
+    calibrator : calibrator, optional
+        A `ClearCalibrator` by default, or one of its siblings. Where models compete, the default
+        keeps at least a fiftieth of the mean width epistemic, and a tenth where the rows cannot
+        tell that loss from the smallest one.
     confidence_level : float or list of float
-        Intervals of several levels are nested.
+        The coverage that the intervals shall have. Intervals of several levels are nested.
     calibration : "cross", "joint" or "conformal", optional
-        "cross": all rows train, and every row is calibrated by members that did not see it; the
-        default when `fit` is given no calibration set. "joint": one held-out set chooses lambda
-        and gamma1, the paper's standard and the default with a calibration set. "conformal":
-        lambda from one half of it, gamma1 from the other, with a finite-sample guarantee.
+        How the intervals are calibrated. With "cross" all rows train, and every row is calibrated
+        by members that did not see it; this is the default when `fit` is given no calibration set.
+        With "joint" one held-out set chooses lambda and gamma1; this is the paper's standard, and
+        the default with a calibration set. With "conformal" one half of the held-out set chooses
+        lambda and the other half gamma1, which gives a finite-sample guarantee.
     calibration_size : float
-        Share of the rows that "joint" and "conformal" hold out when `fit` is given no calibration
-        set.
+        The share of the rows that "joint" and "conformal" hold out when `fit` is given no
+        calibration set.
     split : "random" or "time"
-        With "time" the rows come in the order of time, and no row is judged by what saw later ones:
-        each block of rows is calibrated by parts that were fitted before it ("cross"), or the last
-        rows are held out ("joint", "conformal").
+        How rows are divided. With "time" the rows must stand in the order of time, and no row is
+        judged by a model that saw later rows: "cross" calibrates each block of rows with parts that
+        were fitted on earlier blocks, and "joint" and "conformal" hold out the last rows.
     gap : int
-        With split="time": how many moments before a row may not train what judges it. With
-        forecasts 24 hours ahead the 23 hours before are not known yet.
+        With split="time", how many moments before a row must not train the model that judges it.
+        Forecasts 24 hours ahead need a gap of 23, since the 23 hours before are not known yet.
     residuals : "in-sample", "out-of-bag" or "target", optional
-        Which center the residuals are taken from that a given aleatoric part learns; with "target"
-        it learns y itself, for models that follow y as closely as the center does. By default the
-        center of members that did not see the row with "cross", and else of all, as in the paper.
+        What a given aleatoric part learns. "in-sample" takes residuals from the center of all
+        members, "out-of-bag" from the center of the members that did not see the row, and "target"
+        takes y itself, for models that follow y as closely as the center does. The default is
+        "out-of-bag" with calibration="cross" and "in-sample" otherwise, as in the paper.
     show_center : bool, optional
-        Whether the aleatoric part sees the center as one more feature, and with "cross" how much
-        the members disagree: noise often depends on what is predicted. By default so where parts
-        compete, and not with parts that are given.
+        Whether the aleatoric part sees the center as one more feature, and with "cross" also how
+        much the members disagree, since noise often depends on the prediction. By default it does
+        where models compete, and it does not where a part is given.
     search : ModelSearch, optional
-        Which parts compete, and how many members they get; `fast()` and `thorough()` are set up
-        with others than the default.
+        Which models compete, and how many members they get. `fast()` and `thorough()` differ from
+        the default in this.
     time_budget : float, optional
-        Seconds that a fit should take: of the default search and two cheaper ones, the best that
-        is expected to be done by then. `search_` is the one that was taken; a fit with
-        `search=model.search_` repeats it on any machine.
+        How many seconds a fit should take. Of the default search and two cheaper ones, `fit` takes
+        the best that it expects to finish in time. `search_` holds the one that was taken, and
+        a fit with `search=model.search_` repeats it on any machine.
     support : (low, high), optional
-        The smallest and the largest value that targets can have, None for no end: no center, bound,
-        quantile or sample is outside.
+        The smallest and the largest value that a target can have; None stands for no limit. No
+        center, bound, quantile or sample lies outside.
     target_transform : "log", "log1p", "sqrt" or transformer, optional
-        The scale on which everything is fitted and calibrated: a transformer of scikit-learn that
-        rises with y and has an inverse. Answers are given on the scale of y; only `components`,
-        the leaderboards and `lambda_paths_` are about the transformed targets.
+        The scale on which the model is fitted and calibrated. A transformer of scikit-learn must
+        rise with y and have an inverse. Predictions are on the scale of y; only `components`, the
+        leaderboards and `lambda_paths_` are on the transformed scale.
     whole_numbers : bool
-        Whether targets count something: center, bounds, quantiles and samples are then whole
-        numbers. An interval keeps all counts inside it, so it covers as much.
+        Whether the targets are counts. Centers, bounds, quantiles and samples are then whole
+        numbers. The interval keeps every count that it held before, so its coverage stays.
     monotone : dict or sequence, optional
-        Columns of numbers or dates that the target rises (1) or falls (-1) with, other things being
-        equal: as in {"size": 1, "age": -1}, or one of -1, 0, 1 per column. Of two rows that differ
-        in such columns alone, center, bounds, quantiles and chances then keep that order. Only
-        trees that can promise it compete, and widths depend on the other columns alone.
+        Columns of numbers or dates with which the target rises (1) or falls (-1), other things
+        being equal: {"size": 1, "age": -1}, or one of -1, 0 and 1 per column. Of two rows that
+        differ in such columns alone, center, bounds, quantiles and chances then keep that order.
+        Only trees that can promise this compete, and the widths depend on the other columns alone.
     encoder : "auto", transformer or None
-        Turns tables into numbers; "auto" is a `TableEncoder`, None leaves X as it is. Where the
-        models compete, "auto" leaves it to their members what the values of a text column with
-        more than 10 of them are worth: each learns it from its own rows.
-    n_jobs, random_state
-        As in scikit-learn, handed to parts that leave theirs open. The result does not depend
-        on `n_jobs`.
+        What turns a table into numbers. "auto" is a `TableEncoder`, and None leaves X as it is.
+        Where models compete, "auto" lets each member learn from its own rows what the values of a
+        text column are worth that has more than 10 of them.
+    n_jobs : int, optional
+        How many threads work, as in scikit-learn. The result does not depend on it.
+    random_state : int, RandomState or None
+        The seed, as in scikit-learn. Parts without a seed of their own get theirs from it.
     verbose : 0 or 1
         With 1, `fit` draws a line on standard error that says how far it is and how long it will
-        take; it draws none where `progress` is given.
+        take. It draws none where `progress` is given.
 
     Attributes
     ----------
-    lambda_, gamma1_, gamma2_ : (k,)
-        One value per level.
+    lambda_ : (k,)
+        The weight of the epistemic against the aleatoric widths, `gamma2_ / gamma1_`, per level.
+    gamma1_ : (k,)
+        The factor of the aleatoric widths, per level.
+    gamma2_ : (k,)
+        The factor of the epistemic widths, per level.
+    levels_ : (k,)
+        The confidence levels.
     guarantee_ : str
-        What holds for the coverage.
+        What holds for the coverage, in words.
     calibration_ : str
-        How it was calibrated.
-    encoder_, calibrator_
-        Fitted.
+        "cross", "joint" or "conformal".
+    encoder_ : transformer
+        The fitted encoder.
+    calibrator_ : calibrator
+        The fitted calibrator.
     parts_ : Pair or Blend
-        The fitted pair of parts, or an average of several.
-    epistemic_, aleatoric_
-        The parts of the pair, or of the best one. They predict on the scale of target_transform,
-        and targets that lie very far from zero less the number `transform_.origin`.
+        The fitted pair of parts, or an average of several pairs.
+    epistemic_ : EpistemicPart
+        The epistemic part of the pair, or of the best of several. It predicts on the scale of
+        `target_transform`, and where targets lie very far from zero, it predicts them less the
+        number `transform_.origin`.
+    aleatoric_ : AleatoricPart
+        The aleatoric part of the same pair, on the same scale.
     leaderboard_ : tuple of LeaderboardRow
-        The pairs that competed, best first; empty where both parts were given.
+        The pairs that competed, best first. It is empty where both parts were given.
     centers_ : tuple of CenterStanding
-        The centers that competed before, best first; empty where the epistemic part was given.
+        The centers that competed before, best first. It is empty where the epistemic part was
+        given.
     search_ : ModelSearch or None
-        The rules of the search; None where both parts were given and rows were held out.
+        The rules of the search. It is None where both parts were given and rows were held out.
     lambda_paths_ : tuple of LambdaPath
-        The loss over lambda at each level; empty for an `AdditiveCalibrator`, which has none.
-    any_level_ : AnyLevel
-        What the model keeps of its calibration rows to answer at any level: 8 bytes per row. None
-        where no level has finite bounds.
+        The loss over lambda at each level. It is empty for an `AdditiveCalibrator`, which has no
+        lambda.
+    any_level_ : AnyLevel or None
+        What the model keeps of its calibration rows to predict at any level, 8 bytes per row. It is
+        None where no level has finite bounds.
     familiar_ : Familiarity or None
-        How ordinary rows look, see `unfamiliar`.
+        How ordinary rows look; `unfamiliar` compares new rows with it.
     beyond_ : Extrapolation or None
-        By how much the epistemic part grows for rows outside the ranges of the training rows.
+        By how much the epistemic widths grow for rows outside the ranges of the training rows.
     outlook_ : Outlook or None
-        What is known of the learning curve, from which `forecast` and the split into noise and
-        ignorance follow. None for parts that were given: they keep the paper's split.
-    n_train_, n_validation_, n_calibration_ : int
-        How many rows each step saw.
+        The learning curve, from which `forecast` and the split into noise and ignorance follow.
+        It is None for parts that were given: they keep the paper's split.
+    n_train_ : int
+        How many rows trained.
+    n_validation_ : int
+        How many rows chose lambda.
+    n_calibration_ : int
+        How many rows chose gamma1.
     unseen_ : UnseenScores
-        Coverage, typical width and error on the rows that calibrated, each judged by members that
-        did not see it.
-    last_time_
-        Of the last row, where `fit` was given times.
+        Coverage, typical width and error on the calibration rows, each judged by members that did
+        not see it.
+    last_time_ : number or date
+        The time of the last row, where `fit` was given times.
     rolling_ : Rolling
-        Only after `update`: the window, the levels as they are now, the coverage so far, the shares
-        of rows below and above.
+        Only after `update`: the window of the last rows, the present levels, the coverage so far,
+        and the shares of rows below and above.
 
     Examples
     --------
@@ -261,36 +284,62 @@ class ClearRegressor(AnsweringRegressor):
         work: Any = None,
         engine: Any = None,
     ) -> ClearRegressor:
-        """Train on the rows and calibrate on rows that what is calibrated did not see.
+        """Train the model and calibrate its intervals.
 
-        With a calibration set (`X_cal`, `y_cal`) given, all of X trains. `groups` are labels (n,)
-        of rows that belong together, such as visits of one patient: no member is judged by some of
-        them having seen others, and where rows are held out, all of a label are.
-
-        `time` (n,), numbers or dates, belongs to split="time": it must not fall, and rows of one
-        time stay together. Without it every row is a moment of its own.
-
-        `sample_weight` (n,) says how many rows each row of X counts as, in training, judging and
-        calibration: a row of weight 3 is three rows that stay together, one of weight 0 is none.
-        To the guarantee of "conformal" it is one row, and a new row counts as the heaviest.
-        Where X_cal is given, its rows count once.
-
-        `calibration_groups` are labels (n,), or the name of a column, of groups in each of which
-        the level shall hold: all rows choose lambda, and those of each group its gamma1; see
-        `clearbands.calibration.groups.GroupCalibrator`. `calibration_weight` (n,) says how many
-        times more often such a row occurs among new rows than here, up to a common factor:
-        what is known, or what `ShiftWeights` found. Both belong to the rows of X_cal where it is
-        given, else to those of X.
-
-        `progress` is called as `progress(stage, done, total)`.
+        No row is calibrated by a member that was trained on it. With a calibration set (`X_cal`,
+        `y_cal`) all of X trains.
 
         X may also be a table that is larger than memory: the path of a parquet file or of a folder
-        of them, a list of paths, or a Dask DataFrame. y, and `groups`, `calibration_groups` and
-        weights, are then names of its columns; `features` names the columns to learn from, by
-        default all but the target, weights and what keeps rows together. What is finished is kept
-        in the folder `work`, from which another run goes on, and `engine` says who does it:
-        "threads", "processes", "dask" or an engine of `clearbands.scaling.engines`. The result
-        depends neither on the engine nor on who died meanwhile. See docs/scaling.md.
+        of such files, a list of paths, or a Dask DataFrame. Then y, the groups and the weights are
+        names of its columns. See docs/scaling.md.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame, path or Dask DataFrame
+            The rows, with numbers, text, categories, dates and gaps.
+        y : (n,) or str
+            The targets, or for a table on disk the name of their column.
+        X_cal : table, optional
+            The rows of a calibration set.
+        y_cal : (m,), optional
+            The targets of the calibration set.
+        groups : (n,), optional
+            Labels of rows that belong together, such as the visits of one patient. No member is
+            judged on some rows of a group after training on others, and where rows are held out,
+            whole groups are.
+        time : (n,), optional
+            Numbers or dates that must not fall, for split="time". Rows of one time stay together.
+            Without it every row is a moment of its own.
+        calibration_groups : (n,) or str, optional
+            Labels of groups, or the name of a column, in each of which the level shall hold. All
+            rows choose lambda, and the rows of each group choose its gamma1; see
+            `GroupCalibrator`. They belong to the rows of `X_cal` where it is given, and to those of
+            X otherwise.
+        sample_weight : (n,), optional
+            How many rows each row of X counts as, in training, judging and calibration: a row of
+            weight 3 is three rows that stay together, and a row of weight 0 is none. For the
+            guarantee of "conformal" it is one row, and a new row counts as much as the heaviest.
+            The rows of `X_cal` count once.
+        calibration_weight : (n,), optional
+            How many times more often such a row occurs among new rows than here, up to a common
+            factor: a number that you know, or one from `ShiftWeights`. The weights belong to the
+            same rows as `calibration_groups`.
+        progress : callable, optional
+            `fit` calls it as `progress(stage, done, total)`.
+        features : list of str, optional
+            For a table on disk, the columns to learn from. By default these are all but the target,
+            the weights and the groups.
+        work : path, optional
+            For a table on disk, the folder that keeps finished pieces, from which another run
+            continues.
+        engine : "threads", "processes", "dask" or engine, optional
+            For a table on disk, who does the work; see `clearbands.scaling.engines`. The result
+            does not depend on the engine, nor on workers that die meanwhile.
+
+        Returns
+        -------
+        ClearRegressor
+            The fitted model itself.
         """
         if self.verbose not in (0, 1):
             raise ValueError(f"verbose must be 0 or 1, got {self.verbose!r}.")
@@ -407,33 +456,44 @@ class ClearRegressor(AnsweringRegressor):
         rate: float | None = None,
         lead: int | None = None,
     ) -> Self:
-        """Calibrate on with rows whose targets became known, in the order of time.
+        """Calibrate further with rows whose targets have become known, in the order of time.
 
-        Each row is first judged by the interval it would have got, then joins the window of the
-        last rows that intervals are calibrated on. Bounds below and above are quantiles of their
-        errors, each at a share that adapts, so that in the long run the coverage is met for any
-        sequence of rows (adaptive conformal inference). Quantiles and distributions, and their
-        median with them, move to where the last rows are. `predict` does not: center and widths are
-        not fitted again, and intervals reach to the center wherever it is. A `RefitWarning` says
-        when the model should be fitted anew. What is kept is `rolling_`, and saved with the model;
-        all later answers use it. Several threads may update one model: rows join in the order in
-        which the calls are done.
+        Each row is first judged by the interval that it would have got, and then joins the window
+        of the last rows, on which the intervals are calibrated. The bounds below and above are
+        quantiles of their errors. The share of each quantile adapts, so that in the long run the
+        coverage is met for any sequence of rows (adaptive conformal inference).
+
+        Quantiles and distributions move to where the last rows are, and so does their median.
+        `predict` does not move: center and widths are not fitted again, and intervals always reach
+        to the center. A `RefitWarning` says when the model should be fitted again. The state is
+        `rolling_`, which is saved with the model and which all later predictions use. Several
+        threads may update one model: rows join in the order in which the calls finish.
 
         Parameters
         ----------
+        X : table
+            The rows.
+        y : (n,)
+            Their targets.
         time : (n,), optional
-            Where the model knows the time of its last row: rows must be later.
-        calibration_groups
+            The times of the rows. They must be later than the last row that the model knows.
+        calibration_groups : (n,) or str, optional
             As in `predict_interval`.
         window : int, optional
-            How many of the last rows count, at first 1,000; calibration rows fill it to begin with.
+            How many of the last rows count, by default 1,000. Calibration rows fill the window at
+            the beginning.
         rate : float, optional
-            By how much one row moves the share of its side: by default a twentieth of
-            (1 - level) / 2, and less with a lead of more than 10; 0 moves the window alone.
+            By how much one row moves the share of its side. The default is a twentieth of
+            (1 - level) / 2, and less with a lead of more than 10. With 0 only the window moves.
         lead : int, optional
-            How many rows pass until the target of a row is known, at first `gap` + 1; with
-            forecasts 24 hours ahead, made every hour, 24. Each row is judged with what was known
-            then.
+            How many rows pass until the target of a row is known, by default `gap` + 1. Forecasts
+            24 hours ahead that are made every hour have a lead of 24. Each row is judged with what
+            was known at its time.
+
+        Returns
+        -------
+        ClearRegressor
+            The model itself.
 
         Examples
         --------

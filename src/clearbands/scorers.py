@@ -19,6 +19,8 @@ from clearbands import metrics
 from clearbands.rows.checks import check_one_level
 from clearbands.rows.typed import TableLike
 
+__all__ = ["ALL", "IntervalScorer", "coverage", "interval_score", "quantile_loss"]
+
 
 @dataclass(frozen=True)
 class IntervalScorer:

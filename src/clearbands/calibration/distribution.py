@@ -12,10 +12,10 @@ Band 0 is the median. That is the center, unless the calibration rows show other
 be a mean, and where noise is skewed most targets lie on one side of it. The median then divides the
 distance from the center to the bound of the lowest level so that half of them lie on either side.
 
-Inside the lowest fitted level rows may lie otherwise below the median than above: close to it on
-one side, far on the other; and so may those beyond the highest. Where the calibration rows show
-that, z runs at another pace on each side, so that bands grow by as large a share of the rows below
-as above.
+Inside the band of the lowest fitted level, rows may lie close to the median on one side and far
+from it on the other; rows beyond the highest level may, too. Where the calibration rows show that,
+z grows at a different rate below and above the median (its pace), so that a wider band takes in as
+large a share of the rows below as of those above.
 """
 
 from __future__ import annotations
@@ -421,12 +421,22 @@ class Around(NamedTuple):
 
 @dataclass(frozen=True)
 class Distribution:
-    """The distribution of the target, for every row: continuous.
+    """The distribution of the target of every row, which `model.predict_distribution` returns.
 
-    Its quantiles are the bounds of the two-sided intervals: where an interval needs k of n
-    calibration rows, the distribution has the share `level_of_rank(k, n)` inside; it interpolates.
-    Beyond the outermost calibration row no data speak; there the tails are those of a normal
-    distribution that continues the bands.
+    It is continuous, and its quantiles are the bounds of the two-sided intervals: where an interval
+    needs k of n calibration rows, the distribution has the share `level_of_rank(k, n)` inside, and
+    it interpolates between these. Beyond the outermost calibration row there are no data; there the
+    tails are those of a normal distribution that continues the bands.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import fast
+    >>> X = np.linspace(0, 1, 100)[:, None]
+    >>> model = fast(random_state=0).fit(X, X[:, 0] + np.resize([-0.1, 0.0, 0.1], 100))
+    >>> distribution = model.predict_distribution(X[:3])
+    >>> distribution.cdf(0.5).shape, distribution.ppf([0.1, 0.9]).shape
+    ((3,), (3, 2))
     """
 
     bands: AnyLevel

@@ -61,17 +61,21 @@ class GroupCalibrator(BaseEstimator):
 
     Attributes
     ----------
-    calibration_groups_ : tuple of GroupCalibration, by label
-    pooled_ : the calibrator of all rows
-    guarantee_ : str, what holds for the coverage
-    sharing_ : tuple of str, the groups whose factors came from rows of other groups, too
+    calibration_groups_ : tuple of GroupCalibration
+        How each group was calibrated, ordered by label.
+    pooled_ : calibrator
+        The calibrator of all rows.
+    guarantee_ : str
+        What holds for the coverage.
+    sharing_ : tuple of str
+        The groups whose factors came from rows of other groups, too.
 
     Examples
     --------
     Two towns with the same widths, but in the second the targets scatter twice as far:
 
     >>> import numpy as np
-    >>> from clearbands.calibration.groups import GroupCalibrator
+    >>> from clearbands import GroupCalibrator
     >>> towns = np.repeat(["Aix", "Bex"], 9)
     >>> y, ones = np.tile(np.arange(1.0, 10.0), 2) * np.repeat([1, 2], 9), np.ones((18, 2))
     >>> calibrator = GroupCalibrator(confidence_level=0.8)

@@ -23,7 +23,20 @@ class TooLarge(ValueError):
 
 
 class QuantileModel(RegressorMixin, BaseEstimator, ABC):
-    """A regressor of several conditional quantiles; subclasses say how to fit a bag of them."""
+    """A regressor that predicts several quantiles of the target of every row.
+
+    `BoostedQuantiles`, `ForestQuantiles`, `ExpectileGAM`, `LinearQuantiles` and `NetworkQuantiles`
+    are such models. A subclass writes `fit_bag`, which fits many members at once.
+
+    Examples
+    --------
+    >>> from clearbands import LinearQuantiles, QuantileModel
+    >>> isinstance(LinearQuantiles(), QuantileModel)
+    True
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> LinearQuantiles([0.1, 0.9]).fit(X, [0.0, 1.0, 2.0, 3.0]).predict_quantiles(X).shape
+    (4, 2)
+    """
 
     quantiles: Sequence[float]
 

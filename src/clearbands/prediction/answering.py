@@ -92,29 +92,38 @@ class AnsweringRegressor(IntervalRegressor):
         tails: tuple[float, float] | None = None,
         calibration_weight: ArrayLike | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels.
-
-        Of a Dask DataFrame a Dask DataFrame is returned: prediction, lower_90 and upper_90 (a pair
-        for every level), with the index of X and not computed yet.
+        """Predict the center and an interval for every row.
 
         Parameters
         ----------
-        calibration_groups : labels (n,) or the name of a column, optional
-            Where the model was fitted with calibration groups: each row gets the bounds of its own.
+        X : table
+            The rows, with the columns of the fit.
+        calibration_groups : (n,) or str, optional
+            The labels of the rows, or the name of a column, where the model was fitted with
+            calibration groups. Each row gets the bounds of its own group.
         confidence_level : float or list of float, optional
-            Any levels; by default those of the fit. Others are calibrated on the same rows, of all
-            groups together.
+            Any levels, by default those of the fit. Other levels are calibrated on the same rows,
+            those of all groups together.
         side : "both", "lower" or "upper"
             With "lower" a share `confidence_level` of the targets lies above the lower bound, and
-            the upper one is infinite; with "upper" the other way round.
+            the upper bound is infinite. With "upper" it is the other way round.
         tails : (below, above), optional
             Instead of a level, the shares of targets that may lie below and above, as in
-            (0.02, 0.08): each bound holds at its own level, and the interval at 1 - both.
+            (0.02, 0.08). Each bound holds at its own level, and the interval at 1 - below - above.
         calibration_weight : (n,), optional
             Where the model was fitted with `calibration_weight`: the weights of these rows, in the
             same unit, at the levels of the fit. The coverage is then exactly that of weighted
-            conformal prediction; without them the largest weight of the fit stands for each, which
+            conformal prediction. Without them every row gets the largest weight of the fit, which
             makes intervals somewhat wider.
+
+        Returns
+        -------
+        point : (n,)
+            The center.
+        intervals : (n, 2, k)
+            The lower and the upper bound at each of the k levels. For a Dask DataFrame, one Dask
+            DataFrame is returned instead, with the columns prediction, lower_90 and upper_90 (a
+            pair for every level) and the index of X; it is not computed yet.
         """
         if side not in SIDES:
             raise ValueError(f'side must be "both", "lower" or "upper", got {side!r}.')
@@ -168,7 +177,7 @@ class AnsweringRegressor(IntervalRegressor):
         calibration_groups: ArrayLike | None = None,
         confidence_level: float | Sequence[float] | None = None,
     ) -> Any:
-        """All that the model says about every row, as a frame of the kind that came in.
+        """Predict everything about every row, as a frame of the same kind as X.
 
         The columns are `prediction`; `lower_90` and `upper_90`, a pair for every level;
         `aleatoric` and `epistemic`, the widths of both parts at the first level;
@@ -176,16 +185,23 @@ class AnsweringRegressor(IntervalRegressor):
         and `unfamiliar`, whether the row is unlike those of the fit (empty where the model cannot
         tell). The command, the service and MLflow give the same columns.
 
-        A pandas frame keeps the index of X. Rows that came as an array become a frame of pandas, or
-        of polars where pandas is not installed. A Dask DataFrame becomes one that is not computed
-        yet.
+        A pandas frame keeps the index of X. An array becomes a frame of pandas, or of polars where
+        pandas is not installed. A Dask DataFrame becomes one that is not computed yet.
 
         Parameters
         ----------
-        calibration_groups : labels (n,) or the name of a column, optional
-            Where the model was fitted with calibration groups: each row gets the bounds of its own.
+        X : table
+            The rows, with the columns of the fit.
+        calibration_groups : (n,) or str, optional
+            The labels of the rows, or the name of a column, where the model was fitted with
+            calibration groups. Each row gets the bounds of its own group.
         confidence_level : float or list of float, optional
-            Any levels; by default those of the fit.
+            Any levels, by default those of the fit.
+
+        Returns
+        -------
+        frame
+            One row for every row of X.
 
         Examples
         --------
@@ -217,9 +233,18 @@ class AnsweringRegressor(IntervalRegressor):
         )
 
     def components(self, X: TableLike) -> Components:
-        """Center (n,) and the uncalibrated aleatoric and epistemic widths (n, 2, k).
+        """Predict the center and both widths before calibration.
 
-        On the scale of `target_transform`, where there is one.
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+
+        Returns
+        -------
+        Components
+            A named tuple: `center` (n,), `aleatoric` and `epistemic` (n, 2, k), on the scale of
+            `target_transform` where there is one.
         """
         with self._door(X) as (_, encoded):
             found = self._components(encoded)
@@ -233,12 +258,26 @@ class AnsweringRegressor(IntervalRegressor):
         *,
         calibration_groups: ArrayLike | None = None,
     ) -> np.ndarray:
-        """(n, q): the values that the shares `levels` (q,), rising, of the targets do not exceed.
+        """Predict quantiles of the target of every row.
 
-        Those at 0.05 and 0.95 are the bounds of the interval at 0.9, to the last digit; that at 0.5
-        is the center, unless most targets of calibration rows lie on one side of it. After `update`
-        all of them move to where the last rows are, and leave the center outside if need be, to
-        which intervals reach.
+        The quantiles at 0.05 and 0.95 are the bounds of the interval at 0.9, to the last digit. The
+        quantile at 0.5 is the center, unless most targets of the calibration rows lie on one side
+        of it. After `update` all quantiles move to where the last rows are; the center may then lie
+        outside of them, although every interval reaches to it.
+
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+        levels : float or list of float
+            The shares of targets that shall lie below, rising, each between 0 and 1.
+        calibration_groups : (n,) or str, optional
+            As in `predict_interval`.
+
+        Returns
+        -------
+        quantiles : (n, q)
+            One column for each of the q levels.
         """
         check_quantiles(np.atleast_1d(np.asarray(levels, float)).tolist())
         return self.answers(X, calibration_groups=calibration_groups).quantiles(levels)
@@ -252,7 +291,24 @@ class AnsweringRegressor(IntervalRegressor):
         below: Any = None,
         calibration_groups: ArrayLike | None = None,
     ) -> np.ndarray:
-        """(n,): the chance that the target is above, or below, a value: a number or one per row."""
+        """Predict the chance that the target is above, or below, a value.
+
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+        above : float or (n,), optional
+            The value, or one per row. Give either `above` or `below`.
+        below : float or (n,), optional
+            The value, or one per row.
+        calibration_groups : (n,) or str, optional
+            As in `predict_interval`.
+
+        Returns
+        -------
+        probability : (n,)
+            Between 0 and 1.
+        """
         return self.answers(X, calibration_groups=calibration_groups).probability(
             above=above, below=below
         )
@@ -261,7 +317,20 @@ class AnsweringRegressor(IntervalRegressor):
     def predict_distribution(
         self, X: TableLike, *, calibration_groups: ArrayLike | None = None
     ) -> Distribution:
-        """The distribution of the target of every row: `cdf`, `ppf`, `mean` and `sample`."""
+        """Predict the whole distribution of the target of every row.
+
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+        calibration_groups : (n,) or str, optional
+            As in `predict_interval`.
+
+        Returns
+        -------
+        Distribution
+            With `cdf`, `ppf`, `logpdf`, `mean` and `sample`.
+        """
         return self.answers(X, calibration_groups=calibration_groups).distribution()
 
     @renamed(groups="calibration_groups")
@@ -272,23 +341,60 @@ class AnsweringRegressor(IntervalRegressor):
         calibration_groups: ArrayLike | None = None,
         confidence_level: float | None = None,
     ) -> Uncertainty:
-        """The calibrated aleatoric and epistemic distances at one level, by default the first."""
+        """Predict how much of every interval is noise and how much is ignorance.
+
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+        calibration_groups : (n,) or str, optional
+            As in `predict_interval`.
+        confidence_level : float, optional
+            One level, by default the first of the fit.
+
+        Returns
+        -------
+        Uncertainty
+            The calibrated aleatoric and epistemic distances from the center to both bounds.
+        """
         return self.answers(X, calibration_groups=calibration_groups).uncertainty(confidence_level)
 
     @renamed(groups="calibration_groups")
     def predict_uncertainties(
         self, X: TableLike, *, calibration_groups: ArrayLike | None = None
     ) -> tuple[Uncertainty, ...]:
-        """The same at every level of the fit, in the order of `levels_`, from one pass over X."""
+        """Predict the same as `predict_uncertainty` at every level of the fit, in one pass over X.
+
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+        calibration_groups : (n,) or str, optional
+            As in `predict_interval`.
+
+        Returns
+        -------
+        tuple of Uncertainty
+            In the order of `levels_`.
+        """
         return self.answers(X, calibration_groups=calibration_groups).uncertainties()
 
     def unfamiliar(self, X: TableLike) -> np.ndarray:
-        """(n,) booleans: whether a row is unlike those the model has learned from.
+        """Find rows that are unlike those that trained the model.
 
-        Three things make a row strange: a large epistemic width, a value outside the range of its
-        column, a category that was never seen. Of ordinary rows about 5 % are flagged. The
-        threshold comes from held-out rows where there are any; where all rows train, each is
-        compared with the others, and its width is made as large as if it were new.
+        Three things make a row unfamiliar: a large epistemic width, a value outside the range of
+        its column, or a category that no training row has. About 5 % of ordinary rows are flagged.
+        The threshold comes from held-out rows where there are any. Where all rows train, each row
+        is compared with the others, and its width is made as large as if it were new.
+
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+
+        Returns
+        -------
+        unfamiliar : (n,) of bool
         """
         with self._door(X) as (table, encoded):
             self._check_familiar()
@@ -302,10 +408,25 @@ class AnsweringRegressor(IntervalRegressor):
         calibration_groups: ArrayLike | None = None,
         calibration_weight: ArrayLike | None = None,
     ) -> Answers:
-        """Whatever may be asked about the targets of these rows, from one pass over them.
+        """Predict once, and answer several questions about the same rows.
 
-        `calibration_weight` is as in `predict_interval`, for the levels of the fit.
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+        calibration_groups : (n,) or str, optional
+            As in `predict_interval`.
+        calibration_weight : (n,), optional
+            As in `predict_interval`, for the levels of the fit.
 
+        Returns
+        -------
+        Answers
+            With `interval`, `quantiles`, `probability`, `distribution`, `uncertainty` and
+            `unfamiliar`.
+
+        Examples
+        --------
         >>> import numpy as np
         >>> from clearbands import fast
         >>> X = np.linspace(0, 1, 100)[:, None]
@@ -333,21 +454,21 @@ class AnsweringRegressor(IntervalRegressor):
         )
 
     def forecast(self, more: Sequence[float] = (2, 4, 10)) -> Forecast:
-        """The mean width, RMSE and loss on new rows with so many times the training rows.
+        """Forecast the mean width, RMSE and loss on new rows after training on more rows.
 
         Parameters
         ----------
         more : sequence of float
-            How many times as many rows of the same kind, each above 1.
+            How many times the rows of this fit, each above 1.
 
         Returns
         -------
         Forecast
-            With `to_frame()`: rows, width, width_low, width_high and the same of rmse and loss. Its
-            first line is of now, its last has infinitely many rows: there the width is noise alone.
-            What comes is between low and high with a chance of about 80 %, if curves go on as those
-            of other tables did; there is no guarantee. Mean width and loss are those of the first
-            level. See docs/which-uncertainty.md.
+            Its `to_frame()` has the columns rows, width, width_low, width_high, and the same for
+            rmse and loss. The first line is the model as it is, the last has infinitely many rows,
+            where the width is noise alone. The true value lies between low and high with a chance
+            of about 80 %, if the learning curve goes on as those of other tables did; there is no
+            guarantee. Width and loss are those of the first level. See docs/which-uncertainty.md.
 
         Examples
         --------
@@ -373,11 +494,25 @@ class AnsweringRegressor(IntervalRegressor):
         *,
         calibration_groups: ArrayLike | None = None,
     ) -> np.ndarray:
-        """(n, 2): a band for the mean of y at each row, around the center.
+        """Predict a band for the mean of y at each row, around the center.
 
-        It is as wide as the model may be wrong about the mean, by its ignorance: what is left of
-        the squared width of the interval when that of noise is taken away. It rests on the learning
-        curve, and has no finite-sample guarantee. By default at the first level of the fit.
+        The band is as wide as ignorance makes it: its squared width is the squared width of the
+        interval less that of the noise. It rests on the learning curve and has no finite-sample
+        guarantee.
+
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+        confidence_level : float, optional
+            One level, by default the first of the fit.
+        calibration_groups : (n,) or str, optional
+            As in `predict_interval`.
+
+        Returns
+        -------
+        band : (n, 2)
+            The lower and the upper bound.
 
         Examples
         --------

@@ -24,7 +24,7 @@ class Forecast:
     Examples
     --------
     >>> import numpy as np
-    >>> from clearbands.prediction.forecast import Forecast
+    >>> from clearbands import Forecast
     >>> factors = np.array([[1, 1, 1], [0.8, 0.7, 0.9], [0.5, 0.2, 0.7]])
     >>> Forecast(np.array([100, 1000, np.inf]), factors, 20.0, 6.0, 0.8, 0.9)
     Intervals at 90 % with more rows like these

@@ -15,9 +15,28 @@ from clearbands.rows.typed import TableLike
 
 
 class AleatoricPart(BaseEstimator, ABC):
-    """The contract: X and residuals y - center in, aleatoric widths out.
+    """What every aleatoric part must do: learn from X and residuals, and give widths.
 
-    `confidence_level` is a parameter, which `ClearRegressor` sets.
+    A subclass writes `fit` and `predict_widths`. The residuals are y - center.
+    `confidence_level` is a parameter that `ClearRegressor` sets.
+
+    Examples
+    --------
+    The same width everywhere:
+
+    >>> import numpy as np
+    >>> from clearbands import AleatoricPart
+    >>> class Constant(AleatoricPart):
+    ...     def __init__(self, confidence_level=0.9):
+    ...         self.confidence_level = confidence_level
+    ...     def fit(self, X, residual):
+    ...         self.width_ = np.quantile(np.abs(residual), self.confidence_level)
+    ...         return self
+    ...     def predict_widths(self, X):
+    ...         return np.full((len(X), 2, 1), self.width_)
+    >>> Constant().fit([[0.0], [1.0]], [-1.0, 1.0]).predict_widths([[5.0]])
+    array([[[1.],
+            [1.]]])
     """
 
     confidence_level: float | Sequence[float]

@@ -31,11 +31,32 @@ class CenterAndWidths(NamedTuple):
 
 
 class EpistemicPart(RegressorMixin, BaseEstimator, ABC):
-    """The contract: X and y in, a center and epistemic widths out.
+    """What every epistemic part must do: learn from X and y, and give a center and widths.
 
-    `fit(X, y, validation=None)` trains on X and y; `validation`, a pair (X, y), may choose between
-    models but trains none. A part that also takes `sample_weight` (n,) can be used with rows that
-    count differently. `confidence_level` is a parameter, which `ClearRegressor` sets.
+    A subclass writes `fit` and `predict_with_widths`. `fit(X, y, validation=None)` trains on X and
+    y; `validation`, a pair (X, y), may choose between models, but it must not train one. A part
+    whose `fit` also takes `sample_weight` (n,) can be used with rows that count differently.
+    `confidence_level` is a parameter that `ClearRegressor` sets.
+
+    Examples
+    --------
+    A center that is the mean, and widths that shrink with the number of rows:
+
+    >>> import numpy as np
+    >>> from clearbands import EpistemicPart
+    >>> from clearbands.uncertainty.epistemic import CenterAndWidths
+    >>> class Mean(EpistemicPart):
+    ...     def __init__(self, confidence_level=0.9):
+    ...         self.confidence_level = confidence_level
+    ...     def fit(self, X, y, *, validation=None):
+    ...         self.mean_, self.width_ = np.mean(y), np.std(y) / np.sqrt(len(y))
+    ...         return self
+    ...     def predict_with_widths(self, X):
+    ...         return CenterAndWidths(
+    ...             np.full(len(X), self.mean_), np.full((len(X), 2, 1), self.width_)
+    ...         )
+    >>> Mean().fit([[0.0], [1.0]], [2.0, 4.0]).predict([[5.0]])
+    array([3.])
     """
 
     confidence_level: float | Sequence[float]
@@ -95,7 +116,25 @@ class CrossPart(EpistemicPart):
 
 
 class Ensemble(EpistemicPart):
-    """Center and widths from members: their median, and from there to their outer points."""
+    """An epistemic part that is made of members, whose disagreement is the ignorance.
+
+    The center is the median of the members, and the widths reach from there to their outer
+    quantiles. A subclass writes `fit` and `predict_members`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearbands import Ensemble
+    >>> class ThreeLines(Ensemble):
+    ...     def __init__(self, confidence_level=0.9):
+    ...         self.confidence_level = confidence_level
+    ...     def fit(self, X, y, *, validation=None):
+    ...         return self
+    ...     def predict_members(self, X):
+    ...         return np.asarray(X)[:, :1] * [0.0, 1.0, 2.0]
+    >>> ThreeLines().predict(np.array([[1.0], [3.0]]))
+    array([1., 3.])
+    """
 
     spread: str = "quantiles"
 

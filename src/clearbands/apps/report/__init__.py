@@ -31,7 +31,17 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
 @dataclass(frozen=True)
 class Report:
-    """A page, to be saved or shown in a notebook."""
+    """A page about a model on new rows, which `model.report` returns.
+
+    It shows itself in a notebook, and `save` writes it as one file.
+
+    Examples
+    --------
+    >>> from clearbands import Report
+    >>> Report("<h1>Houses</h1>").save("report.html")
+    >>> open("report.html", encoding="utf-8").read()
+    '<h1>Houses</h1>'
+    """
 
     html: str
 
