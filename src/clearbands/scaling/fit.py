@@ -132,7 +132,7 @@ def _choose(recipe: Recipe, work: TableWork, rng: np.random.RandomState) -> Chos
     store = work.store.below("choice", recipe=state)
     trusted = _types_of_centers(recipe, work)
     if store.is_whole(CHOICE):
-        return ChosenParts(*store.read_part(CHOICE, trusted), search=search.of)
+        return ChosenParts(*store.read_part(CHOICE, trusted))._replace(search=search.of)
     sample = work.sample.encoded
     n_judges = FEW_ROWS if recipe.is_given else search.judging_rows
     few = sample.take(np.arange(min(len(sample), n_judges)))
