@@ -24,7 +24,7 @@ from sklearn.utils import resample
 
 from clearbands import metrics
 from clearbands.calibration.conformal import coverage_rank, order_statistic
-from clearbands.calibration.lambda_search import PAPER_LAMBDAS, CalibrationRows, search_grid
+from clearbands.calibration.lambda_path import PAPER_LAMBDAS, CalibrationRows, search_grid
 from clearbands.rows.levels import alpha, tails
 from experiments.protocol import BOOTSTRAPS, FIRST_SEED, LEVEL, Split, split_rows
 

@@ -19,9 +19,9 @@ from .calibration.conformal import CalibrationWarning as CalibrationWarning
 from .calibration.distribution import AnyLevel as AnyLevel
 from .calibration.distribution import Distribution as Distribution
 from .calibration.groups import GroupCalibrator as GroupCalibrator
+from .calibration.lambda_path import PAPER_LAMBDAS as PAPER_LAMBDAS
 from .calibration.lambda_path import LambdaPath as LambdaPath
 from .calibration.lambda_path import lambda_path as lambda_path
-from .calibration.lambda_search import PAPER_LAMBDAS as PAPER_LAMBDAS
 from .calibration.member_rank import MemberRankCalibrator as MemberRankCalibrator
 from .calibration.rolling import Pace as Pace
 from .calibration.rolling import RefitWarning as RefitWarning
@@ -50,8 +50,8 @@ from .persistence.model_file import load as load
 from .persistence.model_file import save as save
 from .prediction.class_uncertainty import ClassUncertainty as ClassUncertainty
 from .prediction.forecast import Forecast as Forecast
-from .prediction.labelling import rank_by_epistemic as rank_by_epistemic
 from .prediction.uncertainty import Uncertainty as Uncertainty
+from .prediction.uncertainty import rank_by_epistemic as rank_by_epistemic
 from .presets import fast as fast
 from .presets import thorough as thorough
 from .presets import variant_a as variant_a
@@ -59,12 +59,11 @@ from .presets import variant_b as variant_b
 from .presets import variant_c as variant_c
 from .presets import variant_deep as variant_deep
 from .regressor import ClearRegressor as ClearRegressor
-from .rows.recency import recency_weights as recency_weights
 from .rows.time_order import TimeOrderWarning as TimeOrderWarning
+from .rows.weighting import recency_weights as recency_weights
 from .selection.model_search import ModelSearch as ModelSearch
 from .tables.encoder import TableEncoder as TableEncoder
 from .uncertainty.aleatoric import AleatoricPart as AleatoricPart
-from .uncertainty.catboost_ensemble import CatBoostVirtualEnsemble as CatBoostVirtualEnsemble
 from .uncertainty.deep_ensemble import DeepEnsemble as DeepEnsemble
 from .uncertainty.epistemic import Ensemble as Ensemble
 from .uncertainty.epistemic import EpistemicPart as EpistemicPart
@@ -73,6 +72,7 @@ from .uncertainty.folded_ensemble import FoldedEnsemble as FoldedEnsemble
 from .uncertainty.gaussian_network import GaussianNetwork as GaussianNetwork
 from .uncertainty.gaussian_process import GaussianProcess as GaussianProcess
 from .uncertainty.mc_dropout import MCDropout as MCDropout
+from .uncertainty.member_ensemble import CatBoostVirtualEnsemble as CatBoostVirtualEnsemble
 from .uncertainty.member_ensemble import MemberEnsemble as MemberEnsemble
 from .uncertainty.ngboost_aleatoric import NGBoostAleatoric as NGBoostAleatoric
 from .uncertainty.pcs_ensemble import PCSEnsemble as PCSEnsemble

@@ -48,9 +48,8 @@ from clearbands.rows.checks import (
 )
 from clearbands.rows.class_labels import check_counts, check_labels, likeliest
 from clearbands.rows.copies import check_copies
-from clearbands.rows.renamed import renamed
+from clearbands.rows.messages import renamed, warn
 from clearbands.rows.split import Rows, hold_out
-from clearbands.rows.telling import warn
 from clearbands.rows.typed import Calibration, Seed, TableLike
 from clearbands.rows.weighting import check_row_weight
 from clearbands.selection.class_members import class_pool, stratified_folds, train

@@ -6,7 +6,6 @@ import copy
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -32,14 +31,10 @@ from clearbands.prediction.interval_regressor import check_encoder_sees_no_targe
 from clearbands.prediction.outlook import Outlook
 from clearbands.prediction.unseen import UnseenScores
 from clearbands.prediction.updating import begin, later_times, warn_if_seen
-from clearbands.rows.checks import check_table
 from clearbands.rows.labels import Told, read_labels, read_order
-from clearbands.rows.renamed import renamed
-from clearbands.rows.telling import warn
+from clearbands.rows.messages import renamed, warn
 from clearbands.rows.typed import Calibration, Residuals, Seed, Split, TableLike
-from clearbands.scaling.on_files import OnFiles, check_for_files, check_nothing_for_files
-from clearbands.scaling.roles import read_roles
-from clearbands.scaling.source import is_table_on_disk
+from clearbands.scaling.source import check_nothing_for_files, is_table_on_disk
 from clearbands.selection.centers import CenterStanding
 from clearbands.selection.evidence import Evidence
 from clearbands.selection.fit_result import FitResult
@@ -349,10 +344,20 @@ class ClearRegressor(AnsweringRegressor):
         self._forget_rows()
         rows: GivenRows
         if is_table_on_disk(X):
-            check_for_files(self, told, work, has_set=not (X_cal is y_cal is None))
-            roles = read_roles(y, told, plan.calibration)
-            door = partial(check_table, self, reset=True)
-            rows = OnFiles(X, roles, features, work, engine, door)
+            # Imported late: numba takes a second to load, which `import clearbands` should not.
+            from clearbands.scaling.on_files import OnFiles
+
+            rows = OnFiles.of(
+                self,
+                plan.calibration,
+                X,
+                y,
+                told,
+                has_set=not (X_cal is y_cal is None),
+                features=features,
+                work=work,
+                engine=engine,
+            )
         else:
             check_nothing_for_files(features, work, engine)
             rows = self._in_memory(X, y, X_cal, y_cal, told, plan)

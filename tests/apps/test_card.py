@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 from clearbands import ClearClassifier
 from clearbands.persistence.origin import record_origin
-from clearbands.rows.numbers import number
+from clearbands.rows.display import number
 from tests.toys import linear_clear, noisy_line
 
 

@@ -14,7 +14,7 @@ from clearbands.calibration.calibrators import (
     FixedRatioCalibrator,
 )
 from clearbands.calibration.conformal import CalibrationWarning, rank
-from clearbands.calibration.lambda_search import PAPER_LAMBDAS
+from clearbands.calibration.lambda_path import PAPER_LAMBDAS
 from clearbands.uncertainty.bands import covered
 from tests.toys import calibration_set, widths_with_ties
 

@@ -23,7 +23,7 @@ from clearbands.calibration.conformal import rank
 from clearbands.diagnostics.conditional import least_covered_range
 from clearbands.diagnostics.coverage import equal_count_bins
 from clearbands.diagnostics.diagnosis import holm
-from clearbands.rows.numbers import percent
+from clearbands.rows.display import percent
 from tests.toys import linear_clear, noisy_line
 
 TREE = DecisionTreeClassifier(max_leaf_nodes=8, min_samples_leaf=20, random_state=0)  # quick

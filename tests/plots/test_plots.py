@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from clearbands import ClearCalibrator, lambda_path, plots
 from clearbands.plots import band_along, band_by_rank
 from clearbands.prediction.uncertainty import Uncertainty
-from clearbands.rows.numbers import change
+from clearbands.rows.display import change
 from tests.toys import calibration_set
 
 

@@ -25,9 +25,8 @@ from clearbands import (
     save,
     variant_a,
 )
-from clearbands.rows.support import Support
 from clearbands.rows.target_transform import Named
-from clearbands.rows.targets import Targets, TargetWarning, hint
+from clearbands.rows.targets import Support, Targets, TargetWarning, hint
 from tests.toys import linear_clear
 
 QUANTILES = [0.05, 0.3, 0.5, 0.7, 0.95]

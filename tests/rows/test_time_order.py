@@ -7,11 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearbands.rows.split import Rows
 from clearbands.rows.time_order import (
     TimeOrderWarning,
     check_time,
-    hold_out_last,
     places,
     show_time,
     stages,
@@ -45,15 +43,6 @@ def test_rows_of_one_moment_are_not_parted():
     for past, block in stages(place, gap=0):
         assert not set(place[past]) & set(place[block])
         assert len(block) % 7 == 0
-
-
-def test_the_last_rows_are_held_out_behind_the_gap():
-    rows = Rows(np.arange(40.0)[:, None], np.arange(40.0))
-    train, held_out = hold_out_last(rows, 0.25, np.arange(40), gap=5)
-    assert train.y.tolist() == list(range(25))
-    assert held_out.y.tolist() == list(range(30, 40))
-    with pytest.raises(ValueError, match="no earlier rows are left"):
-        hold_out_last(rows, 0.25, np.arange(40), gap=30)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,10 @@
 """A row of weight 3 is three rows: in every kernel, every part and the whole model."""
 
+import datetime as dt
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
@@ -31,12 +33,13 @@ from clearbands import (
     SymmetricTrees,
     TreesOnSmooth,
     fast,
+    recency_weights,
 )
 from clearbands.engine.grains import MOST_IN_ALL, Grains
 from clearbands.engine.quantiles import weighted_median, weighted_quantiles
 from clearbands.models.bagging import Bootstraps, Folds, fit_bag
 from clearbands.rows.weighting import fit_weighted
-from clearbands.uncertainty.noise_kernel import NoiseByWeight
+from clearbands.uncertainty.gaussian_process import NoiseByWeight
 from tests.toys import linear_clear, noisy_line
 
 KERNELS = {
@@ -327,3 +330,39 @@ def test_a_light_row_is_a_row():
     assert (Grains.of(weight).of_rows > 0).all()
     with pytest.raises(ValueError, match="sample_weight adds up to 2e"):
         linear_clear(calibration="cross").fit(*noisy_line(20), sample_weight=np.full(20, 1e300))
+
+
+def test_half_after_each_half_life():
+    np.testing.assert_allclose(recency_weights(7, 2)[::-2], [1, 0.5, 0.25, 0.125])
+    np.testing.assert_allclose(recency_weights([3.0, 9.0, 6.0], 3), [0.25, 1, 0.5])
+
+
+@pytest.mark.parametrize("half_life", [30, dt.timedelta(days=30), np.timedelta64(30, "D")])
+def test_dates_in_days(half_life):
+    times = pd.to_datetime(["2026-01-31", "2026-01-01", "2025-12-02"])
+    np.testing.assert_allclose(recency_weights(times, half_life), [1, 0.5, 0.25])
+
+
+def test_a_model_follows_what_is_recent():
+    """The level of y jumped by 10 in the last third."""
+    X = np.linspace(0, 1, 150)[:, None] * 0
+    y = np.where(np.arange(150) < 100, 0.0, 10.0) + np.resize([-0.1, 0.0, 0.1], 150)
+    weight = recency_weights(150, half_life=10)
+    assert fast(random_state=0).fit(X, y).predict([[0.0]])[0] < 5
+    assert fast(random_state=0).fit(X, y, sample_weight=weight).predict([[0.0]])[0] > 9
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((10, 0), "half_life must be a number above 0"),
+        ((10, "soon"), "half_life must be a number above 0"),
+        ((0, 1), "must be a whole number of at least 1"),
+        (([1.0, np.nan], 1), "time is missing in row 1"),
+        (([[1.0]], 1), r"time must have shape \(n,\)"),
+        ((["soon"], 1), "time must be numbers, dates or times"),
+    ],
+)
+def test_bad_input(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        recency_weights(*arguments)

@@ -2,9 +2,8 @@ import math
 
 import numpy as np
 
-from clearbands.rows.shares import Shares
-from clearbands.rows.split import Rows
-from clearbands.rows.support import ANYWHERE, Support
+from clearbands.rows.split import Rows, Shares
+from clearbands.rows.targets import ANYWHERE, Support
 from clearbands.selection.compete import ChosenParts
 from clearbands.selection.evidence import Apart, Encoded, Within, judge
 from clearbands.selection.judging import UnseenRows

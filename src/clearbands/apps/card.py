@@ -10,7 +10,7 @@ import numpy as np
 from clearbands import __version__
 from clearbands.apps.reading.features import Feature, features_of
 from clearbands.calibration.guarantee import Guarantee
-from clearbands.rows import numbers
+from clearbands.rows import display
 
 MOST_CATEGORIES = 8  # of a text column in one line
 
@@ -35,7 +35,7 @@ def make_card(model: Any, *, name: str = "model.clear", target: str = "") -> str
         "## How to load it",
         *_loading(name, is_classifier),
     ]
-    return "\n\n".join(sections).replace(numbers.GAP, " ") + "\n"
+    return "\n\n".join(sections).replace(display.GAP, " ") + "\n"
 
 
 def _front_matter(is_classifier: bool) -> str:
@@ -52,7 +52,7 @@ def _about(model: Any, origin: Any, target: str) -> Iterator[str]:
         named = ", ".join(f"`{label}`" for label in model.classes_.tolist())
         yield f"It predicts **{target}**, one of {named}."
     else:
-        levels = ", ".join(numbers.level(level) for level in model.levels_.tolist())
+        levels = ", ".join(display.level(level) for level in model.levels_.tolist())
         yield (
             f"It predicts **{target}**{unit}, with intervals at {levels}, and says of every row "
             "how much of the interval is noise and how much is ignorance."
@@ -82,28 +82,28 @@ def _column(feature: Feature) -> tuple[str, str, str]:
 
 def _shown(value: Any) -> str:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return numbers.number(float(value)) if is_number else str(value)
+    return display.number(float(value)) if is_number else str(value)
 
 
 def _scores(model: Any, origin: Any) -> Iterator[str]:
     unseen, unit = model.unseen_, "" if origin is None else origin.unit
     yield (
-        f"On {numbers.count(unseen.n_rows)}, each judged by members that did not see it. The same "
+        f"On {display.count(unseen.n_rows)}, each judged by members that did not see it. The same "
         "rows set the width of the intervals, so that their coverage is near the level by "
         "construction: `clearbands evaluate` and `clearbands report` put it to the test on others."
     )
     yield _table(
         ("level", "coverage", "typical width"),
         (
-            (numbers.level(level), numbers.percent(coverage, 1), numbers.with_unit(width, unit))
+            (display.level(level), display.percent(coverage, 1), display.with_unit(width, unit))
             for level, coverage, width in zip(
                 model.levels_.tolist(), unseen.coverage, unseen.width, strict=True
             )
         ),
     )
     yield (
-        f"The root mean squared error of the prediction is {numbers.with_unit(unseen.rmse, unit)}; "
-        f"always saying the mean would have {numbers.with_unit(unseen.rmse_of_mean, unit)}."
+        f"The root mean squared error of the prediction is {display.with_unit(unseen.rmse, unit)}; "
+        f"always saying the mean would have {display.with_unit(unseen.rmse_of_mean, unit)}."
     )
 
 
@@ -113,7 +113,7 @@ def _class_scores(model: Any) -> Iterator[str]:
         return
     yield "The loss on rows that members did not see, in nats per row:"
     board = model.leaderboard_.items()
-    yield _table(("model", "loss"), ((each, numbers.number(loss)) for each, loss in board))
+    yield _table(("model", "loss"), ((each, display.number(loss)) for each, loss in board))
 
 
 def _limits(model: Any, is_classifier: bool) -> Iterator[str]:
@@ -131,7 +131,7 @@ def _limits(model: Any, is_classifier: bool) -> Iterator[str]:
             "`clearbands monitor` watches that."
         )
     if not is_classifier and model.unseen_.lowest_target >= 0 > model.unseen_.lowest_bound:
-        lowest = numbers.number(model.unseen_.lowest_bound)
+        lowest = display.number(model.unseen_.lowest_bound)
         said.append(f"No target was negative, but lower bounds go down to {lowest}.")
     if not is_classifier and not np.all(np.isfinite(model.unseen_.width)):
         said.append("Some intervals are infinite: the calibration rows are too few for the level.")

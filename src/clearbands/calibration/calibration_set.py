@@ -15,7 +15,7 @@ from clearbands.calibration.groups import GroupCalibrator
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.calibration.lambda_path import LambdaPath, lambda_path
 from clearbands.rows.split import Rows
-from clearbands.rows.support import Support
+from clearbands.rows.targets import Support
 from clearbands.uncertainty.bands import Components
 
 

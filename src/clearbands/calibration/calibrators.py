@@ -26,7 +26,7 @@ from clearbands.calibration.conformal import (
     rows_needed,
     weighted_rank,
 )
-from clearbands.calibration.lambda_search import search_exactly, search_grid
+from clearbands.calibration.lambda_path import search_exactly, search_grid
 from clearbands.rows.checks import (
     check_levels,
     check_scale,
@@ -35,7 +35,7 @@ from clearbands.rows.checks import (
     check_widths,
 )
 from clearbands.rows.levels import alpha
-from clearbands.rows.telling import warn
+from clearbands.rows.messages import warn
 from clearbands.uncertainty.bands import make_interval, nest
 
 RAISES = 5  # shares that are tried, from the usual one down to the least

@@ -14,8 +14,7 @@ from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.logit_search import search_constants
 from clearbands.rows.checks import check_weights
 from clearbands.rows.class_labels import softmax
-from clearbands.rows.row_numbers import row_name
-from clearbands.rows.telling import warn
+from clearbands.rows.messages import row_name, warn
 
 
 class JointClassCalibrator(BaseEstimator):

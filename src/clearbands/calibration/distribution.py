@@ -46,8 +46,8 @@ from clearbands.rows.checks import (
     check_weights,
 )
 from clearbands.rows.levels import exact, normal_distances
+from clearbands.rows.messages import warn
 from clearbands.rows.targets import PLAIN, Targets
-from clearbands.rows.telling import warn
 from clearbands.rows.typed import Seed
 from clearbands.uncertainty.bands import make_interval
 

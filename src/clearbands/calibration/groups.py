@@ -16,8 +16,7 @@ from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibr
 from clearbands.calibration.conformal import CalibrationWarning, rows_needed
 from clearbands.calibration.guarantee import Guarantee, named
 from clearbands.rows.checks import check_count, check_group_labels, check_levels, check_vector
-from clearbands.rows.renamed import renamed
-from clearbands.rows.telling import warn
+from clearbands.rows.messages import renamed, warn
 from clearbands.uncertainty.bands import make_interval
 
 SMALL = ("merge", "pool")

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from clearbands.models.bagging import Draws
-from clearbands.rows.row_numbers import row_name
+from clearbands.rows.messages import row_name
 from clearbands.rows.typed import TableLike
 
 FLOOR = 1e-6  # no member rules a class out: a forest of 100 trees cannot know

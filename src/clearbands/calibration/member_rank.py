@@ -20,7 +20,7 @@ from clearbands.calibration.conformal import (
     weighted_rank,
 )
 from clearbands.rows.checks import check_levels, check_vector, check_weights
-from clearbands.rows.telling import warn
+from clearbands.rows.messages import warn
 from clearbands.uncertainty.bands import nest
 
 

@@ -25,7 +25,7 @@ from clearbands.calibration.distribution import (
     tail_share,
 )
 from clearbands.rows.levels import exact, tails
-from clearbands.rows.telling import warn
+from clearbands.rows.messages import warn
 from clearbands.uncertainty.bands import EPS
 
 

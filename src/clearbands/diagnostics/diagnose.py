@@ -39,7 +39,7 @@ from clearbands.diagnostics.groups import (
 from clearbands.prediction.uncertainty import Uncertainty
 from clearbands.rows.checks import MISSING, check_group_labels, check_vector, is_frame
 from clearbands.rows.levels import find_level
-from clearbands.rows.renamed import renamed
+from clearbands.rows.messages import renamed
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.tables.columns import columns_of
 from clearbands.tables.native import kind_of

@@ -13,8 +13,7 @@ from clearbands.diagnostics.conditional import ROWS_NEEDED, ExcessRisk, Slab, Tw
 from clearbands.diagnostics.coverage import FALSE_ALARMS, Cell, Range, covered_rows
 from clearbands.diagnostics.dependence import Correlation, Dependence
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
-from clearbands.rows.display import Shown
-from clearbands.rows.numbers import number, percent
+from clearbands.rows.display import Shown, number, percent
 from clearbands.tables.native import FrameKind, make_frame
 
 MOST_SENTENCES = 10

@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 
 from clearbands.prediction.uncertainty import Uncertainty
 from clearbands.rows.checks import check_count, check_vector, is_frame
-from clearbands.rows.renamed import renamed
+from clearbands.rows.messages import renamed
 from clearbands.rows.typed import Seed, Table, TableLike
 
 MOST_PREDICTIONS = 20_000

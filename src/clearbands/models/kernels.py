@@ -1,11 +1,17 @@
-"""How alike two rows are, by the distance between them."""
+"""Kernels, and rows told by how alike they are to a few others."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.kernel_approximation import Nystroem
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from clearbands.rows.checks import check_count
+from clearbands.rows.typed import Seed
 
 Name = Literal["gaussian", "matern"]
 KERNELS: tuple[Name, ...] = ("gaussian", "matern")
@@ -38,3 +44,39 @@ def distances_between(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     squares += (A**2).sum(axis=1)[:, None]
     squares += (B**2).sum(axis=1)
     return np.sqrt(np.maximum(squares, 0, out=squares), out=squares)
+
+
+class Landmarks(TransformerMixin, BaseEstimator):
+    """Columns that stand for a Gaussian kernel: what is linear in them bends in X.
+
+    scikit-learn's `Nystroem`, with no more landmarks than there are rows. Scale X first.
+
+    Parameters
+    ----------
+    n_landmarks : int
+        How many rows are drawn; with more of them the kernel is closer, and fits take longer.
+    random_state : int, RandomState or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 1, 50).reshape(-1, 1)
+    >>> Landmarks(10, random_state=0).fit_transform(X).shape, Landmarks().fit_transform(X).shape
+    ((50, 10), (50, 50))
+    """
+
+    def __init__(self, n_landmarks: int = 300, *, random_state: Seed = None) -> None:
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Landmarks:
+        check_count(self.n_landmarks, "n_landmarks")
+        X = validate_data(self, X, dtype=np.float64)
+        n = min(self.n_landmarks, len(X))
+        self.kernel_ = Nystroem(n_components=n, random_state=self.random_state).fit(X)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """(n, landmarks)"""
+        check_is_fitted(self)
+        return self.kernel_.transform(validate_data(self, X, dtype=np.float64, reset=False))

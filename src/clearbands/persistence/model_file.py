@@ -28,7 +28,7 @@ from clearbands.persistence.compiled import check_compiled
 from clearbands.persistence.schema import check_schema
 from clearbands.persistence.trust import is_missing, is_trusted
 from clearbands.persistence.writing import written_whole
-from clearbands.rows.telling import warn
+from clearbands.rows.messages import warn
 
 if TYPE_CHECKING:
     from clearbands.regressor import ClearRegressor

@@ -19,7 +19,7 @@ from clearbands.plots.style import (
     percent,
 )
 from clearbands.rows.checks import check_count
-from clearbands.rows.numbers import change
+from clearbands.rows.display import change
 from clearbands.selection.leaderboard import board_of
 
 if TYPE_CHECKING:

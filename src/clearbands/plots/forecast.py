@@ -9,7 +9,7 @@ import numpy as np
 from clearbands.plots.style import ALEATORIC, EPISTEMIC, INK, dress, new_axes
 from clearbands.prediction.glossary import ALEATORIC as NOISE
 from clearbands.prediction.glossary import EPISTEMIC as IGNORANCE
-from clearbands.rows.numbers import level
+from clearbands.rows.display import level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -27,8 +27,7 @@ from clearbands.prediction.familiarity import (
 from clearbands.prediction.forecast import Forecast
 from clearbands.prediction.interval_regressor import IntervalRegressor
 from clearbands.prediction.outlook import Outlook
-from clearbands.prediction.partitions import frame_partitions, predict_partitions
-from clearbands.prediction.predictions import answer
+from clearbands.prediction.predictions import answer, frame_partitions, predict_partitions
 from clearbands.prediction.questions import Questions
 from clearbands.prediction.uncertainty import Uncertainty
 from clearbands.rows.checks import (
@@ -38,9 +37,8 @@ from clearbands.rows.checks import (
     trusting,
 )
 from clearbands.rows.labels import read_calibration_groups
-from clearbands.rows.renamed import renamed
-from clearbands.rows.support import check_support
-from clearbands.rows.targets import Targets
+from clearbands.rows.messages import renamed
+from clearbands.rows.targets import Targets, check_support
 from clearbands.rows.typed import Side, TableLike
 from clearbands.tables.native import kind_of
 from clearbands.uncertainty.bands import Components

@@ -18,7 +18,7 @@ from clearbands.rows.checks import (
     check_threshold,
 )
 from clearbands.rows.levels import same_level
-from clearbands.rows.row_numbers import row_name
+from clearbands.rows.messages import row_name
 from clearbands.rows.targets import Targets
 from clearbands.tables.native import FrameKind
 from clearbands.uncertainty.bands import Components, make_interval

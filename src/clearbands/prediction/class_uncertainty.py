@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
-from clearbands.rows.display import Shown
-from clearbands.rows.numbers import GAP, count, number, percent
+from clearbands.rows.display import GAP, Shown, count, number, percent
 from clearbands.tables.native import FrameKind, make_frame
 
 MOST_SHOWN = 8

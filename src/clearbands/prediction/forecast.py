@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearbands.rows.display import Shown
-from clearbands.rows.numbers import GAP, level, number, percent
+from clearbands.rows.display import GAP, Shown, level, number, percent
 from clearbands.tables.native import FrameKind, make_frame
 
 MEASURES = ("width", "rmse", "loss")

@@ -26,8 +26,8 @@ from clearbands.rows.checks import (
     check_target,
     trusting,
 )
+from clearbands.rows.messages import warn
 from clearbands.rows.split import Rows
-from clearbands.rows.telling import warn
 from clearbands.rows.typed import Table, TableLike
 from clearbands.rows.weighting import check_row_weight
 from clearbands.tables.categories import CategoryCodes

@@ -11,7 +11,7 @@ from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.distribution import AnyLevel
 from clearbands.calibration.rolling import Pace, Rolling, four_errors
 from clearbands.rows.levels import normal_distances
-from clearbands.rows.telling import warn
+from clearbands.rows.messages import warn
 from clearbands.rows.time_order import check_later, check_time, show_time
 
 SURPRISING = 0.8  # of the rows that should lie outside, so many fewer do

@@ -19,7 +19,7 @@ from sklearn.utils.validation import _check_y, validate_data
 
 from clearbands.rows.class_labels import is_missing
 from clearbands.rows.coded import code_columns, coded
-from clearbands.rows.row_numbers import row_name
+from clearbands.rows.messages import row_name
 from clearbands.rows.typed import TableLike
 
 DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)

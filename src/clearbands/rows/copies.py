@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from clearbands.rows.messages import warn
 from clearbands.rows.split import Rows
-from clearbands.rows.telling import warn
 
 Arrays: TypeAlias = "tuple[np.ndarray, np.ndarray]"  # X and y
 

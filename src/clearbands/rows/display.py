@@ -1,10 +1,95 @@
-"""Small tables for people: as text in a console, as HTML in a notebook."""
+"""Numbers and small tables as people read them: on pages, in a console, in a notebook."""
 
 from __future__ import annotations
 
 import html as markup
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+GAP = "\N{NO-BREAK SPACE}"
+DIGITS = 4  # that matter
+
+
+def number(value: float) -> str:
+    """Four digits that matter, thousands apart.
+
+    Halves go away from zero, and what differs by the error of floating point alone is rounded
+    alike: one value never shows as two numbers.
+
+    Examples
+    --------
+    >>> number(0.012344), number(12344.4), number(183_850), number(183_850 - 1e-9)
+    ('0.01234', '12,340', '183,900', '183,900')
+    """
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == 0:
+        return "0"
+    rounded = _rounded(value)
+    size = rounded.adjusted()
+    if not -5 <= size < 15:
+        return f"{float(rounded):.3g}".replace("-", "−")
+    text = f"{rounded:,.{max(DIGITS - 1 - size, 0)}f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return text.replace("-", "−")
+
+
+def _rounded(value: float) -> Decimal:
+    exact = Decimal(f"{value:.12g}")
+    return exact.quantize(Decimal((0, (1,), exact.adjusted() - DIGITS + 1)), ROUND_HALF_UP)
+
+
+def with_unit(value: float, unit: str) -> str:
+    """The number, and the unit where there is one."""
+    return f"{number(value)}{GAP}{unit}" if unit else number(value)
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share of one; one that is not whole never rounds to 0 % or 100 %.
+
+    Examples
+    --------
+    >>> [percent(share).replace(GAP, " ") for share in (0.5, 0.999, 1)]
+    ['50 %', '99.9 %', '100 %']
+    """
+    while digits < 3 and round(100 * share, digits) in (0, 100) and share not in (0, 1):
+        digits += 1
+    return f"{100 * share:.{digits}f}{GAP}%"
+
+
+def change(share: float) -> str:
+    """By how much something is more or less; no change has no minus.
+
+    Examples
+    --------
+    >>> [change(share).replace(GAP, " ") for share in (0.04, -0.008, -0.0001)]
+    ['+4.0 %', '−0.8 %', '+0.0 %']
+    """
+    rounded = round(100 * share, 1) + 0.0
+    return f"{rounded:+.1f}{GAP}%".replace("-", "−")
+
+
+def level(confidence_level: float) -> str:
+    """90 %, 99.5 %."""
+    return f"{100 * confidence_level:.6g}{GAP}%"
+
+
+def in_words(error: Exception) -> str:
+    """What an error says; of one that is no sentence of ours also what it is.
+
+    >>> in_words(ValueError("there are too few rows")), in_words(KeyError("size"))
+    ('there are too few rows', "KeyError: 'size'")
+    """
+    is_sentence = isinstance(error, ValueError | TypeError) and str(error)
+    return str(error) if is_sentence else f"{type(error).__name__}: {error}".rstrip(": ")
+
+
+def count(n: int, one: str = "row", many: str | None = None) -> str:
+    """1 row, 2 rows."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from clearbands.rows.row_numbers import row_name
+from clearbands.rows.messages import row_name
 
 COMES_BACK = 1e-6  # how far from y the way there and back may end, in units of the range of y
 ROUNDING = 1e-13  # relative: what the way there and back may lose, so that bounds go outwards

@@ -14,9 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clearbands.rows.row_numbers import row_name
-from clearbands.rows.split import Rows
-from clearbands.rows.telling import warn
+from clearbands.rows.messages import row_name, warn
 
 FIRST_SHARE = 0.25
 """Of the moments, that only train: models of much fewer rows would say little about the last."""
@@ -190,15 +188,3 @@ def stages(place: np.ndarray, gap: int) -> list[TimeBlock]:
             f"with gap={gap}: give more rows, or a smaller gap."
         )
     return found
-
-
-def hold_out_last(rows: Rows, share: float, place: np.ndarray, gap: int) -> tuple[Rows, Rows]:
-    """The last `share` of the rows, and those earlier than these by more than the gap."""
-    first = place[len(rows) - min(ceil(share * len(rows)), len(rows))]
-    earlier = np.flatnonzero(place < first - gap)
-    if len(earlier) < 1:
-        raise ValueError(
-            f"The last {share:.0%} of n_samples={len(rows)} rows cannot be held out with gap={gap}:"
-            " no earlier rows are left to train. Give more rows, or a smaller gap."
-        )
-    return rows.take(earlier), rows.take(np.flatnonzero(place >= first))

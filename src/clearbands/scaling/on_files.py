@@ -2,24 +2,199 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import joblib
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from clearbands.models.bagging import MAX_SEED
+from clearbands.models.center_model import those_with
 from clearbands.prediction.familiarity import texts_of_rows
 from clearbands.prediction.interval_regressor import check_encoder_sees_no_target, without_codes
+from clearbands.rows.checks import check_table, is_dask
 from clearbands.rows.copies import check_copies
 from clearbands.rows.labels import Told
-from clearbands.rows.shares import Shares
-from clearbands.scaling.roles import Roles
+from clearbands.rows.split import Rows, Shares
+from clearbands.rows.targets import Targets
+from clearbands.scaling.engines import choose_engine
+from clearbands.scaling.refit import check_can_refit, refit
+from clearbands.scaling.roles import Roles, read_roles
+from clearbands.scaling.rows import FileColumns, Ranges
+from clearbands.scaling.source import ParquetTable, check_holds_numbers, from_dask, open_table
+from clearbands.scaling.work import TableSample, TableWork, WorkFolder, prepare
+from clearbands.selection.compete import ChosenParts
 from clearbands.selection.evidence import Encoded, judge
 from clearbands.selection.fit_result import FitResult, Span
+from clearbands.selection.judging import NoiseCandidate
+from clearbands.selection.model_search import ModelSearch
 from clearbands.selection.plan import Parameters, Plan, rescaled
+from clearbands.selection.recipe import Recipe
+from clearbands.tables.names import nearest
+from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+CHOICE = "choice.clear"
+FEW_ROWS = 500  # where nothing competes, and parts are only made ready to be fitted on all rows
+
+
+class FittedOnFiles(NamedTuple):
+    """What a regressor keeps of the fit."""
+
+    chosen: ChosenParts  # `unseen` are rows of the sample; none where others are held out
+    encoder: BaseEstimator
+    targets: Targets
+    sample: TableSample
+    held_out: Rows | None  # as they stand in the table
+    n_rows: int  # that train
+    ranges: Ranges  # of these
+    texts: list[set[str] | None]  # of each text column all categories; None if they are too many
+
+
+def fit_on_files(
+    recipe: Recipe,
+    X: Any,
+    roles: Roles,
+    fit_encoder: Callable[[pl.DataFrame], Any],
+    fit_targets: Callable[[np.ndarray], Targets],
+    *,
+    features: Sequence[str] | None,
+    held_out: float,
+    work: str | Path | WorkFolder | None,
+    engine: Any,
+    rng: np.random.RandomState,
+) -> FittedOnFiles:
+    """Two passes, a choice on few rows, and members on all; `X` names files or is of Dask.
+
+    A share `held_out` of the rows trains nothing; of many rows, as many as the sample has.
+    """
+    check_can_refit(recipe.epistemic)
+    seed = int(rng.randint(MAX_SEED))
+    chosen = choose_engine(engine, recipe.n_jobs)
+    with _folder(work) as folder:
+        try:
+            table = _opened(X, Path(folder.path))
+            n_held_out = min(ceil(held_out * table.n_rows), folder.sample_rows, table.n_rows - 1)
+            columns = FileColumns(_features(table, roles, features), roles, n_held_out)
+            ready = prepare(table, columns, fit_encoder, fit_targets, folder, chosen, seed)
+            choice = _choose(recipe, ready, rng)
+            parts, unseen = refit(choice.parts, ready, recipe.levels)  # type: ignore[arg-type]
+        finally:
+            chosen.close()
+        n_texts = len(getattr(ready.encoder, "categorical_columns_", ()))
+        texts = [ready.rows.texts(column) for column in range(n_texts)]
+    return FittedOnFiles(
+        choice._replace(parts=parts, unseen=unseen if ready.held_out is None else None),
+        ready.encoder,
+        ready.targets,
+        ready.sample,
+        ready.held_out,
+        ready.n_rows,
+        ready.ranges,
+        texts,
+    )
+
+
+@dataclass(frozen=True)
+class FileSearch(ModelSearch):
+    """The rules of another search, for centers that can be fitted on a table in files.
+
+    The best of them alone gets its members, as with many rows in memory, and none are mixed.
+    """
+
+    of: ModelSearch = field(default_factory=ModelSearch)
+
+    @classmethod
+    def like(cls, search: ModelSearch) -> FileSearch:
+        rules = {rule.name: getattr(search, rule.name) for rule in fields(ModelSearch)}
+        return cls(**{**rules, "mixed": 1}, of=search)
+
+    def centers(self, n_rows: int, n_columns: int) -> Mapping[str, BaseEstimator]:
+        pool = self.of.centers(n_rows, n_columns)
+        return those_with("streams_files", pool, "A table in files")
+
+    def parts(self) -> Mapping[str, BaseEstimator]:
+        return {}
+
+    def n_centers_for(self, n_rows: int, n_columns: int) -> int:
+        return 1
+
+    def noises(self) -> Mapping[str, NoiseCandidate]:
+        return self.of.noises()
+
+
+def _choose(recipe: Recipe, work: TableWork, rng: np.random.RandomState) -> ChosenParts:
+    """The parts, by the first rows of the sample; what an earlier run chose is found again."""
+    search = FileSearch.like(recipe.search or ModelSearch())
+    recipe = replace(recipe, search=search)
+    state = joblib.hash((replace(recipe, n_jobs=None), rng.get_state()))
+    store = work.store.below("choice", recipe=state)
+    trusted = _types_of_centers(recipe, work)
+    if store.is_whole(CHOICE):
+        return ChosenParts(*store.read_part(CHOICE, trusted))._replace(search=search.of)
+    sample = work.sample.encoded
+    n_judges = FEW_ROWS if recipe.is_given else search.judging_rows
+    few = sample.take(np.arange(min(len(sample), n_judges)))
+    choice = recipe.on_all(few, rng)._replace(unseen=None, search=search.of)
+    store.write_part(CHOICE, tuple(choice[:-1]), trusted)
+    return choice
+
+
+def _types_of_centers(recipe: Recipe, work: TableWork) -> list[str]:
+    """The names of their classes, which may be the user's own: who gave them trusts them."""
+    rows = work.sample.encoded
+    if isinstance(recipe.epistemic, FoldedEnsemble):
+        centers = [recipe.epistemic.center_model()]
+    else:
+        assert recipe.search is not None
+        centers = list(recipe.search.centers(len(rows), rows.X.shape[1]).values())
+    return sorted({f"{type(each).__module__}.{type(each).__qualname__}" for each in centers})
+
+
+@contextmanager
+def _folder(work: str | Path | WorkFolder | None) -> Iterator[WorkFolder]:
+    """The folder that was given, or one that is gone afterwards."""
+    if work is not None:
+        yield work if isinstance(work, WorkFolder) else WorkFolder(work)
+        return
+    with tempfile.TemporaryDirectory(prefix="clearbands-") as path:
+        yield WorkFolder(path)
+
+
+def _opened(X: Any, folder: Path) -> ParquetTable:
+    if not is_dask(X):
+        return open_table(X)
+    folder.mkdir(parents=True, exist_ok=True)
+    return from_dask(X, folder.resolve())
+
+
+def _features(table: ParquetTable, roles: Roles, features: Sequence[str] | None) -> list[str]:
+    """The columns to learn from; if they are not named, all that nothing else is known of."""
+    for name in (*roles.named, *(features or ())):
+        if name not in table.columns:
+            raise ValueError(
+                f"{table.files[0]} has no column {name!r}; {nearest(name, table.columns)}"
+            )
+    check_holds_numbers(table, "target", roles.target)
+    for name in roles.weights:
+        check_holds_numbers(table, "weight", name)
+    if features is None:
+        features = [name for name in table.columns if name not in roles.not_learned]
+    if not features or roles.target in features:
+        raise ValueError(
+            f"The target {roles.target!r} cannot be learned from itself: name other columns."
+        )
+    return list(features)
 
 
 def check_for_files(given: Parameters, told: Told, work: Any, *, has_set: bool) -> None:
@@ -54,15 +229,6 @@ def check_for_files(given: Parameters, told: Told, work: Any, *, has_set: bool) 
         )
 
 
-def check_nothing_for_files(features: Any, work: Any, engine: Any) -> None:
-    """Raise for what rows in memory have no use for."""
-    if not (features is work is engine is None):
-        raise ValueError(
-            "features, work and engine are for a table in parquet files or of Dask: X is in "
-            "memory already."
-        )
-
-
 @dataclass(frozen=True)
 class OnFiles:
     """A table in parquet files or of Dask, and who reads it how."""
@@ -74,14 +240,31 @@ class OnFiles:
     engine: Any
     door: Callable[[pl.DataFrame], Any]  # remembers the columns
 
+    @classmethod
+    def of(
+        cls,
+        estimator: Any,
+        calibration: str,
+        table: Any,
+        target: Any,
+        told: Told,
+        *,
+        has_set: bool,
+        features: Sequence[str] | None,
+        work: Any,
+        engine: Any,
+    ) -> OnFiles:
+        """The table that was given to `fit`, or one sentence about what it cannot have."""
+        check_for_files(estimator, told, work, has_set=has_set)
+        roles = read_roles(target, told, calibration)
+        door = partial(check_table, estimator, reset=True)
+        return cls(table, roles, features, work, engine, door)
+
     def learn(self, plan: Plan, rng: np.random.RandomState) -> FitResult:
         """Fit encoder and parts, and have rows judged by what did not see them.
 
         Everything that follows from a sample is done as with rows in memory.
         """
-        # Imported late: numba takes a second to load, which `import clearbands` should not.
-        from clearbands.scaling.fit import fit_on_files
-
         found = fit_on_files(
             plan.recipe,
             self.table,

@@ -21,9 +21,8 @@ from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.rows.typed import Seed
 from clearbands.rows.weighting import fit_weighted
 from clearbands.scaling.members import SHOWN_BINS, GrowMembers, SayRows, Sizes, Target
-from clearbands.scaling.running import make_all
 from clearbands.scaling.store import Store
-from clearbands.scaling.tasks import Stage
+from clearbands.scaling.tasks import Stage, make_all
 from clearbands.scaling.work import TableWork
 from clearbands.selection.judging import UnseenRows, assess, blend
 from clearbands.uncertainty.aleatoric import ResampledPart

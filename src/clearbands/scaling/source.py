@@ -75,6 +75,15 @@ def is_table_on_disk(X: object) -> bool:
     return isinstance(X, list | tuple) and bool(X) and all(isinstance(x, str | Path) for x in X)
 
 
+def check_nothing_for_files(features: Any, work: Any, engine: Any) -> None:
+    """Raise for what rows in memory have no use for."""
+    if not (features is work is engine is None):
+        raise ValueError(
+            "features, work and engine are for a table in parquet files or of Dask: X is in "
+            "memory already."
+        )
+
+
 def open_table(given: str | os.PathLike[str] | Sequence[str | Path]) -> ParquetTable:
     """The table in a parquet file, a folder of them (by name, also below it), or several files."""
     paths = [given] if isinstance(given, str | os.PathLike) else list(given)

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from clearbands.engine.progress import report
+from clearbands.scaling.engines import Engine, LostWorkers
 from clearbands.scaling.store import Store
 
 SECONDS = 2.0  # that a task should take at least, so that handing it out costs nothing beside it
@@ -73,3 +75,28 @@ def batches(stage: Stage, numbers: Sequence[int], n_workers: int) -> Iterator[Ta
     size = max(1, min(long_enough, -(-len(numbers) // (2 * max(n_workers, 1)))))
     for start in range(0, len(numbers), size):
         yield Task(stage, tuple(numbers[start : start + size]))
+
+
+MOST_LOSSES = 3  # in a row, without a file made in between
+
+
+def make_all(stage: Stage, engine: Engine, called: str) -> None:
+    """Make what is not there yet; progress is reported under the name `called`."""
+    left, losses = stage.left(), 0
+    report(called, stage.count - len(left), stage.count)
+    while left:
+        done, reason = stage.count - len(left), "Files were not there after they had been written."
+        try:
+            for finished in engine.run(list(batches(stage, left, engine.n_workers))):
+                done += finished
+                report(called, done, stage.count)
+        except LostWorkers as error:
+            reason = str(error)
+        before, left = len(left), stage.left()
+        losses = losses + 1 if len(left) == before else 0
+        if losses == MOST_LOSSES:
+            raise RuntimeError(
+                f"{reason} It happened {MOST_LOSSES} times in a row; what is finished is kept in "
+                f"{stage.store.folder}, and another run with the same work folder goes on from "
+                "there."
+            )

@@ -32,9 +32,9 @@ from clearbands.scaling.rows import (
     Ranges,
     write_table,
 )
-from clearbands.scaling.running import make_all
 from clearbands.scaling.source import ParquetTable
 from clearbands.scaling.store import Store
+from clearbands.scaling.tasks import make_all
 from clearbands.tables.encoder import encode
 
 if TYPE_CHECKING:

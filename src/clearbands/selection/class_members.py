@@ -19,11 +19,11 @@ from clearbands.calibration.logits import ClassBag, ListedClassifiers
 from clearbands.models.bagging import Folds, fit_clones
 from clearbands.models.categories import Worths
 from clearbands.models.category_bag import fit_category_bag
-from clearbands.models.landmarks import Landmarks
+from clearbands.models.kernels import Landmarks
 from clearbands.models.trees_classifier import SymmetricTreesClassifier
 from clearbands.rows.chunks import some_rows
 from clearbands.rows.coded import code_columns
-from clearbands.rows.failures import Failures
+from clearbands.rows.messages import Failures
 from clearbands.rows.split import Rows
 from clearbands.rows.typed import TableLike
 

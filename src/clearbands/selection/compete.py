@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples
 
 from clearbands.engine.progress import report
 from clearbands.models.monotone import Still
-from clearbands.rows.failures import Failures
+from clearbands.rows.messages import Failures
 from clearbands.rows.split import Rows
 from clearbands.rows.typed import TableLike
 from clearbands.rows.weighting import fit_weighted

@@ -19,9 +19,8 @@ from clearbands.prediction.familiarity import (
     ordinary_rows,
     texts_of_rows,
 )
-from clearbands.rows.shares import Shares
-from clearbands.rows.split import Rows
-from clearbands.rows.support import Support
+from clearbands.rows.split import Rows, Shares
+from clearbands.rows.targets import Support
 from clearbands.selection.compete import ChosenParts
 from clearbands.tables.encoder import encode_to_fit
 from clearbands.uncertainty.pairs import Blend, Pair

@@ -13,8 +13,8 @@ from clearbands.calibration.guarantee import Guarantee
 from clearbands.prediction.extrapolation import Extrapolation, forgetting, moves_without_numbers
 from clearbands.prediction.familiarity import Familiarity
 from clearbands.prediction.interval_regressor import was_fitted_elsewhere
+from clearbands.rows.messages import warn
 from clearbands.rows.targets import Targets, TargetWarning, hint
-from clearbands.rows.telling import warn
 from clearbands.selection.compete import ChosenParts
 from clearbands.selection.evidence import Evidence
 from clearbands.selection.recipe import Recipe

@@ -8,8 +8,7 @@ import numpy as np
 
 from clearbands.models.monotone import encoded_directions
 from clearbands.rows.copies import check_copies
-from clearbands.rows.shares import all_targets
-from clearbands.rows.split import Rows
+from clearbands.rows.split import Rows, all_targets
 from clearbands.selection.evidence import Encoded, judge
 from clearbands.selection.fit_result import FitResult
 from clearbands.selection.known import check_known

@@ -14,8 +14,8 @@ from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.models.monotone import Still
 from clearbands.models.pools import match_quantile_model
 from clearbands.rows.levels import alpha
+from clearbands.rows.messages import unsaid, warn
 from clearbands.rows.split import Rows
-from clearbands.rows.telling import unsaid, warn
 from clearbands.rows.weighting import error_of_mean, fit_weighted, mean_of
 from clearbands.uncertainty.aleatoric import NestedRows, ResampledPart
 from clearbands.uncertainty.bands import Components, make_interval

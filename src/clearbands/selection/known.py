@@ -8,8 +8,8 @@ import numpy as np
 
 from clearbands.calibration.rolling import four_errors
 from clearbands.rows.copies import ROUNDING
+from clearbands.rows.messages import warn
 from clearbands.rows.split import Rows
-from clearbands.rows.telling import warn
 
 MUCH_CLOSER = 0.1  # than a training row is to the next one
 FAR_BELOW = 0.5  # of the error of members that did not see the row

@@ -13,11 +13,9 @@ from sklearn.base import BaseEstimator
 from clearbands.models.monotone import Monotone, check_monotone
 from clearbands.prediction.interval_regressor import make_encoder
 from clearbands.rows.checks import check_choice, check_count, check_scale
-from clearbands.rows.shares import Shares, share_out
-from clearbands.rows.split import Rows
-from clearbands.rows.support import Support, check_support
+from clearbands.rows.split import Rows, Shares, share_out
 from clearbands.rows.target_transform import check_transform, fit_transform, shift_from_afar
-from clearbands.rows.targets import Targets
+from clearbands.rows.targets import Support, Targets, check_support
 from clearbands.rows.typed import Seed
 from clearbands.selection.fit_result import FitResult
 from clearbands.selection.model_search import ModelSearch

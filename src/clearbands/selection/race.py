@@ -12,7 +12,7 @@ from clearbands.engine.progress import report
 from clearbands.models.bagging import Draws, fit_bag, predict_unseen, start_bag
 from clearbands.models.pools import STAGES
 from clearbands.models.quantile_model import QuantileModel
-from clearbands.rows.failures import Failures
+from clearbands.rows.messages import Failures
 from clearbands.rows.split import Rows
 from clearbands.rows.weighting import error_of_mean, mean_of
 from clearbands.selection.centers import (

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from clearbands.rows.checks import check_choice, check_table, is_frame
 from clearbands.rows.coded import coded
-from clearbands.rows.telling import warn
+from clearbands.rows.messages import warn
 from clearbands.rows.typed import Table, TableLike
 from clearbands.tables.categories import CategoryCodes
 from clearbands.tables.dates import DateParts

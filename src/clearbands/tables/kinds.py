@@ -18,7 +18,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 
 from clearbands.rows.checks import refuse_infinity
-from clearbands.rows.row_numbers import row_name
+from clearbands.rows.messages import row_name
 
 Series: TypeAlias = "nw.Series[Any]"
 Name: TypeAlias = "str | int"  # of a column; a position in an array

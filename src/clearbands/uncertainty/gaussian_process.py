@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,6 +22,32 @@ from clearbands.rows.levels import normal_distances
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight, drop_weightless
 from clearbands.uncertainty.epistemic import CenterAndWidths, EpistemicPart
+
+
+class NoiseByWeight(WhiteKernel):
+    """White noise; the mean of w observations, which a row of weight w is, has 1 / w of it.
+
+    `weight` (n,) belongs to the training rows, the only ones that a Gaussian process asks about
+    all together; new rows have the noise of one observation.
+    """
+
+    def __init__(
+        self,
+        noise_level: float = 1.0,
+        noise_level_bounds: Any = (1e-5, 1e5),
+        weight: np.ndarray | None = None,
+    ) -> None:
+        super().__init__(noise_level, noise_level_bounds)
+        self.weight = weight
+
+    def __call__(self, X: np.ndarray, Y: Any = None, eval_gradient: bool = False) -> Any:
+        found = super().__call__(X, Y, eval_gradient)
+        if self.weight is None or Y is not None or len(X) != len(self.weight):
+            return found
+        if not eval_gradient:
+            return found / self.weight[:, None]
+        noise, gradient = found
+        return noise / self.weight[:, None], gradient / self.weight[:, None, None]
 
 
 class GaussianProcess(EpistemicPart):
@@ -82,10 +110,6 @@ class GaussianProcess(EpistemicPart):
 
         `validation` is not needed: there is nothing to choose between.
         """
-        from sklearn.gaussian_process import GaussianProcessRegressor
-        from sklearn.gaussian_process.kernels import RBF, ConstantKernel
-
-        from clearbands.uncertainty.noise_kernel import NoiseByWeight
 
         check_count(self.max_rows, "max_rows")
         X = check_numeric(self, X, reset=True)

@@ -26,7 +26,7 @@ from clearbands.rows.checks import (
     check_target,
 )
 from clearbands.rows.chunks import some_rows
-from clearbands.rows.failures import Failures
+from clearbands.rows.messages import Failures
 from clearbands.rows.split import Rows, hold_out
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight, fit_weighted, mean_of
@@ -36,7 +36,7 @@ from clearbands.uncertainty.prepared import Version, VersionBags
 NONE_LEFT = "Every model of the pool failed"
 
 
-class Candidate(NamedTuple):
+class PoolModel(NamedTuple):
     """A model, and the version of the data it is for."""
 
     model_name: str
@@ -173,21 +173,21 @@ class PCSEnsemble(ResampledEnsemble):
         y = check_target(y, X)
         return Rows(X, y, sample_weight=check_sample_weight(weight, len(y)))
 
-    def _candidates(self, rng: np.random.RandomState) -> list[Candidate]:
+    def _candidates(self, rng: np.random.RandomState) -> list[PoolModel]:
         models = _named(default_pool() if self.models is None else self.models, "models")
         versions = [Version()]
         if self.preprocessings is not None:
             named = _named(self.preprocessings, "preprocessings")
             versions = [Version(name, preprocessing) for name, preprocessing in named.items()]
         return [
-            Candidate(model_name, _prepare(model, rng), version)
+            PoolModel(model_name, _prepare(model, rng), version)
             for version in versions
             for model_name, model in models.items()
         ]
 
     def _compete(
         self,
-        candidates: list[Candidate],
+        candidates: list[PoolModel],
         train: Rows,
         judged_on: Rows | None,
         failures: Failures,
@@ -223,7 +223,7 @@ class PCSEnsemble(ResampledEnsemble):
         self.leaderboard_ = entries
 
     def _fit_bags(
-        self, candidates: list[Candidate], train: Rows, failures: Failures
+        self, candidates: list[PoolModel], train: Rows, failures: Failures
     ) -> list[VersionBags]:
         """Of those selected; where one fails, the next of the leaderboard takes its place."""
         by_names = {(c.model_name, c.version.name): c for c in candidates}
@@ -255,7 +255,7 @@ class PCSEnsemble(ResampledEnsemble):
         self.winner_ = next(iter(left.values())).model
         return found
 
-    def _bag(self, candidate: Candidate, version: Version, rows: Rows, train: Rows) -> Bag:
+    def _bag(self, candidate: PoolModel, version: Version, rows: Rows, train: Rows) -> Bag:
         """Members that were seen to predict."""
         bag = fit_bag(
             candidate.model,
@@ -277,9 +277,9 @@ class PCSEnsemble(ResampledEnsemble):
         return np.concatenate([bags.predict_members(X) for bags in self.bags_], axis=1)
 
 
-def _by_version(candidates: list[Candidate]) -> list[list[Candidate]]:
+def _by_version(candidates: list[PoolModel]) -> list[list[PoolModel]]:
     """Groups of candidates, so that one view of the data at a time is made and held."""
-    groups: dict[str, list[Candidate]] = {}
+    groups: dict[str, list[PoolModel]] = {}
     for candidate in candidates:
         groups.setdefault(candidate.version.name, []).append(candidate)
     return list(groups.values())
@@ -295,16 +295,16 @@ def _names(entry: Mapping[str, Any]) -> tuple[str, str]:
     return entry["model"], entry["preprocessing"]
 
 
-def _called(candidate: Candidate) -> str:
+def _called(candidate: PoolModel) -> str:
     version = candidate.version.name
     return f"The model {candidate.model_name!r}" + (f" on {version!r}" if version else "")
 
 
-def _version_called(group: list[Candidate]) -> str:
+def _version_called(group: list[PoolModel]) -> str:
     return f"The preprocessing {group[0].version.name!r}"
 
 
-def _judged(candidate: Candidate, rows: Rows, predicted: np.ndarray) -> dict[str, Any]:
+def _judged(candidate: PoolModel, rows: Rows, predicted: np.ndarray) -> dict[str, Any]:
     y, weight = rows.y, rows.sample_weight
     if np.isnan(predicted).any():
         raise ValueError("it predicts NaN on the scale of y.")
@@ -316,7 +316,7 @@ def _judged(candidate: Candidate, rows: Rows, predicted: np.ndarray) -> dict[str
 
 
 def _entry(
-    candidate: Candidate,
+    candidate: PoolModel,
     rmse: float | None = None,
     r2: float | None = None,
     selected: bool = True,

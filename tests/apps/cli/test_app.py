@@ -29,7 +29,7 @@ from clearbands.apps.cli.app import app
 from clearbands.apps.cli.console import HEADINGS
 from clearbands.apps.cli.fit import Preset
 from clearbands.apps.reading.reading import read_table
-from clearbands.rows.numbers import number
+from clearbands.rows.display import number
 from tests.apps.report.test_report import Page
 from tests.deep import TINY, need_torch
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clearbands.apps.cli.diabetes import Demo
-from clearbands.rows.numbers import percent
+from clearbands.rows.display import percent
 from tests.apps.report.houses import houses, small_clear
 
 

@@ -10,7 +10,7 @@ from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_err
 
 from clearbands.apps.report import accuracy
 from clearbands.metrics import interval_score
-from clearbands.rows.numbers import number, with_unit
+from clearbands.rows.display import number, with_unit
 from clearbands.uncertainty.bands import covered
 from tests.pages import as_text
 

@@ -7,7 +7,7 @@ import pytest
 from clearbands import ClearRegressor, plots
 from clearbands.apps.report import models
 from clearbands.apps.report.facts import gather
-from clearbands.rows.numbers import number
+from clearbands.rows.display import number
 from clearbands.selection.leaderboard import best_model, boards_of
 from tests.apps.report.houses import TwoByTwo, houses
 from tests.pages import as_text

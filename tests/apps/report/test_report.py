@@ -31,7 +31,7 @@ from clearbands import (
 from clearbands.apps.report import Report, coverage, figures, make_report, widths
 from clearbands.apps.report.facts import gather
 from clearbands.diagnostics import importance
-from clearbands.rows.numbers import GAP, number
+from clearbands.rows.display import GAP, number
 from tests.apps.report.houses import houses, small_clear
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "col"}

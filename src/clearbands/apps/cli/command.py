@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from clearbands.apps.cli import console
-from clearbands.rows.row_numbers import rows_of_a_file
+from clearbands.rows.messages import rows_of_a_file
 
 
 class Group(TyperGroup):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from clearbands.engine.progress import Listener
-from clearbands.rows import numbers
+from clearbands.rows import display
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -219,7 +219,7 @@ def show_updates(model: Any, title: str) -> None:
 
 
 def _number(name: str, value: float) -> str:
-    return f"{value:g}" if name == "confidence_level" else numbers.number(value)
+    return f"{value:g}" if name == "confidence_level" else display.number(value)
 
 
 def _table(**options: Any) -> Table:

@@ -19,7 +19,7 @@ from clearbands.prediction.predictions import answer
 from clearbands.prediction.questions import Questions
 from clearbands.prediction.uncertainty import UNCLEAR, Uncertainty
 from clearbands.regressor import ClearRegressor
-from clearbands.rows.numbers import level, number, percent
+from clearbands.rows.display import level, number, percent
 from clearbands.selection.leaderboard import best_model
 from clearbands.uncertainty.bands import covered
 

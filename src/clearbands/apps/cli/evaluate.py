@@ -31,7 +31,7 @@ from clearbands.apps.cli.options import (
     asked_of,
 )
 from clearbands.apps.reading.choosing import take_target
-from clearbands.rows import numbers
+from clearbands.rows import display
 
 if TYPE_CHECKING:
     import numpy as np
@@ -112,9 +112,9 @@ def _in_words(parts: Uncertainty, y: np.ndarray, n_calibration: int | None, unit
     chance = ""
     if n_calibration is not None:
         low, high = chance_range(len(y), asked, n_calibration)
-        chance = f" (by chance {numbers.percent(low, 1)} to {numbers.percent(high, 1)})"
+        chance = f" (by chance {display.percent(low, 1)} to {display.percent(high, 1)})"
     return (
-        f"At {numbers.level(asked)}: {inside.sum():,} of {len(y):,} true values inside, "
-        f"{numbers.percent(float(inside.mean()), 1)}{chance}; a typical interval is "
-        f"{numbers.with_unit(typical_width(parts), unit)} wide."
+        f"At {display.level(asked)}: {inside.sum():,} of {len(y):,} true values inside, "
+        f"{display.percent(float(inside.mean()), 1)}{chance}; a typical interval is "
+        f"{display.with_unit(typical_width(parts), unit)} wide."
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clearbands.apps.cli import console
-from clearbands.rows import numbers
+from clearbands.rows import display
 
 if TYPE_CHECKING:
     from clearbands.classifier import ClearClassifier
@@ -19,7 +19,7 @@ def show_written(
     """What came of a fit, and where it is now."""
     is_classifier = hasattr(model, "classes_")
     pairs = _of_classes(model) if is_classifier else _of_numbers(model, verbose=verbose)
-    shown = {name: words.replace(numbers.GAP, " ") for name, words in pairs.items()}
+    shown = {name: words.replace(display.GAP, " ") for name, words in pairs.items()}
     console.show_pairs(f"Fitted on {console.title_of(data)} in {_time(seconds)}", shown)
     advice = None if is_classifier else about_support(model)
     if advice is not None:
@@ -38,15 +38,15 @@ def _of_numbers(model: ClearRegressor, *, verbose: bool) -> dict[str, str]:
     for level, coverage, width in zip(
         model.levels_.tolist(), unseen.coverage, unseen.width, strict=True
     ):
-        asked = numbers.level(level)
+        asked = display.level(level)
         pairs[f"coverage at {asked}"] = (
-            f"{numbers.percent(coverage, 1)} of {numbers.count(unseen.n_rows)} that the models "
+            f"{display.percent(coverage, 1)} of {display.count(unseen.n_rows)} that the models "
             "judging them did not see"
         )
-        pairs[f"typical width at {asked}"] = numbers.with_unit(width, unit)
+        pairs[f"typical width at {asked}"] = display.with_unit(width, unit)
     pairs["typical error"] = (
-        f"{numbers.with_unit(unseen.rmse, unit)} (root mean square; always saying the mean: "
-        f"{numbers.number(unseen.rmse_of_mean)})"
+        f"{display.with_unit(unseen.rmse, unit)} (root mean square; always saying the mean: "
+        f"{display.number(unseen.rmse_of_mean)})"
     )
     best = best_model(model)
     if best is not None:
@@ -87,7 +87,7 @@ def about_support(model: ClearRegressor) -> str | None:
         return None
     return (
         "No target is negative, but lower bounds go down to "
-        f"{numbers.number(unseen.lowest_bound)}: if none can be, fit with --support 0:"
+        f"{display.number(unseen.lowest_bound)}: if none can be, fit with --support 0:"
     )
 
 

@@ -23,7 +23,7 @@ from clearbands.apps.reading.choosing import (
     without_values,
 )
 from clearbands.rows.checks import check_weights
-from clearbands.rows.row_numbers import rows_stand_as
+from clearbands.rows.messages import rows_stand_as
 from clearbands.rows.split import Rows, hold_out
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Settings:
     def __post_init__(self) -> None:
         from clearbands._compat import require
         from clearbands.rows.checks import check_levels
-        from clearbands.rows.support import check_support
+        from clearbands.rows.targets import check_support
 
         check_levels(list(self.levels))
         check_support(self.support)
@@ -182,7 +182,8 @@ class Settings:
     def keep_rows(self, rows: Rows) -> tuple[Rows, Rows]:
         """The rows to fit on, and the fifth that no step of the fit may see: the last, in time."""
         from clearbands.apps.report.facts import FEWEST_ROWS
-        from clearbands.rows.time_order import hold_out_last, places
+        from clearbands.rows.split import hold_out_last
+        from clearbands.rows.time_order import places
 
         if self.in_time:
             place = places(len(rows), rows.groups)

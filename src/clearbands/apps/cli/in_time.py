@@ -10,7 +10,7 @@ from clearbands.apps.cli.models import origin_of
 from clearbands.apps.reading.choosing import take_column
 from clearbands.apps.reading.dates import read_dates
 from clearbands.apps.reading.reading import Reading
-from clearbands.rows.row_numbers import row_name, rows_stand_as
+from clearbands.rows.messages import row_name, rows_stand_as
 
 if TYPE_CHECKING:
     from clearbands.regressor import ClearRegressor

@@ -51,8 +51,8 @@ def label(
 
     import polars as pl
 
-    from clearbands.prediction.labelling import rank_by_epistemic
     from clearbands.prediction.predictions import predict
+    from clearbands.prediction.uncertainty import rank_by_epistemic
 
     with console.working("Choosing rows"):
         chosen = rank_by_epistemic(fitted, X, min(n, X.height))

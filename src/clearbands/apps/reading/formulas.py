@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clearbands.rows.telling import warn
+from clearbands.rows.messages import warn
 
 if TYPE_CHECKING:
     import polars as pl

@@ -19,7 +19,7 @@ from clearbands.apps.report import accuracy, answer, coverage, figures, models, 
 from clearbands.apps.report.facts import Facts, gather
 from clearbands.persistence.writing import written_whole
 from clearbands.prediction import glossary
-from clearbands.rows import numbers
+from clearbands.rows import display
 from clearbands.rows.typed import TableLike
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _page(facts: Facts, origin: dict[str, str]) -> dict[str, Any]:
     drawn = facts.is_finite
     page = {
         "facts": facts,
-        "words": numbers,
+        "words": display,
         "glossary": glossary,
         "verdict": answer.verdict(facts),
         "answer": answer.answer(facts),

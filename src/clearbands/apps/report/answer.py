@@ -13,7 +13,7 @@ from clearbands.diagnostics.diagnosis import lambda_words
 from clearbands.models.monotone import directions_of
 from clearbands.persistence.origin import are_many
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
-from clearbands.rows.numbers import count, level, number, percent, with_unit
+from clearbands.rows.display import count, level, number, percent, with_unit
 
 MANY_UNFAMILIAR = 0.15  # of the rows, where ordinary ones are 5 %
 

@@ -17,8 +17,8 @@ from clearbands.apps.report.coverage import Tile, Track, Whisker, whisker
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.prediction import glossary
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
-from clearbands.rows import numbers
-from clearbands.rows.numbers import count, level, number, percent
+from clearbands.rows import display
+from clearbands.rows.display import count, level, number, percent
 from clearbands.rows.typed import TableLike
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _page(facts: ClassFacts, origin: dict[str, str]) -> dict[str, Any]:
     left_out = {"confusion": confusion is None, "models": not facts.model.leaderboard_}
     return {
         "facts": facts,
-        "words": numbers,
+        "words": display,
         "glossary": glossary,
         "contents": {k: v for k, v in CONTENTS.items() if not left_out.get(k, False)},
         "verdict": _verdict(facts),

@@ -9,7 +9,7 @@ import numpy as np
 
 from clearbands.apps.report.facts import Facts
 from clearbands.diagnostics.coverage import Cell, Range
-from clearbands.rows.numbers import percent
+from clearbands.rows.display import percent
 from clearbands.tables.columns import Column
 
 MANY_ROWS = 50  # of a part of the rows whose interval the axis of coverage must hold

@@ -10,7 +10,7 @@ from clearbands.apps.report.facts import Facts
 from clearbands.apps.report.plot import SIZE, Mark, Plot, Scale, Spot, Tick, bar, dot, line
 from clearbands.calibration.lambda_path import LambdaPath, PathPoint
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
-from clearbands.rows.numbers import change, level, number, percent
+from clearbands.rows.display import change, level, number, percent
 from clearbands.uncertainty.bands import make_interval
 
 MOST_BARS = 240

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from clearbands.apps.report.facts import Facts
 from clearbands.apps.report.widths import Bar
-from clearbands.rows.numbers import count, number
+from clearbands.rows.display import count, number
 from clearbands.selection.leaderboard import Board, boards_of
 
 MOST_LISTED = 8

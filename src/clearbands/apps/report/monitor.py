@@ -12,8 +12,8 @@ from clearbands.apps.report.plot import SIZE, Mark, Plot, Scale, Spot, Tick, lin
 from clearbands.apps.report.watch import Watched
 from clearbands.prediction import glossary
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
-from clearbands.rows import numbers
-from clearbands.rows.numbers import level, number, percent
+from clearbands.rows import display
+from clearbands.rows.display import level, number, percent
 from clearbands.rows.time_order import show_time
 
 DRIFTED = 0.25
@@ -35,7 +35,7 @@ def make_monitor(
     warning = seen.warning(n_seen, watched.n_rows, seen.COME_LATER)
     return Report(
         template("monitor.html").render(
-            words=numbers,
+            words=display,
             glossary=glossary,
             watched=watched,
             target=target,

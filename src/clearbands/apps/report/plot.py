@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearbands.rows.numbers import number
+from clearbands.rows.display import number
 
 SIZE = 1000
 

@@ -11,7 +11,7 @@ import numpy as np
 from clearbands.apps.report.facts import Facts
 from clearbands.prediction.familiarity import ORDINARY
 from clearbands.prediction.glossary import PARTS
-from clearbands.rows.numbers import count, number, percent
+from clearbands.rows.display import count, number, percent
 from clearbands.tables.columns import Column
 
 MOST_ROWS = 8

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clearbands.persistence.origin import are_many
-from clearbands.rows.numbers import count
+from clearbands.rows.display import count
 
 KEEP_SOME = "Make the report on rows that were kept from the fit; fit --report keeps some."
 COME_LATER = "Give rows that came after those of the fit."

@@ -9,7 +9,7 @@ import numpy as np
 
 from clearbands.apps.report.facts import Facts
 from clearbands.diagnostics.coverage import equal_count_bins
-from clearbands.rows.numbers import count, number, percent
+from clearbands.rows.display import count, number, percent
 from clearbands.tables.columns import Column
 
 MOST_PANELS = 4

@@ -5,7 +5,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from clearbands.models.landmarks import Landmarks
+from clearbands.models.kernels import Landmarks
 from clearbands.selection.class_members import MOST_ROWS_OF_KERNELS, class_pool
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearbands.rows.numbers import GAP, count, number, percent
+from clearbands.rows.display import GAP, count, number, percent
 
 
 @pytest.mark.parametrize(
