@@ -73,12 +73,12 @@ class AnyLevel:
 
     Examples
     --------
-    Ninety-nine rows whose targets lie 0.01, 0.02, ... above a center of 0, calibrated at 0.9 with
-    distances that are all 1:
+    Ninety-nine rows whose targets lie 0.01, 0.02, ... off a center of 0, in turns below and above,
+    calibrated at 0.9 with distances that are all 1:
 
     >>> import numpy as np
     >>> from clearbands import FixedRatioCalibrator
-    >>> y, ones = np.arange(1, 100) / 100, np.ones((99, 2))
+    >>> y, ones = np.resize([-0.01, 0.01], 99) * np.arange(1, 100), np.ones((99, 2))
     >>> calibrator = FixedRatioCalibrator([0.9], ratio=0).fit(y, 0 * y, ones, ones)
     >>> distances = np.add(*calibrator.scale(ones, ones))
     >>> bands = AnyLevel.of(calibrator.levels_, y, 0 * y, distances)
