@@ -38,8 +38,9 @@ class Report:
     Examples
     --------
     >>> from clearbands import Report
+    >>> from pathlib import Path
     >>> Report("<h1>Houses</h1>").save("report.html")
-    >>> open("report.html", encoding="utf-8").read()
+    >>> Path("report.html").read_text("utf-8")
     '<h1>Houses</h1>'
     """
 
