@@ -17,6 +17,9 @@ from clearbands.rows.messages import row_name
 from clearbands.rows.time_order import as_moments
 from clearbands.rows.typed import TableLike
 
+CHANCE = 2.0
+"""Standard errors of a mean within which it may be 0: rows do not tell more apart than that."""
+
 MOST_ROWS = 1e15  # that weights can stand for: beyond, floats do not count single rows any more
 
 
@@ -132,3 +135,8 @@ def _in_days(half_life: Any) -> Any:
     if isinstance(half_life, np.timedelta64):
         return half_life / np.timedelta64(1, "D")
     return half_life
+
+
+def may_be_chance(differences: np.ndarray, weight: np.ndarray | None) -> bool:
+    """Whether rows do not show that the mean of their differences is above 0."""
+    return mean_of(differences, weight) <= CHANCE * error_of_mean(differences, weight)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.models.trees_on_smooth import TreesOnSmooth
 from clearbands.rows.split import Rows
 from clearbands.rows.time_order import stages
-from clearbands.rows.weighting import mean_of
+from clearbands.rows.weighting import may_be_chance, mean_of
 
 STAGE = "measuring the learning curve"
 N_FOLDS = 5
@@ -154,17 +155,45 @@ def _tasks_in_time(rows: Rows, gap: int) -> Iterator[_Task]:
 def _predict(
     models: dict[str, BaseEstimator], rows: Rows, tasks: list[_Task], n_jobs: int | None
 ) -> list[dict[str, np.ndarray]]:
-    """For every task the predictions of every center, and of trees that are stopped early."""
-    found: list[dict[str, np.ndarray]] = [{} for _ in tasks]
+    """For every task the predictions of centers, and of trees that are stopped early.
 
-    def work(number: int, stop: np.ndarray) -> None:
-        task = tasks[number]
-        for name, model in models.items():
-            found[number] |= _predictions(name, model, rows, task)
+    Where a center is clearly beaten on the rows that are judged first, it is not fitted for the
+    other rows at this size.
+    """
+    by_center: list[dict[str, dict[str, np.ndarray]]] = [{} for _ in tasks]
+    is_first = [task.judged[0] == tasks[0].judged[0] for task in tasks]
+    running = {task.step: list(models) for task in tasks}
+
+    def fit(numbers: list[int]) -> None:
+        def work(place: int, stop: np.ndarray) -> None:
+            task = tasks[numbers[place]]
+            for name in running[task.step]:
+                predictions = _predictions(name, models[name], rows, task)
+                by_center[numbers[place]][name] = predictions
+
+        run_threads(work, len(numbers), n_jobs=n_jobs, stage=STAGE)
 
     with one_blas_thread():
-        run_threads(work, len(tasks), n_jobs=n_jobs, stage=STAGE)
-    return found
+        fit([k for k, first in enumerate(is_first) if first])
+        for step in running:
+            own = [k for k, task in enumerate(tasks) if is_first[k] and task.step == step]
+            judged = rows.take(tasks[own[0]].judged)
+            running[step] = _in_reach([by_center[k] for k in own], judged)
+        fit([k for k, first in enumerate(is_first) if not first])
+    return [dict(chain.from_iterable(map(dict.items, each.values()))) for each in by_center]
+
+
+def _in_reach(draws: list[dict[str, dict[str, np.ndarray]]], judged: Rows) -> list[str]:
+    """The centers that these rows do not tell apart from the best one."""
+    errors = {}
+    for name, variants in draws[0].items():
+        each = [
+            np.mean([np.abs(judged.y - draw[name][variant]) for draw in draws], axis=0)
+            for variant in variants
+        ]
+        errors[name] = min(each, key=lambda error: mean_of(error, judged.sample_weight))
+    best = min(errors.values(), key=lambda error: mean_of(error, judged.sample_weight))
+    return [name for name in errors if may_be_chance(errors[name] - best, judged.sample_weight)]
 
 
 def _predictions(name: str, model: BaseEstimator, rows: Rows, task: _Task) -> dict[str, np.ndarray]:
@@ -198,10 +227,11 @@ def _best_at_each_size(
     n_draws = 1 + max(task.draw for task in tasks)
     for step in range(len(SHARES)):
         own = [(t, p) for t, p in zip(tasks, predicted, strict=True) if t.step == step]
-        centers = {name: np.full((n_draws, len(rows)), np.nan) for name in own[0][1]}
+        everywhere = [name for name in own[0][1] if all(name in by_name for _, by_name in own)]
+        centers = {name: np.full((n_draws, len(rows)), np.nan) for name in everywhere}
         for task, by_name in own:
-            for name, values in by_name.items():
-                centers[name][task.draw, place[task.judged]] = values
+            for name in everywhere:
+                centers[name][task.draw, place[task.judged]] = by_name[name]
         loss = {
             name: mean_of(np.nanmean(np.abs(rows.y - center), axis=0), rows.sample_weight)
             for name, center in centers.items()
