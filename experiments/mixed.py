@@ -1,8 +1,6 @@
 """The default beside peers with native categories, on tables with text, dates and gaps.
 
-A center is learned from all training rows and judged by its root mean square error. The intervals
-of peers are conformalized quantiles: three quarters of the rows train a lower and an upper one, the
-others calibrate them.
+A center is learned from all training rows and judged by its root mean square error.
 """
 
 from __future__ import annotations
@@ -19,19 +17,14 @@ import pandas as pd
 import polars as pl
 
 from clearbands import ClearRegressor, fast
-from clearbands.calibration.conformal import capped_rank, order_statistic
 from clearbands.metrics import interval_score, picp
-from experiments import mixed_data
+from experiments import mixed_data, mixed_peers
 from experiments.defaults import append
 from experiments.mixed_data import Mixed
+from experiments.mixed_peers import LEVEL, Bounds, Method
 
 RESULTS = Path(__file__).parent / "results" / "mixed.csv"
-LEVEL = 0.9
-TAILS = (0.05, 0.95)
 SEEDS = (0, 1)
-
-Bounds = tuple[np.ndarray, np.ndarray]  # center (n,), intervals (n, 2)
-Method = Callable[[Mixed, pl.DataFrame, int], Bounds]
 
 
 def ours(make: Callable[..., Any]) -> Method:
@@ -45,94 +38,11 @@ def ours(make: Callable[..., Any]) -> Method:
     return run
 
 
-def conformalized(make: Callable[[float | None, int], Any]) -> Method:
-    """A peer, which `make` sets up for a quantile, or with None for the mean."""
-
-    def run(train: Mixed, X: pl.DataFrame, seed: int) -> Bounds:
-        tables = native([train.X, X])
-        center = make(None, seed).fit(tables[0], train.y).predict(tables[1])
-        order = np.random.RandomState(seed).permutation(len(train.y))
-        held_out, own = np.split(order, [len(order) // 4])
-        low, high = (make(tail, seed).fit(tables[0].iloc[own], train.y[own]) for tail in TAILS)
-        rows = tables[0].iloc[held_out]
-        y = train.y[held_out]
-        scores = np.maximum(low.predict(rows) - y, y - high.predict(rows))
-        margin = order_statistic(scores, capped_rank(len(scores), LEVEL))
-        bounds = np.sort([low.predict(tables[1]), high.predict(tables[1])], axis=0).T
-        bounds = bounds + margin * np.array([-1, 1])
-        return center, np.sort(bounds, axis=1)
-
-    return run
-
-
-def native(tables: list[pl.DataFrame]) -> list[pd.DataFrame]:
-    """As pandas has them: text as categories that are the same in all, dates as seconds."""
-    made = [table.to_pandas() for table in tables]
-    for column, kind in tables[0].schema.items():
-        if kind == pl.String:
-            values = pd.concat([table[column] for table in made]).fillna("missing").astype(str)
-            known = pd.CategoricalDtype(sorted(values.unique()))
-            for table in made:
-                table[column] = table[column].fillna("missing").astype(str).astype(known)
-        elif kind.is_temporal():
-            for table in made:
-                table[column] = pd.to_datetime(table[column]).astype("int64") / 1e9
-    return made
-
-
-class CatBoost:
-    """CatBoost with its defaults and its own categories."""
-
-    def __init__(self, tail: float | None, seed: int) -> None:
-        from catboost import CatBoostRegressor
-
-        loss = "RMSE" if tail is None else f"Quantile:alpha={tail}"
-        self.model = CatBoostRegressor(
-            loss_function=loss, random_seed=seed, verbose=0, thread_count=1
-        )
-
-    def fit(self, X: pd.DataFrame, y: np.ndarray) -> CatBoost:
-        text = X.select_dtypes("category").columns.tolist()
-        self.model.fit(X.astype(dict.fromkeys(text, str)), y, cat_features=text)
-        return self
-
-    def predict(self, X: pd.DataFrame) -> np.ndarray:
-        text = X.select_dtypes("category").columns.tolist()
-        return self.model.predict(X.astype(dict.fromkeys(text, str)))
-
-
-def lightgbm(tail: float | None, seed: int) -> Any:
-    from lightgbm import LGBMRegressor
-
-    loss = {} if tail is None else {"objective": "quantile", "alpha": tail}
-    return LGBMRegressor(random_state=seed, n_jobs=1, verbose=-1, **loss)
-
-
-def histograms(tail: float | None, seed: int) -> Any:
-    """scikit-learn's; a column of more values than it takes as categories enters as codes."""
-    from sklearn.compose import make_column_transformer
-    from sklearn.ensemble import HistGradientBoostingRegressor
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OrdinalEncoder
-
-    loss = {} if tail is None else {"loss": "quantile", "quantile": tail}
-    codes = OrdinalEncoder(
-        handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=250
-    )
-    text = make_column_transformer(
-        (codes, lambda X: X.select_dtypes("category").columns.tolist()), remainder="passthrough"
-    )
-    return make_pipeline(text, HistGradientBoostingRegressor(random_state=seed, **loss))
-
-
 METHODS: dict[str, Method] = {
     "clear": ours(ClearRegressor),
     "clear fast": ours(fast),
-    "catboost": conformalized(CatBoost),
-    "lightgbm": conformalized(lightgbm),
-    "histograms": conformalized(histograms),
+    **mixed_peers.METHODS,
 }
-PEERS = ("catboost", "lightgbm", "histograms")
 
 
 def score(name: str, seed: int, method: str) -> dict[str, Any]:
@@ -165,7 +75,7 @@ def table(results: pd.DataFrame) -> Iterator[str]:
         by = {m: own.pivot(index="seed", columns="method", values=m) for m in ("rmse", "picp")}
         loss = own.pivot(index="seed", columns="method", values="interval_score")
         seconds = own.pivot(index="seed", columns="method", values="cpu_seconds")
-        peers = [peer for peer in PEERS if peer in loss]
+        peers = [peer for peer in mixed_peers.METHODS if peer in loss]
         change = 100 * (loss["clear"] / loss[peers].mean().min() - 1).mean()
         rmse = 100 * (by["rmse"]["clear"] / by["rmse"]["catboost"] - 1).mean()
         changes.append((rmse, change))

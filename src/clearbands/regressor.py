@@ -424,11 +424,12 @@ class ClearRegressor(AnsweringRegressor):
         """What other levels need, and what tells new rows that are unlike these."""
         judged, chooser = learned.evidence.judged, learned.evidence.chooser
         self.any_level_ = keep_levels(self.calibrator_, judged, self.levels_, chooser=chooser)
-        self.familiar_, self.beyond_ = learned.familiarity(), learned.extrapolation()
         names, column = getattr(self, "feature_names_in_", ()), told.calibration_groups
         is_name = isinstance(column, str) and column in names
         self.calibration_group_column_ = str(column) if is_name else None
         calibrated = scale(self.calibrator_, judged.components, judged.calibration_groups)
+        self.familiar_ = learned.familiarity()
+        self.beyond_ = learned.extrapolation(calibrated, float(self.levels_[0]))
         self.unseen_ = UnseenScores.of(judged.y, calibrated, self._targets, judged.weight)
         learned.hint(calibrated)
 

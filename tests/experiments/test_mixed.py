@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from experiments import mixed, mixed_data
+from experiments import mixed, mixed_data, mixed_peers
 
 
 def test_travel_times_have_a_column_of_a_hundred_values():
@@ -18,7 +18,7 @@ def test_travel_times_have_a_column_of_a_hundred_values():
 def test_peers_see_the_same_categories_in_all_tables():
     first = pl.DataFrame({"town": ["a", None, "b"], "x": [1.0, 2.0, 3.0]})
     other = pl.DataFrame({"town": ["c"], "x": [0.0]})
-    tables = mixed.native([first, other])
+    tables = mixed_peers.native([first, other])
     assert tables[0]["town"].dtype == tables[1]["town"].dtype
     assert tables[0]["town"].tolist() == ["a", "missing", "b"]
 
@@ -26,21 +26,23 @@ def test_peers_see_the_same_categories_in_all_tables():
 class Known:
     """A peer that says the quantile of its training rows."""
 
-    def __init__(self, tail, seed):
+    def __init__(self, tail, seed=0):
         self.tail = tail
 
     def fit(self, X, y):
-        self.said = y.mean() if self.tail is None else np.quantile(y, self.tail)
+        self.quantile = np.quantile(y, self.tail)
         return self
 
     def predict(self, X):
-        return np.full(len(X), self.said)
+        return np.full(len(X), self.quantile)
 
 
-def test_conformalized_quantiles_cover_as_asked():
+@pytest.mark.parametrize("way", [mixed_peers.conformalized, mixed_peers.in_folds])
+def test_conformalized_quantiles_cover_as_asked(way):
     rng = np.random.RandomState(0)
     rows = mixed_data.Mixed(pl.DataFrame({"x": rng.rand(2000)}), rng.randn(2000))
-    center, bounds = mixed.conformalized(Known)(rows, rows.X, 0)
+    run = way(lambda seed: Known(0.5), lambda seed: mixed_peers.OneByOne(Known, seed))
+    center, bounds = run(rows, rows.X, 0)
     assert center.shape == (2000,)
     assert np.mean((bounds[:, 0] <= rows.y) & (rows.y <= bounds[:, 1])) == pytest.approx(
         0.9, abs=0.03

@@ -10,7 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearbands import ClearRegressor, ModelSearch, fast, load, metrics, save
-from clearbands.prediction.extrapolation import Extrapolation, _of_few, forgetting
+from clearbands.prediction import extrapolation
+from clearbands.prediction.extrapolation import (
+    Extrapolation,
+    _of_few,
+    forgetting,
+    gap_deviations,
+    moves_without_numbers,
+)
+from clearbands.rows.levels import normal_distances
 from tests.toys import linear_clear, noisy_line
 
 
@@ -213,3 +221,31 @@ def test_ranges_larger_than_any_number():
     found = Extrapolation.of(X, None, X, X[:, 0] / 1e308, None)
     np.testing.assert_array_equal(found.deviations(X), 0)
     assert np.isfinite(found.deviations(np.full((1, 2), 1.7e308))).all()
+
+
+def test_intervals_around_centers_without_a_number_cover_as_the_level_says():
+    """Whatever the moves look like: here most rows move a little, and one in four far down."""
+    rng = np.random.RandomState(0)
+    moves = np.where(rng.rand(2, 2000) < 0.25, -6.0, 1.0) * [[1.0], [0.0]]
+    error = rng.uniform(-1, 1, 2000)
+    distances = np.full((2000, 2), 0.92)
+    found = gap_deviations(moves, error, distances, 0.9)
+    reach = np.hypot(0.92, found[:, None] * normal_distances([0.9]))
+    covered = np.abs(error + moves) <= reach
+    assert covered[0].mean() == pytest.approx(0.9, abs=2e-3)
+    assert found[1] == 0.0  # nothing moves, and more rows than asked for are covered
+    twice = gap_deviations(moves, error, distances, 0.9, np.full(2000, 2.0))
+    np.testing.assert_allclose(twice, found, rtol=1e-2)
+
+
+def test_numbers_are_dropped_in_parts_where_rows_are_wide(monkeypatch):
+    X = np.arange(12.0).reshape(4, 3)
+
+    def drop(rows, column):
+        return np.where(np.arange(3) == column, 0.0, rows)
+
+    whole = moves_without_numbers(lambda rows: rows.sum(axis=1), drop, X, np.array([0, 2]))
+    np.testing.assert_array_equal(whole, X[:, [0, 2]].T)
+    monkeypatch.setattr(extrapolation, "MOST_NUMBERS", 1)
+    parts = moves_without_numbers(lambda rows: rows.sum(axis=1), drop, X, np.array([0, 2]))
+    np.testing.assert_array_equal(parts, whole)

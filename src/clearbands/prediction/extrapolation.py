@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from clearbands.calibration.conformal import capped_rank, order_statistic
 from clearbands.engine.quantiles import weighted_median, weighted_quantiles
 from clearbands.rows.checks import LARGEST
 from clearbands.rows.chunks import predict_in_chunks
@@ -15,9 +16,10 @@ from clearbands.rows.levels import normal_distances
 from clearbands.uncertainty.bands import Components
 
 END = 1 / 8  # of the rows are at an end of a column
-MOST_ROWS = 1_000  # that tell what a category is worth, or all numbers are
+MOST_ROWS = 1_000  # that tell what a category is worth; of all numbers twice as many do
 FEWEST_CATEGORIES = 3  # so many are taken for having told, at least
-FEWEST_ROWS = 20  # that tell what a number is worth
+FEWEST_ROWS = 100  # that tell what a number is worth
+MOST_NUMBERS = 4_000_000  # that are predicted at once
 FARTHEST = 1e9  # ranges: so far out, one place is like another
 
 
@@ -37,7 +39,7 @@ class Extrapolation:
 
     A category that nobody has seen is beyond the data, too: there the center is off by as much as
     forgetting the category moves the center of rows whose category is known. So is a gap in a
-    column that had none: there it is off by as much as it moves without the number.
+    column that had none: there it is off by as much as rows that calibrate need without the number.
     """
 
     low: np.ndarray  # (columns,) of the encoded training rows, but for those that are codes
@@ -49,7 +51,8 @@ class Extrapolation:
     forgetting: np.ndarray | None = None
     """(text columns,): how far the center moves without the category, as deviations."""
     gaps: np.ndarray | None = None
-    """(numeric columns,): the same without the number; 0 for columns that had gaps in the fit."""
+    """(numeric columns,): how far it is off without the number, as deviations; 0 for columns that
+    had gaps in the fit."""
 
     @classmethod
     def of(
@@ -166,20 +169,45 @@ def moves_without_numbers(
     drop: Callable[[np.ndarray, int], np.ndarray],
     X: np.ndarray,
     columns: np.ndarray,
-    weight: np.ndarray | None,
 ) -> np.ndarray:
-    """(numeric columns,): by how much the center of rows moves without the number, as a root mean
-    square, of those `columns` that are true. The more of them there are, the fewer rows tell."""
-    found, asked = np.zeros(len(columns)), np.flatnonzero(columns)
-    if len(asked) == 0:
-        return found
-    n_rows = min(len(X), max(FEWEST_ROWS, MOST_ROWS // len(asked)))
-    some = np.linspace(0, len(X) - 1, n_rows).astype(int)
-    X, own = np.asarray(X)[some], None if weight is None else weight[some]
-    center = predict(X)
-    dropped = predict(np.vstack([drop(X, int(j)) for j in asked])).reshape(len(asked), n_rows)
-    found[asked] = np.sqrt(np.average((dropped - center) ** 2, axis=1, weights=own))
-    return found
+    """(columns, n): by how much the center of rows (n, features) is higher with a number than
+    without it, of each of these numeric columns."""
+    at_once = max(1, MOST_NUMBERS // max(X.size, 1))
+    center, moves = predict(X), np.zeros((len(columns), len(X)))
+    for first in range(0, len(columns), at_once):
+        some = columns[first : first + at_once]
+        without = predict(np.vstack([drop(X, int(j)) for j in some]))
+        moves[first : first + at_once] = center - without.reshape(len(some), len(X))
+    return moves
+
+
+def rows_that_tell(n: int, n_columns: int) -> np.ndarray:
+    """The numbers of rows, of n, that tell what so many columns are worth: fewer of many."""
+    return np.linspace(0, n - 1, min(n, max(FEWEST_ROWS, 2 * MOST_ROWS // n_columns))).astype(int)
+
+
+def gap_deviations(
+    moves: np.ndarray,
+    error: np.ndarray,
+    distances: np.ndarray,
+    level: float,
+    weight: np.ndarray | None = None,
+) -> np.ndarray:
+    """(columns,): the deviations with which intervals around centers without a number cover.
+
+    Of n rows `moves` (columns, n) say how far the center moves without the number, `error` (n,)
+    how far the target is from the center, and `distances` (n, 2) how far the bounds are. What is
+    added to these must reach the target of as many rows as the level says.
+    """
+    (step,) = normal_distances([level])
+    off = error + moves
+    reached = np.where(off < 0, distances[:, 0], distances[:, 1])
+    with np.errstate(over="ignore"):
+        lacking = np.sqrt(np.maximum(off**2 - reached**2, 0.0)) / step
+    if weight is not None:
+        return np.array([weighted_quantiles(own, (level,), weight)[0] for own in lacking])
+    rank = capped_rank(len(error), level)
+    return np.array([order_statistic(own, rank) for own in lacking])
 
 
 def _half_span(low: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -67,7 +67,7 @@ class Evidence(ABC):
         """How ordinary rows look, of which parts see numbers."""
 
     @abstractmethod
-    def _look(self, some: np.ndarray) -> np.ndarray:
+    def look(self, some: np.ndarray) -> np.ndarray:
         """Some of the rows that were judged, as parts see them."""
 
     def extrapolation(self, direction: np.ndarray | None) -> Extrapolation:
@@ -77,7 +77,7 @@ class Evidence(ABC):
         return Extrapolation.of(
             train.X,
             train.sample_weight,
-            self._look(some),
+            self.look(some),
             self.judged.components.center[some],
             None if weight is None else weight[some],
             direction,
@@ -93,11 +93,11 @@ class Within(Evidence):
     def familiarity(self) -> Familiarity:
         some = ordinary_rows(len(self.numbers))
         unseen = epistemic_width(self.judged.components)[some]
-        seen = epistemic_width(self.parts.components(self._look(some)))
+        seen = epistemic_width(self.parts.components(self.look(some)))
         widths, rows = as_of_new_rows(seen, unseen), self.numbers[some]
         return Familiarity.of(self.train.rows.X, self.train.texts, widths, rows=rows)
 
-    def _look(self, some: np.ndarray) -> np.ndarray:
+    def look(self, some: np.ndarray) -> np.ndarray:
         return self.train.rows.X[self.numbers[some]]
 
 
@@ -112,7 +112,7 @@ class Apart(Evidence):
         widths = epistemic_width(self.judged.components)
         return Familiarity.of(self.train.rows.X, self.train.texts, widths, held_out=others)
 
-    def _look(self, some: np.ndarray) -> np.ndarray:
+    def look(self, some: np.ndarray) -> np.ndarray:
         return self.others.rows.X[some]
 
 

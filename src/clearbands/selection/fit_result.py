@@ -10,7 +10,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from clearbands.calibration.guarantee import Guarantee
-from clearbands.prediction.extrapolation import Extrapolation, forgetting, moves_without_numbers
+from clearbands.prediction.extrapolation import (
+    Extrapolation,
+    forgetting,
+    gap_deviations,
+    moves_without_numbers,
+    rows_that_tell,
+)
 from clearbands.prediction.familiarity import Familiarity
 from clearbands.prediction.interval_regressor import was_fitted_elsewhere
 from clearbands.rows.messages import warn
@@ -55,8 +61,8 @@ class FitResult:
         found = self.evidence.familiarity()
         return found if self.span is None else found.widened(*self.span)
 
-    def extrapolation(self) -> Extrapolation | None:
-        """What is unknown beyond the training rows.
+    def extrapolation(self, calibrated: Components, level: float) -> Extrapolation | None:
+        """What is unknown beyond the training rows, from what is said of rows that calibrate.
 
         None for parts that were given and rows held out, as in the paper; in the order of time,
         where rows that calibrate lie beyond what trained as new ones do; and where parts see a
@@ -68,7 +74,7 @@ class FitResult:
         found = replace(
             self.evidence.extrapolation(self.recipe.direction),
             forgetting=self._forgetting(),
-            gaps=self._gaps(),
+            gaps=self._gaps(calibrated, level),
         )
         return found if self.span is None else found.widened(self.span.low, self.span.high)
 
@@ -105,11 +111,25 @@ class FitResult:
         predict, forget = self.chosen.parts.predict, self.encoder.forget
         return forgetting(predict, forget, rows.X, texts, rows.sample_weight)
 
-    def _gaps(self) -> np.ndarray | None:
-        """What numbers of training rows are worth; None where the encoder does not tell."""
+    def _gaps(self, calibrated: Components, level: float) -> np.ndarray | None:
+        """What numbers are worth to rows that calibrate; None where the encoder does not tell."""
         if not hasattr(self.encoder, "drop_value"):
             return None
-        rows, columns = self.evidence.train.rows, self.encoder.complete_columns()
-        return moves_without_numbers(
-            self.chosen.parts.predict, self.encoder.drop_value, rows.X, columns, rows.sample_weight
+        complete, judged = self.encoder.complete_columns(), self.evidence.judged
+        distances = np.add(calibrated.aleatoric, calibrated.epistemic)[:, :, 0]
+        usable = np.flatnonzero(np.isfinite(distances).all(axis=1))
+        deviations, columns = np.zeros(len(complete)), np.flatnonzero(complete)
+        if len(columns) == 0 or len(usable) == 0:
+            return deviations
+        some = usable[rows_that_tell(len(usable), len(columns))]
+        moves = moves_without_numbers(
+            self.chosen.parts.predict, self.encoder.drop_value, self.evidence.look(some), columns
         )
+        deviations[columns] = gap_deviations(
+            moves,
+            (judged.y - judged.components.center)[some],
+            distances[some],
+            level,
+            None if judged.weight is None else judged.weight[some],
+        )
+        return deviations

@@ -291,6 +291,11 @@ def test_targets_with_gaps_are_offered_a_way_and_files_are_remembered(tmp_path):
     assert "Left out 2 rows of 90, whose target 'Price' is missing, such as 'sold'" in done.stderr
     origin = clearbands.load(tmp_path / "m.clear").origin_
     assert (origin.n_rows, origin.decimal, origin.date_orders) == (88, ".", {"Listed": "mdy"})
+    exported(90, seed=1).write_csv(tmp_path / "later.csv")
+    scored = ("evaluate", tmp_path / "m.clear", tmp_path / "later.csv")
+    assert_fails(run(*scored), "holds 'sold' in row 89", "--drop-missing-target of fit, evaluate")
+    done = run(*scored, "--drop-missing-target", "--json")
+    assert json.loads(done.stdout)["n_rows"] == 88, done.stderr
     tables = []
     for day in ("07/05/2008", "2008-07-05"):  # by itself the first may be in May
         (tmp_path / "new.csv").write_text(f"Area;Listed\n900;{day}\n")

@@ -13,6 +13,7 @@ from clearbands.apps.cli.class_target import is_classifier
 from clearbands.apps.cli.classes import evaluate_classes
 from clearbands.apps.cli.models import (
     count_seen,
+    drop_rows,
     features_in,
     groups_in,
     load_any,
@@ -24,6 +25,7 @@ from clearbands.apps.cli.models import (
 from clearbands.apps.cli.options import (
     Data,
     Decimal,
+    DropMissingTarget,
     Encoding,
     KnownTarget,
     Model,
@@ -46,6 +48,7 @@ def evaluate(
     as_json: Annotated[
         bool, typer.Option("--json", help="JSON for machines; infinite values are null.")
     ] = False,
+    drop_missing_target: DropMissingTarget = False,
     separator: Separator = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
@@ -59,6 +62,8 @@ def evaluate(
     fitted = load_any(model)
     reading = read_for(data, asked, fitted)
     target = target_of(fitted, target)
+    if drop_missing_target:
+        reading = drop_rows(reading, target)
     if is_classifier(fitted):
         evaluate_classes(fitted, reading, target, as_json=as_json)
         return

@@ -9,7 +9,6 @@ from clearbands.apps.cli.fit_options import (
     CalibrationGroups,
     CalibrationName,
     Drop,
-    DropMissingTarget,
     Falls,
     Features,
     Gap,
@@ -36,10 +35,12 @@ from clearbands.apps.cli.fit_options import (
     support_in,
 )
 from clearbands.apps.cli.in_time import in_order
+from clearbands.apps.cli.models import drop_rows
 from clearbands.apps.cli.options import (
     ColumnsAs,
     Data,
     Decimal,
+    DropMissingTarget,
     Encoding,
     Engine,
     Jobs,
@@ -161,7 +162,7 @@ def fit(
         return
     reading = read_table(data, asked=asked, columns_as=kinds_asked(columns_as))
     if drop_missing_target:
-        reading = fitting.drop_rows(reading, target)
+        reading = drop_rows(reading, target)
     if time is not None:
         reading = in_order(reading, time)
     rows = fitting.choose_rows(reading, names, features=features, drop=drop, task=task)

@@ -139,10 +139,6 @@ TaskName = Annotated[
         help="Whether to predict numbers or classes; found if not given, and then said.",
     ),
 ]
-DropMissingTarget = Annotated[
-    bool,
-    typer.Option("--drop-missing-target", help="Leave out rows whose target is missing."),
-]
 TimeColumn = Annotated[
     str | None,
     typer.Option(

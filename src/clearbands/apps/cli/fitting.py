@@ -18,7 +18,6 @@ from clearbands.apps.cli.report import write_report
 from clearbands.apps.cli.same_rows import words_about_copies
 from clearbands.apps.reading.choosing import (
     choose_features,
-    drop_missing,
     take_column,
     without_values,
 )
@@ -200,20 +199,6 @@ class Settings:
                 f"{FEWEST_ROWS}; give more rows, or fit without --report."
             )
         return left, kept
-
-
-def drop_rows(reading: Reading, target: str) -> Reading:
-    """The table without the rows whose target is missing, which is said."""
-    left, n_dropped = drop_missing(reading, target)
-    if n_dropped:
-        rows = console.count(n_dropped, "row")
-        strays = reading.mended[target].strays if target in reading.mended else ()
-        such_as = f", such as {strays[0].value!r} in row {strays[0].row}" if strays else ""
-        console.complain(
-            f"Warning: Left out {rows} of {reading.frame.height:,}, whose target {target!r} is "
-            f"missing{such_as}."
-        )
-    return left
 
 
 def choose_rows(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from clearbands.apps.cli import console
 from clearbands.apps.cli.class_target import is_classifier
-from clearbands.apps.reading.choosing import take_column, take_features
+from clearbands.apps.reading.choosing import drop_missing, take_column, take_features
 from clearbands.apps.reading.dialect import Asked
 from clearbands.apps.reading.reading import Reading, read_table, reading_in_words
 
@@ -73,6 +73,20 @@ def read_for(data: Path, asked: Asked, *models: ClearRegressor) -> Reading:
     for words in reading_in_words(reading):
         console.complain(f"Warning: {words}")
     return reading
+
+
+def drop_rows(reading: Reading, target: str) -> Reading:
+    """The table without the rows whose target is missing, which is said."""
+    left, n_dropped = drop_missing(reading, target)
+    if n_dropped:
+        rows = console.count(n_dropped, "row")
+        strays = reading.mended[target].strays if target in reading.mended else ()
+        such_as = f", such as {strays[0].value!r} in row {strays[0].row}" if strays else ""
+        console.complain(
+            f"Warning: Left out {rows} of {reading.frame.height:,}, whose target {target!r} is "
+            f"missing{such_as}."
+        )
+    return left
 
 
 def features_in(model: ClearRegressor, reading: Reading) -> pl.DataFrame:

@@ -56,6 +56,10 @@ Lead = Annotated[
         help="How many rows pass until a true value is known; at first the gap and 1.",
     ),
 ]
+DropMissingTarget = Annotated[
+    bool,
+    typer.Option("--drop-missing-target", help="Leave out rows whose target is missing."),
+]
 Unit = Annotated[str, typer.Option("--unit", metavar="TEXT", help="Of the target, to be shown.")]
 TableOut = Annotated[
     Path,

@@ -13,6 +13,7 @@ from clearbands.apps.cli.classes import known_classes
 from clearbands.apps.cli.command import as_typed
 from clearbands.apps.cli.models import (
     count_seen,
+    drop_rows,
     features_in,
     groups_in,
     load_any,
@@ -24,6 +25,7 @@ from clearbands.apps.cli.models import (
 from clearbands.apps.cli.options import (
     Data,
     Decimal,
+    DropMissingTarget,
     Encoding,
     KnownTarget,
     Model,
@@ -55,6 +57,7 @@ def report(
             "--by", metavar="COLUMN", help="Compare coverage between the groups it names."
         ),
     ] = None,
+    drop_missing_target: DropMissingTarget = False,
     separator: Separator = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
@@ -69,6 +72,8 @@ def report(
     fitted = load_any(model)
     reading = read_for(data, asked, fitted)
     target = target_of(fitted, target)
+    if drop_missing_target:
+        reading = drop_rows(reading, target)
     y: Any = (
         known_classes(fitted, reading, target)
         if is_classifier(fitted)

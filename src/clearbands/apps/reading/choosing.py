@@ -55,7 +55,8 @@ def take_target(reading: Reading, target: str, *, what: str = "The target") -> n
     return values.to_numpy()
 
 
-FILL_IN = "fill them in or remove those rows, as --drop-missing-target of fit does"
+LEAVES_OUT = "--drop-missing-target of fit, evaluate and report does"
+FILL_IN = f"fill them in or remove those rows, as {LEAVES_OUT}"
 
 
 def _refuse_strays(named: str, strays: Sequence[Stray], options: str = "") -> None:
@@ -63,7 +64,7 @@ def _refuse_strays(named: str, strays: Sequence[Stray], options: str = "") -> No
         more = f" ({_rows(len(strays) - 1)} more like it)" if len(strays) > 1 else ""
         raise ValueError(
             f"{named} holds {strays[0].value!r} in row {strays[0].row}{more}, which is no number; "
-            f"correct or remove such rows, as {options}--drop-missing-target of fit does."
+            f"correct or remove such rows, as {options}{LEAVES_OUT}."
         )
 
 
