@@ -11,8 +11,16 @@ from scipy import stats
 
 from clearbands import CalibrationWarning, ClearCalibrator, FixedRatioCalibrator, metrics
 from clearbands.calibration.conformal import beta_parameters, rank
-from clearbands.calibration.distribution import AnyLevel, median_share, side_paces
+from clearbands.calibration.distribution import (
+    AnyLevel,
+    leans,
+    median_share,
+    side_paces,
+    signed_knots,
+)
 from clearbands.rows.checks import check_tails
+from clearbands.rows.levels import normal_distances
+from clearbands.rows.targets import Support, Targets
 from clearbands.uncertainty.bands import covered
 from tests.toys import calibration_set
 
@@ -47,11 +55,15 @@ def test_quantiles_rise_with_the_level_and_are_the_bounds(seed, levels):
     asked = np.arange(1, 100) / 100
     quantiles = bands.quantiles(center, distances, asked)
     assert np.all(np.diff(quantiles, axis=1) >= 0)
-    if bands.median == 0:
+    if bands.median == 0 and not bands.is_skewed:
         np.testing.assert_array_equal(quantiles[:, 49], center)
+    alike = replace(bands, is_skewed=False)
+    of_intervals = alike.quantiles(center, distances, asked)
     for level, low, high in ((0.9, 4, 94), (0.62, 18, 80), (0.5, 24, 74)):
         bounds = bands.intervals(center, distances, level)[:, :, 0]
-        np.testing.assert_array_equal(quantiles[:, [low, high]], bounds)
+        np.testing.assert_array_equal(of_intervals[:, [low, high]], bounds)
+    if not bands.is_skewed:
+        np.testing.assert_array_equal(quantiles, of_intervals)
 
 
 def test_the_order_in_which_levels_were_fitted_does_not_matter():
@@ -224,6 +236,63 @@ def test_where_noise_is_skewed_the_median_is_not_the_center():
     assert np.all((low <= new[1]) & (new[1] <= high))  # also where the quantiles are both below
 
 
+def test_where_one_tail_is_longer_every_quantile_counts_its_own_side():
+    """Exponential noise between bounds that are equally far: none below, a tenth above."""
+    rng = np.random.default_rng(0)
+
+    def rows(n):
+        center, ones = rng.normal(size=n), np.ones((n, 2))
+        return center + rng.exponential(size=n) - np.log(2), center, ones, 1e-3 * ones
+
+    cal, new = rows(1000), rows(20_000)
+    calibrator, of_cal, bands = calibrated([0.9], cal)
+    distances = np.add(*calibrator.scale(*new[2:]))
+    assert bands.is_skewed
+    asked = np.array([0.01, 0.05, 0.3, 0.5, 0.7, 0.95, 0.99])
+    quantiles = bands.quantiles(new[1], distances, asked)
+    distribution = bands.distribution(new[1], distances)
+    for points in (quantiles, distribution.ppf(asked)):
+        came = np.mean(new[0][:, None] <= points, axis=0)
+        assert np.all(np.abs(came - asked) < 4 * np.sqrt(asked * (1 - asked) / 1000))
+    for j, share in enumerate(asked):  # ranks are whole numbers
+        np.testing.assert_allclose(distribution.cdf(quantiles[:, j]), share, atol=1 / 1000)
+        np.testing.assert_allclose(distribution.cdf(distribution.ppf(share)[:, 0]), share)
+    assert np.all(np.diff(quantiles, axis=1) > 0)
+    # Intervals stay those of the calibrator, and of exactly as many rows at other levels.
+    np.testing.assert_array_equal(
+        bands.intervals(cal[1], of_cal, [0.9]), calibrator.predict_interval(*cal[1:])
+    )
+    both_sides = replace(bands, is_skewed=False)
+    np.testing.assert_array_equal(
+        bands.intervals(cal[1], of_cal, [0.5, 0.95]),
+        both_sides.intervals(cal[1], of_cal, [0.5, 0.95]),
+    )
+    missed = np.mean(new[0] > both_sides.quantiles(new[1], distances, [0.95])[:, 0])
+    assert missed > 0.08  # what one tail holds where both are counted together
+
+
+def test_sides_lean_by_more_than_chance():
+    (reach,) = normal_distances([0.9])
+    inside, below, above = np.zeros(50), np.full(16, -2 * reach), np.full(4, 2 * reach)
+    assert leans(np.concatenate([inside, below, above]), None, np.array([0.9]))
+    assert not leans(np.concatenate([inside, below[:12], above]), None, np.array([0.9]))
+    one = np.concatenate([inside, [3.0]])  # one row that counts sixteen times is one row
+    assert not leans(one, np.append(np.ones(50), 16.0), np.array([0.9]))
+
+
+def test_rows_of_one_position_are_two_knots():
+    z = np.array([2.0, -1.0, 0.0, 0.0, 0.0, 5.0, 5.0, 1e200])
+    knots, shares = signed_knots(z, None)
+    np.testing.assert_allclose(knots, [-1, 0, 0, 2, 5, 5], atol=1e-5)
+    np.testing.assert_allclose(shares * 9, [1, 2, 4, 5, 6, 7])
+    assert np.all(np.diff(knots) > 0)
+    weight = np.array([1.0, 1.0, 2.0, 1.0, 0.0, 1.0, 1.0, 1.0])
+    repeated = np.repeat(z, weight.astype(int))
+    for one, other in zip(signed_knots(z, weight), signed_knots(repeated, None), strict=True):
+        np.testing.assert_allclose(one[[0, -1]], other[[0, -1]])
+    assert [len(each) for each in signed_knots(np.array([np.inf]), None)] == [1, 1]
+
+
 def peaked_rows(rng, n):
     """Above the center targets lie close to it or far off, below it anywhere."""
     center, ones = rng.normal(size=n), np.ones((n, 2))
@@ -238,6 +307,7 @@ def test_where_the_sides_differ_each_has_its_own_pace():
     calibrator, of_cal, bands = calibrated([0.9], cal)
     assert bands.paces is not None
     distances = np.add(*calibrator.scale(*new[2:]))
+    bands = replace(bands, is_skewed=False)  # or each side would count its rows by itself
     even = replace(bands, paces=None)
     even = replace(even, positions=even.positions_of(*cal[:2], of_cal))
     off, far_off = (
@@ -292,6 +362,49 @@ def test_mean_and_samples_are_those_of_the_distribution():
         np.testing.assert_allclose(shares, [0.1, 0.5, 0.9], atol=0.03)
     np.testing.assert_allclose(distribution.mean(), cal[1][:3], atol=0.1)
     np.testing.assert_array_equal(drawn, distribution.sample(4000, random_state=0))
+
+
+@pytest.mark.parametrize("rows", [normal_rows, skewed_rows])
+@pytest.mark.parametrize("is_skewed", [False, True])
+def test_the_density_has_an_area_of_one_and_is_near_the_truth(rows, is_skewed):
+    cal = rows(np.random.default_rng(1), 2000)
+    _, distances, bands = calibrated([0.5, 0.9], cal)
+    bands = replace(bands, is_skewed=is_skewed)
+    same = np.zeros(12_001, int)  # one row, at many targets
+    distribution = bands.distribution(cal[1][same], distances[same])
+    spread = np.ptp(distribution.ppf([0.25, 0.75])[0])
+    t = cal[1][0] + spread * np.linspace(-30, 30, len(same))
+    density = np.exp(distribution.logpdf(t))
+    assert np.trapezoid(density, t) == pytest.approx(1, abs=0.01)
+    below = np.trapezoid(np.where(t <= t[6100], density, 0), t)
+    assert below == pytest.approx(distribution.cdf(t)[6100], abs=0.03)
+    if rows is normal_rows:
+        truth = stats.norm.pdf(t, cal[1][0], cal[2][0, 0] / 1.645)
+        assert np.abs(density - truth).max() < 0.25 * truth.max()
+
+
+def test_the_density_far_out_and_where_no_target_is():
+    cal = normal_rows(np.random.default_rng(1), 300)
+    _, distances, bands = calibrated([0.9], cal)
+    distribution = bands.distribution(cal[1], distances)
+    far = np.stack([distribution.logpdf(t) for t in (1e3, 1e6, 1e100, 1e200)])
+    assert np.all(np.diff(far, axis=0) < 0) or np.isneginf(far[-1]).all()
+    assert not np.isnan(far).any()
+    positive = replace(distribution, targets=Targets(Support(0.0)))
+    assert np.isneginf(positive.logpdf(-1.0)).all()
+    assert np.isposinf(positive.logpdf(0.0)).all()  # a chance, not a density
+    counts = replace(distribution, targets=Targets(whole=True))
+    chances = np.exp([counts.logpdf(float(t)) for t in range(-60, 61)])
+    np.testing.assert_allclose(chances.sum(axis=0), 1, atol=0.01)
+    assert np.isneginf(counts.logpdf(0.5)).all()
+
+
+def test_a_row_of_no_width_has_all_density_at_its_center():
+    cal = normal_rows(np.random.default_rng(1), 300)
+    _, distances, bands = calibrated([0.9], cal)
+    distribution = bands.distribution(cal[1][:1], 0 * distances[:1])
+    assert np.isposinf(distribution.logpdf(cal[1][:1]))
+    assert np.isneginf(distribution.logpdf(cal[1][0] + 1))
 
 
 def test_whole_weights_are_repeated_rows():

@@ -16,6 +16,10 @@ Inside the band of the lowest fitted level, rows may lie close to the median on 
 from it on the other; rows beyond the highest level may, too. Where the calibration rows show that,
 z grows at a different rate below and above the median (its pace), so that a wider band takes in as
 large a share of the rows below as of those above.
+
+The bands of the fitted levels stay where calibration put them, and of skewed noise more may lie
+above them than below. Where the calibration rows show that, quantiles and chances no longer count
+both sides together: every quantile is then that of the signed positions of the rows.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -63,6 +67,7 @@ SAME_PACE = 1e-6  # of the first band: knots that are nearer are one
 FEWEST_OF_SIDE = 40  # rows that tell a pace
 FEWEST_BEYOND = 10  # of one side, beyond the highest level
 N_MEAN = 200  # quantiles that a mean is taken over
+STEP = 1e-4  # of the middle half of a distribution, over which its slope is taken
 
 
 @dataclass(frozen=True)
@@ -100,6 +105,7 @@ class AnyLevel:
     from 0 to the lowest fitted level. None where both sides are alike."""
     outer_paces: tuple[np.ndarray, np.ndarray] | None = None
     """The same from the highest fitted level on, and in proportion beyond the last knot."""
+    is_skewed: bool = False  # whether unlike shares of the rows lie below and above fitted bands
 
     @classmethod
     def of(
@@ -115,8 +121,9 @@ class AnyLevel:
     ) -> AnyLevel:
         """Of the calibration rows: their targets (n,), centers (n,), distances (n, 2, k).
 
-        `shape` is that of other rows, whose median and paces are taken over; by default these rows
-        choose their own, and other levels than the fitted ones then cover them a little too well.
+        `shape` is that of other rows, whose median, paces and skewness are taken over; by default
+        these rows choose their own, and other levels than the fitted ones then cover them a little
+        too well.
 
         `may_fall_short=False` where rows were kept apart for the guarantee: levels that need more
         rows than there are then have infinite bounds instead of those of the outermost row.
@@ -138,7 +145,11 @@ class AnyLevel:
         family = cls(fitted[columns], columns, np.zeros(0), weight, may_fall_short)
         if shape is not None:
             family = replace(
-                family, median=shape.median, paces=shape.paces, outer_paces=shape.outer_paces
+                family,
+                median=shape.median,
+                paces=shape.paces,
+                outer_paces=shape.outer_paces,
+                is_skewed=shape.is_skewed,
             )
             return replace(family, positions=family.positions_of(y, center, distances))
         median = median_share(y - center, distances[:, :, columns[0]], weight)
@@ -149,7 +160,10 @@ class AnyLevel:
             paces=side_paces(even, weight, float(family.levels[0])),
             outer_paces=side_paces_beyond(even, weight, float(family.levels[-1])),
         )
-        return replace(family, positions=family._paced(even))
+        positions = family._paced(even)
+        return replace(
+            family, positions=positions, is_skewed=leans(positions, weight, family.levels)
+        )
 
     @property
     def highest(self) -> float:
@@ -226,9 +240,12 @@ class AnyLevel:
 
         The quantile at 0.05 is the lower bound of the 0.9 interval. Only where both bounds would
         lie on one side of the center, as they may at low levels, the interval reaches to it and
-        the quantile does not.
+        the quantile does not. Where noise is skewed, each is the bound of its own side instead.
         """
         asked, distances = check_quantiles(levels), distances[:, :, self.columns]
+        if self.is_skewed:
+            z = np.array([self._quantile(share) for share in asked.tolist()])
+            return self._points(self._from_median(center, distances), z)
         found = np.empty((len(center), len(asked)))
         for j, quantile in enumerate(asked.tolist()):
             inside = float(abs(2 * exact(quantile) - 1))
@@ -241,6 +258,9 @@ class AnyLevel:
 
     def distribution(self, center: np.ndarray, distances: np.ndarray) -> Distribution:
         """The distribution of the target of every row."""
+        if self.is_skewed:
+            around = self._from_median(center, distances[:, :, self.columns])
+            return SignedDistribution(self, around, *signed_knots(self.positions, self.weight))
         order = np.argsort(np.abs(self.positions), kind="stable")
         z = np.abs(self.positions)[order]
         weight = np.ones(len(z)) if self.weight is None else self.weight[order]
@@ -269,6 +289,13 @@ class AnyLevel:
     def _one_sided(self, sign: float, level: float) -> float:
         """The z above which (sign -1) or below which (1) a share `level` of the rows lies."""
         return sign * self._order(sign * self.positions, level)
+
+    def _quantile(self, share: float) -> float:
+        """The z below which such a share of the rows lies, by rank: at 0.5 between two of them."""
+        below = float(1 - exact(share))
+        ends = [self._one_sided(-1.0, below)] if share <= 0.5 else []
+        ends += [self._one_sided(1.0, share)] if share >= 0.5 else []
+        return sum(ends) / len(ends)
 
     def _middle(self, around: Around) -> np.ndarray:
         """(n,): the values that half of the targets do not exceed."""
@@ -453,14 +480,8 @@ class Distribution:
 
     def cdf(self, t: Any) -> np.ndarray:
         """(n,): the probability of a target of at most `t`, a number or one per row."""
-        n = len(self.median)
-        values = np.asarray(t, float)
-        if values.ndim == 0:
-            values = np.full(n, float(values))
-        values = check_vector(values, "t", n)
-        support = self.targets.support
-        inner = self.targets.thresholds(values, self._center)
-        share = self._below(self.bands._positions(inner, self.around))
+        values, support = self._per_row(t), self.targets.support
+        share = self._below(self._positions(values))
         share = np.where(values < support.low, 0.0, share)
         return np.where(values >= support.high, 1.0, share)
 
@@ -471,6 +492,30 @@ class Distribution:
             raise ValueError(f"p must lie strictly between 0 and 1, got {p!r}.")
         found = self.bands._points(self.around, self._z_below(asked))
         return self.targets.points(found, self._center)
+
+    def logpdf(self, t: Any) -> np.ndarray:
+        """(n,): the logarithm of the density at `t`, a number or one per row.
+
+        Calibration rows are counted in bins, about twice the cube root of their number, between
+        which the density is even. For whole targets it is the logarithm of the chance of `t`. Minus
+        infinity where no target can be, and infinity at a bound of the support that targets have a
+        chance to be equal to.
+        """
+        values, binned = self._per_row(t), self._binned()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.targets.whole:
+                chance = np.maximum(binned.cdf(values) - binned.cdf(values - 1), 0.0)
+                return np.log(np.where(values == np.rint(values), chance, 0.0))
+            step = np.maximum(
+                STEP * np.ptp(self.ppf([0.25, 0.75]), axis=1), STEP**2 * np.abs(values)
+            )
+            z, low, high = (self._positions(at) for at in (values, values - step, values + step))
+            slope = np.nan_to_num((high - low) / (2 * step), nan=0.0, posinf=np.inf)
+            found = binned._log_density(z) + np.log(slope)
+        support = self.targets.support
+        found = np.where((values < support.low) | (values > support.high), -np.inf, found)
+        is_bound = (values == support.low) | (values == support.high)
+        return np.where(is_bound, np.inf, found)
 
     def mean(self) -> np.ndarray:
         """(n,): the mean, over 200 quantiles."""
@@ -485,6 +530,23 @@ class Distribution:
         z = self._z_below(shares)
         drawn = [self.points_of_rows(column) for column in np.moveaxis(z, 1, 0)]
         return self.targets.points(np.stack(drawn, axis=1), self._center)
+
+    def _per_row(self, t: Any) -> np.ndarray:
+        """(n,): a number, or one per row."""
+        n, values = len(self.median), np.asarray(t, float)
+        return check_vector(np.full(n, values) if values.ndim == 0 else values, "t", n)
+
+    def _positions(self, t: np.ndarray) -> np.ndarray:
+        """(n,): signed z of targets t (n,)."""
+        inner = self.targets.thresholds(t, self._center)
+        return self.bands._positions(inner, self.around)
+
+    def _binned(self) -> Self:
+        """The same with fewer knots, which lie equal shares apart."""
+        n_bins = math.ceil(2 * len(self.knots) ** (1 / 3))
+        shares = np.linspace(self.shares[0], self.shares[-1], n_bins + 1)
+        knots = np.interp(shares, self.shares, self.knots)
+        return replace(self, knots=knots, shares=shares)
 
     @property
     def _center(self) -> np.ndarray:
@@ -507,6 +569,12 @@ class Distribution:
         """Which share of the targets lies below z, on the side of its sign."""
         return 0.5 + np.sign(z) * self._inside(np.abs(z)) / 2
 
+    def _log_density(self, z: np.ndarray) -> np.ndarray:
+        """The logarithm of the density of positions."""
+        beyond = tail_density(np.abs(z), self.knots[-1]) + math.log(1 - self.shares[-1])
+        within = _density_between(np.abs(z), self.knots, self.shares)
+        return np.where(np.abs(z) > self.knots[-1], beyond, within) - math.log(2)
+
     def _z_below(self, share: np.ndarray) -> np.ndarray:
         """The z below which so large a share lies."""
         return np.sign(share - 0.5) * self._z_inside(np.abs(2 * share - 1))
@@ -523,6 +591,38 @@ class Distribution:
         return np.where(share > last, beyond, np.interp(share, self.shares, self.knots))
 
 
+@dataclass(frozen=True)
+class SignedDistribution(Distribution):
+    """That of skewed or updated rows: knots are signed positions, shares those below them."""
+
+    @property
+    def median(self) -> np.ndarray:
+        return self.bands._points(self.around, self._z_below(np.array([0.5])))[:, 0]
+
+    def _below(self, z: np.ndarray) -> np.ndarray:
+        first, last = self.knots[[0, -1]]
+        low, high = self.shares[[0, -1]]
+        found = np.interp(z, self.knots, self.shares)
+        found = np.where(z < first, low * tail_share(-z, -first), found)
+        return np.where(z > last, 1 - (1 - high) * tail_share(z, last), found)
+
+    def _log_density(self, z: np.ndarray) -> np.ndarray:
+        (first, last), (low, high) = self.knots[[0, -1]], self.shares[[0, -1]]
+        beneath = tail_density(-z, -first) + math.log(low)
+        beyond = tail_density(z, last) + math.log(1 - high)
+        within = _density_between(z, self.knots, self.shares)
+        return np.where(z < first, beneath, np.where(z > last, beyond, within))
+
+    def _z_below(self, share: np.ndarray) -> np.ndarray:
+        first, last = self.knots[[0, -1]]
+        low, high = self.shares[[0, -1]]
+        found = np.interp(share, self.shares, self.knots)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            beneath = -tail_band(share / low, -first)
+            beyond = tail_band((1 - share) / (1 - high), last)
+        return np.where(share < low, beneath, np.where(share > high, beyond, found))
+
+
 def tail_share(z: np.ndarray, last: float) -> np.ndarray:
     """Of normal values above `last` the share above z; 1 for those below.
 
@@ -531,6 +631,22 @@ def tail_share(z: np.ndarray, last: float) -> np.ndarray:
     from scipy.special import log_ndtr
 
     return np.exp(np.minimum(log_ndtr(-z) - log_ndtr(-last), 0))
+
+
+def tail_density(z: np.ndarray, last: float) -> np.ndarray:
+    """The logarithm of the density of normal values above `last` at z."""
+    from scipy.special import log_ndtr
+
+    with np.errstate(over="ignore"):
+        return -(z**2 + math.log(2 * math.pi)) / 2 - log_ndtr(-last)
+
+
+def _density_between(z: np.ndarray, knots: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """The logarithm of the density at z that is even between rising knots."""
+    if len(knots) < 2:
+        return np.full(len(z), -np.inf)
+    j = np.clip(np.searchsorted(knots, z) - 1, 0, len(knots) - 2)
+    return np.log((shares[j + 1] - shares[j]) / (knots[j + 1] - knots[j]))
 
 
 def tail_band(share: np.ndarray, last: float) -> np.ndarray:
@@ -561,6 +677,16 @@ def median_share(
     below = np.cumsum(whole[order])
     middle = share[order[np.searchsorted(below, below[-1] / 2)]]
     return float(np.clip(middle, -FARTHEST, FARTHEST))
+
+
+def leans(positions: np.ndarray, weight: np.ndarray | None, levels: np.ndarray) -> bool:
+    """Whether more rows lie beyond a fitted band on one side than on the other, not by chance."""
+    whole = np.ones(len(positions)) if weight is None else weight
+    for reach in normal_distances(levels).tolist():
+        beyond = np.where(np.abs(positions) > reach, whole, 0.0)
+        if abs(float(np.sign(positions) @ beyond)) > CHANCE * math.sqrt(float(beyond @ beyond)):
+            return True
+    return False
 
 
 def side_paces(
@@ -641,6 +767,28 @@ def _kolmogorov(one: np.ndarray, weight: np.ndarray, other: np.ndarray, its: np.
         below = np.concatenate([[0.0], np.cumsum(counts[order])])
         shares.append(below[np.searchsorted(values[order], at, side="right")] / below[-1])
     return float(np.abs(shares[0] - shares[1]).max())
+
+
+def signed_knots(positions: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Signed positions, rising, and the share of new rows below each.
+
+    Rows that lie on one band, as all those at the median do, become two knots beside each other.
+    """
+    order = np.argsort(positions, kind="stable")
+    z = positions[order]
+    whole = np.ones(len(z)) if weight is None else weight[order]
+    shares = level_of_rank(np.cumsum(whole), whole.sum())
+    is_reached = (np.abs(z) < FARTHEST_BAND) & (whole > 0)
+    z, shares = z[is_reached], shares[is_reached]
+    if len(z) == 0:
+        return np.zeros(1), np.full(1, 0.5)
+    gaps = np.diff(z, prepend=-np.inf)
+    is_first = gaps > SAME_BAND * np.abs(z)
+    is_last = np.append(is_first[1:], True)
+    apart = np.minimum(APART * np.maximum(np.abs(z), 1), gaps / 2)
+    knots = np.where(is_last, z, z - apart)
+    is_end = is_first | is_last
+    return knots[is_end], shares[is_end]
 
 
 def _strictly_rising(knots: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,15 +14,13 @@ from functools import cached_property
 
 import numpy as np
 
-from clearbands.calibration.conformal import CalibrationWarning, level_of_rank, rank
+from clearbands.calibration.conformal import CalibrationWarning, rank
 from clearbands.calibration.distribution import (
-    FARTHEST_BAND,
-    SAME_BAND,
     AnyLevel,
     Around,
     Distribution,
-    tail_band,
-    tail_share,
+    SignedDistribution,
+    signed_knots,
 )
 from clearbands.rows.levels import exact, tails
 from clearbands.rows.messages import warn
@@ -108,13 +106,9 @@ class RollingLevels(AnyLevel):
         return np.sort(self.positions).tolist()
 
     def distribution(self, center: np.ndarray, distances: np.ndarray) -> Distribution:
-        z, n = np.array(self.in_window), len(self.positions)
-        shares = self.shares.of_new_rows(level_of_rank(1 + np.arange(n), n))
-        last = np.append(np.diff(z) > SAME_BAND * np.abs(z[1:]), True)  # of those on one band
-        kept = last & (np.abs(z) < FARTHEST_BAND)
-        knots, shares = (z[kept], shares[kept]) if kept.any() else (np.zeros(1), np.full(1, 0.5))
+        knots, shares = signed_knots(self.positions, None)
         around = self._from_median(center, distances[:, :, self.columns])
-        return SignedDistribution(self, around, knots, shares)
+        return SignedDistribution(self, around, knots, self.shares.of_new_rows(shares))
 
     def ends(self, level: float) -> tuple[float, float]:
         below, above = tails(level)
@@ -163,28 +157,3 @@ class RollingLevels(AnyLevel):
                 CalibrationWarning,
             )
         return z
-
-
-@dataclass(frozen=True)
-class SignedDistribution(Distribution):
-    """That of updated rows: knots are signed positions, shares those of the rows below them."""
-
-    @property
-    def median(self) -> np.ndarray:
-        return self.bands._points(self.around, self._z_below(np.array([0.5])))[:, 0]
-
-    def _below(self, z: np.ndarray) -> np.ndarray:
-        first, last = self.knots[[0, -1]]
-        low, high = self.shares[[0, -1]]
-        found = np.interp(z, self.knots, self.shares)
-        found = np.where(z < first, low * tail_share(-z, -first), found)
-        return np.where(z > last, 1 - (1 - high) * tail_share(z, last), found)
-
-    def _z_below(self, share: np.ndarray) -> np.ndarray:
-        first, last = self.knots[[0, -1]]
-        low, high = self.shares[[0, -1]]
-        found = np.interp(share, self.shares, self.knots)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            beneath = -tail_band(share / low, -first)
-            beyond = tail_band((1 - share) / (1 - high), last)
-        return np.where(share < low, beneath, np.where(share > high, beyond, found))

@@ -258,10 +258,12 @@ class AnsweringRegressor(IntervalRegressor):
     ) -> np.ndarray:
         """Predict quantiles of the target of every row.
 
-        The quantiles at 0.05 and 0.95 are the bounds of the interval at 0.9, to the last digit. The
-        quantile at 0.5 is the center, unless most targets of the calibration rows lie on one side
-        of it. After `update` all quantiles move to where the last rows are; the center may then lie
-        outside of them, although every interval reaches to it.
+        The quantiles at 0.05 and 0.95 are the bounds of the interval at 0.9, to the last digit,
+        unless more of the calibration rows lie below that interval than above it, or the other way
+        round: of skewed noise every quantile is calibrated on its own side. The quantile at 0.5 is
+        the center, unless most targets of the calibration rows lie on one side of it. After
+        `update` all quantiles move to where the last rows are; the center may then lie outside of
+        them, although every interval reaches to it.
 
         Parameters
         ----------
