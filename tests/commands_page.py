@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from enum import Enum
 from pathlib import Path
-from types import UnionType
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from typer.models import ArgumentInfo, OptionInfo
 
@@ -39,9 +37,8 @@ class Given(NamedTuple):
 
     @property
     def choices(self) -> list[str]:
-        types = get_args(self.type) if get_origin(self.type) is UnionType else (self.type,)
-        enums = [t for t in types if isinstance(t, type) and issubclass(t, Enum)]
-        return [member.value for enum in enums for member in enum]
+        types = get_args(self.type) if get_origin(self.type) is not Literal else (self.type,)
+        return [each for t in types if get_origin(t) is Literal for each in get_args(t)]
 
     @property
     def spelled(self) -> str:

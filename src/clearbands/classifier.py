@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,8 +49,9 @@ from clearbands.rows.checks import (
 from clearbands.rows.class_labels import check_counts, check_labels, likeliest
 from clearbands.rows.copies import check_copies
 from clearbands.rows.messages import renamed, warn
+from clearbands.rows.settings import Calibration
 from clearbands.rows.split import Rows, hold_out
-from clearbands.rows.typed import Calibration, Seed, TableLike
+from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_row_weight
 from clearbands.selection.class_members import class_pool, stratified_folds, train
 from clearbands.tables.encoder import encode, encode_to_fit
@@ -59,7 +60,7 @@ from clearbands.tables.native import kind_of
 if TYPE_CHECKING:
     from clearbands.apps.report import Report
 
-CALIBRATIONS = ("cross", "joint", "conformal")
+CALIBRATIONS = get_args(Calibration)
 GIVEN_MEMBERS = ", if no member was trained on these rows"
 
 

@@ -14,7 +14,8 @@ from clearbands.models.monotone import Monotone
 from clearbands.models.pools import boosted_quantiles, mean_pool, quantile_pool
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.regressor import EPISTEMIC_SHARES, ClearRegressor
-from clearbands.rows.typed import Calibration, Residuals, Seed, Split
+from clearbands.rows.settings import Calibration, Residuals, Split
+from clearbands.rows.typed import Seed
 from clearbands.selection.model_search import THOROUGH, ModelSearch
 from clearbands.uncertainty.aleatoric import AleatoricPart
 from clearbands.uncertainty.epistemic import EpistemicPart

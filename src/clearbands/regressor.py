@@ -33,7 +33,8 @@ from clearbands.prediction.unseen import UnseenScores
 from clearbands.prediction.updating import begin, later_times, warn_if_seen
 from clearbands.rows.labels import Told, read_labels, read_order
 from clearbands.rows.messages import renamed, warn
-from clearbands.rows.typed import Calibration, Residuals, Seed, Split, TableLike
+from clearbands.rows.settings import Calibration, Residuals, Split
+from clearbands.rows.typed import Seed, TableLike
 from clearbands.scaling.source import check_nothing_for_files, is_table_on_disk
 from clearbands.selection.centers import CenterStanding
 from clearbands.selection.evidence import Evidence

@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,6 +42,7 @@ from clearbands.calibration.conformal import (
     weighted_rank,
 )
 from clearbands.engine.quantiles import weighted_quantiles
+from clearbands.rows import settings
 from clearbands.rows.checks import (
     check_count,
     check_levels,
@@ -55,7 +56,7 @@ from clearbands.rows.targets import PLAIN, Targets
 from clearbands.rows.typed import Seed
 from clearbands.uncertainty.bands import make_interval
 
-SIDES = ("both", "lower", "upper")
+SIDES = get_args(settings.Side)
 SAME_BAND = 1e-12  # relative: nearer rows differ by rounding alone
 FARTHEST_BAND = 1e100  # z; rows beyond it are reached by no band
 APART = 1e-6  # relative: bands differ by so much at least, so that chances tell which is meant

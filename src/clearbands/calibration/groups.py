@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,10 +17,11 @@ from clearbands.calibration.conformal import CalibrationWarning, rows_needed
 from clearbands.calibration.guarantee import Guarantee, named
 from clearbands.rows.checks import check_count, check_group_labels, check_levels, check_vector
 from clearbands.rows.messages import renamed, warn
+from clearbands.rows.settings import UnknownGroups
 from clearbands.uncertainty.bands import make_interval
 
 SMALL = ("merge", "pool")
-UNKNOWN = ("refuse", "pool")
+UNKNOWN = get_args(UnknownGroups)
 
 
 class GroupCalibration(NamedTuple):

@@ -56,6 +56,11 @@ class Origin:
         return np.isin(hash_rows(X, y), self.rows)
 
 
+def origin_of(model: Any) -> Origin:
+    """The record of a model; an empty one where the command did not fit it."""
+    return getattr(model, "origin_", None) or Origin(target="")
+
+
 def are_many(n_seen: int, n: int) -> bool:
     """Whether so many of n rows were in the fit that it cannot be by chance alone."""
     return n_seen >= max(1, MANY * n)

@@ -38,8 +38,9 @@ from clearbands.rows.checks import (
 )
 from clearbands.rows.labels import read_calibration_groups
 from clearbands.rows.messages import renamed
+from clearbands.rows.settings import Side
 from clearbands.rows.targets import Targets, check_support
-from clearbands.rows.typed import Side, TableLike
+from clearbands.rows.typed import TableLike
 from clearbands.tables.native import kind_of
 from clearbands.uncertainty.bands import Components
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from narwhals.stable.v1.typing import IntoDataFrame
@@ -10,18 +10,6 @@ from numpy.typing import ArrayLike
 
 Seed: TypeAlias = int | np.random.RandomState | None
 """As scikit-learn's `random_state`."""
-
-Calibration: TypeAlias = Literal["cross", "joint", "conformal"]
-"""How rows calibrate: see `ClearRegressor`."""
-
-Split: TypeAlias = Literal["random", "time"]
-"""How rows are held out."""
-
-Residuals: TypeAlias = Literal["in-sample", "out-of-bag", "target"]
-"""Which center an aleatoric part learns from."""
-
-Side: TypeAlias = Literal["both", "lower", "upper"]
-"""Which bounds of an interval are finite."""
 
 Table: TypeAlias = np.ndarray | IntoDataFrame
 """X as `clearbands.rows.checks.check_table` returns it: floats, or a table of pandas or polars."""

@@ -15,19 +15,20 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from multiprocessing.connection import wait
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from clearbands._compat import require
+from clearbands.rows.settings import EngineName
 from clearbands.scaling.worker import Worker, WorkerDied
 
 PATIENCE = 300.0  # seconds that a cluster may take to come back
 LOOK_EVERY = 10.0  # seconds without a word until somebody looks whether workers are there
 Work = Callable[..., Any]
-ENGINES = ("threads", "processes", "dask")
+ENGINES = get_args(EngineName)
 
 
 class LostWorkers(Exception):

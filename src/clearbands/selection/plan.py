@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Protocol
+from typing import Protocol, get_args
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from clearbands.models.monotone import Monotone, check_monotone
 from clearbands.prediction.interval_regressor import make_encoder
 from clearbands.rows.checks import check_choice, check_count, check_scale
+from clearbands.rows.settings import Calibration, Split
 from clearbands.rows.split import Rows, Shares, share_out
 from clearbands.rows.target_transform import check_transform, fit_transform, shift_from_afar
 from clearbands.rows.targets import Support, Targets, check_support
@@ -23,8 +24,7 @@ from clearbands.selection.recipe import RESIDUALS, Recipe
 from clearbands.uncertainty.aleatoric import AleatoricPart
 from clearbands.uncertainty.epistemic import EpistemicPart
 
-CALIBRATIONS = ("cross", "joint", "conformal")
-SPLITS = ("random", "time")
+CALIBRATIONS, SPLITS = get_args(Calibration), get_args(Split)
 
 
 class Parameters(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -25,6 +25,7 @@ from clearbands.models.center_model import has, those_with
 from clearbands.models.monotone import Still
 from clearbands.models.pools import match_quantile_model
 from clearbands.rows.checks import is_frame
+from clearbands.rows.settings import Residuals
 from clearbands.rows.split import Rows
 from clearbands.rows.time_order import stages
 from clearbands.rows.typed import TableLike
@@ -41,7 +42,7 @@ from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 from clearbands.uncertainty.pairs import Pair
 from clearbands.uncertainty.resampled import resampled, resampled_noise
 
-RESIDUALS = ("in-sample", "out-of-bag", "target")
+RESIDUALS = get_args(Residuals)
 GIVEN = "given"  # the name of a part in the leaderboard that had no rival
 
 

@@ -15,6 +15,7 @@ import sys
 import sysconfig
 import time
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import polars as pl
@@ -27,9 +28,9 @@ from clearbands import metrics, presets
 from clearbands.apps import cli
 from clearbands.apps.cli.app import app
 from clearbands.apps.cli.console import HEADINGS
-from clearbands.apps.cli.fit import Preset
 from clearbands.apps.reading.reading import read_table
 from clearbands.rows.display import number
+from clearbands.rows.settings import PresetName
 from tests.apps.report.test_report import Page
 from tests.deep import TINY, need_torch
 
@@ -434,7 +435,7 @@ def test_what_nobody_foresaw_says_so(folder, monkeypatch, tmp_path):
 
 
 def test_the_presets_of_the_command_are_those_of_the_library():
-    assert set(Preset) == set(presets.PRESETS)
+    assert set(get_args(PresetName)) == set(presets.PRESETS)
 
 
 def test_usage_errors_exit_with_2(folder):

@@ -93,7 +93,7 @@ def test_evaluate_scores_classes(folder, fitted):
     assert "new.csv, 80 rows" in table
     assert "of sets" in table
     seen = run("evaluate", folder / "model.clear", folder / "old.csv")
-    assert "THE MODEL HAS SEEN THESE ROWS" in seen.stderr
+    assert "fitted on 120 of these 150 rows" in seen.stderr
 
 
 def test_the_report_is_about_classes(folder, fitted):

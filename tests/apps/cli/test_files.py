@@ -37,7 +37,7 @@ def test_a_fit_says_what_it_read_and_goes_on_from_its_work_folder(folder):
 
 
 def test_predictions_in_pieces_are_those_of_the_rows_together(folder, monkeypatch):
-    monkeypatch.setattr("clearbands.apps.cli.predict_files.PIECE", 37)
+    monkeypatch.setattr("clearbands.apps.cli.predicting.PIECE", 37)
     new = pl.concat([pl.read_parquet(f) for f in sorted((folder / "houses").iterdir())])
     new.write_csv(folder / "new.csv")
     asked = ["--keep", "town", "--quantile", 0.1, "--above", "size"]

@@ -1,11 +1,13 @@
 """Rows that count differently, targets on another scale, counts: asked of the command."""
 
+from typing import get_args
+
 import numpy as np
 import polars as pl
 import pytest
 
 from clearbands import fast, load
-from clearbands.apps.cli.fit_options import Scale
+from clearbands.rows.settings import ScaleName
 from clearbands.rows.target_transform import NAMED
 from tests.apps.cli.test_app import assert_fails, run
 
@@ -95,7 +97,7 @@ def test_targets_that_do_not_fit_are_named(houses, tmp_path, asked, said):
 
 
 def test_the_scales_of_the_command_are_those_of_the_library():
-    assert set(Scale) == set(NAMED)
+    assert set(get_args(ScaleName)) == set(NAMED)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

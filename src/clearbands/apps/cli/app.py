@@ -5,12 +5,13 @@ Whatever is slow to import is imported by the command that needs it, so that hel
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from clearbands import __version__
-from clearbands.apps.cli.command import Command, Group
+from clearbands.apps.cli.command import Command, Group, laid_out
 from clearbands.apps.cli.demo import demo
 from clearbands.apps.cli.evaluate import evaluate
 from clearbands.apps.cli.explore import explore
@@ -25,22 +26,12 @@ from clearbands.apps.cli.serve import serve
 from clearbands.apps.cli.update import update
 from clearbands.apps.cli.warm import warm
 
-# In the order of help.
-COMMANDS = (
-    demo,
-    inspect,
-    fit,
-    predict,
-    evaluate,
-    report,
-    forecast,
-    update,
-    monitor,
-    label,
-    serve,
-    explore,
-    warm,
+FUNCTIONS: tuple[Callable[..., None], ...] = (
+    *(demo, inspect, fit, predict, evaluate, report, forecast),
+    *(update, monitor, label, serve, explore, warm),
 )
+COMMANDS = tuple(map(laid_out, FUNCTIONS))
+"""In the order of help."""
 
 app = typer.Typer(
     cls=Group,
@@ -54,8 +45,8 @@ for command in COMMANDS:
     app.command(cls=Command)(command)
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(is_wanted: bool) -> None:
+    if is_wanted:
         typer.echo(f"clearbands {__version__}")
         raise typer.Exit
 

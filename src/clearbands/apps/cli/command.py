@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
 import traceback
 import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, Field, fields, is_dataclass
+from typing import Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -61,17 +65,55 @@ class Command(TyperCommand):
             raise typer.Exit(2) from error
 
 
+def laid_out(function: Callable[..., None]) -> Callable[..., None]:
+    """The command that typer sees: each field of a parameter that is a dataclass is an option."""
+    hints = get_type_hints(function, include_extras=True)
+    groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+
+    def parameters() -> Iterator[inspect.Parameter]:
+        for name, parameter in inspect.signature(function).parameters.items():
+            if name not in groups:
+                yield parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=hints[name])
+                continue
+            own = get_type_hints(groups[name], include_extras=True)
+            for each in fields(groups[name]):
+                yield inspect.Parameter(
+                    each.name,
+                    parameter.KEYWORD_ONLY,
+                    default=_default_of(each),
+                    annotation=own[each.name],
+                )
+
+    def command(**values: Any) -> None:
+        for name, group in groups.items():
+            own = {each.name: values.pop(each.name) for each in fields(group)}
+            values[name] = group(**own)  # type: ignore[operator]
+        function(**values)
+
+    laid = list(parameters())
+    command.__name__, command.__doc__ = function.__name__, function.__doc__
+    command.__signature__ = inspect.Signature(laid)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in laid}
+    return command
+
+
+def _default_of(field: Field[Any]) -> Any:
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return inspect.Parameter.empty if field.default is MISSING else field.default
+
+
 def as_typed(ctx: typer.Context) -> str:
-    """The command under way with all that was given to it, as a shell takes it."""
+    """The command under way with all its arguments and options, as a shell takes it."""
     words = ["clearbands", ctx.info_name or ""]
-    for given in ctx.command.params:
-        source = ctx.get_parameter_source(given.name or "")
+    for param in ctx.command.params:
+        source = ctx.get_parameter_source(param.name or "")
         if source is None or source.name != "COMMANDLINE":
             continue
-        value = ctx.params[given.name or ""]
-        if given.param_type_name == "argument":
+        value = ctx.params[param.name or ""]
+        if param.param_type_name == "argument":
             words.append(str(value))
         else:
             values = value if isinstance(value, list | tuple) else [value]
-            words += [f"{given.opts[0]}={each}" for each in values]
+            words += [f"{param.opts[0]}={each}" for each in values]
     return shlex.join(words)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from clearbands.apps.cli import console
+from clearbands.apps.cli.options import option
 from clearbands.apps.reading import files
 
 
 def demo(
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder for table, picture and report.")
-    ] = Path("clearbands-demo"),
+    out: Annotated[Path, option("--out", "Folder for table, picture and report.", "DIR")] = Path(
+        "clearbands-demo"
+    ),
 ) -> None:
     """Fit on data that comes with scikit-learn, show the result and write a report."""
     files.make_folder(out)

@@ -4,35 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from clearbands.apps.cli import console
-from clearbands.apps.cli.class_target import is_classifier
-from clearbands.apps.cli.classes import evaluate_classes
-from clearbands.apps.cli.models import (
-    count_seen,
-    drop_rows,
-    features_in,
-    groups_in,
-    load_any,
-    origin_of,
-    read_for,
-    target_of,
-    unseen_rows,
-)
-from clearbands.apps.cli.options import (
-    Data,
-    Decimal,
-    DropMissingTarget,
-    Encoding,
-    KnownTarget,
-    Model,
-    Separator,
-    asked_of,
-)
-from clearbands.apps.reading.choosing import take_target
+from clearbands.apps.cli.opened import Opened, is_classifier
+from clearbands.apps.cli.options import AsJson, Data, KnownTarget, Model, TextFile
 from clearbands.rows import display
 
 if TYPE_CHECKING:
@@ -42,69 +18,44 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    model: Model,
-    data: Data,
-    target: KnownTarget = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="JSON for machines; infinite values are null.")
-    ] = False,
-    drop_missing_target: DropMissingTarget = False,
-    separator: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
+    model: Model, data: Data, text: TextFile, target: KnownTarget = None, as_json: AsJson = False
 ) -> None:
     """Score the intervals on rows whose target is known and that the model has not seen.
 
     Of a model for classes: accuracy, negative log-likelihood (nll), Brier score, calibration error
     (ece), and size and coverage of the sets.
     """
-    asked = asked_of(separator, decimal, encoding)
-    fitted = load_any(model)
-    reading = read_for(data, asked, fitted)
-    target = target_of(fitted, target)
-    if drop_missing_target:
-        reading = drop_rows(reading, target)
-    if is_classifier(fitted):
-        evaluate_classes(fitted, reading, target, as_json=as_json)
-        return
-    y = take_target(reading, target)
-    if (y == y[0]).all():
+    rows = Opened.from_files(model, data, text, of_classes=True)
+    y, X, groups = rows.y(target), rows.X, rows.groups
+    if not is_classifier(rows) and (y == y[0]).all():
         raise ValueError(
-            f"The target {target!r} has the same value in every row of {reading.name}, so widths "
-            "cannot be measured against its range; evaluate on more rows."
+            f"The target {rows.target(target)!r} has the same value in every row of "
+            f"{rows.reading.name}, so widths cannot be measured against its range; evaluate on "
+            "more rows."
         )
-    X, labels = features_in(fitted, reading), groups_in(fitted, reading)
-    n_given, new = len(y), unseen_rows(fitted, X, y)
+    n, new = len(y), rows.new_rows(X, y)
     if new is not None:
         X, y = X.filter(new), y[new]
-        labels = None if labels is None else labels[new]
-    n_left_out = n_given - len(y)
-    seen = count_seen(fitted, X, y)
-
-    from clearbands import metrics
-    from clearbands.persistence.origin import are_many
-
-    parts = fitted.predict_uncertainties(X, calibration_groups=labels)
-    scores = [
-        {"confidence_level": each.confidence_level}
-        | metrics.evaluate(y, each.center, each.interval, each.confidence_level)
-        for each in parts
-    ]
+        groups = None if groups is None else groups[new]
+    n_seen = rows.count_seen(X, y)
+    scores, uncertainties = rows.task.evaluate(X, y, groups)
     if as_json:
         finite = [{k: v if math.isfinite(v) else None for k, v in row.items()} for row in scores]
-        answer = {
+        counts = {
             "n_rows": len(y),
-            "n_rows_seen_in_fit": seen + n_left_out,
-            "n_rows_left_out": n_left_out,
-            "levels": finite,
+            "n_rows_seen_in_fit": n_seen + n - len(y),
+            "n_rows_left_out": n - len(y),
         }
-        console.say(json.dumps(answer, indent=2))
-    else:
-        console.show_scores(scores, f"{console.title_of(data)}, {len(y)} rows")
-        origin = origin_of(fitted)
-        for each in parts:
-            told = None if are_many(seen, len(y)) else fitted.n_calibration_
-            console.say(_in_words(each, y, told, "" if origin is None else origin.unit))
+        levels = finite[0] if is_classifier(rows) else {"levels": finite}
+        console.say(json.dumps(counts | levels, indent=2))
+        return
+
+    from clearbands.persistence.origin import are_many
+
+    console.show_scores(scores, f"{console.title_of(data)}, {len(y)} rows")
+    for each in uncertainties:
+        n_calibration = None if are_many(n_seen, len(y)) else rows.model.n_calibration_
+        console.say(_in_words(each, y, n_calibration, rows.origin.unit))
 
 
 def _in_words(parts: Uncertainty, y: np.ndarray, n_calibration: int | None, unit: str) -> str:
@@ -113,13 +64,13 @@ def _in_words(parts: Uncertainty, y: np.ndarray, n_calibration: int | None, unit
     from clearbands.diagnostics.coverage import chance_range
     from clearbands.uncertainty.bands import covered
 
-    inside, asked = covered(y, parts.interval), parts.confidence_level
+    inside, level = covered(y, parts.interval), parts.confidence_level
     chance = ""
     if n_calibration is not None:
-        low, high = chance_range(len(y), asked, n_calibration)
+        low, high = chance_range(len(y), level, n_calibration)
         chance = f" (by chance {display.percent(low, 1)} to {display.percent(high, 1)})"
     return (
-        f"At {display.level(asked)}: {inside.sum():,} of {len(y):,} true values inside, "
+        f"At {display.level(level)}: {inside.sum():,} of {len(y):,} true values inside, "
         f"{display.percent(float(inside.mean()), 1)}{chance}; a typical interval is "
         f"{display.with_unit(typical_width(parts), unit)} wide."
     )

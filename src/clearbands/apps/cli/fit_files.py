@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from clearbands.apps.cli import console
+from clearbands.apps.cli.fit_options import Choice, Names, Settings
 from clearbands.apps.cli.fit_summary import show_written
-from clearbands.apps.cli.fitting import Names, Settings
-from clearbands.apps.cli.options import names_in
+from clearbands.apps.cli.options import Workers, names_in
 from clearbands.apps.reading.formats import FORMATS
 from clearbands.persistence.model_file import save
 from clearbands.persistence.origin import Origin, origin_of_hashes
-from clearbands.scaling.engines import Engine
 from clearbands.scaling.source import ParquetTable, open_table, read_piece, shape_of
 from clearbands.tables.fingerprints import hash_rows
 
@@ -24,19 +22,12 @@ ROWS_AT_ONCE = 2**18
 MOST_IN_MEMORY = 1_000_000  # rows of a file that is read whole without being asked
 
 
-class Columns(NamedTuple):
-    """A table in files, and the columns to learn from."""
-
-    table: ParquetTable
-    learned: list[str]
-
-
-def is_for_files(data: Path, target: str, given: dict[str, Any]) -> bool:
+def is_for_files(data: Path, target: str, options: dict[str, Any]) -> bool:
     """Whether a parquet file is better not read into memory, which nothing that is asked needs."""
     import polars as pl
 
     is_parquet = FORMATS.get(data.suffix.lower()) == "parquet"
-    if not is_parquet or not data.is_file() or any(given.values()):
+    if not is_parquet or not data.is_file() or any(options.values()):
         return False
     n_rows, schema = shape_of(data)
     kinds = dict(schema)
@@ -46,9 +37,9 @@ def is_for_files(data: Path, target: str, given: dict[str, Any]) -> bool:
     return values.collect().height > 2  # two alone are classes
 
 
-def check_options(given: dict[str, Any]) -> None:
+def check_options(options: dict[str, Any]) -> None:
     """Raise for options that need the whole table."""
-    for name, value in given.items():
+    for name, value in options.items():
         if value:
             raise ValueError(
                 f"--{name.replace('_', '-')} needs the table in memory: leave it out, or give a "
@@ -56,55 +47,43 @@ def check_options(given: dict[str, Any]) -> None:
             )
 
 
-def open_columns(
-    data: Path, names: Names, *, features: Sequence[str], drop: Sequence[str]
-) -> Columns:
-    """Those named, or all but the target and what is to be dropped."""
-    table = open_table(data)
-    there = list(table.columns)
-    dropped = {names.target, names.id, names.groups, names.weight, *names_in(list(drop), there)}
-    chosen = names_in(list(features), there) or there
-    learned = [name for name in chosen if name not in dropped]
-    rows, files = console.count(table.n_rows, "row"), console.count(len(table.files), "file")
-    columns = console.count(len(learned), "column")
-    console.say(f"Read {data.name}: {rows} in {files}, {columns} to learn from")
-    return Columns(table, learned)
-
-
 def fit_and_save(
-    columns: Columns,
-    settings: Settings,
-    names: Names,
-    engine: Engine,
-    work: Path | None,
-    *,
-    data: Path,
-    out: Path,
+    data: Path, out: Path, names: Names, settings: Settings, choice: Choice, workers: Workers
 ) -> None:
     """The model, with a record of where it comes from, in its file."""
+    engine, table = workers.make_engine(settings.jobs), open_table(data)
+    columns = list(table.columns)
+    dropped = {names.target, names.id, names.groups, names.weight, *names_in(choice.drop, columns)}
+    chosen = names_in(choice.features, columns) or columns
+    learned = [name for name in chosen if name not in dropped]
+    console.say(
+        f"Read {data.name}: {console.count(table.n_rows, 'row')} in "
+        f"{console.count(len(table.files), 'file')}, {console.count(len(learned), 'column')} to "
+        "learn from"
+    )
     started = time.perf_counter()
     with console.progress_bar() as progress:
-        model = settings.make_model(np.empty(0)).fit(
+        model = settings.make_regressor(names, learned).fit(
             data,
             names.target,
-            features=columns.learned,
+            features=learned,
             groups=names.groups or None,
             calibration_groups=names.calibration_groups or None,
             sample_weight=names.weight or None,
             engine=engine,
-            work=work,
+            work=workers.work,
             progress=progress,
         )
-        model.origin_ = _origin(columns, names, console.title_of(data))
+        model.origin_ = _origin(table, learned, names, console.title_of(data))
         save(model, out)
     show_written(model, data, out, time.perf_counter() - started, verbose=settings.verbose)
 
 
-def _origin(columns: Columns, names: Names, data: str) -> Origin:
+def _origin(table: ParquetTable, learned: list[str], names: Names, data: str) -> Origin:
     """The record of all rows, piece by piece."""
     hashes = []
-    for piece in columns.table.pieces(ROWS_AT_ONCE):
-        frame = read_piece(piece, [*columns.learned, names.target])
+    for piece in table.pieces(ROWS_AT_ONCE):
+        frame = read_piece(piece, [*learned, names.target])
         hashes.append(hash_rows(frame.drop(names.target), frame[names.target].to_numpy()))
     return origin_of_hashes(
         np.concatenate(hashes),

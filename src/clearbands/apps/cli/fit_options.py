@@ -1,191 +1,265 @@
-"""The options of fit: what each is called and what its help says."""
+"""The options of fit: what each is called, what its help says, and what goes together."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from clearbands.apps.cli.options import ColumnsAs, Jobs, Target, Unit, column, names_in, option
+from clearbands.rows.settings import Calibration, PresetName, ScaleName, Task, UnknownGroups
 
-
-class Preset(StrEnum):
-    """The keys of `clearbands.presets.PRESETS`, which would be slow to import for help."""
-
-    default = "default"
-    fast = "fast"
-    thorough = "thorough"
-    a = "a"
-    b = "b"
-    c = "c"
-    deep = "deep"
+if TYPE_CHECKING:
+    from clearbands.rows.split import Rows
 
 
-class Scale(StrEnum):
-    """The keys of `clearbands.rows.target_transform.NAMED`."""
+@dataclass(frozen=True)
+class Names:
+    """What the columns of a table are to the model."""
 
-    log = "log"
-    log1p = "log1p"
-    sqrt = "sqrt"
+    target: Target
+    unit: Unit = ""
+    groups: Annotated[
+        str,
+        column(
+            "--groups",
+            "Rows that belong together, such as visits of one patient. Not learned from.",
+        ),
+    ] = ""
+    calibration_groups: Annotated[
+        str, column("--calibration-groups", "Let the level hold within each group it names.")
+    ] = ""
+    weight: Annotated[
+        str, column("--weight", "How many rows each counts as; not learned from.")
+    ] = ""
+    time: Annotated[
+        str,
+        column(
+            "--time",
+            "When rows were: no later row trains or calibrates an earlier one. Not learned from.",
+        ),
+    ] = ""
+    id: Annotated[
+        str, column("--id", "What names the rows: not learned from, kept by predict.")
+    ] = ""
+
+    def __post_init__(self) -> None:
+        if self.time and self.groups:
+            raise ValueError("--groups and --time cannot be used at once: give one.")
+
+    @property
+    def of_rows(self) -> list[str]:
+        """Columns that say something about rows, and are not learned from."""
+        return [name for name in (self.id, self.groups, self.time, self.weight) if name]
 
 
-class Unknown(StrEnum):
-    """`clearbands.calibration.groups.UNKNOWN`."""
+@dataclass(frozen=True)
+class Choice:
+    """Which columns and rows are learned from, and how they are read."""
 
-    refuse = "refuse"
-    pool = "pool"
+    features: Annotated[
+        list[str], column("--features", "Learn from these alone; repeat for several.")
+    ] = field(default_factory=list)
+    drop: Annotated[list[str], column("--drop", "Do not learn from it; repeat for several.")] = (
+        field(default_factory=list)
+    )
+    drop_missing_target: Annotated[
+        bool,
+        option("--drop-missing-target", "Leave out rows whose target is missing."),
+    ] = False
+    task: Annotated[
+        Task | None,
+        option(
+            "--task",
+            "Whether to predict numbers or classes; found if not given, and then said.",
+        ),
+    ] = None
+    columns_as: ColumnsAs = field(default_factory=list)
 
 
-class Task(StrEnum):
-    """What the target holds: numbers or classes."""
+@dataclass(frozen=True)
+class Settings:
+    """Of the model; checked when they are made, which is before the data are read."""
 
-    regression = "regression"
-    classification = "classification"
+    level: Annotated[
+        list[float], option("--level", "Confidence level; repeat for several.", "LEVEL")
+    ] = field(default_factory=lambda: [0.9])
+    preset: Annotated[
+        PresetName,
+        option("--preset", "fast or thorough, or a variant of the paper."),
+    ] = "default"
+    time_budget: Annotated[
+        float | None,
+        option(
+            "--time-budget", "Take the best search that is expected to be done by then.", "SECONDS"
+        ),
+    ] = None
+    calibration: Annotated[
+        Calibration | None,
+        option(
+            "--calibration",
+            "cross lets all rows train; conformal holds out more and guarantees the coverage.",
+        ),
+    ] = None
+    unknown_groups: Annotated[
+        UnknownGroups,
+        option(
+            "--unknown-groups",
+            "With --calibration-groups: whether groups that were not there are refused, or "
+            "calibrated like all rows.",
+        ),
+    ] = "refuse"
+    support: Annotated[
+        str | None,
+        option(
+            "--support",
+            "Where the target can lie, such as 0:1, or 0: for no upper end.",
+            "LOW:HIGH",
+        ),
+    ] = None
+    target_transform: Annotated[
+        ScaleName | None,
+        option(
+            "--target-transform",
+            "The scale to learn the target on; answers are on its own.",
+        ),
+    ] = None
+    whole_numbers: Annotated[
+        bool,
+        option("--whole-numbers", "The target counts something, and so do all answers."),
+    ] = False
+    rises: Annotated[
+        list[str],
+        column(
+            "--rises", "The target rises with it, other things being equal; repeat for several."
+        ),
+    ] = field(default_factory=list)
+    falls: Annotated[list[str], column("--falls", "The target falls with it; likewise.")] = field(
+        default_factory=list
+    )
+    gap: Annotated[
+        int,
+        option(
+            "--gap", "With --time: how many moments before a row are not known yet.", "N", min=0
+        ),
+    ] = 0
+    seed: Annotated[int, option("--seed", "The same seed gives the same model.", "N", min=0)] = 0
+    jobs: Jobs = None
+    verbose: Annotated[bool, option("--verbose", "Also show lambda and gamma at every level.")] = (
+        False
+    )
 
+    def __post_init__(self) -> None:
+        from clearbands._compat import require
+        from clearbands.rows.checks import check_levels
+        from clearbands.rows.targets import check_support
 
-class Calibration(StrEnum):
-    cross = "cross"
-    joint = "joint"
-    conformal = "conformal"
+        check_levels(self.level)
+        check_support(support_in(self.support))
+        if self.time_budget is not None:
+            if self.time_budget <= 0:
+                raise ValueError(
+                    f"--time-budget is a number of seconds above 0, got {self.time_budget:g}."
+                )
+            if self.preset != "default":
+                raise ValueError(
+                    f"--time-budget chooses the search, and --preset {self.preset} has one of its "
+                    "own: leave one of them out."
+                )
+        if self.preset == "deep":
+            require("torch", what="Training networks", extra="deep")
 
+    def check_names(self, names: Names) -> None:
+        """Raise where a setting needs the name of a column that is not there."""
+        if self.gap and not names.time:
+            raise ValueError("--gap needs --time, the column that says when rows were.")
+        if self.unknown_groups == "pool" and not names.calibration_groups:
+            raise ValueError(
+                "--unknown-groups needs --calibration-groups, the column that names the groups."
+            )
 
-Out = Annotated[Path, typer.Option("--out", metavar="MODEL", help="File for the model.")]
-Levels = Annotated[
-    list[float],
-    typer.Option("--level", metavar="LEVEL", help="Confidence level; repeat for several."),
-]
-PresetName = Annotated[
-    Preset, typer.Option("--preset", help="fast or thorough, or a variant of the paper.")
-]
-TimeBudget = Annotated[
-    float | None,
-    typer.Option(
-        "--time-budget",
-        metavar="SECONDS",
-        help="Take the best search that is expected to be done by then.",
-    ),
-]
-CalibrationName = Annotated[
-    Calibration | None,
-    typer.Option(
-        "--calibration",
-        help="cross lets all rows train; conformal holds out more and guarantees the coverage.",
-    ),
-]
-Groups = Annotated[
-    str | None,
-    typer.Option(
-        "--groups",
-        metavar="COLUMN",
-        help="Rows that belong together, such as visits of one patient. Not learned from.",
-    ),
-]
-CalibrationGroups = Annotated[
-    str | None,
-    typer.Option(
-        "--calibration-groups",
-        metavar="COLUMN",
-        help="Let the level hold within each group it names.",
-    ),
-]
-UnknownGroups = Annotated[
-    Unknown,
-    typer.Option(
-        "--unknown-groups",
-        help="With --calibration-groups: whether groups that were not there are refused, or "
-        "calibrated like all rows.",
-    ),
-]
-SupportText = Annotated[
-    str | None,
-    typer.Option(
-        "--support",
-        metavar="LOW:HIGH",
-        help="Where the target can lie, such as 0:1, or 0: for no upper end.",
-    ),
-]
-Weight = Annotated[
-    str | None,
-    typer.Option(
-        "--weight", metavar="COLUMN", help="How many rows each counts as; not learned from."
-    ),
-]
-ScaleName = Annotated[
-    Scale | None,
-    typer.Option(
-        "--target-transform", help="The scale to learn the target on; answers are on its own."
-    ),
-]
-WholeNumbers = Annotated[
-    bool,
-    typer.Option("--whole-numbers", help="The target counts something, and so do all answers."),
-]
-Rises = Annotated[
-    list[str],
-    typer.Option(
-        "--rises",
-        metavar="COLUMN",
-        help="The target rises with it, other things being equal; repeat for several.",
-    ),
-]
-Falls = Annotated[
-    list[str],
-    typer.Option("--falls", metavar="COLUMN", help="The target falls with it; likewise."),
-]
-TaskName = Annotated[
-    Task | None,
-    typer.Option(
-        "--task",
-        help="Whether to predict numbers or classes; found if not given, and then said.",
-    ),
-]
-TimeColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--time",
-        metavar="COLUMN",
-        help="When rows were: no later row trains or calibrates an earlier one. Not learned from.",
-    ),
-]
-Gap = Annotated[
-    int,
-    typer.Option(
-        "--gap",
-        min=0,
-        metavar="N",
-        help="With --time: how many moments before a row are not known yet.",
-    ),
-]
-Seed = Annotated[
-    int, typer.Option("--seed", min=0, metavar="N", help="The same seed gives the same model.")
-]
-Verbose = Annotated[
-    bool, typer.Option("--verbose", help="Also show lambda and gamma at every level.")
-]
-ReportPath = Annotated[
-    Path | None,
-    typer.Option(
-        "--report",
-        metavar="FILE",
-        help="Keep a fifth of the rows out of the fit and write a report on them.",
-    ),
-]
-Drop = Annotated[
-    list[str],
-    typer.Option("--drop", metavar="COLUMN", help="Do not learn from it; repeat for several."),
-]
-Features = Annotated[
-    list[str],
-    typer.Option(
-        "--features", metavar="COLUMN", help="Learn from these alone; repeat for several."
-    ),
-]
-RowId = Annotated[
-    str | None,
-    typer.Option(
-        "--id", metavar="COLUMN", help="What names the rows: not learned from, kept by predict."
-    ),
-]
+    def directions(self, columns: Sequence[str]) -> dict[str, int] | None:
+        """The columns that the target rises (1) and falls (-1) with."""
+        ways: dict[str, int] = {}
+        for name_of_option, values, way in (
+            ("--rises", self.rises, 1),
+            ("--falls", self.falls, -1),
+        ):
+            for name in names_in(values, list(columns)):
+                if name not in columns:
+                    raise ValueError(
+                        f"{name_of_option} names {name!r}, which is no column to learn from; those "
+                        f"are {', '.join(columns)}."
+                    )
+                if ways.get(name, way) != way:
+                    raise ValueError(f"{name!r} stands behind --rises and --falls: choose one.")
+                ways[name] = way
+        return ways or None
+
+    def check_classes(self, rows: Rows, names: Names) -> None:
+        """Raise where classes are too few, or something was asked for that only numbers have."""
+        import numpy as np
+
+        from clearbands.rows.class_labels import check_counts
+
+        classes, counts = np.unique(rows.y, return_counts=True)
+        if len(classes) == 1:
+            raise ValueError(
+                f"The target {names.target!r} is {str(classes[0])!r} in every row: there is "
+                "nothing to learn."
+            )
+        check_counts(classes, counts)
+        for_numbers = {
+            "--preset": self.preset != "default",
+            "--time-budget": self.time_budget,
+            "--support": self.support,
+            "--target-transform": self.target_transform,
+            "--whole-numbers": self.whole_numbers,
+            "--rises or --falls": self.rises or self.falls,
+            "--groups": names.groups,
+            "--calibration-groups": names.calibration_groups,
+            "--time": names.time,
+            "several --level": len(self.level) > 1,
+        }
+        wrong = next((name for name, value in for_numbers.items() if value), None)
+        if wrong is not None:
+            raise ValueError(f"The target holds classes, and {wrong} is for numbers: leave it out.")
+
+    def make_classifier(self) -> Any:
+        from clearbands.classifier import ClearClassifier
+
+        return ClearClassifier(
+            confidence_level=self.level[0],
+            calibration=self.calibration,
+            random_state=self.seed,
+            n_jobs=-1 if self.jobs is None else self.jobs,
+        )
+
+    def make_regressor(self, names: Names, columns: Sequence[str]) -> Any:
+        """The preset; what was not given is left to the library."""
+        from clearbands.presets import PRESETS
+
+        parameters: dict[str, Any] = {
+            "calibration": self.calibration,
+            "support": support_in(self.support),
+            "target_transform": self.target_transform,
+            "whole_numbers": self.whole_numbers or None,
+            "monotone": self.directions(columns),
+            "time_budget": self.time_budget,
+            "split": "time" if names.time else None,
+            "gap": self.gap if names.time else None,
+        }
+        model = PRESETS[self.preset](
+            confidence_level=self.level[0] if len(self.level) == 1 else self.level,
+            random_state=self.seed,
+            n_jobs=-1 if self.jobs is None else self.jobs,
+            **{name: value for name, value in parameters.items() if value is not None},
+        )
+        if self.unknown_groups == "pool":
+            from clearbands.calibration.groups import GroupCalibrator
+
+            model.calibrator = GroupCalibrator(model.default_calibrator(), unknown="pool")
+        return model
 
 
 def support_in(text: str | None) -> tuple[float | None, float | None] | None:

@@ -6,11 +6,9 @@ import json
 import math
 from typing import Annotated
 
-import typer
-
 from clearbands.apps.cli import console
-from clearbands.apps.cli.models import load_model
-from clearbands.apps.cli.options import Model
+from clearbands.apps.cli.opened import load_model
+from clearbands.apps.cli.options import AsJson, Model, option
 
 TIMES = [2.0, 4.0, 10.0]
 
@@ -18,12 +16,9 @@ TIMES = [2.0, 4.0, 10.0]
 def forecast(
     model: Model,
     more: Annotated[
-        list[float] | None,
-        typer.Option("--more", metavar="TIMES", help="So many times the rows; repeatable."),
+        list[float] | None, option("--more", "So many times the rows; repeatable.", "TIMES")
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="JSON for machines; infinitely many rows are null.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say what more rows of the same kind would do to the intervals, without any data.
 
@@ -31,17 +26,20 @@ def forecast(
     and without end, where the width is noise alone. What comes lies between low and high with a
     chance of about 80 %. The model learned it from its own learning curve when it was fitted.
     """
-    found = load_model(model).forecast(more or TIMES)
-    names = [name for name in found.columns() if not name.startswith("loss")]
-    rows = [
-        {name: float(found.columns()[name][line]) for name in names}
-        for line in range(len(found.rows))
-    ]
+    curve = load_model(model).forecast(more or TIMES)
     if as_json:
-        lines = [{k: v if math.isfinite(v) else None for k, v in row.items()} for row in rows]
-        answer = {"confidence_level": found.confidence_level, "forecast": lines}
-        console.say(json.dumps(answer | {"in_words": found.sentence()}, indent=2))
+        columns = {k: v for k, v in curve.columns().items() if not k.startswith("loss")}
+        rows = [
+            dict(zip(columns, map(_finite, row), strict=True))
+            for row in zip(*columns.values(), strict=True)
+        ]
+        answer = {"confidence_level": curve.confidence_level, "forecast": rows}
+        console.say(json.dumps(answer | {"in_words": curve.sentence()}, indent=2))
         return
-    console.say(repr(found))
-    if not found.reason:
-        console.say(found.sentence())
+    console.say(repr(curve))
+    if not curve.reason:
+        console.say(curve.sentence())
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -4,37 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from clearbands.apps.cli import console
-from clearbands.apps.cli.class_target import is_classes, take_y, words_about
-from clearbands.apps.cli.options import (
-    ColumnsAs,
-    Data,
-    Decimal,
-    Encoding,
-    Separator,
-    asked_of,
-    kinds_asked,
-)
-from clearbands.apps.cli.same_rows import words_about_copies
+from clearbands.apps.cli.options import ColumnsAs, Data, TextFile, column, kinds_asked
+from clearbands.apps.cli.remarks import is_classes, take_y, words_about, words_about_copies
 from clearbands.apps.reading.reading import read_table
 
 
 def inspect(
     data: Data,
-    target: Annotated[
-        str | None,
-        typer.Option("--target", metavar="COLUMN", help="What is to be predicted, if known."),
-    ] = None,
+    text: TextFile,
+    target: Annotated[str | None, column("--target", "What is to be predicted, if known.")] = None,
     columns_as: ColumnsAs = [],  # noqa: B006
-    separator: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
 ) -> None:
     """Show how fit would read a table: kinds of columns, gaps, what was mended or looks wrong."""
-    asked = asked_of(separator, decimal, encoding)
-    reading = read_table(data, asked=asked, columns_as=kinds_asked(columns_as))
+    reading = read_table(data, asked=text.asked, columns_as=kinds_asked(columns_as))
 
     from clearbands.apps.reading.inspection import inspect_table, warnings_about_target
 
@@ -53,6 +36,6 @@ def inspect(
             console.say(about_target)
         if is_classes(y):
             return
-        copies = words_about_copies(reading.frame.drop(target), y, told_by_fit=False)
+        copies = words_about_copies(reading.frame.drop(target), y, in_fit=False)
         for words in [*warnings_about_target(target, y), *([] if copies is None else [copies])]:
             console.complain(f"Warning: {words}")

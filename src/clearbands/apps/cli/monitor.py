@@ -2,56 +2,42 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from clearbands.apps.cli import console
 from clearbands.apps.cli.command import as_typed
-from clearbands.apps.cli.in_time import in_order, time_of
-from clearbands.apps.cli.models import (
-    count_seen,
-    features_in,
-    groups_in,
-    load_model,
-    origin_of,
-    read_for,
-    target_of,
-)
+from clearbands.apps.cli.opened import Opened
 from clearbands.apps.cli.options import (
     Data,
-    Decimal,
-    Encoding,
     KnownTarget,
     KnownTime,
     Model,
-    Separator,
-    asked_of,
+    PageOut,
+    TextFile,
+    option,
 )
 from clearbands.apps.reading import files
-from clearbands.apps.reading.choosing import take_target
 
 
 def monitor(
     ctx: typer.Context,
     model: Model,
     data: Data,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page, a .html file.")],
+    out: PageOut,
+    text: TextFile,
     target: KnownTarget = None,
     time: KnownTime = None,
     stretch: Annotated[
         int | None,
-        typer.Option(
+        option(
             "--stretch",
+            "Rows that each point looks back over; by default a twentieth of them.",
+            "N",
             min=10,
-            metavar="N",
-            help="Rows that each point looks back over; by default a twentieth of them.",
         ),
     ] = None,
-    separator: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
 ) -> None:
     """Draw how a model fares as time goes on, on rows whose true values are known.
 
@@ -59,33 +45,34 @@ def monitor(
     rows and drift. Without --time the rows count as they stand. The model is not changed.
     """
     files.check_output(out, inputs=[model, data])
-    asked = asked_of(separator, decimal, encoding)
-    fitted = load_model(model)
-    reading = read_for(data, asked, fitted)
-    column, times = time_of(fitted, time), None
-    if column is not None:
+    rows, column = Opened.from_files(model, data, text).in_time(time)
+    times = None
+    if column:
         from clearbands.rows.time_order import check_time
 
-        reading = in_order(reading, column)
-        times = check_time(reading.frame[column].to_numpy(), reading.frame.height)
-    name = target_of(fitted, target)
-    y, X = take_target(reading, name), features_in(fitted, reading)
-    seen = count_seen(fitted, X, y)
+        times = check_time(rows.reading.frame[column].to_numpy(), rows.reading.frame.height)
+    y = rows.y(target)
+    n_seen = rows.count_seen(rows.X, y)
     from clearbands.apps.report.monitor import make_monitor
     from clearbands.apps.report.watch import watch
 
-    origin = origin_of(fitted)
     with console.working("Drawing"):
-        labels = groups_in(fitted, reading)
-        watched = watch(fitted, X, y, times=times, calibration_groups=labels, stretch=stretch)
+        watched = watch(
+            rows.model,
+            rows.X,
+            y,
+            times=times,
+            calibration_groups=rows.groups,
+            stretch=stretch,
+        )
         page = make_monitor(
             watched,
-            target=name,
-            unit="" if origin is None else origin.unit,
-            n_seen=seen,
+            target=rows.target(target),
+            unit=rows.origin.unit,
+            n_seen=n_seen,
             origin={
                 "Command": as_typed(ctx),
-                "Data": reading.fingerprint,
+                "Data": rows.reading.fingerprint,
                 "Model file": files.fingerprint(model),
             },
         )

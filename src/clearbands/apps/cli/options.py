@@ -1,14 +1,30 @@
-"""Arguments and options that several commands take, in one wording."""
+"""Arguments and options that several commands take, in one wording.
+
+Options that belong together are the fields of a class: a command has one parameter for all of them
+(`command.laid_out`). What is wrong with them is said when it is made, before the work.
+"""
 
 from __future__ import annotations
 
-from enum import StrEnum
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from clearbands.apps.reading.dialect import Asked
+from clearbands.rows.settings import EngineName
+
+
+def option(name: str, words: str, metavar: str | None = None, **more: Any) -> Any:
+    """An option whose help says `words`."""
+    return typer.Option(name, metavar=metavar, help=words, **more)
+
+
+def column(name: str, words: str) -> Any:
+    """An option that names a column."""
+    return option(name, words, "COLUMN")
+
 
 Data = Annotated[
     Path,
@@ -19,169 +35,131 @@ Data = Annotated[
     ),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file written by fit.")]
-Port = Annotated[
-    int, typer.Option("--port", min=0, max=65535, metavar="N", help="0 takes a free one.")
-]
-Target = Annotated[str, typer.Option("--target", metavar="COLUMN", help="What to predict.")]
+Port = Annotated[int, option("--port", "0 takes a free one.", "N", min=0, max=65535)]
+Target = Annotated[str, column("--target", "What to predict.")]
 KnownTarget = Annotated[
-    str | None,
-    typer.Option("--target", metavar="COLUMN", help="The true values; the model knows their name."),
+    str | None, column("--target", "The true values; the model knows their name.")
 ]
 KnownTime = Annotated[
-    str | None,
-    typer.Option(
-        "--time", metavar="COLUMN", help="When rows were; a model fitted with --time knows it."
-    ),
+    str | None, column("--time", "When rows were; a model fitted with --time knows it.")
 ]
-Window = Annotated[
-    int | None,
-    typer.Option(
-        "--window", min=1, metavar="N", help="How many of the last rows count; at first 1000."
-    ),
+Unit = Annotated[str, option("--unit", "Of the target, to be shown.", "TEXT")]
+PageOut = Annotated[Path, option("--out", "The page, a .html file.", "FILE")]
+AsJson = Annotated[bool, option("--json", "JSON for machines; infinite values are null.")]
+Jobs = Annotated[
+    int | None, option("--jobs", "Cores to use, all by default; changes no result.", "N", min=1)
 ]
-Rate = Annotated[
-    float | None,
-    typer.Option(
-        "--rate",
-        metavar="NUMBER",
-        help="How much one row moves the share of its side; by default a twentieth of it.",
-    ),
-]
-Lead = Annotated[
-    int | None,
-    typer.Option(
-        "--lead",
-        min=1,
-        metavar="N",
-        help="How many rows pass until a true value is known; at first the gap and 1.",
-    ),
-]
-DropMissingTarget = Annotated[
-    bool,
-    typer.Option("--drop-missing-target", help="Leave out rows whose target is missing."),
-]
-Unit = Annotated[str, typer.Option("--unit", metavar="TEXT", help="Of the target, to be shown.")]
-TableOut = Annotated[
-    Path,
-    typer.Option(
-        "--out", metavar="FILE", help="A .csv, .parquet or .feather file; - for standard output."
-    ),
-]
-Keep = Annotated[
-    list[str],
-    typer.Option(
-        "--keep", metavar="COLUMN", help="Carry a column into the output; repeat for several."
-    ),
-]
-NoFormulas = Annotated[
-    bool,
-    typer.Option(
-        "--no-formulas",
-        help="Write a ' before text that a spreadsheet would run, such as =HYPERLINK(...).",
-    ),
-]
-KnownId = Annotated[
-    str | None,
-    typer.Option("--id", metavar="COLUMN", help="What names the rows, carried along; as in fit."),
-]
-Separator = Annotated[
-    str | None,
-    typer.Option(
-        "--separator", metavar="CHAR", help="Between columns, such as ; or tab; found if not given."
-    ),
-]
-Decimal = Annotated[
-    str | None,
-    typer.Option("--decimal", metavar="CHAR", help="Before decimals, . or ,; found if not given."),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        "--encoding", metavar="NAME", help="Such as latin-1 or utf-16; found if not given."
-    ),
-]
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """How a text file is written."""
+
+    separator: Annotated[
+        str | None,
+        option("--separator", "Between columns, such as ; or tab; found if not given.", "CHAR"),
+    ] = None
+    decimal: Annotated[
+        str | None, option("--decimal", "Before decimals, . or ,; found if not given.", "CHAR")
+    ] = None
+    encoding: Annotated[
+        str | None, option("--encoding", "Such as latin-1 or utf-16; found if not given.", "NAME")
+    ] = None
+
+    def __post_init__(self) -> None:
+        _ = self.asked
+
+    @property
+    def asked(self) -> Asked:
+        """The same for the reader of files."""
+        separator = {"tab": "\t", "\\t": "\t"}.get(self.separator or "", self.separator)
+        return Asked(separator or None, self.decimal, self.encoding)
+
+
 ColumnsAs = Annotated[
     list[str],
-    typer.Option(
+    option(
         "--columns-as",
-        metavar="COLUMN=KIND",
-        help="Read a column as number, text, date, dmy or mdy (day or month first), whatever it "
+        "Read a column as number, text, date, dmy or mdy (day or month first), whatever it "
         "looks like; repeat for several.",
+        "COLUMN=KIND",
     ),
 ]
 
 
-class EngineName(StrEnum):
-    """As in `clearbands.scaling.engines`."""
+@dataclass(frozen=True)
+class TableOut:
+    """The table that is written, and what goes into it besides the predictions."""
 
-    threads = "threads"
-    processes = "processes"
-    dask = "dask"
-
-
-Engine = Annotated[
-    EngineName | None,
-    typer.Option("--engine", help="Who works on a table in parquet files; changes no result."),
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler", metavar="ADDRESS", help="Of the Dask cluster, such as tcp://10.0.0.5:8786."
-    ),
-]
-Work = Annotated[
-    Path | None,
-    typer.Option(
-        "--work",
-        metavar="DIR",
-        help="Keep what is finished there; the same command goes on from it.",
-    ),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs", min=1, metavar="N", help="Cores to use, all by default; changes no result."
-    ),
-]
+    out: Annotated[
+        Path, option("--out", "A .csv, .parquet or .feather file; - for standard output.", "FILE")
+    ]
+    keep: Annotated[
+        list[str], column("--keep", "Carry a column into the output; repeat for several.")
+    ] = field(default_factory=list)
+    no_formulas: Annotated[
+        bool,
+        option(
+            "--no-formulas",
+            "Write a ' before text that a spreadsheet would run, such as =HYPERLINK(...).",
+        ),
+    ] = False
+    row_id: Annotated[
+        str | None, column("--id", "What names the rows, carried along; as in fit.")
+    ] = None
 
 
-def engine_of(name: EngineName | None, scheduler: str | None, jobs: int | None) -> Any:
-    """The engine that was asked for, threads by default."""
-    if (scheduler is None) != (name != EngineName.dask):
-        raise ValueError("--engine dask and --scheduler ADDRESS belong together: give both.")
-    from clearbands.scaling.engines import DaskCluster, choose_engine
+@dataclass(frozen=True)
+class Workers:
+    """Who works on a table in parquet files, and where they keep what is finished."""
 
-    if scheduler is not None:
-        return DaskCluster(scheduler)
-    return choose_engine(name.value if name else "threads", -1 if jobs is None else jobs)
+    engine: Annotated[
+        EngineName | None,
+        option("--engine", "Who works on a table in parquet files; changes no result."),
+    ] = None
+    scheduler: Annotated[
+        str | None,
+        option("--scheduler", "Of the Dask cluster, such as tcp://10.0.0.5:8786.", "ADDRESS"),
+    ] = None
+    work: Annotated[
+        Path | None,
+        option("--work", "Keep what is finished there; the same command goes on from it.", "DIR"),
+    ] = None
 
+    @property
+    def are_asked(self) -> bool:
+        return not (self.engine is self.scheduler is self.work is None)
 
-def refuse_engine(*given: Any) -> None:
-    """Raise where --engine, --scheduler or --work was given for a table that is read whole."""
-    if any(option is not None for option in given):
-        raise ValueError("--engine, --scheduler and --work are for tables in parquet files.")
+    def make_engine(self, jobs: int | None) -> Any:
+        """The engine, threads by default."""
+        if (self.scheduler is None) != (self.engine != "dask"):
+            raise ValueError("--engine dask and --scheduler ADDRESS belong together: give both.")
+        from clearbands.scaling.engines import DaskCluster, choose_engine
 
+        if self.scheduler is not None:
+            return DaskCluster(self.scheduler)
+        return choose_engine(self.engine or "threads", -1 if jobs is None else jobs)
 
-def asked_of(separator: str | None, decimal: str | None, encoding: str | None) -> Asked:
-    """What the user says of a text file."""
-    tabs = {"tab": "\t", "\\t": "\t"}
-    return Asked(tabs.get(separator, separator) if separator else None, decimal, encoding)
+    def refuse(self) -> None:
+        """Raise where a table that is read whole was given."""
+        if self.are_asked:
+            raise ValueError("--engine, --scheduler and --work are for tables in parquet files.")
 
 
 def kinds_asked(columns_as: list[str]) -> dict[str, str]:
     """Columns and kinds from COLUMN=KIND, or several columns with commas between them."""
     kinds: dict[str, str] = {}
-    for given in columns_as:
-        names, equals, kind = given.rpartition("=")
+    for pair in columns_as:
+        names, equals, kind = pair.rpartition("=")
         if not equals or not names:
-            raise ValueError(f"--columns-as takes COLUMN=number or COLUMN=text, got {given!r}.")
+            raise ValueError(f"--columns-as takes COLUMN=number or COLUMN=text, got {pair!r}.")
         kinds |= {name: kind for name in names.split(",")}
     return kinds
 
 
-def names_in(given: list[str], columns: list[str]) -> list[str]:
+def names_in(values: list[str], columns: list[str]) -> list[str]:
     """Names of columns, of which one value may hold several with commas between them."""
     names = []
-    for value in given:
+    for value in values:
         names += [value] if value in columns else [name.strip() for name in value.split(",")]
     return names

@@ -2,87 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 from clearbands.apps.cli import console
-from clearbands.apps.cli.class_target import is_classifier
-from clearbands.apps.cli.classes import refuse_for_classes
-from clearbands.apps.cli.models import load_any, read_for
-from clearbands.apps.cli.options import (
-    Data,
-    Decimal,
-    Encoding,
-    Engine,
-    Jobs,
-    Keep,
-    KnownId,
-    Model,
-    NoFormulas,
-    Scheduler,
-    Separator,
-    TableOut,
-    Work,
-    asked_of,
-    engine_of,
-    refuse_engine,
-)
+from clearbands.apps.cli.opened import load_model, read_for
+from clearbands.apps.cli.options import Data, Jobs, Model, TableOut, TextFile, Workers, option
+from clearbands.apps.questions import QUESTIONS
 from clearbands.apps.reading import files
 from clearbands.apps.reading.formats import STREAM
 from clearbands.engine.progress import listening
 
 
+def _question(name: str, more: str = "") -> Any:
+    question = QUESTIONS[name]
+    return option(f"--{name}", question.words + more, question.value)
+
+
+OR_COLUMN = " A number or a column."
+
+
+@dataclass(frozen=True)
+class Questioned:
+    """What is asked about the rows, as it was typed; checked when it is made."""
+
+    level: Annotated[list[float], _question("level")] = field(default_factory=list)
+    side: Annotated[str, _question("side")] = "both"
+    tails: Annotated[str | None, _question("tails")] = None
+    quantile: Annotated[list[float], _question("quantile")] = field(default_factory=list)
+    above: Annotated[list[str], _question("above", OR_COLUMN)] = field(default_factory=list)
+    below: Annotated[list[str], _question("below", OR_COLUMN)] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.questions()
+
+    def questions(self, **thresholds: Any) -> Any:
+        """With the thresholds `above` and `below` by their names."""
+        from clearbands.prediction.questions import Questions, tails_in
+
+        tails = None if self.tails is None else tails_in("--tails", self.tails)
+        return Questions(self.level, self.side, self.quantile, tails=tails, **thresholds)
+
+
 def predict(
     model: Model,
     data: Data,
-    out: TableOut,
-    level: Annotated[
-        list[float],
-        typer.Option(
-            "--level", metavar="LEVEL", help="Other levels than those of the fit; repeatable."
-        ),
-    ] = [],  # noqa: B006
-    side: Annotated[
-        str,
-        typer.Option(
-            "--side", metavar="SIDE", help="lower or upper: one bound, which holds at the level."
-        ),
-    ] = "both",
-    tails: Annotated[
-        str | None,
-        typer.Option(
-            "--tails",
-            metavar="BELOW:ABOVE",
-            help="Shares of targets below and above, such as 0.02:0.08, instead of a level.",
-        ),
-    ] = None,
-    quantile: Annotated[
-        list[float],
-        typer.Option("--quantile", metavar="SHARE", help="Such as 0.1; repeat for several."),
-    ] = [],  # noqa: B006
-    above: Annotated[
-        list[str],
-        typer.Option(
-            "--above", metavar="VALUE", help="The chance to exceed it: a number or a column."
-        ),
-    ] = [],  # noqa: B006
-    below: Annotated[
-        list[str],
-        typer.Option(
-            "--below", metavar="VALUE", help="The chance to be below: a number or a column."
-        ),
-    ] = [],  # noqa: B006
-    keep: Keep = [],  # noqa: B006
-    no_formulas: NoFormulas = False,
-    row_id: KnownId = None,
-    separator: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
+    output: TableOut,
+    questioned: Questioned,
+    text: TextFile,
+    workers: Workers,
     jobs: Jobs = None,
-    engine: Engine = None,
-    scheduler: Scheduler = None,
-    work: Work = None,
 ) -> None:
     """Write the prediction, its bounds and why they are wide for every row.
 
@@ -97,37 +66,22 @@ def predict(
     class with its probability; the entropies aleatoric and epistemic in bits, epistemic_share,
     dominant and unfamiliar.
     """
-    from clearbands.apps.cli.predict_files import predict_files, table_in_files
-    from clearbands.apps.cli.predicting import Wanted
+    from clearbands.apps.cli.predicting import Wanted, predict_files, table_in_files
+    from clearbands.apps.tasks import task_of
 
-    files.check_output(out, inputs=[model, data], table=True)
-    asked = asked_of(separator, decimal, encoding)
-    wanted = Wanted(
-        tuple(level),
-        side,
-        tuple(quantile),
-        tuple(above),
-        tuple(below),
-        tuple(keep),
-        row_id,
-        tails,
-    )
-    fitted = load_any(model)
-    if is_classifier(fitted):
-        refuse_for_classes(
-            side=side != "both", tails=tails, quantile=quantile, above=above, below=below
-        )
+    files.check_output(output.out, inputs=[model, data], table=True)
+    fitted, wanted = load_model(model, of_classes=True), Wanted(questioned, output)
+    task_of(fitted).check(vars(questioned), "--")
     table_on_disk = table_in_files(data, fitted)
     if table_on_disk is not None:
-        workers = engine_of(engine, scheduler, jobs)
-        predict_files(model, wanted, table_on_disk, out, workers, work, no_formulas=no_formulas)
+        predict_files(model, wanted, table_on_disk, workers.make_engine(jobs), workers.work)
         n_rows = table_on_disk.n_rows
     else:
-        refuse_engine(engine, scheduler, work)
-        reading = read_for(data, asked, fitted)
+        workers.refuse()
+        reading = read_for(data, text, fitted)
         with console.progress_bar() as progress, listening(progress):
             table = wanted.table(fitted, reading)
-            files.write_table(table, out, no_formulas=no_formulas)
+            files.write_table(table, output.out, no_formulas=output.no_formulas)
         n_rows = reading.frame.height
-    if out != STREAM:
-        console.say(f"Wrote {out} ({n_rows} rows).")
+    if output.out != STREAM:
+        console.say(f"Wrote {output.out} ({n_rows} rows).")

@@ -1,102 +1,178 @@
-"""What predict does with rows: the questions it was asked, and the table of answers."""
+"""What predict does with rows: in memory, or for a table in parquet files a task for each piece."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
-from clearbands.apps.cli.class_target import is_classifier
-from clearbands.apps.cli.classes import class_table
-from clearbands.apps.cli.models import features_in, groups_in, kept_columns
-from clearbands.apps.cli.options import names_in
+import numpy as np
+import polars as pl
+
+from clearbands.apps.cli import console
+from clearbands.apps.cli.opened import Opened, load_model
+from clearbands.apps.cli.options import TableOut
+from clearbands.apps.cli.predict import Questioned
 from clearbands.apps.reading.choosing import take_target
-from clearbands.apps.reading.reading import Reading
+from clearbands.apps.reading.dialect import Dialect
+from clearbands.apps.reading.features import fitted_columns, kinds_of
+from clearbands.apps.reading.files import for_spreadsheets
+from clearbands.apps.reading.formats import FORMATS, STREAM
+from clearbands.apps.reading.formulas import without_formulas
+from clearbands.apps.reading.reading import Reading, in_kinds
+from clearbands.engine.progress import listening, report
+from clearbands.persistence.writing import written_whole
+from clearbands.scaling.engines import Engine
+from clearbands.scaling.rows import FileColumns, PieceRows, write_table
+from clearbands.scaling.running import make_all
+from clearbands.scaling.source import ParquetTable, open_table
+from clearbands.scaling.store import Store
 
-if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-
-    from clearbands.prediction.questions import Questions
-    from clearbands.regressor import ClearRegressor
-
+PIECE = 2**16  # rows of a file
 ROWS_AT_ONCE = 10_000  # between two steps of the progress bar
+TEXTS = ("text", "any")  # kinds of columns that may be text
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """As it was typed; refused when it is made, which is before the work."""
+    """What is asked about the rows, and what goes into the output besides."""
 
-    levels: tuple[float, ...] = ()
-    side: str = "both"
-    quantiles: tuple[float, ...] = ()
-    above: tuple[str, ...] = ()
-    below: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
-    row_id: str | None = None
-    tails: str | None = None
+    questioned: Questioned
+    output: TableOut
 
-    def __post_init__(self) -> None:
-        self._questions()
+    @property
+    def words(self) -> dict[str, Any]:
+        """All that decides what a row of the output holds."""
+        return vars(self.questioned) | {"keep": self.output.keep, "row_id": self.output.row_id}
 
     def table(self, model: Any, reading: Reading) -> pl.DataFrame:
         """The answers for all rows, and the columns that are carried along."""
-        names = names_in(list(self.keep), reading.frame.columns)
-        kept = kept_columns(model, reading, names, self.row_id)
-        X = features_in(model, reading)
-        if is_classifier(model):
-            table = class_table(model, X, list(self.levels))
-        else:
-            values = _values(self.above, reading), _values(self.below, reading)
-            table = _predict(model, X, groups_in(model, reading), self._questions(*values))
-        twice = next((column.name for column in kept if column.name in table.columns), None)
+        rows = Opened(model, reading)
+        questions = self.questioned.questions(
+            above=_thresholds(self.questioned.above, reading),
+            below=_thresholds(self.questioned.below, reading),
+        )
+        tables = []
+        for start in range(0, rows.X.height, ROWS_AT_ONCE):
+            report("predicting", start, rows.X.height)
+            stop = start + ROWS_AT_ONCE
+            groups = None if rows.groups is None else rows.groups[start:stop]
+            piece = rows.task.predict(rows.X[start:stop], questions.rows(start, stop), groups)
+            tables.append(piece.frame())
+        table, carried = pl.concat(tables), rows.carried(self.output)
+        twice = next((column.name for column in carried if column.name in table.columns), None)
         if twice is not None:
             raise ValueError(
                 f"The output has a column {twice!r} of its own; rename that of the data."
             )
-        return table.select(*kept, *table.columns)
-
-    def _questions(
-        self,
-        above: dict[str, float | np.ndarray] | None = None,
-        below: dict[str, float | np.ndarray] | None = None,
-    ) -> Questions:
-        from clearbands.prediction.questions import Questions, tails_in
-
-        return Questions(
-            self.levels,
-            self.side,
-            self.quantiles,
-            above or {},
-            below or {},
-            None if self.tails is None else tails_in("--tails", self.tails),
-        )
+        return table.select(*carried, *table.columns)
 
 
-def _values(given: Sequence[str], reading: Reading) -> dict[str, float | np.ndarray]:
+def _thresholds(values: Sequence[str], reading: Reading) -> dict[str, float | np.ndarray]:
     """Each a number, or a column with one for every row."""
-    found: dict[str, float | np.ndarray] = {}
-    for name in given:
+    thresholds: dict[str, float | np.ndarray] = {}
+    for name in values:
         try:
-            found[name] = float(name)
+            thresholds[name] = float(name)
         except ValueError:
-            found[name] = take_target(reading, name, what="The column")
-    return found
+            thresholds[name] = take_target(reading, name, what="The column")
+    return thresholds
 
 
-def _predict(
-    model: ClearRegressor, X: pl.DataFrame, groups: np.ndarray | None, questions: Questions
-) -> pl.DataFrame:
-    import polars as pl
+@dataclass(frozen=True)
+class PredictRows(PieceRows):
+    """A file of predictions for every piece of the table."""
 
-    from clearbands.engine.progress import report
-    from clearbands.prediction.predictions import predict
+    model: str  # its file
+    wanted: Wanted
 
-    tables = []
-    for start in range(0, X.height, ROWS_AT_ONCE):
-        report("predicting", start, X.height)
-        stop = start + ROWS_AT_ONCE
-        labels = None if groups is None else groups[start:stop]
-        rows = questions.rows(start, stop)
-        tables.append(predict(model, X[start:stop], rows, labels).frame())
-    return pl.concat(tables)
+    def name(self, number: int) -> str:
+        return self._named("predicted", number, "parquet")
+
+    def make(self, number: int, stop: np.ndarray) -> None:
+        model = _loaded(self.model)
+        frame = in_kinds(self.read(number), fitted_columns(model))
+        reading = Reading(frame, self.pieces[number].file, "parquet", Dialect(), "")
+        table = self.wanted.table(model, reading)
+        self.store.write_table(self.name(number), table)
+
+    def files(self) -> list[Path]:
+        """In the order of the rows."""
+        return [self.store.path(self.name(number)) for number in range(self.count)]
+
+
+def table_in_files(data: Path, model: Any) -> ParquetTable | None:
+    """The table, if its files are parquet and hold what the model needs as it needs it.
+
+    None leaves it to be read into memory, where text that should be numbers can be mended.
+    """
+    is_parquet = FORMATS.get(data.suffix.lower()) == "parquet"
+    if not data.exists() or not (is_parquet or data.is_dir()):
+        return None
+    table = open_table(data)
+    schema = pl.scan_parquet(table.files[0]).collect_schema()
+    texts = {name for name, dtype in schema.items() if dtype == pl.String}
+    mended = [n for n, kind in kinds_of(model).items() if n in texts and kind not in TEXTS]
+    return None if mended and not data.is_dir() else table
+
+
+def predict_files(
+    model: Path,
+    wanted: Wanted,
+    table: ParquetTable,
+    engine: Engine,
+    work: Path | None,
+) -> None:
+    """Write the predictions; pieces that an earlier run wrote to `work` are not made again."""
+    with _folder(work) as folder, console.progress_bar() as progress, listening(progress):
+        digest = hashlib.sha256(model.read_bytes()).hexdigest()
+        store = Store(str(folder.resolve())).below(
+            "predictions", fingerprint=table.fingerprint, model=digest, wanted=wanted.words
+        )
+        write_table(store, table, FileColumns(list(table.columns)))
+        try:
+            engine.check(store.folder)
+            stage = PredictRows(store, PIECE, str(model.resolve()), wanted)
+            make_all(stage, engine, "predicting")
+        finally:
+            engine.close()
+        _join(stage.files(), wanted.output)
+
+
+def _join(parts: list[Path], output: TableOut) -> None:
+    """One table of many, which are never in memory together."""
+    out, no_formulas = output.out, output.no_formulas
+    whole = for_spreadsheets(pl.scan_parquet(parts), out, no_formulas=no_formulas)
+    if out == STREAM:
+        for number, part in enumerate(parts):
+            piece = pl.read_parquet(part).lazy()
+            piece = without_formulas(piece) if no_formulas else piece
+            console.write(piece.collect().write_csv(include_header=number == 0))
+        return
+    sinks: dict[str, Any] = {
+        ".csv": whole.sink_csv,
+        ".parquet": whole.sink_parquet,
+        ".feather": whole.sink_ipc,
+    }
+    with written_whole(out) as unfinished:
+        sinks[out.suffix.lower()](unfinished)
+
+
+@contextmanager
+def _folder(work: Path | None) -> Iterator[Path]:
+    if work is not None:
+        work.mkdir(parents=True, exist_ok=True)
+        yield work
+        return
+    with tempfile.TemporaryDirectory(prefix="clearbands-") as path:
+        yield Path(path)
+
+
+@lru_cache(maxsize=2)
+def _loaded(path: str) -> Any:
+    return load_model(Path(path), of_classes=True)

@@ -8,59 +8,38 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clearbands.apps.cli import console
-from clearbands.apps.cli.class_target import is_classifier
-from clearbands.apps.cli.classes import known_classes
 from clearbands.apps.cli.command import as_typed
-from clearbands.apps.cli.models import (
-    count_seen,
-    drop_rows,
-    features_in,
-    groups_in,
-    load_any,
-    origin_of,
-    read_for,
-    target_of,
-    unseen_rows,
-)
+from clearbands.apps.cli.opened import Opened
 from clearbands.apps.cli.options import (
     Data,
-    Decimal,
-    DropMissingTarget,
-    Encoding,
     KnownTarget,
     Model,
-    Separator,
+    PageOut,
+    TextFile,
     Unit,
-    asked_of,
+    column,
 )
 from clearbands.apps.reading import files
-from clearbands.apps.reading.choosing import take_column, take_target
-from clearbands.apps.reading.reading import Reading
+from clearbands.apps.reading.choosing import take_column
 
 if TYPE_CHECKING:
     import numpy as np
     import polars as pl
 
-    from clearbands.regressor import ClearRegressor
+    from clearbands.apps.tasks import Task
 
 
 def report(
     ctx: typer.Context,
     model: Model,
     data: Data,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page, a .html file.")],
+    out: PageOut,
+    text: TextFile,
     target: KnownTarget = None,
     unit: Unit = "",
     by: Annotated[
-        str | None,
-        typer.Option(
-            "--by", metavar="COLUMN", help="Compare coverage between the groups it names."
-        ),
+        str | None, column("--by", "Compare coverage between the groups it names.")
     ] = None,
-    drop_missing_target: DropMissingTarget = False,
-    separator: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
 ) -> None:
     """Write one page about the model on rows it has not seen.
 
@@ -68,75 +47,60 @@ def report(
     is one file that needs no network.
     """
     files.check_output(out, inputs=[model, data])
-    asked = asked_of(separator, decimal, encoding)
-    fitted = load_any(model)
-    reading = read_for(data, asked, fitted)
-    target = target_of(fitted, target)
-    if drop_missing_target:
-        reading = drop_rows(reading, target)
-    y: Any = (
-        known_classes(fitted, reading, target)
-        if is_classifier(fitted)
-        else take_target(reading, target)
-    )
-    labels = _compared(fitted, reading, by)
-    X = features_in(fitted, reading)
-    n_given, new = len(y), unseen_rows(fitted, X, y)
+    rows = Opened.from_files(model, data, text, of_classes=True)
+    y, labels, X = rows.y(target), _compared(rows, by), rows.X
+    n, new = len(y), rows.new_rows(X, y)
+    origin = {}
     if new is not None:
         X, y = X.filter(new), y[new]
-        if labels is not None:
-            labels = [label for label, is_new in zip(labels, new, strict=True) if is_new]
-    seen = count_seen(fitted, X, y)
+        labels = None if labels is None else labels[new]
+        origin["Rows left out"] = f"{n - len(y):,} of {n:,}, on which the model was fitted"
+    n_seen = rows.count_seen(X, y)
+    if n_seen:
+        origin["Rows seen in fit"] = f"{n_seen:,} of {len(y):,}"
     write_report(
         out,
-        fitted,
+        rows.task,
         X,
         y,
-        target=target,
-        unit=unit or _unit_of(fitted),
+        target=rows.target(target),
+        unit=unit or rows.origin.unit,
         by=labels,
-        n_seen=seen,
+        n_seen=n_seen,
         origin={
             "Command": as_typed(ctx),
-            "Data": reading.fingerprint,
+            "Data": rows.reading.fingerprint,
             "Model file": files.fingerprint(model),
-            **_history(fitted, model),
-            **({"Rows seen in fit": f"{seen:,} of {len(y):,}"} if seen else {}),
-            **({} if new is None else {"Rows left out": _left_out(n_given, len(y))}),
+            **_history(rows, model),
+            **origin,
         },
     )
 
 
-def _left_out(n_given: int, n: int) -> str:
-    return f"{n_given - n:,} of {n_given:,}, on which the model was fitted"
-
-
-def _compared(model: ClearRegressor, reading: Reading, by: str | None) -> Any:
+def _compared(rows: Opened, by: str | None) -> np.ndarray | None:
     """The labels to compare, which are those that the model needs where it needs some."""
-    needed, origin = groups_in(model, reading), origin_of(model)
-    if needed is None:
-        return None if by is None else take_column(reading.frame, by, reading.name).to_list()
-    if by is not None and origin is not None and by != origin.calibration_groups:
+    import numpy as np
+
+    if rows.groups is None:
+        if by is None:
+            return None
+        labels = take_column(rows.reading.frame, by, rows.reading.name)
+        return np.array(labels.to_list(), dtype=object)
+    if by is not None and by != rows.origin.calibration_groups:
         raise ValueError(
-            f"The model was calibrated by the groups of {origin.calibration_groups!r}, and the "
-            "report compares those: leave --by out."
+            f"The model was calibrated by the groups of {rows.origin.calibration_groups!r}, and "
+            "the report compares those: leave --by out."
         )
-    return needed
+    return rows.groups
 
 
-def _unit_of(model: ClearRegressor) -> str:
-    origin = origin_of(model)
-    return "" if origin is None else origin.unit
-
-
-def _history(model: ClearRegressor, path: Path) -> dict[str, str]:
+def _history(rows: Opened, path: Path) -> dict[str, str]:
     """With what, when and on what the model was fitted, as far as it is known."""
     from clearbands.persistence.model_file import read_header
 
-    header = read_header(path)
+    header, origin = read_header(path), rows.origin
     versions = ", ".join(f"{name} {header[name]}" for name in header if name != "format")
-    origin = origin_of(model)
-    if origin is None:
+    if not origin.fitted:
         return {"Fitted with": versions}
     return {
         "Fitted with": versions,
@@ -145,17 +109,8 @@ def _history(model: ClearRegressor, path: Path) -> dict[str, str]:
     }
 
 
-def write_report(path: Path, model: Any, X: pl.DataFrame, y: np.ndarray, **words: Any) -> None:
+def write_report(path: Path, task: Task, X: pl.DataFrame, y: np.ndarray, **words: Any) -> None:
     """Write the page about these rows; `words` are those of `make_report`."""
     with console.working("Writing the report"):
-        if is_classifier(model):
-            from clearbands.apps.report.classes import make_class_report
-
-            words.pop("unit", None)
-            page = make_class_report(model, X, y, **words)
-        else:
-            from clearbands.apps.report import make_report
-
-            page = make_report(model, X, y, **words)
-        page.save(path)
+        task.make_report(X, y, **words).save(path)
     console.say(f"Wrote {path} (a report on {len(y)} rows).")

@@ -5,52 +5,37 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from clearbands.apps.cli import console
-from clearbands.apps.cli.models import load_any
-from clearbands.apps.cli.options import Model, Port
+from clearbands.apps.cli.opened import load_model
+from clearbands.apps.cli.options import Model, Port, option
 from clearbands.apps.web.limits import Limits
 
 
 def serve(
     model: Model,
     port: Port = 8000,
-    host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="0.0.0.0 for all networks.")
-    ] = "127.0.0.1",
+    host: Annotated[str, option("--host", "0.0.0.0 for all networks.", "ADDRESS")] = "127.0.0.1",
     token_env: Annotated[
-        str | None,
-        typer.Option("--token-env", metavar="NAME", help="Environment variable with the token."),
+        str | None, option("--token-env", "Environment variable with the token.", "NAME")
     ] = None,
     token_file: Annotated[
-        Path | None, typer.Option("--token-file", metavar="FILE", help="File with the token.")
+        Path | None, option("--token-file", "File with the token.", "FILE")
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(
-            "--allow-host", metavar="NAME", help="Without a token: a name it is asked for under."
-        ),
+        option("--allow-host", "Without a token: a name it is asked for under.", "NAME"),
     ] = None,
     allow_update: Annotated[
         bool,
-        typer.Option(
+        option(
             "--allow-update",
-            help="Take rows with their true values at /update, and write the model with them.",
+            "Take rows with their true values at /update, and write the model with them.",
         ),
     ] = False,
-    workers: Annotated[
-        int, typer.Option("--workers", min=1, metavar="N", help="Processes that share the model.")
-    ] = 1,
-    max_rows: Annotated[
-        int, typer.Option("--max-rows", min=1, metavar="N", help="Of one request.")
-    ] = Limits.rows,
-    max_bytes: Annotated[
-        int, typer.Option("--max-bytes", min=1, metavar="N", help="Of one request.")
-    ] = Limits.bytes,
-    timeout: Annotated[
-        float, typer.Option("--timeout", metavar="SECONDS", help="For one request.")
-    ] = Limits.seconds,
+    workers: Annotated[int, option("--workers", "Processes that share the model.", "N", min=1)] = 1,
+    max_rows: Annotated[int, option("--max-rows", "Of one request.", "N", min=1)] = Limits.rows,
+    max_bytes: Annotated[int, option("--max-bytes", "Of one request.", "N", min=1)] = Limits.bytes,
+    timeout: Annotated[float, option("--timeout", "For one request.", "SECONDS")] = Limits.seconds,
 ) -> None:
     """Answer requests over HTTP: /predict, /model, /metrics, /health, /ready, /docs for people.
 
@@ -72,7 +57,13 @@ def serve(
     token = read_token(token_env, token_file)
     hosts = None if token else serving.own_hosts(host, allow_host or ())
     load = serving.loader(
-        model, lambda: load_any(model), token, hosts, limits, workers, allow_updates=allow_update
+        model,
+        lambda: load_model(model, of_classes=True),
+        token,
+        hosts,
+        limits,
+        workers,
+        allow_updates=allow_update,
     )
     listener = server.listen(host, port)
     make_app = load()

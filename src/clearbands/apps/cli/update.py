@@ -5,52 +5,42 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from clearbands.apps.cli import console
-from clearbands.apps.cli.in_time import in_order, time_of
-from clearbands.apps.cli.models import (
-    count_seen,
-    features_in,
-    groups_in,
-    load_model,
-    read_for,
-    target_of,
-)
-from clearbands.apps.cli.options import (
-    Data,
-    Decimal,
-    Encoding,
-    KnownTarget,
-    KnownTime,
-    Lead,
-    Model,
-    Rate,
-    Separator,
-    Window,
-    asked_of,
-)
+from clearbands.apps.cli.opened import Opened
+from clearbands.apps.cli.options import Data, KnownTarget, KnownTime, Model, TextFile, option
 from clearbands.apps.reading import files
-from clearbands.apps.reading.choosing import take_target
 
 
 def update(
     model: Model,
     data: Data,
+    text: TextFile,
     target: KnownTarget = None,
     time: KnownTime = None,
-    window: Window = None,
-    rate: Rate = None,
-    lead: Lead = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="FILE", help="Write another model file; by default MODEL itself."
+    window: Annotated[
+        int | None,
+        option("--window", "How many of the last rows count; at first 1000.", "N", min=1),
+    ] = None,
+    rate: Annotated[
+        float | None,
+        option(
+            "--rate",
+            "How much one row moves the share of its side; by default a twentieth of it.",
+            "NUMBER",
         ),
     ] = None,
-    separator: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
+    lead: Annotated[
+        int | None,
+        option(
+            "--lead",
+            "How many rows pass until a true value is known; at first the gap and 1.",
+            "N",
+            min=1,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, option("--out", "Write another model file; by default MODEL itself.", "FILE")
+    ] = None,
 ) -> None:
     """Calibrate on with rows whose true values have become known, in the order of time.
 
@@ -60,26 +50,13 @@ def update(
     from clearbands.persistence.model_file import save
 
     files.check_output(out or model, inputs=[data])
-    asked = asked_of(separator, decimal, encoding)
-    fitted = load_model(model)
-    reading = read_for(data, asked, fitted)
-    labels: dict[str, Any] = {}
-    column = time_of(fitted, time)
-    if column is not None:
-        reading = in_order(reading, column)
-        labels["time"] = reading.frame[column].to_numpy()
-    y = take_target(reading, target_of(fitted, target))
-    X = features_in(fitted, reading)
-    count_seen(fitted, X, y)
-    fitted.update(
-        X,
-        y,
-        calibration_groups=groups_in(fitted, reading),
-        window=window,
-        rate=rate,
-        lead=lead,
-        **labels,
-    )
-    save(fitted, out or model)
-    console.show_updates(fitted, f"{console.title_of(data)}, {console.count(len(y), 'row')}")
+    rows, column = Opened.from_files(model, data, text).in_time(time)
+    labels: dict[str, Any] = {"calibration_groups": rows.groups}
+    if column:
+        labels["time"] = rows.reading.frame[column].to_numpy()
+    y = rows.y(target)
+    rows.count_seen(rows.X, y)
+    rows.model.update(rows.X, y, window=window, rate=rate, lead=lead, **labels)
+    save(rows.model, out or model)
+    console.show_updates(rows.model, f"{console.title_of(data)}, {console.count(len(y), 'row')}")
     console.say(f"Wrote {out or model}.")

@@ -1,18 +1,21 @@
-"""Whether a target holds numbers or classes, and what is said about it."""
+"""What the commands remark about a table that is to be learned from: its target, its copies."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clearbands.apps.reading.choosing import holds_classes, take_classes, take_target
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from clearbands.apps.reading.reading import Reading
 
-MOST_SHOWN = 6  # classes in one line
+MOST_NAMED = 6  # classes in one line
 FEW = 10  # whole numbers that may be classes
+MOST_ROWS = 200_000  # that are compared before a fit; more of them would take seconds
 
 
 def take_y(reading: Reading, target: str, task: str | None) -> np.ndarray:
@@ -32,15 +35,15 @@ def words_about(target: str, y: np.ndarray, task: str | None) -> str:
         return _words_about_numbers(target, y) if task is None else ""
     names, counts = np.unique(y, return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    shown = ", ".join(f"{names[i]!s} ({counts[i]:,})" for i in order[:MOST_SHOWN])
-    left = len(names) - MOST_SHOWN
+    listed = ", ".join(f"{names[i]!s} ({counts[i]:,})" for i in order[:MOST_NAMED])
+    left = len(names) - MOST_NAMED
     more = f" and {left:,} more" if left > 0 else ""
     is_text = y.dtype.kind == "U" and not set(names.tolist()) <= {"true", "false"}
     way_out = (
         "" if task is not None or is_text else "; --task regression predicts intervals instead"
     )
     noun = "class" if len(names) == 1 else "classes"
-    return f"The target {target!r} holds {len(names):,} {noun}: {shown}{more}{way_out}."
+    return f"The target {target!r} holds {len(names):,} {noun}: {listed}{more}{way_out}."
 
 
 def _words_about_numbers(target: str, y: np.ndarray) -> str:
@@ -54,6 +57,20 @@ def _words_about_numbers(target: str, y: np.ndarray) -> str:
     )
 
 
-def is_classifier(model: Any) -> bool:
-    """Whether a fitted model predicts classes."""
-    return hasattr(model, "classes_")
+def words_about_copies(X: pl.DataFrame, y: np.ndarray, *, in_fit: bool) -> str | None:
+    """A sentence about copies; None where there are none, or where `fit` warns of them itself."""
+    from clearbands.rows.copies import MANY_COPIES, count_copies
+    from clearbands.tables.encoder import TableEncoder
+
+    n = len(y)
+    if n > MOST_ROWS:
+        return None
+    n_copies = count_copies(np.asarray(TableEncoder().fit_transform(X), float), y)
+    if n_copies == 0 or (in_fit and n_copies > MANY_COPIES * n):
+        return None
+    return (
+        f"{n_copies:,} of {n:,} rows have a copy among the others, with the same columns and the "
+        "same target. If these are the same observations, drop the copies; if they belong "
+        "together (visits of one patient, rooms of one house), name the column that says so with "
+        "--groups COLUMN."
+    )

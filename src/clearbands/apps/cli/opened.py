@@ -1,0 +1,194 @@
+"""Model files, and tables read as their models need them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clearbands.apps.cli import console
+from clearbands.apps.cli.options import TableOut, TextFile, names_in
+from clearbands.apps.reading.choosing import take_column, take_features
+from clearbands.apps.reading.dates import read_dates
+from clearbands.apps.reading.reading import Reading, read_table, reading_in_words
+from clearbands.apps.tasks import Classification, Task, task_of
+from clearbands.rows.messages import row_name, rows_stand_as
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+
+    from clearbands.persistence.origin import Origin
+
+
+def load_model(path: Path, *, of_classes: bool = False) -> Any:
+    """The model in a file, of numbers or also `of_classes`, that knows its columns by name."""
+    from clearbands.classifier import ClearClassifier
+    from clearbands.persistence.model_file import ModelFileError, load
+    from clearbands.regressor import ClearRegressor
+
+    model = load(path)
+    if not isinstance(model, ClearRegressor | ClearClassifier):
+        raise ModelFileError(
+            f"{path} holds a {type(model).__name__}; the command needs a ClearRegressor or a "
+            "ClearClassifier."
+        )
+    if not hasattr(model, "feature_names_in_"):
+        raise ModelFileError(
+            f"{path} was fitted on an array without column names; fit it on a table to use it "
+            "with files."
+        )
+    if isinstance(model, ClearClassifier) and not of_classes:
+        raise ModelFileError(
+            f"{path} predicts classes, and this command is for numbers: classes have predict, "
+            "evaluate, report and serve."
+        )
+    return model
+
+
+def read_for(data: Path, text: TextFile, *models: Any) -> Reading:
+    """The table, with its columns in the kinds of the models; what was mended is said."""
+    from clearbands.apps.reading.features import fitted_columns
+
+    reading = read_table(data, asked=text.asked, fitted=fitted_columns(*models))
+    for words in reading_in_words(reading):
+        console.complain(f"Warning: {words}")
+    return reading
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A model, and a table whose rows it is asked about."""
+
+    model: Any
+    reading: Reading
+
+    @classmethod
+    def from_files(
+        cls, model: Path, data: Path, text: TextFile, *, of_classes: bool = False
+    ) -> Opened:
+        fitted = load_model(model, of_classes=of_classes)
+        return cls(fitted, read_for(data, text, fitted))
+
+    @property
+    def task(self) -> Task:
+        return task_of(self.model)
+
+    @property
+    def origin(self) -> Origin:
+        from clearbands.persistence.origin import origin_of
+
+        return origin_of(self.model)
+
+    @cached_property
+    def X(self) -> pl.DataFrame:
+        """The columns that the model needs."""
+        names = list(self.model.feature_names_in_)
+        return take_features(self.reading.frame, names, self.reading.name)
+
+    @cached_property
+    def groups(self) -> np.ndarray | None:
+        """The labels of the rows, where the model has groups and does not find them for itself."""
+        import numpy as np
+
+        from clearbands.apps.reading.features import group_feature
+
+        group = group_feature(self.model)
+        if group is None:
+            return None
+        labels = take_column(self.reading.frame, group.name, self.reading.name)
+        return np.array(labels.to_list(), dtype=object)
+
+    def target(self, name: str | None) -> str:
+        """The name of the target: as the user says, or else as the model knows it."""
+        if not name and not self.origin.target:
+            raise ValueError(
+                "The model does not know the name of its target; give it with --target."
+            )
+        return name or self.origin.target
+
+    def y(self, target: str | None) -> np.ndarray:
+        """The true values, or classes."""
+        return self.task.take_target(self.reading, self.target(target))
+
+    def carried(self, output: TableOut) -> list[pl.Series]:
+        """The columns to carry along: what names the rows first."""
+        columns = self.reading.frame.columns
+        row_id = output.row_id or (self.origin.id if self.origin.id in columns else None)
+        names = dict.fromkeys([*([row_id] if row_id else []), *names_in(output.keep, columns)])
+        return [take_column(self.reading.frame, name, self.reading.name) for name in names]
+
+    def in_time(self, column: str | None) -> tuple[Opened, str]:
+        """With the rows in the order of a column, by default of the one that the model knows."""
+        name = column or self.origin.time
+        return (replace(self, reading=in_order(self.reading, name)) if name else self), name
+
+    def new_rows(self, X: pl.DataFrame, y: np.ndarray) -> np.ndarray | None:
+        """(n,) booleans: the rows to score, where the model has seen some and knows which.
+
+        None where it has seen none, cannot tell which, or leaves too few for a report.
+        """
+        from clearbands.apps.report.facts import FEWEST_ROWS
+
+        seen = self.origin.find_seen(X, y)
+        if seen is None or not seen.any() or (~seen).sum() < FEWEST_ROWS:
+            return None
+        console.complain(
+            f"Warning: The model was fitted on {seen.sum():,} of these {len(y):,} rows. They say "
+            f"nothing about new ones and are left out: the scores are those of the other "
+            f"{(~seen).sum():,}."
+        )
+        return ~seen
+
+    def count_seen(self, X: pl.DataFrame, y: np.ndarray) -> int:
+        """How many of the rows the model was fitted on; if they are many, it is said loudly."""
+        from clearbands.persistence.origin import are_many
+
+        n_seen = self.origin.count_seen(X, y)
+        if are_many(n_seen, len(y)):
+            which = f"ALL {n_seen:,}" if n_seen == len(y) else f"{n_seen:,} of {len(y):,}"
+            console.complain(
+                f"Warning: THE MODEL HAS SEEN THESE ROWS. It was fitted on {which}, "
+                "and they say nothing about new ones: intervals look better here than they are. "
+                "Use rows that were kept from the fit (fit --report keeps some)."
+            )
+        return n_seen
+
+
+def is_classifier(opened: Opened) -> bool:
+    return isinstance(opened.task, Classification)
+
+
+def in_order(reading: Reading, column: str) -> Reading:
+    """The table sorted by a column of dates, times or numbers, which is said where it was not."""
+    import numpy as np
+    import polars as pl
+
+    times = take_column(reading.frame, column, reading.name)
+    strays = reading.mended[column].strays if column in reading.mended else ()
+    if strays:
+        _refuse_time(column, strays[0].row, strays[0].value)
+    if times.null_count():
+        row = row_name(int(times.is_null().arg_true()[0]))
+        raise ValueError(f"The time {column!r} is missing in {row}; remove such rows.")
+    if times.dtype == pl.String:
+        dates = read_dates(times, reading.orders)  # a csv file has told
+        if not dates.is_convincing or dates.strays or dates.doubt:
+            first = dates.strays[0] if dates.strays else None
+            _refuse_time(column, first.row if first else 1, first.value if first else times[0])
+        times = dates.column
+        reading = replace(reading, frame=reading.frame.with_columns(times))
+    if not times.is_sorted():
+        console.say(f"Sorted the rows by {column!r}.")
+        order = np.argsort(times.to_physical().to_numpy(), kind="stable")
+        rows_stand_as(order)
+        return replace(reading, frame=reading.frame[order])
+    return reading
+
+
+def _refuse_time(column: str, row: int, value: str) -> None:
+    raise ValueError(
+        f"The time {column!r} holds {value!r} in row {row}; it must be dates such as 2026-01-31 or "
+        "2026-01-31 13:45, or numbers."
+    )
