@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from clearbands.apps.questions import QUESTIONS
 from clearbands.apps.reading.dialect import Asked
 from clearbands.rows.settings import EngineName
 
@@ -144,6 +145,36 @@ class Workers:
         """Raise where a table that is read whole was given."""
         if self.are_asked:
             raise ValueError("--engine, --scheduler and --work are for tables in parquet files.")
+
+
+def _question(name: str, more: str = "") -> Any:
+    question = QUESTIONS[name]
+    return option(f"--{name}", question.words + more, question.value)
+
+
+OR_COLUMN = " A number or a column."
+
+
+@dataclass(frozen=True)
+class Questioned:
+    """What is asked about the rows, as it was typed; checked when it is made."""
+
+    level: Annotated[list[float], _question("level")] = field(default_factory=list)
+    side: Annotated[str, _question("side")] = "both"
+    tails: Annotated[str | None, _question("tails")] = None
+    quantile: Annotated[list[float], _question("quantile")] = field(default_factory=list)
+    above: Annotated[list[str], _question("above", OR_COLUMN)] = field(default_factory=list)
+    below: Annotated[list[str], _question("below", OR_COLUMN)] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.questions()
+
+    def questions(self, **thresholds: Any) -> Any:
+        """With the thresholds `above` and `below` by their names."""
+        from clearbands.prediction.questions import Questions, tails_in
+
+        tails = None if self.tails is None else tails_in("--tails", self.tails)
+        return Questions(self.level, self.side, self.quantile, tails=tails, **thresholds)
 
 
 def kinds_asked(columns_as: list[str]) -> dict[str, str]:

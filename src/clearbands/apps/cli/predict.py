@@ -2,46 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated, Any
-
 from clearbands.apps.cli import console
 from clearbands.apps.cli.opened import load_model, read_for
-from clearbands.apps.cli.options import Data, Jobs, Model, TableOut, TextFile, Workers, option
-from clearbands.apps.questions import QUESTIONS
+from clearbands.apps.cli.options import Data, Jobs, Model, Questioned, TableOut, TextFile, Workers
 from clearbands.apps.reading import files
 from clearbands.apps.reading.formats import STREAM
 from clearbands.engine.progress import listening
-
-
-def _question(name: str, more: str = "") -> Any:
-    question = QUESTIONS[name]
-    return option(f"--{name}", question.words + more, question.value)
-
-
-OR_COLUMN = " A number or a column."
-
-
-@dataclass(frozen=True)
-class Questioned:
-    """What is asked about the rows, as it was typed; checked when it is made."""
-
-    level: Annotated[list[float], _question("level")] = field(default_factory=list)
-    side: Annotated[str, _question("side")] = "both"
-    tails: Annotated[str | None, _question("tails")] = None
-    quantile: Annotated[list[float], _question("quantile")] = field(default_factory=list)
-    above: Annotated[list[str], _question("above", OR_COLUMN)] = field(default_factory=list)
-    below: Annotated[list[str], _question("below", OR_COLUMN)] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.questions()
-
-    def questions(self, **thresholds: Any) -> Any:
-        """With the thresholds `above` and `below` by their names."""
-        from clearbands.prediction.questions import Questions, tails_in
-
-        tails = None if self.tails is None else tails_in("--tails", self.tails)
-        return Questions(self.level, self.side, self.quantile, tails=tails, **thresholds)
 
 
 def predict(

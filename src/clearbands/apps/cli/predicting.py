@@ -16,8 +16,7 @@ import polars as pl
 
 from clearbands.apps.cli import console
 from clearbands.apps.cli.opened import Opened, load_model
-from clearbands.apps.cli.options import TableOut
-from clearbands.apps.cli.predict import Questioned
+from clearbands.apps.cli.options import Questioned, TableOut
 from clearbands.apps.reading.choosing import take_target
 from clearbands.apps.reading.dialect import Dialect
 from clearbands.apps.reading.features import fitted_columns, kinds_of
