@@ -28,9 +28,9 @@ from clearbands.engine.progress import listening, report
 from clearbands.persistence.writing import written_whole
 from clearbands.scaling.engines import Engine
 from clearbands.scaling.rows import FileColumns, PieceRows, write_table
-from clearbands.scaling.running import make_all
 from clearbands.scaling.source import ParquetTable, open_table
 from clearbands.scaling.store import Store
+from clearbands.scaling.tasks import make_all
 
 PIECE = 2**16  # rows of a file
 ROWS_AT_ONCE = 10_000  # between two steps of the progress bar
