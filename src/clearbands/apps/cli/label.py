@@ -29,7 +29,7 @@ def label(
 
     import polars as pl
 
-    from clearbands.prediction.labelling import rank_by_epistemic
+    from clearbands.prediction.uncertainty import rank_by_epistemic
 
     with console.working("Choosing rows"):
         chosen = rank_by_epistemic(rows.model, X, min(n, X.height))
