@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 from clearbands.apps.cli import console
 from clearbands.apps.cli.opened import Opened, is_classifier
-from clearbands.apps.cli.options import AsJson, Data, KnownTarget, Model, TextFile
+from clearbands.apps.cli.options import (
+    AsJson,
+    Data,
+    DropMissingTarget,
+    KnownTarget,
+    Model,
+    TextFile,
+)
 from clearbands.rows import display
 
 if TYPE_CHECKING:
@@ -18,7 +25,12 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    model: Model, data: Data, text: TextFile, target: KnownTarget = None, as_json: AsJson = False
+    model: Model,
+    data: Data,
+    text: TextFile,
+    target: KnownTarget = None,
+    drop_missing_target: DropMissingTarget = False,
+    as_json: AsJson = False,
 ) -> None:
     """Score the intervals on rows whose target is known and that the model has not seen.
 
@@ -26,6 +38,8 @@ def evaluate(
     (ece), and size and coverage of the sets.
     """
     rows = Opened.from_files(model, data, text, of_classes=True)
+    if drop_missing_target:
+        rows = rows.without_missing(target)
     y, X, groups = rows.y(target), rows.X, rows.groups
     if not is_classifier(rows) and (y == y[0]).all():
         raise ValueError(

@@ -47,7 +47,7 @@ def fit(
         if report.resolve() == out.resolve():
             raise ValueError(f"--report and --out both name {out}; give each a file of its own.")
     from clearbands.apps.cli import fit_files, fitting
-    from clearbands.apps.cli.opened import in_order
+    from clearbands.apps.cli.opened import drop_rows, in_order
 
     needs_memory = {
         "report": report,
@@ -66,7 +66,7 @@ def fit(
         return
     reading = read_table(data, asked=text.asked, columns_as=kinds_asked(choice.columns_as))
     if choice.drop_missing_target:
-        reading = fitting.drop_rows(reading, names.target)
+        reading = drop_rows(reading, names.target)
     if names.time:
         reading = in_order(reading, names.time)
     rows = fitting.choose_rows(reading, names, choice)

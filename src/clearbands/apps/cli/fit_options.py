@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
-from clearbands.apps.cli.options import ColumnsAs, Jobs, Target, Unit, column, names_in, option
+from clearbands.apps.cli.options import (
+    ColumnsAs,
+    DropMissingTarget,
+    Jobs,
+    Target,
+    Unit,
+    column,
+    names_in,
+    option,
+)
 from clearbands.rows.settings import Calibration, PresetName, ScaleName, Task, UnknownGroups
 
 if TYPE_CHECKING:
@@ -63,10 +72,7 @@ class Choice:
     drop: Annotated[list[str], column("--drop", "Do not learn from it; repeat for several.")] = (
         field(default_factory=list)
     )
-    drop_missing_target: Annotated[
-        bool,
-        option("--drop-missing-target", "Leave out rows whose target is missing."),
-    ] = False
+    drop_missing_target: DropMissingTarget = False
     task: Annotated[
         Task | None,
         option(

@@ -17,7 +17,6 @@ from clearbands.apps.cli.remarks import is_classes, take_y, words_about, words_a
 from clearbands.apps.cli.report import write_report
 from clearbands.apps.reading.choosing import (
     choose_features,
-    drop_missing,
     take_column,
     without_values,
 )
@@ -34,20 +33,6 @@ if TYPE_CHECKING:
     from clearbands.apps.reading.understanding import Known
 
 HELD_OUT = 0.2  # of the rows, for a report
-
-
-def drop_rows(reading: Reading, target: str) -> Reading:
-    """The table without the rows whose target is missing, which is said."""
-    left, n_dropped = drop_missing(reading, target)
-    if n_dropped:
-        rows = console.count(n_dropped, "row")
-        strays = reading.mended[target].strays if target in reading.mended else ()
-        such_as = f", such as {strays[0].value!r} in row {strays[0].row}" if strays else ""
-        console.complain(
-            f"Warning: Left out {rows} of {reading.frame.height:,}, whose target {target!r} is "
-            f"missing{such_as}."
-        )
-    return left
 
 
 def choose_rows(reading: Reading, names: Names, choice: Choice) -> Rows:

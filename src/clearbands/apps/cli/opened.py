@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from clearbands.apps.cli import console
 from clearbands.apps.cli.options import TableOut, TextFile, names_in
-from clearbands.apps.reading.choosing import take_column, take_features
+from clearbands.apps.reading.choosing import drop_missing, take_column, take_features
 from clearbands.apps.reading.dates import read_dates
 from clearbands.apps.reading.reading import Reading, read_table, reading_in_words
 from clearbands.apps.tasks import Classification, Task, task_of
@@ -55,6 +55,20 @@ def read_for(data: Path, text: TextFile, *models: Any) -> Reading:
     for words in reading_in_words(reading):
         console.complain(f"Warning: {words}")
     return reading
+
+
+def drop_rows(reading: Reading, target: str) -> Reading:
+    """The table without the rows whose target is missing, which is said."""
+    left, n_dropped = drop_missing(reading, target)
+    if n_dropped:
+        rows = console.count(n_dropped, "row")
+        strays = reading.mended[target].strays if target in reading.mended else ()
+        such_as = f", such as {strays[0].value!r} in row {strays[0].row}" if strays else ""
+        console.complain(
+            f"Warning: Left out {rows} of {reading.frame.height:,}, whose target {target!r} is "
+            f"missing{such_as}."
+        )
+    return left
 
 
 @dataclass(frozen=True)
@@ -118,6 +132,10 @@ class Opened:
         row_id = output.row_id or (self.origin.id if self.origin.id in columns else None)
         names = dict.fromkeys([*([row_id] if row_id else []), *names_in(output.keep, columns)])
         return [take_column(self.reading.frame, name, self.reading.name) for name in names]
+
+    def without_missing(self, target: str | None) -> Opened:
+        """Without the rows whose target is missing."""
+        return replace(self, reading=drop_rows(self.reading, self.target(target)))
 
     def in_time(self, column: str | None) -> tuple[Opened, str]:
         """With the rows in the order of a column, by default of the one that the model knows."""

@@ -45,6 +45,9 @@ KnownTime = Annotated[
     str | None, column("--time", "When rows were; a model fitted with --time knows it.")
 ]
 Unit = Annotated[str, option("--unit", "Of the target, to be shown.", "TEXT")]
+DropMissingTarget = Annotated[
+    bool, option("--drop-missing-target", "Leave out rows whose target is missing.")
+]
 PageOut = Annotated[Path, option("--out", "The page, a .html file.", "FILE")]
 AsJson = Annotated[bool, option("--json", "JSON for machines; infinite values are null.")]
 Jobs = Annotated[

@@ -12,6 +12,7 @@ from clearbands.apps.cli.command import as_typed
 from clearbands.apps.cli.opened import Opened
 from clearbands.apps.cli.options import (
     Data,
+    DropMissingTarget,
     KnownTarget,
     Model,
     PageOut,
@@ -40,6 +41,7 @@ def report(
     by: Annotated[
         str | None, column("--by", "Compare coverage between the groups it names.")
     ] = None,
+    drop_missing_target: DropMissingTarget = False,
 ) -> None:
     """Write one page about the model on rows it has not seen.
 
@@ -48,6 +50,8 @@ def report(
     """
     files.check_output(out, inputs=[model, data])
     rows = Opened.from_files(model, data, text, of_classes=True)
+    if drop_missing_target:
+        rows = rows.without_missing(target)
     y, labels, X = rows.y(target), _compared(rows, by), rows.X
     n, new = len(y), rows.new_rows(X, y)
     origin = {}
