@@ -375,9 +375,9 @@ class ClearRegressor(AnsweringRegressor):
 
     def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the center."""
-        with self._door(X) as (_, encoded):
-            targets = self._targets
-            return targets.center(targets.inner.clip(self.parts_.predict(encoded)))
+        _, encoded = self._read(X)
+        targets = self._targets
+        return targets.center(targets.inner.clip(self.parts_.predict(encoded)))
 
     def _components(self, X: TableLike) -> Components:
         components = self.parts_.components(X)

@@ -101,8 +101,7 @@ class WidthConformal(SplitConformal):
 
     def components(self, X: TableLike) -> Components:
         """Center (n,) and the uncalibrated aleatoric and epistemic widths (n, 2, k)."""
-        with self._door(X) as (_, encoded):
-            return self._components(encoded)
+        return self._components(self._read(X)[1])
 
     def predict_interval(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
         """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""
@@ -133,8 +132,7 @@ class AroundPCS(WidthConformal):
 
     def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the center."""
-        with self._door(X) as (_, encoded):
-            return self.epistemic_.predict(encoded)
+        return self.epistemic_.predict(self._read(X)[1])
 
 
 class _EpistemicOnly(AroundPCS):

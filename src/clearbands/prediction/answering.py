@@ -34,7 +34,6 @@ from clearbands.rows.checks import (
     check_levels,
     check_quantiles,
     is_dask,
-    trusting,
 )
 from clearbands.rows.labels import read_calibration_groups
 from clearbands.rows.messages import renamed
@@ -245,8 +244,8 @@ class AnsweringRegressor(IntervalRegressor):
             A named tuple: `center` (n,), `aleatoric` and `epistemic` (n, 2, k), on the scale of
             `target_transform` where there is one.
         """
-        with self._door(X) as (_, encoded):
-            found = self._components(encoded)
+        _, encoded = self._read(X)
+        found = self._components(encoded)
         return found._replace(center=self._targets.unshifted(found.center))
 
     @renamed(groups="calibration_groups")
@@ -397,9 +396,9 @@ class AnsweringRegressor(IntervalRegressor):
         -------
         unfamiliar : (n,) of bool
         """
-        with self._door(X) as (table, encoded):
-            self._check_familiar()
-            return self._unfamiliar(table, encoded, self._components(encoded))
+        table, encoded = self._read(X)
+        self._check_familiar()
+        return self._unfamiliar(table, encoded, self._components(encoded))
 
     @renamed(groups="calibration_groups")
     def answers(
@@ -436,8 +435,8 @@ class AnsweringRegressor(IntervalRegressor):
         >>> found.quantiles([0.1, 0.5, 0.9]).shape, found.probability(above=0.5).shape
         ((3, 3), (3,))
         """
-        with self._door(X) as (table, encoded):
-            components = self._components(encoded)
+        table, encoded = self._read(X)
+        components = self._components(encoded)
         labels = self._labels(X, calibration_groups, len(components.center))
         calibrated = scale(self.calibrator_, components, labels, calibration_weight)
         rolling = self._rolling  # once: it may be updated in the meantime
@@ -543,9 +542,9 @@ class AnsweringRegressor(IntervalRegressor):
 
     def placed(self, X: TableLike, y: Any, *, calibration_groups: Any = None) -> Placed:
         """Where rows lie in the bands of the fit, whatever was updated since."""
-        with self._door(X) as (table, encoded):
-            components = self._components(encoded)
-            rows = self._check_rows(table, y, reset=False)
+        table, encoded = self._read(X)
+        components = self._components(encoded)
+        rows = self._check_rows(table, y, reset=False)
         targets = self._targets.check(rows.y)
         labels = self._labels(X, calibration_groups, len(rows))
         center, *parts = self._widened(scale(self.calibrator_, components, labels), encoded, table)
@@ -557,8 +556,7 @@ class AnsweringRegressor(IntervalRegressor):
 
     def _unfamiliar(self, table: Any, encoded: Any, components: Components) -> np.ndarray:
         familiar = self._check_familiar()
-        with trusting(table):
-            texts = texts_of_rows(self.encoder_, table)
+        texts = texts_of_rows(self.encoder_, table)
         scores = familiar.scores(encoded, texts, epistemic_width(components))
         return scores > familiar.threshold
 
@@ -616,11 +614,9 @@ class AnsweringRegressor(IntervalRegressor):
         if beyond is None:
             return calibrated
         if beyond.gaps is not None and beyond.gaps.any():
-            with trusting(table):
-                new_gaps = self.encoder_.new_gaps(table)
+            new_gaps = self.encoder_.new_gaps(table)
         if beyond.forgetting is not None and familiar is not None:
-            with trusting(table):
-                unknown = familiar.unusual(texts_of_rows(self.encoder_, table))
+            unknown = familiar.unusual(texts_of_rows(self.encoder_, table))
         return beyond.widen(calibrated, encoded, self.levels_.tolist(), unknown, new_gaps)
 
     def _labels(

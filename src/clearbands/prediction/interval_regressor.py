@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +23,6 @@ from clearbands.rows.checks import (
     check_share,
     check_table,
     check_target,
-    trusting,
 )
 from clearbands.rows.messages import warn
 from clearbands.rows.split import Rows
@@ -95,20 +93,15 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
     def _encode(self, rows: Rows) -> Rows:
         return replace(rows, X=encode(self.encoder_, rows.X))
 
-    @contextmanager
-    def _door(self, X: TableLike) -> Iterator[tuple[Any, Any]]:
-        """X with its columns as in fit, and encoded: checked here, and nowhere below."""
+    def _read(self, X: TableLike) -> tuple[Any, Any]:
+        """X with its columns as in fit, and encoded."""
         check_is_fitted(self, "calibrator_")
         X = check_table(self, X, reset=False)
-        with trusting(X):
-            encoded = encode(self.encoder_, X)
-            with trusting(encoded):
-                yield X, encoded
+        return X, encode(self.encoder_, X)
 
     def encode(self, X: TableLike) -> Table:
         """X as the parts see it: numbers (n, columns), or X itself with encoder=None."""
-        with self._door(X) as (_, encoded):
-            return encoded
+        return self._read(X)[1]
 
     def _part(self, part: Part, levels: list[float], rng: np.random.RandomState) -> Part:
         """A clone of the part at our levels; what it leaves open of seed and jobs is ours."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import os
 from collections.abc import Iterable, Iterator, Sequence, Sized
-from contextlib import contextmanager
-from contextvars import ContextVar
 from numbers import Integral, Real
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -37,47 +35,6 @@ def is_lazy(X: object) -> bool:
     return isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame)
 
 
-class _Trusted(NamedTuple):
-    """Something that was checked, and what for."""
-
-    X: Any
-    as_table: bool  # a frame, or floats in C order of which none is infinite
-    as_matrix: bool  # of these floats, none is missing either
-
-    @classmethod
-    def of(cls, X: object) -> _Trusted:
-        if type(X) is not np.ndarray or X.ndim != 2 or X.dtype != np.float64:
-            return cls(X, is_frame(X), False)
-        is_finite = bool(np.isfinite(X).all())
-        is_free = is_finite or not np.isinf(X).any()
-        return cls(X, X.flags.c_contiguous and is_free, X.flags.c_contiguous and is_finite)
-
-
-_trusted: ContextVar[tuple[_Trusted, ...]] = ContextVar("trusted", default=())
-
-
-@contextmanager
-def trusting(X: object) -> Iterator[None]:
-    """Inside, this very X was checked at the door, and no part checks it again.
-
-    An encoder of the user's may have left NaN in it: then parts check it for themselves, and say
-    in their own words what they cannot take.
-    """
-    token = _trusted.set((*_trusted.get(), _Trusted.of(X)))
-    try:
-        yield
-    finally:
-        _trusted.reset(token)
-
-
-def _is_trusted(estimator: BaseEstimator, X: Any, *, as_matrix: bool) -> bool:
-    known = next((known for known in reversed(_trusted.get()) if known.X is X), None)
-    if known is None or not (known.as_matrix if as_matrix else known.as_table):
-        return False
-    # An encoder of the user's may also give another number of columns than in fit.
-    return X.shape[1] == getattr(estimator, "n_features_in_", None)
-
-
 def is_dask(X: object) -> bool:
     """Whether X is a Dask DataFrame: rows in partitions, wherever they are."""
     return nw.dependencies.is_dask_dataframe(X)
@@ -85,7 +42,7 @@ def is_dask(X: object) -> bool:
 
 def check_numeric(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:
     """X as finite floats in C order; remembers the columns when `reset`, else compares them."""
-    if not reset and _is_trusted(estimator, X, as_matrix=True):
+    if not reset and _is_ready(estimator, X) and np.isfinite(X).all():
         return X
     _check_matrix(X)
     checked = validate_data(estimator, _unmasked(X), dtype=np.float64, order="C", reset=reset)
@@ -97,7 +54,7 @@ def check_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
 
     A frame's columns may come in another order than in `fit`: they are put right by name.
     """
-    if not reset and _is_trusted(estimator, X, as_matrix=False):
+    if not reset and _is_ready(estimator, X) and not np.isinf(X).any():
         return X
     _check_matrix(X)
     if not is_frame(X):
@@ -111,14 +68,39 @@ def check_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         )
         return coded(checked, code_columns(X))
     names = _check_names(X)
+    if not reset and names and names == getattr(estimator, "feature_names_in_", _NO_NAMES).tolist():
+        return _with_rows(X)
     if not reset:
         X = _in_order_of_fit(estimator, X)
     validate_data(estimator, X, skip_check_array=True, reset=reset)
     if not names:
         raise ValueError("X has no columns; give at least one.")
+    return _with_rows(X)
+
+
+_NO_NAMES = np.empty(0, object)
+
+
+def _with_rows(X: Any) -> Any:
     if len(X) == 0:
         raise ValueError("X has no rows.")
     return X
+
+
+def _is_ready(estimator: BaseEstimator, X: Any) -> bool:
+    """Whether X is an array as `fit` saw it, of which only the values are left to check.
+
+    Scikit-learn's own check takes many times longer than a prediction for a few rows.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and len(X) > 0
+        and X.dtype == np.float64
+        and X.flags.c_contiguous
+        and X.shape[1] == getattr(estimator, "n_features_in_", None)
+        and not hasattr(estimator, "feature_names_in_")
+    )
 
 
 NO_TABLES = (type(None), str, bytes, dict, set)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from clearbands.models.monotone import Still
-from clearbands.rows.checks import trusting
 from clearbands.rows.coded import code_columns, coded
 from clearbands.rows.typed import TableLike
 from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
@@ -51,9 +50,7 @@ class Pair:
 
     def around(self, X: TableLike, said: CenterAndWidths) -> Components:
         """The components, the epistemic part having spoken."""
-        view = self.view(X, said)
-        with trusting(view):
-            widths = self.aleatoric.predict_widths(view)
+        widths = self.aleatoric.predict_widths(self.view(X, said))
         return Components(said.center, widths, said.widths)
 
     def view(self, X: TableLike, said: CenterAndWidths) -> TableLike:
