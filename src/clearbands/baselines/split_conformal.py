@@ -132,7 +132,8 @@ class AroundPCS(WidthConformal):
 
     def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the center."""
-        return self.epistemic_.predict(self._read(X)[1])
+        _, encoded = self._read(X)
+        return self.epistemic_.predict(encoded)
 
 
 class _EpistemicOnly(AroundPCS):
