@@ -6,7 +6,7 @@ TORCH ?= torch==2.13.0
 # Tests share two cores better than one; `WORKERS=` runs them in one process.
 WORKERS ?= -n 2
 
-.PHONY: demo test check fuzz test-oldest test-minimal gallery screens image-steps docs paper-check benchmark data-folder
+.PHONY: demo test check dist fuzz test-oldest test-minimal gallery tutorials screens image-steps docs paper-check benchmark data-folder
 
 demo: .venv/ready
 	$(BIN)/clearbands demo --out demo-output
@@ -48,9 +48,25 @@ test-minimal: .venv/ready
 	VIRTUAL_ENV=$(CURDIR)/.venv-minimal $(BIN)/uv pip install --quiet --group test
 	cd .venv-minimal/dist/clearbands-*/ && ../../bin/python -m pytest -q -m "not slow" $(WORKERS)
 
+# A release, into dist/: sdist and wheel, checked as the index checks them; the wheel in an empty
+# environment; then with its extra `serve`, the README's lines, the command and the service.
+dist: .venv/ready
+	rm -rf dist .venv-dist
+	$(BIN)/uv build --quiet --out-dir dist
+	$(BIN)/uv tool run twine check --strict dist/*.whl dist/*.tar.gz
+	$(PYTHON) -m venv .venv-dist
+	VIRTUAL_ENV=$(CURDIR)/.venv-dist $(BIN)/uv pip install --quiet dist/*.whl
+	cd .venv-dist && bin/python ../tests/wheel.py
+	VIRTUAL_ENV=$(CURDIR)/.venv-dist $(BIN)/uv pip install --quiet "$$(ls $(CURDIR)/dist/*.whl)[serve]"
+	cd .venv-dist && bin/python ../tests/release.py ../README.md
+
 # The pictures of docs/gallery.md, by the code beside them.
 gallery: .venv/ready
 	$(BIN)/python -m tests.pages docs/gallery.md
+
+# The tutorials from top to bottom, commands included, and their pictures.
+tutorials: .venv/ready .venv/torch-ready .venv/peers-ready
+	$(BIN)/python -m tests.pages --tutorials
 
 # The pictures of the report and of the explore page, by the demo; needs chromium.
 screens: .venv/ready

@@ -32,6 +32,31 @@ LAYERS = (
 )
 """The rooms of the library, from top to bottom. A room imports from layers below its own alone."""
 
+BOXES = {
+    "apps/": ("apps",),
+    "presets.py, regressor.py, classifier.py, baselines/": (
+        "presets",
+        "regressor",
+        "classifier",
+        "baselines",
+    ),
+    "plots/, diagnostics/, metrics.py, scorers.py": ("plots", "diagnostics", "metrics", "scorers"),
+    "scaling/": ("scaling",),
+    "selection/": ("selection",),
+    "prediction/": ("prediction",),
+    "calibration/": ("calibration",),
+    "uncertainty/": ("uncertainty",),
+    "models/": ("models",),
+    "persistence/, tables/, rows/, engine/, _compat.py": (
+        "persistence",
+        "tables",
+        "rows",
+        "engine",
+        "_compat",
+    ),
+}
+"""The rooms in ten boxes, for the drawing; what is in one box is drawn as one."""
+
 REPORTS = {
     ("clearbands.regressor", "clearbands.apps.report"),
     ("clearbands.classifier", "clearbands.apps.report"),  # for its type
@@ -87,13 +112,16 @@ def without_cycles(imports: Imports) -> list[str]:
 
 def drawing(found: Imports) -> str:
     """A diagram for mermaid. Arrows that follow from others are left out: it is to be read."""
+    numbers = {room: i for i, box in enumerate(BOXES.values()) for room in box}
+    imported: dict[str, set[str]] = {str(i): set() for i in range(len(BOXES))}
+    for room, others in found.items():
+        imported[str(numbers[room])] |= {str(numbers[other]) for other in others}
+    below = {box: {other for other in others if other > box} for box, others in imported.items()}
     lines = ["```mermaid", "flowchart TD"]
-    for layer in LAYERS:
-        lines += [f'  {room}["{_label(room)}"]' for room in layer]
-    for room in (room for layer in LAYERS for room in layer):
-        direct = found.get(room, set())
-        through = {far for other in direct for far in _reachable(found, other)}
-        lines += [f"  {room} --> {other}" for other in sorted(direct - through)]
+    lines += [f'  box{i}["{label}"]' for i, label in enumerate(BOXES)]
+    for box, direct in below.items():
+        through = {far for other in direct for far in _reachable(below, other)}
+        lines += [f"  box{box} --> box{other}" for other in sorted(direct - through)]
     return "\n".join([*lines, "```\n"])
 
 
@@ -159,11 +187,6 @@ def _reachable(found: Imports, room: str) -> set[str]:
     """Rooms that are imported by it, or by those that it imports, and so on."""
     direct = found.get(room, set())
     return direct.union(*(_reachable(found, other) for other in direct))
-
-
-def _label(room: str) -> str:
-    is_folder = (ROOT / "src" / "clearbands" / room).is_dir()
-    return f"{room}/" if is_folder else f"{room}.py"
 
 
 if __name__ == "__main__":

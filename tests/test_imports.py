@@ -5,6 +5,7 @@ import graphlib
 import pytest
 
 from tests.imports import (
+    BOXES,
     CONTRIBUTING,
     LAYERS,
     ROOT,
@@ -23,6 +24,13 @@ PACKAGES = [ROOT / name for name in ("experiments", "benchmarks") if (ROOT / nam
 def test_every_room_has_one_layer():
     listed = [room for layer in LAYERS for room in layer]
     assert sorted(listed) == sorted(rooms(imports_of(LIBRARY)))
+
+
+def test_every_room_is_in_one_of_at_most_ten_boxes():
+    assert sorted(room for box in BOXES.values() for room in box) == sorted(
+        room for layer in LAYERS for room in layer
+    )
+    assert len(BOXES) <= 10
 
 
 def test_imports_point_downwards():

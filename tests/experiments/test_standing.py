@@ -84,7 +84,7 @@ def test_the_readme_says_how_far_below_variants_and_peers_the_default_is(committ
     changes = by_set[["against the best published, %", "against the best peer, %"]]
     assert len(changes) == 15
     assert (changes < 0).all(axis=None), "the README says: below both on each set"
-    said = claims(r"variants, by (\d+) % on average, .* NGBoost\), by (\d+) %\.")
+    said = claims(r"variant, by (\d+) % on average, .* NGBoost\), by (\d+) %\.")
     assert said == [round(value) for value in -changes.mean()]
     against_a = by_set.groupby("chosen on it")["against (a), %"]
     said = claims(

@@ -40,5 +40,6 @@ def forecast(found: Forecast, *, ax: Axes | None = None) -> Axes:
     ax.set_xscale("log")
     ax.set_ylim(0)
     dress(ax, "What more rows would buy", "Rows", f"Mean width at {level(found.confidence_level)}")
-    ax.legend(frameon=False)
+    ax.set_xticks(rows, [f"{each:,.0f}" for each in rows])
+    ax.minorticks_off()
     return ax
