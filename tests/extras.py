@@ -69,4 +69,4 @@ if __name__ == "__main__":
         text = PAGE.read_text("utf-8")
         line = f"| {name} | {ADDS[extra]} | {n_packages} | {size:,.0f} |\n"
         PAGE.write_text(write(text, read_lines(text) | {extra: line}), "utf-8")
-        print(line, end="", flush=True)
+        sys.stdout.write(line)

@@ -38,7 +38,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         use_command(Path(folder), X, y)
         use_service(Path(folder))
-    print(f"clearbands {clearbands.__version__}: the README's lines, command and service work.")
+    sys.stdout.write(f"clearbands {clearbands.__version__}: README, command and service work.\n")
 
 
 def use_command(folder: Path, X: np.ndarray, y: np.ndarray) -> None:

@@ -33,6 +33,13 @@ def test_every_room_is_in_one_of_at_most_ten_boxes():
     assert len(BOXES) <= 10
 
 
+def test_imports_between_boxes_point_downwards_as_well():
+    """The drawing leaves out arrows that point upwards, so there must be none."""
+    height = {room: i for i, box in enumerate(BOXES.values()) for room in box}
+    imported = rooms(imports_of(LIBRARY)).items()
+    assert all(height[room] <= height[other] for room, others in imported for other in others)
+
+
 def test_imports_point_downwards():
     assert upward(rooms(imports_of(LIBRARY))) == []
 

@@ -22,7 +22,9 @@ class _NormalisedActivation(torch.autograd.Function):
     """activation(scale * normalised z + shift) * kept; also the mean and variance of z."""
 
     @staticmethod
-    def forward(ctx: Any, z: Any, scale: Any, shift: Any, kept: Any, axis: int, slope: float):
+    def forward(
+        ctx: Any, z: Any, scale: Any, shift: Any, kept: Any, axis: int, slope: float
+    ) -> tuple[Any, Any, Any]:
         mean = z.mean(axis, keepdim=True)
         normal = z - mean
         variance = (normal * normal).mean(axis, keepdim=True)
@@ -38,7 +40,7 @@ class _NormalisedActivation(torch.autograd.Function):
         return active, mean, variance
 
     @staticmethod
-    def backward(ctx: Any, gradient: Any, *_: Any):
+    def backward(ctx: Any, gradient: Any, *_: Any) -> tuple[Any, ...]:
         seen, mean, inverse, scale, active, kept = ctx.saved_tensors
         # Where a unit was dropped `active` is 0, and so is the gradient by `kept`.
         g = torch.ops.aten.leaky_relu_backward(gradient, active, ctx.slope, True)
