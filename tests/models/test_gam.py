@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from sklearn.preprocessing import SplineTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
@@ -20,7 +21,7 @@ from clearbands.models.expectiles import (
 )
 from clearbands.models.gam import ExpectileGAM
 from clearbands.models.quantile_model import TooLarge
-from clearbands.models.splines import SplineBasis
+from clearbands.models.splines import SplineBasis, unit_splines
 from tests.golden.make_pygam import GOLDEN, draw
 
 GOLDEN_VALUES = json.loads(GOLDEN.read_text())
@@ -330,3 +331,14 @@ def test_too_many_columns_are_refused_before_they_cost_anything():
     # Dummies are straight lines, of one term each.
     dummies = (wide > 0).astype(float)
     assert ExpectileGAM().fit(dummies, wide[:, 0]).predict(dummies).shape == (40,)
+
+
+@pytest.mark.parametrize(("n_splines", "spline_order"), [(20, 3), (8, 2), (5, 1)])
+def test_splines_are_those_of_scikit_learn_and_go_on_as_straight_lines(n_splines, spline_order):
+    knots = np.linspace(0, 1, n_splines - spline_order + 1)[:, None]
+    theirs = SplineTransformer(
+        degree=spline_order, knots=knots, extrapolation="linear", include_bias=False
+    ).fit(knots)
+    unit = np.array([-1e6, -0.5, 0.0, 1e-9, 0.3, 0.999, 1.0, 1.5, 7.0])
+    ours = unit_splines(n_splines, spline_order)(unit)
+    np.testing.assert_array_equal(ours, theirs.transform(unit[:, None]))

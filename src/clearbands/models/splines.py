@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from scipy.interpolate import BSpline
 from sklearn.preprocessing import SplineTransformer
 
 
@@ -51,7 +52,7 @@ class SplineBasis:
         if curved.any():
             unit = (X[:, curved] - self.low[curved]) / self.span[curved]
             # On the unit interval all columns have the same knots, so they go through as one.
-            splines = unit_splines(self.n_splines, self.spline_order).transform(unit.reshape(-1, 1))
+            splines = unit_splines(self.n_splines, self.spline_order)(unit.reshape(-1))
             terms[:, n_lines:] = splines.reshape(len(X), -1)
         return terms
 
@@ -65,14 +66,32 @@ class SplineBasis:
         return roughness
 
 
+@dataclass(frozen=True)
+class UnitSplines:
+    """Splines on the unit interval, which go on as straight lines beyond it."""
+
+    splines: BSpline
+    ends: np.ndarray  # (2, n_splines): their values at 0 and at 1
+    slopes: np.ndarray  # (2, n_splines)
+
+    def __call__(self, unit: np.ndarray) -> np.ndarray:
+        """(n, n_splines - 1): of values (n,) all splines but the last."""
+        inside = np.clip(unit, 0, 1)
+        values = self.splines(inside)
+        for end, is_beyond in enumerate((unit < 0, unit > 1)):
+            if is_beyond.any():
+                steps = (unit - inside)[is_beyond, None]
+                values[is_beyond] = self.ends[end] + steps * self.slopes[end]
+        return values[:, :-1]
+
+
 @lru_cache(maxsize=8)
-def unit_splines(n_splines: int, spline_order: int) -> SplineTransformer:
-    """Splines on the unit interval: made once, for making them takes longer than one row."""
-    knots = np.linspace(0, 1, n_splines - spline_order + 1)[:, None]
-    splines = SplineTransformer(
-        degree=spline_order, knots=knots, extrapolation="linear", include_bias=False
-    )
-    return splines.set_output(transform="default").fit(knots)  # arrays, whatever is set
+def unit_splines(n_splines: int, spline_order: int) -> UnitSplines:
+    """Made once, for making them takes longer than one row."""
+    knots = np.linspace(0, 1, n_splines - spline_order + 1)
+    splines = SplineTransformer(degree=spline_order, knots=knots[:, None]).fit(knots[:, None])
+    (basis,) = splines.bsplines_
+    return UnitSplines(basis, basis([0.0, 1.0]), basis.derivative()([0.0, 1.0]))
 
 
 def check_finite(numbers: np.ndarray) -> None:

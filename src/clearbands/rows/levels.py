@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,7 @@ def alpha(level: float) -> float:
     return float(1 - exact(level))
 
 
+@lru_cache(maxsize=1024)  # fractions take longer than all else does for a single row
 def tails(level: float) -> tuple[float, float]:
     """The two quantile levels that enclose the share `level`: alpha/2 and 1 - alpha/2."""
     half = (1 - exact(level)) / 2

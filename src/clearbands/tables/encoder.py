@@ -131,11 +131,20 @@ give it the type it had in fit.
         blocks = []
         with config_context(transform_output="default"):  # also of what an imputer has inside
             if self.numeric_ is not None:
-                blocks.append(self.numeric_.transform(numeric))
+                blocks.append(self._without_gaps(self.numeric_, numeric))
                 blocks += self._date_blocks(numeric)
             if self.categorical_ is not None:
                 blocks.append(self.categorical_.transform(categorical))
         return np.ascontiguousarray(np.hstack(blocks), dtype=np.float64)
+
+    def _without_gaps(self, imputer: Any, numeric: np.ndarray) -> np.ndarray:
+        """What the imputer makes of the numeric columns, which our own need not see if no value
+        is missing: that takes it longer than all else takes for a single row."""
+        if self.numeric is not None or np.isnan(numeric).any():
+            return imputer.transform(numeric)
+        known = ~np.isnan(imputer.statistics_)  # others had no value at all
+        no_gaps = np.zeros((len(numeric), len(imputer.indicator_.features_)))
+        return np.hstack([numeric[:, known], no_gaps])
 
     def text_block(self, X: TableLike) -> np.ndarray:
         """(n, text columns) objects: the categories as they stand in X, "" where missing."""

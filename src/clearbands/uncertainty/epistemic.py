@@ -245,12 +245,23 @@ def center_and_widths(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Of members (n, m), NaN absent; widths are means over `n_parts` parts of the members."""
     center = present_quantiles(members, [0.5])[:, 0]
-    parts = [members[:, part::n_parts] for part in range(n_parts)]
     if spread == "gaussian":
-        deviation = np.mean([_deviation(part) for part in parts], axis=0)
+        deviation = _mean_deviation(members, n_parts)
         widths = deviation[:, None, None] * normal_distances(levels)
         return center, np.repeat(widths, 2, axis=1)
+    parts = (members[:, part::n_parts] for part in range(n_parts))
     return center, np.mean([_reach(part, levels) for part in parts], axis=0)
+
+
+def _mean_deviation(members: np.ndarray, n_parts: int) -> np.ndarray:
+    """(n,): the mean over parts of the members; of parts of equal size all at once."""
+    n_rows, n_members = members.shape
+    if n_members % n_parts == 0:
+        by_part = members.reshape(n_rows, -1, n_parts).transpose(2, 0, 1)
+        deviations = _deviation(by_part.reshape(n_parts * n_rows, -1))
+        return deviations.reshape(n_parts, n_rows).mean(axis=0)
+    parts = (members[:, part::n_parts] for part in range(n_parts))
+    return np.mean([_deviation(part) for part in parts], axis=0)
 
 
 def _reach(members: np.ndarray, levels: Sequence[float]) -> np.ndarray:
