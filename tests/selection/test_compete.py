@@ -21,7 +21,6 @@ from clearbands.models.random_trees import RandomTrees
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.selection.judging import NoiseCandidate
 from clearbands.selection.model_search import ModelSearch
-from clearbands.selection.race import Round
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 from clearbands.uncertainty.scaled_residuals import ScaledResiduals
 from tests.apps.report.houses import TwoByTwo
@@ -70,8 +69,8 @@ def test_the_default_chooses_averages_and_is_reproduced():
     X, y = noisy_line(150)
     model = ClearRegressor(confidence_level=[0.9, 0.5], n_jobs=1, random_state=3).fit(X, y)
     assert len(model.centers_) == len(ModelSearch().centers(*X.shape))
-    assert {s.noise for s in model.leaderboard_} == set(ModelSearch().noises())
-    assert len(model.leaderboard_) <= 3 * len(ModelSearch().noises())
+    assert {s.noise for s in model.leaderboard_} == set(ModelSearch().noises(400))
+    assert len(model.leaderboard_) <= 3 * len(ModelSearch().noises(400))
     assert model.leaderboard_[0].kept
     assert 1 <= sum(s.kept for s in model.leaderboard_) <= 3
     assert [s.loss for s in model.leaderboard_] == sorted(s.loss for s in model.leaderboard_)
@@ -151,8 +150,8 @@ class Tiring(TwoByTwo):
 
 
 class TiringNoise(TwoByTwo):
-    def noises(self):
-        return {"tires": NoiseCandidate(ScaledResiduals(Tires())), **super().noises()}
+    def noises(self, n_rows):
+        return {"tires": NoiseCandidate(ScaledResiduals(Tires())), **super().noises(n_rows)}
 
 
 @pytest.mark.parametrize(
@@ -166,7 +165,7 @@ class TiringNoise(TwoByTwo):
 def test_where_a_center_fails_later_the_next_best_takes_its_place(fits, rules, left):
     X, y = noisy_line(60)
     Tires.fits_left = fits
-    search = {"folds": 3, "repeats": 2, "errors": 0.0, "small_rows": 0, **rules}
+    search = {"folds": 3, "repeats": 2, "averaged": 1, "small_rows": 0, **rules}
     with pytest.warns(UserWarning, match="The center 'tires' is left out: RuntimeError: the dev"):
         model = ClearRegressor(search=Tiring(**search), random_state=0).fit(X, y)
     assert {standing.center for standing in model.leaderboard_} == left
@@ -269,14 +268,10 @@ def test_many_rows_or_columns_get_fewer_centers():
     assert [search.n_centers_for(*size) for size in sizes] == [3, 1, 2, 1]
 
 
-def test_the_race_has_two_rounds_unless_rows_are_few_or_columns_many():
+def test_three_tenths_of_the_folds_judge_centers_and_more_where_rows_are_few():
     search = ModelSearch()
-    assert search.rounds(1_000, 8, 10) == [Round(3, 4), Round(8, 3)]
-    assert search.rounds(400, 8, 10) == [Round(5, 4), Round(8, 3)]
-    assert search.rounds(100, 8, 10) == [Round(10, 3)]
-    assert search.rounds(240, 8, 10) == [Round(9, 3)]
-    assert search.rounds(1_000, 513, 10) == [Round(3, 1)]
-    assert search.rounds(20_000, 8, 5) == [Round(2, 4), Round(4, 1)]
+    sizes = [(1_000, 10), (400, 10), (100, 10), (20_000, 5)]
+    assert [search.n_judges(*size) for size in sizes] == [3, 5, 10, 2]
 
 
 def test_of_few_rows_members_miss_fewer_and_of_many_rows_more():
@@ -304,8 +299,8 @@ class TreesAlone(ModelSearch):
     def centers(self, n_rows, n_columns):
         return {"trees": SymmetricTrees(n_trees=400, max_depth=2)}
 
-    def noises(self):
-        return {"constant": super().noises()["constant"]}
+    def noises(self, n_rows):
+        return {"constant": super().noises(n_rows)["constant"]}
 
 
 def test_what_has_won_is_finer_where_rows_are_many():

@@ -48,7 +48,7 @@ def test_those_whom_the_rows_cannot_tell_from_the_best_are_kept():
         contestant("best", best),
         contestant("as good by chance", rng.permutation(best)),
     ]
-    kept = not_told_apart(field, errors=1.0)
+    kept = not_told_apart(field)
     assert [c.center_name for c in kept] == ["best", "as good by chance"]
     board = leaderboard(field, kept)
     assert [(s.center, s.kept) for s in board][-1] == ("worse for sure", False)
@@ -115,5 +115,5 @@ def test_the_best_of_infinite_losses_is_kept_with_those_that_are_as_bad():
         contestant("as bad", [np.inf, 1.0]),
         contestant("worse", [np.inf, np.inf]),
     ]
-    kept = not_told_apart(field, errors=1.0)
+    kept = not_told_apart(field)
     assert [c.center_name for c in kept] == ["best", "as bad"]

@@ -111,10 +111,6 @@ class KernelRidge(CenterModel):
         """Unfitted, around twice as many landmarks."""
         return clone(self).set_params(n_landmarks=2 * self.n_landmarks)
 
-    def coarser(self) -> KernelRidge:
-        """Unfitted, around a third of the landmarks: a tenth of the cost."""
-        return clone(self).set_params(n_landmarks=max(2, self.n_landmarks // 3))
-
     def _bases(
         self, X: np.ndarray, t: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, list[Basis]]:

@@ -108,12 +108,5 @@ class TreesOnSmooth(CenterModel):
         smooth, trees = finer(self.smooth_model(), n_columns), self._trees().finer(n_columns)
         return clone(self).set_params(smooth=smooth, trees=trees)
 
-    def coarser(self) -> TreesOnSmooth | None:
-        """Unfitted, with a smooth model that is cheaper to fit; None where there is none."""
-        smooth = self.smooth_model()
-        if not hasattr(smooth, "coarser"):
-            return None
-        return clone(self).set_params(smooth=smooth.coarser())
-
     def _trees(self) -> SymmetricTrees:
         return SymmetricTrees() if self.trees is None else self.trees

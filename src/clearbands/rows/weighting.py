@@ -139,4 +139,5 @@ def _in_days(half_life: Any) -> Any:
 
 def may_be_chance(differences: np.ndarray, weight: np.ndarray | None) -> bool:
     """Whether rows do not show that the mean of their differences is above 0."""
-    return mean_of(differences, weight) <= CHANCE * error_of_mean(differences, weight)
+    with np.errstate(invalid="ignore"):  # where some are infinite they show it
+        return mean_of(differences, weight) <= CHANCE * error_of_mean(differences, weight)

@@ -129,8 +129,8 @@ class FileSearch(ModelSearch):
     def n_centers_for(self, n_rows: int, n_columns: int) -> int:
         return 1
 
-    def noises(self) -> Mapping[str, NoiseCandidate]:
-        return self.of.noises()
+    def noises(self, n_rows: int) -> Mapping[str, NoiseCandidate]:
+        return self.of.noises(n_rows)
 
 
 def _choose(recipe: Recipe, work: TableWork, rng: np.random.RandomState) -> ChosenParts:

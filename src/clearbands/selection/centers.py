@@ -1,17 +1,25 @@
-"""How good centers are on rows that their members did not see."""
+"""A race between centers: a few members judge each on rows that they did not see."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
+from clearbands.engine.progress import report
 from clearbands.engine.quantiles import weighted_quantiles
+from clearbands.models.bagging import Draws, fit_bag, predict_unseen, start_bag
 from clearbands.models.mixture import Mixture
+from clearbands.models.pools import STAGES
+from clearbands.models.quantile_model import QuantileModel
 from clearbands.rows.levels import alpha, tails
-from clearbands.rows.weighting import mean_of
+from clearbands.rows.messages import Failures
+from clearbands.rows.split import Rows
+from clearbands.rows.weighting import may_be_chance, mean_of
+
+STAGE = "choosing a center"
 
 
 class CenterStanding(NamedTuple):
@@ -29,6 +37,127 @@ class JudgedCenter(NamedTuple):
 
     standing: CenterStanding
     predicted: np.ndarray  # (n,): of the rows that choose
+    row_losses: np.ndarray  # (n,): of these rows, whose mean the standing gives
+
+
+class RaceResult(NamedTuple):
+    """Who is how good, best first."""
+
+    finalists: list[JudgedCenter]  # that the rows do not tell apart from the best
+    beaten: list[JudgedCenter]
+
+
+def race(
+    candidates: Mapping[str, Any],
+    train: Rows,
+    draws: Draws,
+    levels: Sequence[float],
+    *,
+    n_jobs: int | None,
+    most: int,
+) -> RaceResult:
+    """Judge candidates on the rows that the members of `draws` did not see.
+
+    At most so many come through: the best, and those with it that are not clearly worse. A
+    candidate that fails is left out with a warning.
+    """
+    failures, judged = Failures(), []
+    for done, (name, model) in enumerate(candidates.items(), start=1):
+        with failures.leaving_out(f"The center {name!r}"):
+            judged.append(judge_center(name, model, train, draws, levels, n_jobs=n_jobs))
+        report(STAGE, done, len(candidates))
+    if not judged:
+        raise failures.none_left("No center could be fitted")
+    judged.sort(key=lambda each: each.standing.loss)
+    weight = _judged_rows(train, draws).sample_weight
+    is_close = [may_be_chance(each.row_losses - judged[0].row_losses, weight) for each in judged]
+    ranks = [rank for rank, close in enumerate(is_close) if close][:most]
+    finalists = [judged[rank] for rank in ranks]
+    return RaceResult(finalists, [each for rank, each in enumerate(judged) if rank not in ranks])
+
+
+def judge_center(
+    name: str,
+    model: BaseEstimator,
+    train: Rows,
+    draws: Draws,
+    levels: Sequence[float],
+    *,
+    n_jobs: int | None,
+) -> JudgedCenter:
+    """One candidate, with the number of trees that errs least."""
+    model = clone(model)
+    if isinstance(model, QuantileModel):
+        model.set_params(quantiles=(0.5,))
+    by_median = getattr(model, "loss", "squared") == "absolute"
+    rows = _judged_rows(train, draws)
+
+    def error_of(predicted: np.ndarray) -> float:
+        error = rows.y - predicted
+        if by_median:
+            return mean_of(np.abs(error), rows.sample_weight)
+        return mean_square(error, rows.sample_weight)
+
+    best: tuple[float, int | None, np.ndarray] | None = None
+    for n_trees, predicted in _grown(model, train, draws, n_jobs):
+        if not np.isfinite(predicted).all():
+            raise ValueError("it predicts values that are not finite, or not one per row.")
+        error = error_of(predicted)
+        if best is None or error < best[0]:
+            best = error, n_trees, predicted
+        elif n_trees:
+            break  # the error no longer falls: no more trees are grown
+    assert best is not None
+    _, n_trees, predicted = best
+    if n_trees == 0:
+        model = model.smooth_model()
+    elif n_trees is not None:
+        joint = "and" if hasattr(model, "smooth_model") else "with"
+        name = f"{name} {joint} {n_trees} trees"
+        model = model.shortened(n_trees, _most_seen(train, draws))
+    return measure_center(name, model, rows.y, predicted, rows.sample_weight, levels)
+
+
+def _grown(
+    model: Any, train: Rows, draws: Draws, n_jobs: int | None
+) -> Iterator[tuple[int | None, np.ndarray]]:
+    """Numbers of trees, None for models without, and what is then said of the rows judged (n,)."""
+    X, y, judged = train.X, train.y, draws.unseen.any(axis=0)
+    options: dict[str, Any] = {"n_jobs": n_jobs, "stage": "judging a center"}
+    labels: dict[str, Any] = {"weight": train.sample_weight, "groups": train.groups}
+
+    def ask(bag: Any) -> np.ndarray:
+        return predict_unseen(bag, X, draws)[judged, 0, 0]
+
+    if not hasattr(model, "start_bag"):
+        yield None, ask(fit_bag(model, X, y, draws, **labels, **options))
+        return
+    growing = start_bag(model, X, y, draws, **labels, **options)
+    before, has_smooth = np.zeros(np.count_nonzero(judged)), hasattr(growing, "smooth")
+    if has_smooth:
+        before = ask(growing.smooth)
+        yield 0, before
+    for n_trees in stages_of(model):
+        bag = growing.grow(n_trees, **options)
+        yield n_trees, before + ask(bag.bags[1] if has_smooth else bag)
+
+
+def stages_of(model: Any) -> list[int]:
+    """The numbers of trees that are tried, up to that of the model."""
+    most = getattr(model, "trees", model).n_trees
+    return [*(n_trees for n_trees in STAGES if n_trees < most), most]
+
+
+def _judged_rows(train: Rows, draws: Draws) -> Rows:
+    """Those that some member did not see; in the order of time all saw the first rows."""
+    return train.take(np.flatnonzero(draws.unseen.any(axis=0)))
+
+
+def _most_seen(train: Rows, draws: Draws) -> float:
+    """How many rows the largest member was fitted on."""
+    weight = train.sample_weight
+    seen = draws.counts if weight is None else draws.counts * weight
+    return float(seen.sum(axis=1, dtype=float).max())
 
 
 def mix(
@@ -75,9 +204,10 @@ def measure_center(
     """How good predictions (n,) of rows are that their model did not see."""
     error = y - predicted
     rmse = float(np.sqrt(mean_square(error, weight)))
-    loss = mean_of(constant_width_losses(error, levels, weight), weight)
-    standing = CenterStanding(name, model, rmse, mean_of(np.abs(error), weight), loss)
-    return JudgedCenter(standing, predicted)
+    losses = constant_width_losses(error, levels, weight)
+    mae = mean_of(np.abs(error), weight)
+    standing = CenterStanding(name, model, rmse, mae, mean_of(losses, weight))
+    return JudgedCenter(standing, predicted, losses)
 
 
 def mean_square(error: np.ndarray, weight: np.ndarray | None) -> float:

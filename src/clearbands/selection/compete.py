@@ -27,11 +27,9 @@ from clearbands.selection.judging import (
     leaderboard,
     most_diverse,
     not_told_apart,
-    once_repeated,
     unseen_rows,
 )
-from clearbands.selection.model_search import ModelSearch
-from clearbands.selection.race import IN_REACH
+from clearbands.selection.model_search import BEST_NOISES, ModelSearch
 from clearbands.uncertainty.epistemic import CenterAndWidths, CrossPart, OutOfBagEnsemble
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 from clearbands.uncertainty.nested import Nested
@@ -88,7 +86,7 @@ def compete(
     fitted = pairing.fit_centers(len(centers) if n_centers is None else n_centers)
     contestants = pairing.judge(fitted, judges)
     while True:
-        best = most_diverse(not_told_apart(contestants, search.errors), search.averaged)
+        best = most_diverse(not_told_apart(contestants), search.averaged)
         board = leaderboard(contestants, best)
         if judges is None:
             break
@@ -159,14 +157,14 @@ class _Pairing:
         return fitted
 
     def judge(self, fitted: Sequence[_Fitted], some: np.ndarray | None) -> list[Contestant]:
-        """All noises around the best center, and those still in reach around the others."""
+        """All noises around the best center, and the best of them around the others."""
         contestants: list[Contestant] = []
         around = list(self.noises)
         for center in fitted:
             pairs = self._pair_up(center.among(some), around)
             contestants += pairs
             if pairs:
-                around = [each.noise_name for each in not_told_apart(pairs, IN_REACH)]
+                around = [each.noise_name for each in not_told_apart(pairs)[:BEST_NOISES]]
             report("pairs", len(contestants), len(contestants))
         if not contestants:
             raise self.failures.none_left("No center could be fitted with noise around it")
@@ -175,16 +173,11 @@ class _Pairing:
     def fit_again(
         self, fitted: Sequence[_Fitted], chosen: Sequence[Contestant]
     ) -> list[Contestant]:
-        """The chosen pairs with noise that is learned from all rows, but for those that fail.
-
-        So many rows need no second repeat of the folds.
-        """
+        """The chosen pairs with noise that is learned from all rows, but for those that fail."""
         by_name = {center.name: center for center in fitted}
-        noises = {name: once_repeated(noise) for name, noise in self.noises.items()}
-        pairing = replace(self, noises=noises)
         again = []
         for center, noise in (each.names for each in chosen):
-            again += pairing._pair_up(by_name[center], [noise])
+            again += self._pair_up(by_name[center], [noise])
         return again
 
     def _pair_up(self, center: _Fitted, around: Iterable[str]) -> list[Contestant]:

@@ -16,7 +16,7 @@ from clearbands.models.pools import match_quantile_model
 from clearbands.rows.levels import alpha
 from clearbands.rows.messages import unsaid, warn
 from clearbands.rows.split import Rows
-from clearbands.rows.weighting import error_of_mean, fit_weighted, mean_of
+from clearbands.rows.weighting import error_of_mean, fit_weighted, may_be_chance, mean_of
 from clearbands.uncertainty.aleatoric import NestedRows, ResampledPart
 from clearbands.uncertainty.bands import Components, make_interval
 from clearbands.uncertainty.epistemic import CenterAndWidths, CrossPart
@@ -29,13 +29,6 @@ class NoiseCandidate(NamedTuple):
 
     part: ResampledPart
     learns_target: bool = False
-
-
-def once_repeated(noise: NoiseCandidate) -> NoiseCandidate:
-    """The same with half of its members, where folds are repeated."""
-    if "n_repeats" not in noise.part.get_params(deep=False):
-        return noise
-    return noise._replace(part=clone(noise.part).set_params(n_repeats=1))
 
 
 class LeaderboardRow(NamedTuple):
@@ -171,15 +164,10 @@ def row_losses(
     return np.mean(losses, axis=0)
 
 
-def not_told_apart(contestants: Sequence[Contestant], errors: float) -> list[Contestant]:
-    """The best, and those that are not told apart from it by the rows, best first.
-
-    One is told apart whose mean loss lies more than `errors` standard errors, of the differences
-    from row to row, above that of the best.
-    """
+def not_told_apart(contestants: Sequence[Contestant]) -> list[Contestant]:
+    """The best, and those that the rows do not tell apart from it, best first."""
     ranked = sorted(contestants, key=lambda contestant: contestant.loss)
-    behind = ((c, *_behind(c, ranked[0])) for c in ranked)
-    return [c for c, difference, error in behind if difference <= errors * error]
+    return [c for c in ranked if may_be_chance(_row_differences(c, ranked[0]), c.weight)]
 
 
 PAIRS_PER_CENTER = 2
@@ -218,10 +206,14 @@ def leaderboard(
 
 
 def _behind(contestant: Contestant, best: Contestant) -> tuple[float, float]:
-    losses, of_best, weight = contestant.row_losses, best.row_losses, contestant.weight
+    differences, weight = _row_differences(contestant, best), contestant.weight
+    return mean_of(differences, weight), error_of_mean(differences, weight)
+
+
+def _row_differences(contestant: Contestant, best: Contestant) -> np.ndarray:
+    losses, of_best = contestant.row_losses, best.row_losses
     with np.errstate(invalid="ignore"):  # of infinite bounds, which no row brings near to others
-        difference = np.where(losses == of_best, 0.0, losses - of_best)
-        return mean_of(difference, weight), error_of_mean(difference, weight)
+        return np.where(losses == of_best, 0.0, losses - of_best)
 
 
 class UnseenRows(NamedTuple):

@@ -12,14 +12,15 @@ from sklearn.dummy import DummyRegressor
 from clearbands.models.pools import center_pool, noise_forest, shallow_boosting, surface_pool
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.selection.judging import NoiseCandidate
-from clearbands.selection.race import Round
+from clearbands.uncertainty.aleatoric import ResampledPart
 from clearbands.uncertainty.epistemic import EpistemicPart
 from clearbands.uncertainty.folded_bounds import FoldedBounds
 from clearbands.uncertainty.scaled_residuals import ScaledResiduals
 
 UNITS_PER_FOLD = 5  # at least, where there are more folds than usual
 LEAN_CENTER = "trees of depth 6"
-ROUND_ROWS = 200  # at least, that tell candidates apart
+RACE_ROWS = 200  # at least, that tell candidates apart
+BEST_NOISES = 2  # of the first center, which compete around the others
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class ModelSearch:
         A member of a center misses one of so many folds. Tables of fewer than `small_rows` rows
         have twice as many, because each of their rows tells more; tables of more than `fine_rows`
         have half as many, because they can spare some.
+    small_rows : int
+        Fewer rows have twice as many folds for the center, and folds drawn twice for the noise.
     repeats : int
         How often folds are drawn: so many members speak of a row that they did not see. Of more
         than `many_rows` rows it is one less.
@@ -39,8 +42,6 @@ class ModelSearch:
         The most centers that noise is learned around; of more than `fine_rows` rows one less, and
         of more than `many_rows` rows or `many_columns` columns only one. Those alone compete that
         the race could not tell from the best.
-    second_round : int
-        The most centers that go on when the first members of the race have judged all of them.
     judging_rows : int
         Of more rows, so many at random run the race and choose the noise.
     fine_rows : int
@@ -50,8 +51,8 @@ class ModelSearch:
         Noise learns from centers that missed two of so many folds; 0 turns that off.
     mixed : int
         A mean of at most so many centers joins those that have won the race.
-    averaged, errors
-        At most so many pairs are averaged, which lie within so many standard errors of the best.
+    averaged : int
+        At most so many pairs are averaged, of those that rows do not tell apart from the best.
     surfaces : bool
         Whether smooth functions of all columns, and of their ranks, compete whatever the size.
     networks : bool
@@ -64,14 +65,13 @@ class ModelSearch:
     --------
     >>> from clearbands import ClearRegressor
     >>> quick = ClearRegressor(search=ModelSearch(folds=5, n_centers=1))
-    >>> sorted(quick.search.noises())
+    >>> sorted(quick.search.noises(n_rows=1_000))
     ['boosting', 'constant', 'forest', 'scale', 'scale by logarithm']
     """
 
     folds: int = 10
     repeats: int = 3
     n_centers: int = 3
-    second_round: int = 4
     small_rows: int = 2_000
     fine_rows: int = 5_000
     judging_rows: int = 10_000
@@ -80,7 +80,6 @@ class ModelSearch:
     nested_folds: int = 0
     mixed: int = 1
     averaged: int = 3
-    errors: float = 2.0
     surfaces: bool = False
     networks: bool = False
     lean: bool = False
@@ -123,17 +122,9 @@ class ModelSearch:
         """Into how many folds rows are divided for the race."""
         return min(self.folds, self.folds_for(n_rows, n_columns, n_units))
 
-    def rounds(self, n_rows: int, n_columns: int, n_folds: int) -> list[Round]:
-        """Who goes on after which members: three tenths of them judge all, eight tenths the rest.
-
-        A round has `ROUND_ROWS` rows at least. Many columns cost more: then the first decides.
-        """
-        first = max(2, ceil(0.3 * n_folds), ceil(ROUND_ROWS * n_folds / n_rows))
-        last = ceil(0.8 * n_folds)
-        n_centers = self.n_centers_for(n_rows, n_columns)
-        if first >= last or n_columns > self.many_columns:
-            return [Round(min(first, n_folds), n_centers)]
-        return [Round(first, self.second_round), Round(last, n_centers)]
+    def n_judges(self, n_rows: int, n_folds: int) -> int:
+        """How many of the folds judge centers: three tenths of them, or of `RACE_ROWS` rows."""
+        return min(n_folds, max(2, ceil(0.3 * n_folds), ceil(RACE_ROWS * n_folds / n_rows)))
 
     def repeats_for(self, n_rows: int) -> int:
         """How often folds are drawn; one member alone could not disagree."""
@@ -151,20 +142,20 @@ class ModelSearch:
             return 0
         return max(3, self.nested_folds - (n_rows > self.many_rows))
 
-    def noises(self) -> Mapping[str, NoiseCandidate]:
-        """The aleatoric parts that compete around each of the best centers."""
-        if self.lean:
-            return {
-                "constant": NoiseCandidate(ScaledResiduals(DummyRegressor(), n_repeats=1)),
-                "scale": NoiseCandidate(ScaledResiduals(n_repeats=1)),
-            }
-        return {
-            "constant": NoiseCandidate(ScaledResiduals(DummyRegressor())),
-            "scale": NoiseCandidate(ScaledResiduals()),
-            "scale by logarithm": NoiseCandidate(ScaledResiduals(learn_log=True)),
-            "boosting": NoiseCandidate(FoldedBounds(shallow_boosting())),
-            "forest": NoiseCandidate(FoldedBounds(noise_forest())),
+    def noises(self, n_rows: int) -> Mapping[str, NoiseCandidate]:
+        """The aleatoric parts that compete around the best center; few rows have folds twice."""
+        n_repeats = 2 if n_rows < self.small_rows else 1
+        parts: dict[str, ResampledPart] = {
+            "constant": ScaledResiduals(DummyRegressor(), n_repeats=n_repeats),
+            "scale": ScaledResiduals(n_repeats=n_repeats),
         }
+        if not self.lean:
+            parts |= {
+                "scale by logarithm": ScaledResiduals(n_repeats=n_repeats, learn_log=True),
+                "boosting": FoldedBounds(shallow_boosting(), n_repeats=n_repeats),
+                "forest": FoldedBounds(noise_forest(), n_repeats=n_repeats),
+            }
+        return {name: NoiseCandidate(part) for name, part in parts.items()}
 
 
 def small_networks() -> EpistemicPart:
@@ -177,7 +168,6 @@ def small_networks() -> EpistemicPart:
 THOROUGH = ModelSearch(
     repeats=6,
     n_centers=4,
-    second_round=6,
     mixed=3,
     nested_folds=7,
     averaged=6,

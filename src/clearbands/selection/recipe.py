@@ -30,11 +30,10 @@ from clearbands.rows.split import Rows
 from clearbands.rows.time_order import stages
 from clearbands.rows.typed import TableLike
 from clearbands.rows.weighting import fit_weighted
-from clearbands.selection.centers import CenterStanding, JudgedCenter, mix
+from clearbands.selection.centers import CenterStanding, JudgedCenter, mix, race
 from clearbands.selection.compete import ChosenParts, compete, draw_rows
 from clearbands.selection.judging import NoiseCandidate
 from clearbands.selection.model_search import ModelSearch
-from clearbands.selection.race import Round, race
 from clearbands.selection.time_budget import search_within
 from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
 from clearbands.uncertainty.epistemic import CrossPart, EpistemicPart, OutOfBagEnsemble
@@ -85,7 +84,7 @@ class Recipe:
         chosen = compete(
             train,
             {**centers, **reserves},
-            self._noises(search, rng),
+            self._noises(search, len(train), rng),
             levels=self.levels,
             shown=self._shown(train.X),
             search=search,
@@ -116,14 +115,13 @@ class Recipe:
         judges = draw_rows(train, search.judging_rows, rng)
         n_rows, n_columns = len(train), train.X.shape[1]
         n_units = None if train.groups is None else len(np.unique(train.groups))
-        draws, rounds = self._race_draws(judges, n_columns, search, n_units, rng)
+        draws = self._race_draws(judges, n_columns, search, n_units, rng)
         models = {
             name: seed_missing(model, rng)
             for name, model in self._candidates(search, n_rows, n_columns).items()
         }
-        finalists, beaten = race(
-            models, judges, draws, self.levels, n_jobs=self.n_jobs, rounds=rounds
-        )
+        most = search.n_centers_for(n_rows, n_columns)
+        finalists, beaten = race(models, judges, draws, self.levels, n_jobs=self.n_jobs, most=most)
         judged = judges.take(np.flatnonzero(draws.unseen.any(axis=0)))
         mixture = mix(finalists, judged.y, judged.sample_weight, self.levels, search.mixed)
         if mixture is not None:
@@ -133,7 +131,7 @@ class Recipe:
 
         def with_members(some: Sequence[JudgedCenter], rng: np.random.RandomState) -> Any:
             parts = {}
-            for standing, _ in some:
+            for standing in (each.standing for each in some):
                 model = repeated(standing.model, 1 / n_repeats)
                 if search.is_finer(n_rows):
                     model = finer(model, n_columns)
@@ -179,12 +177,12 @@ class Recipe:
         return Still.at_medians(train.X, self.direction, train.sample_weight)
 
     def _noises(
-        self, search: ModelSearch, rng: np.random.RandomState
+        self, search: ModelSearch, n_rows: int, rng: np.random.RandomState
     ) -> Mapping[str, NoiseCandidate]:
         if self.aleatoric is None:
             return {
                 name: noise._replace(part=self._set_up(self._crossed_noise(noise.part), rng))
-                for name, noise in search.noises().items()
+                for name, noise in search.noises(n_rows).items()
             }
         if self.residuals == "in-sample":
             raise ValueError(
@@ -201,16 +199,14 @@ class Recipe:
         search: ModelSearch,
         n_units: int | None,
         rng: np.random.RandomState,
-    ) -> tuple[Draws, list[Round]]:
-        """The members that judge centers; in the order of time all judge all."""
+    ) -> Draws:
+        """The members that judge centers; in the order of time there is one for every block."""
         if self.gap is not None:
             assert rows.groups is not None
-            chain = Chain.of(stages(rows.groups, self.gap), len(rows))
-            return chain, [Round(len(chain), search.n_centers_for(len(rows), n_columns))]
+            return Chain.of(stages(rows.groups, self.gap), len(rows))
         n_folds = search.race_folds(len(rows), n_columns, n_units)
-        rounds = search.rounds(len(rows), n_columns, n_folds)
         folds = Folds.draw(len(rows), n_folds, 1, rng, rows.groups)
-        return folds.members(slice(rounds[-1].n_members)), rounds
+        return folds.members(slice(search.n_judges(len(rows), n_folds)))
 
     def _crossed(self, part: BaseEstimator) -> CrossPart:
         """The part so that it can judge rows as unseen."""
