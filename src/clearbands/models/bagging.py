@@ -437,6 +437,11 @@ def finer(model: BaseEstimator, n_columns: int) -> Any:
     return model.finer(n_columns) if hasattr(model, "finer") else model
 
 
+def coarser(model: BaseEstimator) -> Any:
+    """The model for those who only want to know how good it is, where it can be cheaper."""
+    return model.coarser() if hasattr(model, "coarser") else model
+
+
 @dataclass(frozen=True)
 class ListedBag:
     """A list of fitted models, one for each bootstrap."""

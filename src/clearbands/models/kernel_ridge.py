@@ -111,6 +111,11 @@ class KernelRidge(CenterModel):
         """Unfitted, around twice as many landmarks."""
         return clone(self).set_params(n_landmarks=2 * self.n_landmarks)
 
+    def coarser(self) -> KernelRidge:
+        """Unfitted, around so few landmarks that it is soon fitted."""
+        landmarks, turn_rows = min(300, self.n_landmarks), min(250, self.turn_rows)
+        return clone(self).set_params(n_landmarks=landmarks, turn_rows=turn_rows)
+
     def _bases(
         self, X: np.ndarray, t: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, list[Basis]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from clearbands.models.bagging import finer
+from clearbands.models.bagging import coarser, finer
 from clearbands.models.center_model import CenterModel
 from clearbands.models.gam import ExpectileGAM
 from clearbands.models.kernel_ridge import SurfaceBag
@@ -107,6 +107,10 @@ class TreesOnSmooth(CenterModel):
         """Unfitted, each of the two as fine as it can be."""
         smooth, trees = finer(self.smooth_model(), n_columns), self._trees().finer(n_columns)
         return clone(self).set_params(smooth=smooth, trees=trees)
+
+    def coarser(self) -> TreesOnSmooth:
+        """Unfitted, with a smooth model that is cheap to fit."""
+        return clone(self).set_params(smooth=coarser(self.smooth_model()))
 
     def _trees(self) -> SymmetricTrees:
         return SymmetricTrees() if self.trees is None else self.trees

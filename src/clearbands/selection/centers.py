@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 
 from clearbands.engine.progress import report
 from clearbands.engine.quantiles import weighted_quantiles
-from clearbands.models.bagging import Draws, fit_bag, predict_unseen, start_bag
+from clearbands.models.bagging import Draws, coarser, fit_bag, predict_unseen, start_bag
 from clearbands.models.mixture import Mixture
 from clearbands.models.pools import STAGES
 from clearbands.models.quantile_model import QuantileModel
@@ -85,7 +85,10 @@ def judge_center(
     *,
     n_jobs: int | None,
 ) -> JudgedCenter:
-    """One candidate, with the number of trees that errs least."""
+    """One candidate, with the number of trees that errs least.
+
+    A model that can be coarser is so while it is judged.
+    """
     model = clone(model)
     if isinstance(model, QuantileModel):
         model.set_params(quantiles=(0.5,))
@@ -99,7 +102,7 @@ def judge_center(
         return mean_square(error, rows.sample_weight)
 
     best: tuple[float, int | None, np.ndarray] | None = None
-    for n_trees, predicted in _grown(model, train, draws, n_jobs):
+    for n_trees, predicted in _grown(coarser(model), train, draws, n_jobs):
         if not np.isfinite(predicted).all():
             raise ValueError("it predicts values that are not finite, or not one per row.")
         error = error_of(predicted)
