@@ -37,11 +37,11 @@ class ModelSearch:
         Fewer rows have twice as many folds for the center, and folds drawn twice for the noise.
     repeats : int
         How often folds are drawn: so many members speak of a row that they did not see. Of more
-        than `many_rows` rows it is one less.
+        than `fine_rows` rows it is one less.
     n_centers : int
         The most centers that noise is learned around; of more than `fine_rows` rows one less, and
-        of more than `many_rows` rows or `many_columns` columns only one. Those alone compete that
-        the race could not tell from the best.
+        of more than `judging_rows` rows or `many_columns` columns only one. Those alone compete
+        that the race could not tell from the best.
     judging_rows : int
         Of more rows, so many at random run the race and choose the noise.
     fine_rows : int
@@ -75,7 +75,6 @@ class ModelSearch:
     small_rows: int = 2_000
     fine_rows: int = 5_000
     judging_rows: int = 10_000
-    many_rows: int = 10_000
     many_columns: int = 512
     nested_folds: int = 0
     mixed: int = 1
@@ -128,11 +127,11 @@ class ModelSearch:
 
     def repeats_for(self, n_rows: int) -> int:
         """How often folds are drawn; one member alone could not disagree."""
-        return max(min(2, self.repeats), self.repeats - (n_rows > self.many_rows))
+        return max(min(2, self.repeats), self.repeats - self.is_finer(n_rows))
 
     def n_centers_for(self, n_rows: int, n_columns: int) -> int:
         """How many centers noise is learned around, at most."""
-        if n_rows > self.many_rows or n_columns > self.many_columns:
+        if n_rows > self.judging_rows or n_columns > self.many_columns:
             return 1
         return max(1, self.n_centers - self.is_finer(n_rows))
 
@@ -140,7 +139,7 @@ class ModelSearch:
         """Of which two are left out where noise is learned and has rivals; 0 for none."""
         if self.nested_folds == 0:
             return 0
-        return max(3, self.nested_folds - (n_rows > self.many_rows))
+        return max(3, self.nested_folds - (n_rows > self.judging_rows))
 
     def noises(self, n_rows: int) -> Mapping[str, NoiseCandidate]:
         """The aleatoric parts that compete around the best center; few rows have folds twice."""

@@ -42,7 +42,7 @@ def search_within(seconds: float, rows: Rows, n_jobs: int | None) -> ModelSearch
     budget = seconds * effective_n_jobs(n_jobs)
     member = _seconds_per_member(rows)
     for rung in LADDER:
-        n_members = rung.few_rows if len(rows) <= rung.search.many_rows else rung.many_rows
+        n_members = rung.few_rows if len(rows) <= rung.search.judging_rows else rung.many_rows
         if n_members * member <= budget:
             return rung.search
     return LADDER[-1].search
