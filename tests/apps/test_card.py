@@ -53,3 +53,14 @@ def test_scores_of_unseen_rows_are_those_of_the_intervals():
     np.testing.assert_allclose(unseen.rmse, np.sqrt(np.mean((y[160:] - center) ** 2)))
     np.testing.assert_allclose(unseen.rmse_of_mean, np.std(y[160:]))
     assert unseen.lowest_bound == lower.min()
+
+
+def test_names_in_a_card_are_neither_markup_nor_new_lines():
+    X, y = noisy_line()
+    frame = pl.DataFrame(X, schema=["<b>`x`\n# y", "c"])
+    frame = frame.with_columns(town=pl.Series(["<img src=x>", "s"] * 120))
+    card = linear_clear().fit(frame, y).card(target="<i>price\n# cost")
+    assert "| `<b>x # y` | number |" in card
+    assert "| &lt;img src=x>, s |" in card
+    assert "# Prediction intervals for &lt;i>price # cost\n" in card
+    assert "\n# y" not in card

@@ -226,3 +226,15 @@ def test_a_new_row_has_the_weight_of_the_heaviest_one_in_both_kinds_of_weights()
             one.predict_interval(*new, weight=at), other.predict_interval(*new, weight=at)
         )
     np.testing.assert_allclose(one.predict_interval(*new), one.predict_interval(*new, weight=at))
+
+
+@pytest.mark.parametrize("make", WITHOUT_GUARANTEE)
+def test_one_row_that_outweighs_all_others_is_said_to_be_one(make):
+    data = calibration_set(n=60)
+    weight = np.append(np.ones(59), 1e9)
+    with pytest.warns(CalibrationWarning, match="tell as much as 1 rows of equal weight"):
+        make(0.9).fit(*data, sample_weight=weight)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make(0.9).fit(*data, sample_weight=np.arange(60) % 5)
+        make(0.9).fit(*data, sample_weight=np.full(60, 50.0))

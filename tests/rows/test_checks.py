@@ -170,3 +170,13 @@ def test_groups_may_be_masked_or_missing():
     assert check_group_labels(masked, 3).tolist() == ["a", "missing", "c"]
     missing = pd.array(["a", None, "b"], dtype="string")
     assert check_group_labels(missing, 3).tolist() == ["a", "missing", "b"]
+
+
+def test_rows_and_targets_of_one_index_stand_in_one_order():
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0]}, index=["x", "y", "z"])
+    y = pd.Series([1.0, 2.0, 3.0], index=["x", "y", "z"])
+    for other in (y, y.to_numpy(), y.reset_index(drop=True), y.set_axis(["x", "x", "z"])):
+        np.testing.assert_array_equal(check_target(other, X), [1, 2, 3])
+    with pytest.raises(ValueError, match=r"same index in another order.*y\.loc"):
+        check_target(y[::-1], X)

@@ -19,7 +19,7 @@ def make_card(model: Any, *, name: str = "model.clear", target: str = "") -> str
     """What the model predicts, how good it is, where it breaks, what holds, how to load it."""
     is_classifier = hasattr(model, "classes_")
     origin = getattr(model, "origin_", None)
-    target = target or ("the target" if origin is None else origin.target)
+    target = _one_line(target or ("the target" if origin is None else origin.target))
     what = "Classes" if is_classifier else "Prediction intervals"
     sections = [
         _front_matter(is_classifier),
@@ -77,7 +77,7 @@ def _column(feature: Feature) -> tuple[str, str, str]:
         values = f"{shown} and {left} more" if left > 0 else shown
     else:
         values = "" if feature.typical is None else f"typically {_shown(feature.typical)}"
-    return f"`{feature.name}`", feature.kind, values
+    return f"`{feature.name.replace('`', '')}`", feature.kind, values
 
 
 def _shown(value: Any) -> str:
@@ -154,5 +154,12 @@ def _loading(name: str, is_classifier: bool) -> Iterator[str]:
 def _table(names: Sequence[str], rows: Any) -> str:
     lines = [names, ["---"] * len(names), *rows]
     return "\n".join(
-        "| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines
+        "| " + " | ".join(_one_line(str(cell)).replace("|", "\\|") for cell in line) + " |"
+        for line in lines
     )
+
+
+def _one_line(text: str) -> str:
+    """Whatever a column, a category or the target is called, no markup and no new line."""
+    plain = " ".join(text.split())
+    return plain if plain.startswith("`") else plain.replace("<", "&lt;")

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearbands.calibration.calibration_rows import CalibrationRows, times
 from clearbands.calibration.conformal import (
     CalibrationWarning,
+    equal_rows,
     order_statistic,
     per_heaviest,
     rows_needed,
@@ -152,14 +153,23 @@ class _Calibrator(BaseEstimator, ABC):
         """The rank the level asks for. On the rows that chose lambda the paper takes the largest
         score when there are too few; rows kept apart for the guarantee must not."""
         k = rows.rank(level)
-        if k <= rows.size or split or not self._may_fall_short:
+        if split or not self._may_fall_short:
             return k
-        warn(
-            f"{_too_few(rows, level)}. The interval covers all of them, which may be less than the "
-            "level asks for.",
-            CalibrationWarning,
-        )
-        return rows.size
+        if k > rows.size:
+            warn(
+                f"{_too_few(rows, level)}. The interval covers all of them, which may be less than "
+                "the level asks for.",
+                CalibrationWarning,
+            )
+        elif rows.weight is not None and equal_rows(rows.weight) < rows_needed(level):
+            warn(
+                f"The weights of the {len(rows)} calibration rows are so unequal that they tell as "
+                f"much as {equal_rows(rows.weight):.3g} rows of equal weight, too few for level "
+                f"{level:g}: at least {rows_needed(level)} are needed. The interval may cover less "
+                "than the level asks for.",
+                CalibrationWarning,
+            )
+        return min(k, rows.size)
 
     def _check_parameters(self) -> None:
         """Raise for parameters that make no sense."""

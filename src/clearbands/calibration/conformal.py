@@ -90,6 +90,16 @@ def per_heaviest(weight: np.ndarray) -> np.ndarray:
     return weight / np.max(weight)
 
 
+def equal_rows(weight: np.ndarray) -> float:
+    """How many rows of equal weight tell as much of a mean as rows of these weights (Kish 1965).
+
+    >>> equal_rows(np.array([50.0, 50.0])), round(equal_rows(np.array([1e6, 1.0])), 6)
+    (2.0, 1.000002)
+    """
+    share = weight / weight.sum()
+    return float(1 / (share @ share))
+
+
 def suffices(level: float, n: int, weight: np.ndarray | None = None) -> bool:
     """Whether n rows, or their weights beside a new row of weight 1, are enough for a level."""
     if weight is None:

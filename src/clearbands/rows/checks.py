@@ -236,7 +236,23 @@ def check_target(y: ArrayLike | None, X: Sized | None = None) -> np.ndarray:
         raise ValueError(
             f"X has {len(X):,} rows and y has {len(target):,} values: give one for every row."
         )
+    _check_same_order(X, y)
     return target
+
+
+def _check_same_order(X: Any, y: Any) -> None:
+    """Rows and targets of pandas go by their place: the same labels must stand in one order."""
+    index: Any = getattr(X, "index", None)
+    labels: Any = getattr(y, "index", None)
+    if not (hasattr(index, "is_unique") and hasattr(labels, "is_unique")):
+        return
+    if index.equals(labels) or not (index.is_unique and labels.is_unique):
+        return
+    if set(index) == set(labels):
+        raise ValueError(
+            "X and y have the same index in another order, so rows would get the targets of "
+            "others: give y.loc[X.index], or y.to_numpy() if the values are in the right order."
+        )
 
 
 def _check_holds_numbers(y: np.ndarray, name: str) -> None:
