@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -29,21 +29,19 @@ from clearbands.models.monotone import Monotone, check_groups_are_free
 from clearbands.prediction.answering import AnsweringRegressor
 from clearbands.prediction.interval_regressor import check_encoder_sees_no_target
 from clearbands.prediction.outlook import Outlook
-from clearbands.prediction.unseen import UnseenScores
 from clearbands.prediction.updating import begin, later_times, warn_if_seen
-from clearbands.rows.labels import Told, read_labels, read_order
+from clearbands.rows.labels import read_groups, read_labels
 from clearbands.rows.messages import renamed, warn
 from clearbands.rows.settings import Calibration, Residuals, Split
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.scaling.source import check_nothing_for_files, is_table_on_disk
 from clearbands.selection.centers import CenterStanding
-from clearbands.selection.evidence import Evidence
-from clearbands.selection.fit_result import FitResult
-from clearbands.selection.in_memory import InMemory
+from clearbands.selection.fit_result import FitResult, UnseenScores
+from clearbands.selection.in_memory import fit_in_memory
 from clearbands.selection.judging import LeaderboardRow
 from clearbands.selection.model_search import ModelSearch
 from clearbands.selection.outlook import make_outlook, shows_curve
-from clearbands.selection.plan import GivenRows, Plan
+from clearbands.selection.plan import Plan
 from clearbands.uncertainty.aleatoric import AleatoricPart
 from clearbands.uncertainty.bands import Components
 from clearbands.uncertainty.epistemic import EpistemicPart
@@ -341,36 +339,27 @@ class ClearRegressor(AnsweringRegressor):
             raise ValueError(f"verbose must be 0 or 1, got {self.verbose!r}.")
         plan = Plan.of(self, self._check_parameters(), has_set=X_cal is not None)
         rng = check_random_state(self.random_state)
-        told = Told(groups, time, calibration_groups, sample_weight, calibration_weight)
+        labels = {
+            "groups": groups,
+            "time": time,
+            "calibration_groups": calibration_groups,
+            "sample_weight": sample_weight,
+            "calibration_weight": calibration_weight,
+        }
         self._forget_rows()
-        rows: GivenRows
-        if is_table_on_disk(X):
-            # Imported late: numba takes a second to load, which `import clearbands` should not.
-            from clearbands.scaling.on_files import OnFiles
-
-            rows = OnFiles.of(
-                self,
-                plan.calibration,
-                X,
-                y,
-                told,
-                has_set=not (X_cal is y_cal is None),
-                features=features,
-                work=work,
-                engine=engine,
-            )
-        else:
-            check_nothing_for_files(features, work, engine)
-            rows = self._in_memory(X, y, X_cal, y_cal, told, plan)
         with showing(progress, self.verbose), one_blas_thread():
-            learned = rows.learn(plan, rng)  # parts, and what they say of rows they did not see
+            if is_table_on_disk(X):
+                options = {"features": features, "work": work, "engine": engine}
+                learned = self._learn_from_disk(plan, rng, X, y, X_cal, y_cal, labels | options)
+            else:
+                check_nothing_for_files(features, work, engine)
+                learned = self._learn(plan, rng, X, y, X_cal, y_cal, **labels)
             self._take_parts(learned)
-            self._calibrate(learned.evidence, plan, rng)
-            self._keep_for_answers(learned, told)
+            self._calibrate(learned, rng)
+            self._keep_for_answers(learned, calibration_groups)
             self.outlook_ = self._look_ahead(learned, rng)
-        has_set, has_labels = X_cal is not None, groups is not None
-        held = learned.guarantee(plan.calibration, has_set=has_set, has_labels=has_labels)
-        self.guarantee_ = held.besides(getattr(self.calibrator_, "sharing_", ()))
+        guarantee = learned.guarantee(has_set=X_cal is not None, has_labels=groups is not None)
+        self.guarantee_ = guarantee.besides(getattr(self.calibrator_, "sharing_", ()))
         return self
 
     def predict(self, X: TableLike) -> np.ndarray:
@@ -383,22 +372,46 @@ class ClearRegressor(AnsweringRegressor):
         components = self.parts_.components(X)
         return components._replace(center=self._targets.inner.clip(components.center))
 
-    def _in_memory(
+    def _learn(
         self,
+        plan: Plan,
+        rng: np.random.RandomState,
         X: TableLike,
         y: ArrayLike,
         X_cal: TableLike | None,
         y_cal: ArrayLike | None,
-        told: Told,
-        plan: Plan,
-    ) -> InMemory:
-        check_groups_are_free(self.monotone, told.calibration_groups)
-        labels = read_labels(told, *((X, y) if X_cal is None else (X_cal, y_cal)))
-        groups, self.last_time_ = read_order(told, self.split, y)
-        rows, held_out = self._read_rows(X, y, X_cal, y_cal, groups, labels, told.sample_weight)
+        *,
+        groups: ArrayLike | None,
+        time: ArrayLike | None,
+        calibration_groups: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        calibration_weight: ArrayLike | None,
+    ) -> FitResult:
+        """Parts, and what they say of rows that they did not see."""
+        check_groups_are_free(self.monotone, calibration_groups)
+        calibrating = (X, y) if X_cal is None else (X_cal, y_cal)
+        labels = read_labels(*calibrating, calibration_groups, calibration_weight)
+        together, self.last_time_ = read_groups(self.split, y, groups, time)
+        rows, held_out = self._read_rows(X, y, X_cal, y_cal, together, labels, sample_weight)
         if plan.calibration == "cross":
             check_encoder_sees_no_target(self.encoder)
-        return InMemory(rows, held_out)
+        return fit_in_memory(plan, rows, held_out, rng)
+
+    def _learn_from_disk(
+        self,
+        plan: Plan,
+        rng: np.random.RandomState,
+        X: Any,
+        target: Any,
+        X_cal: Any,
+        y_cal: Any,
+        options: Mapping[str, Any],
+    ) -> FitResult:
+        # Imported late: numba takes a second to load, which `import clearbands` should not.
+        from clearbands.scaling.on_files import fit_table_on_disk
+
+        has_set = not (X_cal is y_cal is None)
+        return fit_table_on_disk(self, plan, X, target, rng, has_set=has_set, **options)
 
     def _forget_rows(self) -> None:
         """What an earlier fit, `update` or `clearbands.persistence.origin` kept of other rows."""
@@ -414,18 +427,18 @@ class ClearRegressor(AnsweringRegressor):
         self.leaderboard_, self.centers_ = chosen.leaderboard, chosen.centers
         self.n_train_ = learned.n_train
 
-    def _calibrate(self, evidence: Evidence, plan: Plan, rng: np.random.RandomState) -> None:
-        levels, chosen_on = plan.recipe.levels, evidence.chosen_on
-        self.calibration_, self.levels_ = plan.calibration, np.array(levels)
-        self.calibrator_ = evidence.calibrate(self.default_calibrator(), levels, self.n_jobs, rng)
+    def _calibrate(self, learned: FitResult, rng: np.random.RandomState) -> None:
+        levels, chosen_on = learned.plan.levels, learned.chosen_on
+        self.calibration_, self.levels_ = learned.plan.calibration, np.array(levels)
+        self.calibrator_ = learned.calibrate(self.default_calibrator(), rng)
         self.lambda_paths_ = lambda_paths(self._pooled, chosen_on, levels, self.lambda_)
-        self.n_calibration_, self.n_validation_ = len(evidence.judged.y), len(chosen_on.y)
+        self.n_calibration_, self.n_validation_ = len(learned.calibration_set.y), len(chosen_on.y)
 
-    def _keep_for_answers(self, learned: FitResult, told: Told) -> None:
+    def _keep_for_answers(self, learned: FitResult, column: Any) -> None:
         """What other levels need, and what tells new rows that are unlike these."""
-        judged, chooser = learned.evidence.judged, learned.evidence.chooser
+        judged, chooser = learned.calibration_set, learned.chooser
         self.any_level_ = keep_levels(self.calibrator_, judged, self.levels_, chooser=chooser)
-        names, column = getattr(self, "feature_names_in_", ()), told.calibration_groups
+        names = getattr(self, "feature_names_in_", ())
         is_name = isinstance(column, str) and column in names
         self.calibration_group_column_ = str(column) if is_name else None
         calibrated = scale(self.calibrator_, judged.components, judged.calibration_groups)

@@ -1,8 +1,8 @@
-"""What `fit` is told of rows besides X and y, and what becomes of it at the door."""
+"""Labels, weights and times of rows: what `fit` takes besides X and y, checked."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -13,43 +13,23 @@ from clearbands.rows.time_order import check_time, places
 from clearbands.rows.typed import TableLike
 
 
-class Told(NamedTuple):
-    """As it was given: arrays (n,) or lists of rows in memory, names of columns of files."""
-
-    groups: ArrayLike | None = None
-    time: ArrayLike | None = None
-    calibration_groups: ArrayLike | None = None
-    sample_weight: ArrayLike | None = None
-    calibration_weight: ArrayLike | None = None
-
-
-class Labels(NamedTuple):
-    """Of rows that may calibrate: one of both, or neither."""
-
-    calibration_groups: np.ndarray | None = None  # (n,): in each of which the level shall hold
-    calibration_weight: np.ndarray | None = None  # (n,): how many times more often among new rows
-
-
-class Order(NamedTuple):
-    """What keeps rows together."""
-
-    groups: ArrayLike | None  # labels that were given, or places in time
-    last_time: Any = None  # of the last row, where times were given
-
-
-def read_labels(told: Told, X: TableLike, y: ArrayLike | None) -> Labels:
-    """Of the rows that may calibrate."""
-    calibration_groups, weight = told.calibration_groups, told.calibration_weight
-    if calibration_groups is None and weight is None:
-        return Labels()
-    if calibration_groups is not None and weight is not None:
+def read_labels(
+    X: TableLike,
+    y: ArrayLike | None,
+    calibration_groups: ArrayLike | None = None,
+    calibration_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Groups (n,) or weights (n,) of the rows that may calibrate: one of both, or neither."""
+    if calibration_groups is None and calibration_weight is None:
+        return None, None
+    if calibration_groups is not None and calibration_weight is not None:
         raise ValueError(
             "calibration_groups and calibration_weight cannot be used at once: give one."
         )
     n = len(check_target(y))
-    if weight is not None:
-        return Labels(calibration_weight=check_weights(weight, "calibration_weight", n))
-    return Labels(read_calibration_groups(calibration_groups, X, n))
+    if calibration_weight is not None:
+        return None, check_weights(calibration_weight, "calibration_weight", n)
+    return read_calibration_groups(calibration_groups, X, n), None
 
 
 def read_calibration_groups(
@@ -72,16 +52,21 @@ def read_calibration_groups(
     return check_group_labels(frame.get_column(calibration_groups).to_list(), n)
 
 
-def read_order(told: Told, split: str, y: ArrayLike) -> Order:
-    """Labels of rows that were given, or with split="time" their places."""
+def read_groups(
+    split: str, y: ArrayLike, groups: ArrayLike | None = None, time: ArrayLike | None = None
+) -> tuple[ArrayLike | None, Any]:
+    """What keeps rows together, labels or places in time; and the last time, where some are given.
+
+    Places stand for labels with split="time".
+    """
     if split == "random":
-        if told.time is not None:
+        if time is not None:
             raise ValueError('time was given, but rows are split at random: set split="time".')
-        return Order(told.groups)
-    if told.groups is not None:
+        return groups, None
+    if groups is not None:
         raise ValueError('groups and split="time" cannot be used at once: give one.')
     n = len(check_target(y))
-    if told.time is None:
-        return Order(places(n))
-    times = check_time(told.time, n)
-    return Order(places(n, times), times[-1])
+    if time is None:
+        return places(n), None
+    times = check_time(time, n)
+    return places(n, times), times[-1]

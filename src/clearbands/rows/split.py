@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import ceil
 from typing import Any, Generic, TypeVar
 
@@ -23,12 +23,13 @@ class Rows:
     calibration_groups: np.ndarray | None = None  # labels; in each of them the level shall hold
     calibration_weight: np.ndarray | None = None  # how many times more often among new rows
     sample_weight: np.ndarray | None = None  # how many rows each counts as
+    texts: np.ndarray | None = None  # (n, text columns) that an encoder made numbers of
 
     def __len__(self) -> int:
         return len(self.y)
 
     def take(self, index: np.ndarray) -> Rows:
-        labels = (self.groups, self.calibration_groups, self.calibration_weight, self.sample_weight)
+        labels = (getattr(self, field.name) for field in fields(self)[2:])
         taken = (None if label is None else label[index] for label in labels)
         return Rows(_safe_indexing(self.X, index), self.y[index], *taken)
 

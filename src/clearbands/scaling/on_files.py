@@ -6,14 +6,13 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import joblib
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from clearbands.models.bagging import MAX_SEED
 from clearbands.models.center_model import those_with
@@ -21,7 +20,6 @@ from clearbands.prediction.familiarity import texts_of_rows
 from clearbands.prediction.interval_regressor import check_encoder_sees_no_target, without_codes
 from clearbands.rows.checks import check_table, is_dask
 from clearbands.rows.copies import check_copies
-from clearbands.rows.labels import Told
 from clearbands.rows.split import Rows, Shares
 from clearbands.rows.targets import Targets
 from clearbands.scaling.engines import choose_engine
@@ -31,12 +29,11 @@ from clearbands.scaling.rows import FileColumns, Ranges
 from clearbands.scaling.source import ParquetTable, check_holds_numbers, from_dask, open_table
 from clearbands.scaling.work import TableSample, TableWork, WorkFolder, prepare
 from clearbands.selection.compete import ChosenParts
-from clearbands.selection.evidence import Encoded, judge
+from clearbands.selection.fit_parts import fit_on_all
 from clearbands.selection.fit_result import FitResult, Span
 from clearbands.selection.judging import NoiseCandidate
 from clearbands.selection.model_search import ModelSearch
-from clearbands.selection.plan import Parameters, Plan, rescaled
-from clearbands.selection.recipe import Recipe
+from clearbands.selection.plan import Plan, encoded, rescaled
 from clearbands.tables.names import nearest
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 
@@ -62,7 +59,7 @@ class FittedOnFiles(NamedTuple):
 
 
 def fit_on_files(
-    recipe: Recipe,
+    plan: Plan,
     X: Any,
     roles: Roles,
     fit_encoder: Callable[[pl.DataFrame], Any],
@@ -78,17 +75,17 @@ def fit_on_files(
 
     A share `held_out` of the rows trains nothing; of many rows, as many as the sample has.
     """
-    check_can_refit(recipe.epistemic)
+    check_can_refit(plan.epistemic)
     seed = int(rng.randint(MAX_SEED))
-    chosen = choose_engine(engine, recipe.n_jobs)
+    chosen = choose_engine(engine, plan.n_jobs)
     with _folder(work) as folder:
         try:
             table = _opened(X, Path(folder.path))
             n_held_out = min(ceil(held_out * table.n_rows), folder.sample_rows, table.n_rows - 1)
             columns = FileColumns(_features(table, roles, features), roles, n_held_out)
             ready = prepare(table, columns, fit_encoder, fit_targets, folder, chosen, seed)
-            choice = _choose(recipe, ready, rng)
-            parts, unseen = refit(choice.parts, ready, recipe.levels)  # type: ignore[arg-type]
+            choice = _choose(plan, ready, rng)
+            parts, unseen = refit(choice.parts, ready, plan.levels)  # type: ignore[arg-type]
         finally:
             chosen.close()
         n_texts = len(getattr(ready.encoder, "categorical_columns_", ()))
@@ -133,31 +130,31 @@ class FileSearch(ModelSearch):
         return self.of.noises(n_rows)
 
 
-def _choose(recipe: Recipe, work: TableWork, rng: np.random.RandomState) -> ChosenParts:
+def _choose(plan: Plan, work: TableWork, rng: np.random.RandomState) -> ChosenParts:
     """The parts, by the first rows of the sample; what an earlier run chose is found again."""
-    search = FileSearch.like(recipe.search or ModelSearch())
-    recipe = replace(recipe, search=search)
-    state = joblib.hash((replace(recipe, n_jobs=None), rng.get_state()))
+    search = FileSearch.like(plan.search or ModelSearch())
+    plan = replace(plan, search=search)
+    state = joblib.hash((replace(plan, n_jobs=None), rng.get_state()))
     store = work.store.below("choice", recipe=state)
-    trusted = _types_of_centers(recipe, work)
+    trusted = _types_of_centers(plan, work)
     if store.is_whole(CHOICE):
         return ChosenParts(*store.read_part(CHOICE, trusted))._replace(search=search.of)
     sample = work.sample.encoded
-    n_judges = FEW_ROWS if recipe.is_given else search.judging_rows
+    n_judges = FEW_ROWS if plan.is_given else search.judging_rows
     few = sample.take(np.arange(min(len(sample), n_judges)))
-    choice = recipe.on_all(few, rng)._replace(unseen=None, search=search.of)
+    choice = fit_on_all(plan, few, rng)._replace(unseen=None, search=search.of)
     store.write_part(CHOICE, tuple(choice[:-1]), trusted)
     return choice
 
 
-def _types_of_centers(recipe: Recipe, work: TableWork) -> list[str]:
+def _types_of_centers(plan: Plan, work: TableWork) -> list[str]:
     """The names of their classes, which may be the user's own: who gave them trusts them."""
     rows = work.sample.encoded
-    if isinstance(recipe.epistemic, FoldedEnsemble):
-        centers = [recipe.epistemic.center_model()]
+    if isinstance(plan.epistemic, FoldedEnsemble):
+        centers = [plan.epistemic.center_model()]
     else:
-        assert recipe.search is not None
-        centers = list(recipe.search.centers(len(rows), rows.X.shape[1]).values())
+        assert plan.search is not None
+        centers = list(plan.search.centers(len(rows), rows.X.shape[1]).values())
     return sorted({f"{type(each).__module__}.{type(each).__qualname__}" for each in centers})
 
 
@@ -197,102 +194,87 @@ def _features(table: ParquetTable, roles: Roles, features: Sequence[str] | None)
     return list(features)
 
 
-def check_for_files(given: Parameters, told: Told, work: Any, *, has_set: bool) -> None:
+def check_for_files(regressor: Any, time: Any, work: Any, *, has_set: bool) -> None:
     """Raise for what a table in files cannot have; `has_set` says if X_cal or y_cal was given."""
-    if given.split != "random" or told.time is not None:
+    if regressor.split != "random" or time is not None:
         raise ValueError(
             "A table in files is split by hashes of its rows, not in the order of time: leave "
             'split="random" and time out, or read the table into memory.'
         )
-    if given.time_budget is not None:
+    if regressor.time_budget is not None:
         raise ValueError(
             "time_budget is for rows in memory: a fit on files can be stopped at any time and goes "
             "on from its work folder. Leave time_budget out, or choose fast()."
         )
-    if given.monotone is not None:
+    if regressor.monotone is not None:
         raise ValueError("A table in files knows no monotone columns: leave monotone out.")
     if has_set:
         raise ValueError(
             "A table in files calibrates on rows of its own: leave X_cal and y_cal out; "
             'calibration="conformal" holds rows out by itself.'
         )
-    if given.encoder is None or given.residuals == "target":
+    if regressor.encoder is None or regressor.residuals == "target":
         raise ValueError(
             "A table in files needs an encoder, and noise that is learned from residuals: "
             'leave encoder="auto" and residuals as they are.'
         )
-    check_encoder_sees_no_target(given.encoder)
-    if work is not None and not isinstance(given.random_state, int | np.integer):
+    check_encoder_sees_no_target(regressor.encoder)
+    if work is not None and not isinstance(regressor.random_state, int | np.integer):
         raise ValueError(
             "A fit can only go on from a work folder if it draws the same numbers again: give "
-            f"random_state a whole number, got {given.random_state!r}."
+            f"random_state a whole number, got {regressor.random_state!r}."
         )
 
 
-@dataclass(frozen=True)
-class OnFiles:
-    """A table in parquet files or of Dask, and who reads it how."""
+def fit_table_on_disk(
+    regressor: Any,
+    plan: Plan,
+    X: Any,
+    target: Any,
+    rng: np.random.RandomState,
+    *,
+    has_set: bool,
+    features: Sequence[str] | None,
+    work: Any,
+    engine: Any,
+    time: Any,
+    **labels: Any,
+) -> FitResult:
+    """Fit encoder and parts, and have rows judged by what did not see them.
 
-    table: Any
-    roles: Roles
-    features: Sequence[str] | None
-    work: Any
-    engine: Any
-    door: Callable[[pl.DataFrame], Any]  # remembers the columns
+    The table is in parquet files or of Dask; its `labels` are names of columns. Everything that
+    follows from a sample is done as with rows in memory. The regressor remembers the columns.
+    """
+    check_for_files(regressor, time, work, has_set=has_set)
 
-    @classmethod
-    def of(
-        cls,
-        estimator: Any,
-        calibration: str,
-        table: Any,
-        target: Any,
-        told: Told,
-        *,
-        has_set: bool,
-        features: Sequence[str] | None,
-        work: Any,
-        engine: Any,
-    ) -> OnFiles:
-        """The table that was given to `fit`, or one sentence about what it cannot have."""
-        check_for_files(estimator, told, work, has_set=has_set)
-        roles = read_roles(target, told, calibration)
-        door = partial(check_table, estimator, reset=True)
-        return cls(table, roles, features, work, engine, door)
+    def fit_encoder(raw: pl.DataFrame) -> Any:
+        encoder = clone(without_codes(plan.encoder))
+        return encoder.fit(check_table(regressor, raw, reset=True))
 
-    def learn(self, plan: Plan, rng: np.random.RandomState) -> FitResult:
-        """Fit encoder and parts, and have rows judged by what did not see them.
-
-        Everything that follows from a sample is done as with rows in memory.
-        """
-        found = fit_on_files(
-            plan.recipe,
-            self.table,
-            self.roles,
-            lambda raw: without_codes(plan.encoder).fit(self.door(raw)),
-            plan.fit_targets,
-            features=self.features,
-            held_out=0.0 if plan.calibration == "cross" else plan.calibration_size,
-            work=self.work,
-            engine=self.engine,
-            rng=rng,
-        )
-        encoder, targets, raw, sample = found.encoder, found.targets, *found.sample[:2]
-        given = plan.share_out(sample, found.held_out, rng)
-        train = Encoded(sample, texts_of_rows(encoder, raw.X))
-        others = [Encoded.by(encoder, rescaled(rows, targets)) for rows in given.held_out]
-        shares = Shares(train, tuple(others))
-        has_copies = check_copies(sample, [share.rows for share in others])
-        evidence = judge(found.chosen, shares, targets.inner)
-        span = Span(found.ranges.low, found.ranges.high, found.texts)
-        return FitResult(
-            encoder,
-            targets,
-            plan.recipe,
-            found.chosen,
-            evidence,
-            raw.y,
-            found.n_rows,
-            has_copies,
-            span,
-        )
+    on_files = fit_on_files(
+        plan,
+        X,
+        read_roles(target, plan.calibration, **labels),
+        fit_encoder,
+        plan.fit_targets,
+        features=features,
+        held_out=0.0 if plan.calibration == "cross" else plan.calibration_size,
+        work=work,
+        engine=engine,
+        rng=rng,
+    )
+    encoder, targets = on_files.encoder, on_files.targets
+    raw, sample = on_files.sample[:2]
+    as_given = plan.share_out(sample, on_files.held_out, rng)
+    others = tuple(encoded(rescaled(rows, targets), encoder) for rows in as_given.held_out)
+    return FitResult.of(
+        plan,
+        encoder,
+        targets,
+        on_files.chosen,
+        Shares(replace(sample, texts=texts_of_rows(encoder, raw.X)), others),
+        y=raw.y,
+        n_train=on_files.n_rows,
+        has_copies=check_copies(sample, others),
+        span=Span(on_files.ranges.low, on_files.ranges.high, on_files.texts),
+    )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearbands.rows.checks import check_group_labels
-from clearbands.rows.labels import Told
 from clearbands.rows.split import Rows
 from clearbands.rows.targets import Targets
 from clearbands.scaling.source import Piece
@@ -90,14 +89,8 @@ class Roles:
         return hash_rows(frame.select(self.groups), np.zeros(frame.height))
 
 
-def read_roles(target: Any, told: Told, calibration: str) -> Roles:
+def read_roles(target: Any, calibration: str, **labels: Any) -> Roles:
     """The names that were given, or one sentence about what cannot be."""
-    labels: dict[str, Any] = {
-        "sample_weight": told.sample_weight,
-        "groups": told.groups,
-        "calibration_weight": told.calibration_weight,
-        "calibration_groups": told.calibration_groups,
-    }
     for what, name in {"y": target, **labels}.items():
         if not isinstance(name, str) and not (name is None and what != "y"):
             raise TypeError(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from clearbands.calibration.calibration_set import CalibrationSet, fit_calibrator, for_groups
 from clearbands.calibration.guarantee import Guarantee
+from clearbands.models.bagging import set_up
 from clearbands.prediction.extrapolation import (
     Extrapolation,
     forgetting,
@@ -17,14 +19,68 @@ from clearbands.prediction.extrapolation import (
     moves_without_numbers,
     rows_that_tell,
 )
-from clearbands.prediction.familiarity import Familiarity
+from clearbands.prediction.familiarity import (
+    Familiarity,
+    as_of_new_rows,
+    epistemic_width,
+    ordinary_rows,
+)
 from clearbands.prediction.interval_regressor import was_fitted_elsewhere
 from clearbands.rows.messages import warn
-from clearbands.rows.targets import Targets, TargetWarning, hint
+from clearbands.rows.split import Rows, Shares
+from clearbands.rows.targets import OFTEN, Targets, TargetWarning, hint
 from clearbands.selection.compete import ChosenParts
-from clearbands.selection.evidence import Evidence
-from clearbands.selection.recipe import Recipe
-from clearbands.uncertainty.bands import Components, make_interval
+from clearbands.selection.plan import Plan
+from clearbands.uncertainty.bands import Components, covered, make_interval
+
+
+@dataclass(frozen=True)
+class UnseenScores:
+    """Of the rows that calibrated a model, each judged by members that did not see it.
+
+    These rows chose how wide intervals are, so their coverage is near the level by construction;
+    a report on rows that were kept out of the fit puts it to the test.
+    """
+
+    n_rows: int
+    coverage: tuple[float, ...]  # of each level
+    width: tuple[float, ...]  # the median of each level
+    rmse: float  # of the center
+    rmse_of_mean: float  # of a model that always says the mean of these rows
+    lowest_bound: float  # at the first level
+    lowest_target: float
+    is_often_negative: bool  # whether so many lower bounds are that `fit` warns of it
+
+    @classmethod
+    def of(
+        cls,
+        z: np.ndarray,
+        calibrated: Components,
+        targets: Targets,
+        weight: np.ndarray | None = None,
+    ) -> UnseenScores:
+        """From targets (n,) and calibrated distances on the scale of the model."""
+        y, center = targets.center(z), targets.center(calibrated.center)
+        distances = np.add(calibrated.aleatoric, calibrated.epistemic)
+        bounds = targets.points(make_interval(calibrated.center, distances), calibrated.center)
+        levels = range(bounds.shape[2])
+        mean = np.average(y, weights=weight)
+        return cls(
+            n_rows=len(y),
+            coverage=tuple(
+                float(np.average(covered(y, bounds[:, :, j]), weights=weight)) for j in levels
+            ),
+            width=tuple(float(np.median(bounds[:, 1, j] - bounds[:, 0, j])) for j in levels),
+            rmse=_root_mean_square(y - center, weight),
+            rmse_of_mean=_root_mean_square(y - mean, weight),
+            lowest_bound=float(bounds[:, 0, 0].min()),
+            lowest_target=float(y.min()),
+            is_often_negative=bool(np.mean(bounds[:, 0, 0] < 0) > OFTEN),
+        )
+
+
+def _root_mean_square(errors: np.ndarray, weight: np.ndarray | None) -> float:
+    return float(np.sqrt(np.average(errors**2, weights=weight)))
 
 
 class Span(NamedTuple):
@@ -39,27 +95,78 @@ class Span(NamedTuple):
 class FitResult:
     """Parts, and what is known of the rows they were fitted on."""
 
+    plan: Plan
     encoder: BaseEstimator
     targets: Targets
-    recipe: Recipe
     chosen: ChosenParts
-    evidence: Evidence
+    train: Rows  # as parts see them
+    held_out: Rows | None  # that calibrate; None where rows that train do
+    calibration_set: CalibrationSet
+    chooser: CalibrationSet | None  # of rows that choose lambda; None where the same do
     y: np.ndarray  # of all rows in memory, as they were given
     n_train: int
     has_copies: bool  # of rows that train among those that judge
     span: Span | None = None
 
+    @classmethod
+    def of(
+        cls,
+        plan: Plan,
+        encoder: BaseEstimator,
+        targets: Targets,
+        chosen: ChosenParts,
+        shares: Shares[Rows],
+        **known: Any,
+    ) -> FitResult:
+        """Have rows judged by what did not see them, with centers inside the support."""
+        train, support = shares.train, targets.inner
+        if not shares.held_out:
+            assert chosen.unseen is not None
+            numbers, components, shrinkage = chosen.unseen
+            own = CalibrationSet.of(train.take(numbers), components, support, shrinkage)
+            return cls(plan, encoder, targets, chosen, train, None, own, None, **known)
+        *others, own = (
+            CalibrationSet.of(rows, chosen.parts.components(rows.X), support)
+            for rows in shares.held_out
+        )
+        chooser = others[0] if others else None
+        return cls(
+            plan, encoder, targets, chosen, train, shares.held_out[-1], own, chooser, **known
+        )
+
+    @property
+    def chosen_on(self) -> CalibrationSet:
+        """The rows that choose lambda."""
+        return self.calibration_set if self.chooser is None else self.chooser
+
     @property
     def sees_numbers(self) -> bool:
         """Whether parts see an array, not a table."""
-        return isinstance(self.evidence.train.rows.X, np.ndarray)
+        return isinstance(self.train.X, np.ndarray)
+
+    def calibrate(self, calibrator: BaseEstimator, rng: np.random.RandomState) -> BaseEstimator:
+        """The calibrator, fitted; for every group where there are groups."""
+        if self.calibration_set.calibration_groups is not None:
+            calibrator = for_groups(calibrator)
+        calibrator = set_up(calibrator, self.plan.levels, self.plan.n_jobs, rng)
+        return fit_calibrator(calibrator, self.calibration_set, self.chooser)
 
     def familiarity(self) -> Familiarity | None:
         """How ordinary rows look; None where parts see a table."""
         if not self.sees_numbers:
             return None
-        found = self.evidence.familiarity()
-        return found if self.span is None else found.widened(*self.span)
+        train, rows = self.train, self.held_out
+        widths = epistemic_width(self.calibration_set.components)
+        if rows is not None:
+            familiar = Familiarity.of(
+                train.X, _texts(train), widths, held_out=(rows.X, _texts(rows))
+            )
+        else:
+            some = ordinary_rows(len(widths))
+            seen = epistemic_width(self.chosen.parts.components(self._look(some)))
+            widths, numbers = as_of_new_rows(seen, widths[some]), self._numbers[some]
+            familiar = Familiarity.of(train.X, _texts(train), widths, rows=numbers)
+        return familiar if self.span is None else familiar.widened(*self.span)
 
     def extrapolation(self, calibrated: Components, level: float) -> Extrapolation | None:
         """What is unknown beyond the training rows, from what is said of rows that calibrate.
@@ -68,32 +175,42 @@ class FitResult:
         where rows that calibrate lie beyond what trained as new ones do; and where parts see a
         table.
         """
-        is_as_in_paper = self.recipe.is_given and self.chosen.unseen is None
-        if is_as_in_paper or self.recipe.gap is not None or not self.sees_numbers:
+        is_as_in_paper = self.plan.is_given and self.chosen.unseen is None
+        if is_as_in_paper or self.plan.gap is not None or not self.sees_numbers:
             return None
-        found = replace(
-            self.evidence.extrapolation(self.recipe.direction),
-            forgetting=self._forgetting(),
-            gaps=self._gaps(calibrated, level),
-        )
-        return found if self.span is None else found.widened(self.span.low, self.span.high)
+        gaps = self._gaps(calibrated, level)
+        beyond = replace(self.towards_the_ends(), forgetting=self._forgetting(), gaps=gaps)
+        return beyond if self.span is None else beyond.widened(self.span.low, self.span.high)
 
-    def guarantee(self, calibration: str, *, has_set: bool, has_labels: bool) -> Guarantee:
+    def towards_the_ends(self) -> Extrapolation:
+        """How fast the center changes towards the ends of the training rows."""
+        known = self.calibration_set
+        some, weight = ordinary_rows(len(known.y)), known.sample_weight
+        return Extrapolation.of(
+            self.train.X,
+            self.train.sample_weight,
+            self._look(some),
+            known.components.center[some],
+            None if weight is None else weight[some],
+            self.plan.direction,
+        )
+
+    def guarantee(self, *, has_set: bool, has_labels: bool) -> Guarantee:
         """What holds for the coverage.
 
         `has_set` says whether there were rows given for calibration, and `has_labels` whether rows
         were kept together: labels are exchangeable then, their rows are not.
         """
-        if was_fitted_elsewhere(self.recipe.epistemic, has_set=has_set):
+        if was_fitted_elsewhere(self.plan.epistemic, has_set=has_set):
             return Guarantee.UNKNOWN
         if self.has_copies:
             return Guarantee.COPIES
-        if self.recipe.gap is not None:
+        if self.plan.gap is not None:
             return Guarantee.TIME
-        if calibration != "conformal":
-            return Guarantee.of(calibration)
+        if self.plan.calibration != "conformal":
+            return Guarantee.of(self.plan.calibration)
         is_parted = has_labels and not has_set
-        return Guarantee.CROSS if is_parted else self.evidence.judged.guarantee
+        return Guarantee.CROSS if is_parted else self.calibration_set.guarantee
 
     def hint(self, calibrated: Components) -> None:
         """Tell of bounds that leave the range of all targets, at the first level."""
@@ -105,17 +222,17 @@ class FitResult:
 
     def _forgetting(self) -> np.ndarray | None:
         """What the categories of training rows are worth; None where there are none."""
-        rows, texts = self.evidence.train
+        texts = _texts(self.train)
         if texts.shape[1] == 0:
             return None
         predict, forget = self.chosen.parts.predict, self.encoder.forget
-        return forgetting(predict, forget, rows.X, texts, rows.sample_weight)
+        return forgetting(predict, forget, self.train.X, texts, self.train.sample_weight)
 
     def _gaps(self, calibrated: Components, level: float) -> np.ndarray | None:
         """What numbers are worth to rows that calibrate; None where the encoder does not tell."""
         if not hasattr(self.encoder, "drop_value"):
             return None
-        complete, judged = self.encoder.complete_columns(), self.evidence.judged
+        complete, judged = self.encoder.complete_columns(), self.calibration_set
         distances = np.add(calibrated.aleatoric, calibrated.epistemic)[:, :, 0]
         usable = np.flatnonzero(np.isfinite(distances).all(axis=1))
         deviations, columns = np.zeros(len(complete)), np.flatnonzero(complete)
@@ -123,7 +240,7 @@ class FitResult:
             return deviations
         some = usable[rows_that_tell(len(usable), len(columns))]
         moves = moves_without_numbers(
-            self.chosen.parts.predict, self.encoder.drop_value, self.evidence.look(some), columns
+            self.chosen.parts.predict, self.encoder.drop_value, self._look(some), columns
         )
         deviations[columns] = gap_deviations(
             moves,
@@ -133,3 +250,21 @@ class FitResult:
             None if judged.weight is None else judged.weight[some],
         )
         return deviations
+
+    @property
+    def _numbers(self) -> np.ndarray:
+        """(n,): of the rows that calibrate, among those that train."""
+        assert self.chosen.unseen is not None
+        return self.chosen.unseen.numbers
+
+    def _look(self, some: np.ndarray) -> np.ndarray:
+        """Some of the rows that calibrate, as parts see them."""
+        if self.held_out is not None:
+            return self.held_out.X[some]
+        return self.train.X[self._numbers[some]]
+
+
+def _texts(rows: Rows) -> np.ndarray:
+    """(n, text columns), of rows that were encoded."""
+    assert rows.texts is not None
+    return rows.texts

@@ -2,44 +2,113 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
+from clearbands.calibration.rolling import four_errors
 from clearbands.models.monotone import encoded_directions
-from clearbands.rows.copies import check_copies
+from clearbands.rows.copies import ROUNDING, check_copies
+from clearbands.rows.messages import warn
 from clearbands.rows.split import Rows, all_targets
-from clearbands.selection.evidence import Encoded, judge
+from clearbands.selection.fit_parts import fit_parts
 from clearbands.selection.fit_result import FitResult
-from clearbands.selection.known import check_known
-from clearbands.selection.plan import Plan, rescaled
+from clearbands.selection.plan import Plan, encoded, rescaled
 
 
-@dataclass(frozen=True)
-class InMemory:
-    """Rows that were given to train, and a calibration set if there is one."""
+def fit_in_memory(
+    plan: Plan, rows: Rows, held_out: Rows | None, rng: np.random.RandomState
+) -> FitResult:
+    """Fit encoder and parts, and have rows judged by what did not see them.
 
-    rows: Rows
-    held_out: Rows | None
+    `rows` were given to train, and `held_out` to calibrate.
+    """
+    as_given = plan.share_out(rows, held_out, rng)
+    targets = plan.fit_targets(as_given.train.y)
+    targets.check(rows.y)  # as they were given, so that a row has its own number
+    if held_out is not None:
+        targets.check(held_out.y)
+    shares = as_given.each(lambda rows: rescaled(rows, targets))
+    encoder = plan.encoder.fit(shares.train.X, shares.train.y)
+    plan = replace(plan, direction=encoded_directions(plan.monotone, encoder, shares.train.X))
+    shares = shares.each(lambda rows: encoded(rows, encoder))
+    train, others = shares.train, shares.held_out
+    has_copies = check_copies(train, others, given=held_out is not None)
+    chosen = fit_parts(plan, train, others[0] if others else None, rng)
+    y = all_targets(as_given)
+    known = {"y": y, "n_train": len(train), "has_copies": has_copies}
+    result = FitResult.of(plan, encoder, targets, chosen, shares, **known)
+    if others and not has_copies:
+        center = result.calibration_set.components.center
+        is_known = check_known(train, others[-1], center, chosen.unseen_center)
+        result = replace(result, has_copies=is_known)
+    return result
 
-    def learn(self, plan: Plan, rng: np.random.RandomState) -> FitResult:
-        """Fit encoder and parts, and have rows judged by what did not see them."""
-        given = plan.share_out(self.rows, self.held_out, rng)
-        y = all_targets(given)
-        targets = plan.fit_targets(given.train.y)
-        for rows in (self.rows, self.held_out):
-            if rows is not None:
-                targets.check(rows.y)  # as they were given, so that a row has its own number
-        shares = given.each(lambda rows: rescaled(rows, targets))
-        encoder = plan.encoder.fit(shares.train.X, shares.train.y)
-        direction = encoded_directions(plan.monotone, encoder, shares.train.X)
-        recipe = replace(plan.recipe, direction=direction)
-        ready = shares.each(lambda rows: Encoded.by(encoder, rows))
-        train, others = ready.train.rows, [share.rows for share in ready.held_out]
-        has_copies = check_copies(train, others, given=self.held_out is not None)
-        chosen = recipe.fit(train, others[0] if others else None, rng)
-        evidence = judge(chosen, ready, targets.inner)
-        if others and not has_copies:
-            center = evidence.judged.components.center
-            has_copies = check_known(train, others[-1], center, chosen.unseen_center)
-        return FitResult(encoder, targets, recipe, chosen, evidence, y, len(train), has_copies)
+
+MUCH_CLOSER = 0.1  # than a training row is to the next one
+FAR_BELOW = 0.5  # of the error of members that did not see the row
+ENOUGH_ROWS = 500  # to tell whether most are known
+
+
+def check_known(
+    train: Rows,
+    held_out: Rows,
+    center: np.ndarray,
+    unseen_center: Callable[[np.ndarray], np.ndarray | None],
+) -> bool:
+    """Whether most rows held out seem to be training rows that were changed a little.
+
+    A warning says so. Each of them lies much closer to a training row than that one lies to the
+    next, and the error of its `center` is far below that of the training row by members that did
+    not see it, whose centers `unseen_center` gives. If all rows come from the same place, neither
+    is true of more than a half of them, whatever their distribution: distances and errors might
+    as well stand the other way round.
+    """
+    if not (isinstance(train.X, np.ndarray) and np.isfinite(train.X).all()):
+        return False
+    some = np.linspace(0, len(held_out) - 1, min(len(held_out), ENOUGH_ROWS)).astype(int)
+    X = held_out.X[some]
+    if not np.isfinite(X).all():
+        return False
+    nearest, is_close = _nearest(train.X, X)
+    unseen = unseen_center(train.X) if _are_most(is_close) else None
+    if unseen is None:
+        return False
+    error, unseen_error = np.abs(held_out.y - center)[some], np.abs(train.y - unseen)[nearest]
+    is_known = is_close & (error < FAR_BELOW * unseen_error)
+    if not _are_most(is_known[~np.isnan(unseen_error)]):
+        return False
+    warn(
+        "Most rows that calibrate lie next to a training row, and their errors are far below those "
+        "of members that did not see that row: they seem to be training rows that were changed a "
+        "little, and the intervals are too short. Calibrate on other observations.",
+        UserWarning,
+    )
+    return True
+
+
+def _are_most(is_so: np.ndarray) -> bool:
+    """Whether it is no chance that these are more than a half."""
+    n = len(is_so)
+    return n > 0 and bool(np.mean(is_so) - 0.5 > four_errors(0.5, n))
+
+
+def _nearest(X: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) of others: the row of X that is nearest, and whether it is no neighbour but a copy.
+
+    A row of X is the copy of one of the others alone: where X has few values, all are near to few.
+    """
+    # Imported late: scikit-learn's neighbours take a while to load, which few fits need.
+    from sklearn.neighbors import NearestNeighbors
+
+    middle, unit = X.mean(axis=0), X.std(axis=0)
+    unit[unit <= ROUNDING * np.abs(middle)] = 1.0  # a constant
+    X, others = (X - middle) / unit, (others - middle) / unit
+    table = NearestNeighbors(n_neighbors=min(2, len(X)), algorithm="brute").fit(X)
+    distances, rows = table.kneighbors(others)
+    nearest, distance = rows[:, 0], distances[:, 0]
+    to_next = table.kneighbors(X[nearest])[0][:, -1]
+    is_first = np.zeros(len(others), bool)
+    is_first[np.unique(nearest, return_index=True)[1]] = True
+    return nearest, is_first & (distance < MUCH_CLOSER * to_next)

@@ -30,8 +30,8 @@ NO_NUMBERS = "Parts see a table instead of numbers, of which no learning curve i
 
 def shows_curve(learned: FitResult) -> bool:
     """Whether the split follows the learning curve, or the paper: where parts were given."""
-    recipe = learned.recipe
-    return not recipe.is_given or isinstance(recipe.epistemic, FoldedEnsemble)
+    plan = learned.plan
+    return not plan.is_given or isinstance(plan.epistemic, FoldedEnsemble)
 
 
 def make_outlook(
@@ -42,7 +42,7 @@ def make_outlook(
     n_jobs: int | None,
 ) -> Outlook:
     """What the rows of a fit say about more rows of their kind."""
-    judged, targets = learned.evidence.judged, learned.targets
+    judged, targets = learned.calibration_set, learned.targets
     center, *parts = scale(calibrator, judged.components, judged.calibration_groups)
     distances = np.add(*parts)[:, :, 0]
     bounds = targets.points(make_interval(center, distances), center)
@@ -74,10 +74,10 @@ def _posterior(
 ) -> tuple[CurvePosterior | None, str, LearningCurve | None]:
     if not learned.sees_numbers:
         return None, NO_NUMBERS, None
-    rows = learned.evidence.train.rows
+    rows = learned.train
     if learned.has_copies and rows.groups is None:
         rows = replace(rows, groups=_alike(rows))
-    gap, pool = learned.recipe.gap, _own_pool(learned.recipe.epistemic)
+    gap, pool = learned.plan.gap, _own_pool(learned.plan.epistemic)
     curve = measure_curve(rows, rng, gap=gap, n_jobs=n_jobs, pool=pool)
     if curve is None:
         return None, TOO_FEW, None

@@ -5,113 +5,95 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Protocol, get_args
+from typing import Any, get_args
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from clearbands.models.monotone import Monotone, check_monotone
+from clearbands.prediction.familiarity import texts_of_rows
 from clearbands.prediction.interval_regressor import make_encoder
 from clearbands.rows.checks import check_choice, check_count, check_scale
-from clearbands.rows.settings import Calibration, Split
+from clearbands.rows.settings import Calibration, Residuals, Split
 from clearbands.rows.split import Rows, Shares, share_out
 from clearbands.rows.target_transform import check_transform, fit_transform, shift_from_afar
 from clearbands.rows.targets import Support, Targets, check_support
-from clearbands.rows.typed import Seed
-from clearbands.selection.fit_result import FitResult
 from clearbands.selection.model_search import ModelSearch
-from clearbands.selection.recipe import RESIDUALS, Recipe
+from clearbands.tables.encoder import encode_to_fit
 from clearbands.uncertainty.aleatoric import AleatoricPart
 from clearbands.uncertainty.epistemic import EpistemicPart
 
-CALIBRATIONS, SPLITS = get_args(Calibration), get_args(Split)
-
-
-class Parameters(Protocol):
-    """Those of a `ClearRegressor` that decide how it is fitted."""
-
-    epistemic: EpistemicPart | None
-    aleatoric: AleatoricPart | None
-    calibration: str | None
-    calibration_size: float
-    split: str
-    gap: int
-    residuals: str | None
-    show_center: bool | None
-    search: ModelSearch | None
-    time_budget: float | None
-    support: tuple[float | None, float | None] | None
-    target_transform: BaseEstimator | str | None
-    whole_numbers: bool
-    monotone: Monotone
-    encoder: BaseEstimator | str | None
-    n_jobs: int | None
-    random_state: Seed
+CALIBRATIONS, SPLITS, RESIDUALS = map(get_args, (Calibration, Split, Residuals))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What the parameters mean together."""
+    """What the parameters of a `ClearRegressor` mean together; parts that are None compete."""
 
-    recipe: Recipe  # of the parts
+    epistemic: EpistemicPart | None
+    aleatoric: AleatoricPart | None
+    residuals: str | None
+    show_center: bool | None
+    search: ModelSearch | None
+    time_budget: float | None
+    levels: list[float]
+    n_jobs: int | None
+    gap: int | None  # where rows are in the order of time: see `clearbands.rows.time_order`
     calibration: str  # "cross", "joint" or "conformal"
     calibration_size: float
-    encoder: BaseEstimator  # not fitted yet
+    encoder: BaseEstimator  # not fitted
     target_transform: BaseEstimator | str | None
     support: Support
     whole_numbers: bool
     monotone: Monotone
+    direction: np.ndarray | None = None
+    """(columns,) of X as the parts see it: 1 to rise with, -1 to fall with; None if all are free.
+    Centers keep to it, or do not compete; and no width depends on a column with a direction, so
+    that bounds keep to it as the center does."""
 
     @classmethod
-    def of(cls, given: Parameters, levels: Sequence[float], *, has_set: bool) -> Plan:
+    def of(cls, regressor: Any, levels: Sequence[float], *, has_set: bool) -> Plan:
         """`has_set` says whether there are rows given for calibration."""
-        _check(given)
-        recipe = Recipe(
-            given.epistemic,
-            given.aleatoric,
-            given.residuals,
-            given.show_center,
-            given.search,
-            given.time_budget,
-            list(levels),
-            given.n_jobs,
-            given.gap if given.split == "time" else None,
-        )
+        _check(regressor)
+        dates = "parts" if regressor.monotone is None else "seconds"
+        codes = regressor.epistemic is regressor.aleatoric is None
         return cls(
-            recipe,
-            choose_calibration(given.calibration, has_set=has_set),
-            given.calibration_size,
-            make_encoder(
-                given.encoder,
-                codes=given.epistemic is given.aleatoric is None,
-                dates="parts" if given.monotone is None else "seconds",
-            ),
-            given.target_transform,
-            check_support(given.support),
-            given.whole_numbers,
-            given.monotone,
+            epistemic=regressor.epistemic,
+            aleatoric=regressor.aleatoric,
+            residuals=regressor.residuals,
+            show_center=regressor.show_center,
+            search=regressor.search,
+            time_budget=regressor.time_budget,
+            levels=list(levels),
+            n_jobs=regressor.n_jobs,
+            gap=regressor.gap if regressor.split == "time" else None,
+            calibration=choose_calibration(regressor.calibration, has_set=has_set),
+            calibration_size=regressor.calibration_size,
+            encoder=make_encoder(regressor.encoder, codes=codes, dates=dates),
+            target_transform=regressor.target_transform,
+            support=check_support(regressor.support),
+            whole_numbers=regressor.whole_numbers,
+            monotone=regressor.monotone,
         )
+
+    @property
+    def is_given(self) -> bool:
+        """Whether nothing competes."""
+        return self.epistemic is not None and self.aleatoric is not None
 
     def share_out(
         self, rows: Rows, held_out: Rows | None, rng: np.random.RandomState
     ) -> Shares[Rows]:
         """Who trains, who chooses and who calibrates; some rows may be held out already."""
-        size, gap = self.calibration_size, self.recipe.gap
+        size, gap = self.calibration_size, self.gap
         return share_out(rows, held_out, self.calibration, size=size, gap=gap, rng=rng)
 
     def fit_targets(self, y: np.ndarray) -> Targets:
         """What is known of targets, those of training rows being y."""
         transform = fit_transform(self.target_transform, y)
-        if transform is None and not getattr(self.recipe.epistemic, "fitted_elsewhere", False):
+        if transform is None and not getattr(self.epistemic, "fitted_elsewhere", False):
             transform = shift_from_afar(y)
         return Targets(self.support, transform, self.whole_numbers)
-
-
-class GivenRows(Protocol):
-    """Rows that `fit` was given."""
-
-    def learn(self, plan: Plan, rng: np.random.RandomState) -> FitResult:
-        """Fit encoder and parts, and have rows judged by what did not see them."""
 
 
 def choose_calibration(calibration: str | None, *, has_set: bool) -> str:
@@ -130,6 +112,12 @@ def choose_calibration(calibration: str | None, *, has_set: bool) -> str:
     return calibration
 
 
+def encoded(rows: Rows, encoder: BaseEstimator) -> Rows:
+    """The rows as parts see them, with the texts that the encoder made numbers of."""
+    texts = texts_of_rows(encoder, rows.X)
+    return replace(rows, X=encode_to_fit(encoder, rows.X), texts=texts)
+
+
 def rescaled(rows: Rows, targets: Targets) -> Rows:
     """The rows with targets on the scale on which they are learned."""
     y = targets.to_model(rows.y)
@@ -137,28 +125,29 @@ def rescaled(rows: Rows, targets: Targets) -> Rows:
     return replace(rows, y=y)
 
 
-def _check(given: Parameters) -> None:
-    if given.calibration is not None:
-        check_choice(given.calibration, "calibration", CALIBRATIONS)
-    check_support(given.support)
-    check_transform(given.target_transform)
-    check_choice(given.split, "split", SPLITS)
-    check_monotone(given.monotone)
-    check_count(given.gap, "gap", smallest=0)
-    if given.gap and given.split == "random":
-        raise ValueError(f'gap={given.gap} needs split="time": rows at random have no order.')
-    if given.residuals is not None:
-        check_choice(given.residuals, "residuals", RESIDUALS)
-    _check_time_budget(given)
+def _check(regressor: Any) -> None:
+    if regressor.calibration is not None:
+        check_choice(regressor.calibration, "calibration", CALIBRATIONS)
+    check_support(regressor.support)
+    check_transform(regressor.target_transform)
+    check_choice(regressor.split, "split", SPLITS)
+    check_monotone(regressor.monotone)
+    check_count(regressor.gap, "gap", smallest=0)
+    if regressor.gap and regressor.split == "random":
+        raise ValueError(f'gap={regressor.gap} needs split="time": rows at random have no order.')
+    if regressor.residuals is not None:
+        check_choice(regressor.residuals, "residuals", RESIDUALS)
+    _check_time_budget(regressor)
 
 
-def _check_time_budget(given: Parameters) -> None:
-    budget = given.time_budget
+def _check_time_budget(regressor: Any) -> None:
+    budget = regressor.time_budget
     if budget is None:
         return
-    if isinstance(budget, bool) or not isinstance(budget, Real) or not 0 < budget < np.inf:
+    if isinstance(budget, bool) or not isinstance(budget, Real) or not 0 < float(budget) < np.inf:
         raise ValueError(f"time_budget must be a number of seconds above 0, got {budget!r}.")
-    if given.search is not None or (given.epistemic is not None and given.aleatoric is not None):
+    are_given = regressor.epistemic is not None and regressor.aleatoric is not None
+    if regressor.search is not None or are_given:
         raise ValueError(
             "time_budget chooses between searches, and here the search or both parts are given: "
             "leave one of them out."

@@ -1,0 +1,284 @@
+"""From training rows to fitted parts: which parts, and how the noise learns from the center."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import has_fit_parameter
+
+from clearbands.models.bagging import (
+    Chain,
+    Draws,
+    Folds,
+    Part,
+    finer,
+    repeated,
+    seed_missing,
+    set_up,
+)
+from clearbands.models.center_model import has, those_with
+from clearbands.models.monotone import Still
+from clearbands.models.pools import match_quantile_model
+from clearbands.rows.checks import is_frame
+from clearbands.rows.split import Rows
+from clearbands.rows.time_order import stages
+from clearbands.rows.typed import TableLike
+from clearbands.rows.weighting import fit_weighted
+from clearbands.selection.centers import CenterStanding, JudgedCenter, mix, race
+from clearbands.selection.compete import ChosenParts, compete, draw_rows
+from clearbands.selection.judging import NoiseCandidate
+from clearbands.selection.model_search import ModelSearch
+from clearbands.selection.plan import Plan
+from clearbands.selection.time_budget import search_within
+from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
+from clearbands.uncertainty.epistemic import CrossPart, EpistemicPart, OutOfBagEnsemble
+from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
+from clearbands.uncertainty.pairs import Pair
+from clearbands.uncertainty.resampled import resampled, resampled_noise
+
+GIVEN = "given"  # the name of a part in the leaderboard that had no rival
+
+
+def fit_parts(
+    plan: Plan, train: Rows, choosing: Rows | None, rng: np.random.RandomState
+) -> ChosenParts:
+    """Fit the parts: of which others will judge, or of which no row is seen by all.
+
+    `choosing` are rows apart that choose between parts; None where all rows train.
+    """
+    if choosing is not None and plan.is_given:
+        return ChosenParts(_pair(plan, train, choosing, rng))
+    return fit_on_all(plan, train, rng)
+
+
+def fit_on_all(plan: Plan, train: Rows, rng: np.random.RandomState) -> ChosenParts:
+    """Fit the parts so that every row is unseen by some; one that was given has no rival."""
+    search = _search(plan, train)
+    standings, centers, reserves = _centers(plan, train, search, rng)
+    chosen = compete(
+        train,
+        {**centers, **reserves},
+        _noises(plan, search, len(train), rng),
+        levels=plan.levels,
+        shown=_shown(plan, train.X),
+        search=search,
+        rng=rng,
+        still=_still(plan, train),
+        n_centers=len(centers),
+    )
+    return chosen._replace(centers=standings, search=search)
+
+
+def _search(plan: Plan, train: Rows) -> ModelSearch:
+    """The rules that were given, or the default's, as far as the time allows."""
+    if plan.search is not None:
+        return plan.search
+    if plan.time_budget is None:
+        return ModelSearch()
+    return search_within(plan.time_budget, train, plan.n_jobs)
+
+
+def _set_up(plan: Plan, part: Part, rng: np.random.RandomState) -> Part:
+    return set_up(part, plan.levels, plan.n_jobs, rng)
+
+
+def _centers(
+    plan: Plan, train: Rows, search: ModelSearch, rng: np.random.RandomState
+) -> tuple[tuple[CenterStanding, ...], Mapping[str, CrossPart], Mapping[str, CrossPart]]:
+    """All that competed, those that the noise is learned around, and reserves for these."""
+    if plan.epistemic is not None:
+        part = _directed(plan, plan.epistemic)
+        return (), {GIVEN: _set_up(plan, _crossed(plan, part), rng)}, {}
+    judges = draw_rows(train, search.judging_rows, rng)
+    n_rows, n_columns = len(train), train.X.shape[1]
+    n_units = None if train.groups is None else len(np.unique(train.groups))
+    draws = _race_draws(plan, judges, n_columns, search, n_units, rng)
+    models = {
+        name: seed_missing(model, rng)
+        for name, model in _candidates(plan, search, n_rows, n_columns).items()
+    }
+    most = search.n_centers_for(n_rows, n_columns)
+    finalists, beaten = race(models, judges, draws, plan.levels, n_jobs=plan.n_jobs, most=most)
+    judged = judges.take(np.flatnonzero(draws.unseen.any(axis=0)))
+    mixture = mix(finalists, judged.y, judged.sample_weight, plan.levels, search.mixed)
+    if mixture is not None:
+        finalists = sorted([*finalists, mixture], key=lambda each: each.standing.loss)
+    n_folds = search.folds_for(n_rows, n_columns, n_units)
+    n_repeats = search.repeats_for(n_rows)
+
+    def with_members(some: Sequence[JudgedCenter], rng: np.random.RandomState) -> Any:
+        parts = {}
+        for standing in (each.standing for each in some):
+            model = repeated(standing.model, 1 / n_repeats)
+            if search.is_finer(n_rows):
+                model = finer(model, n_columns)
+            ensemble = FoldedEnsemble(model, n_folds, n_repeats)
+            parts[standing.name] = _set_up(plan, _crossed(plan, ensemble), rng)
+        return parts
+
+    chosen = with_members(finalists, rng)
+    parts = search.parts() if plan.direction is None else {}
+    others = {name: _set_up(plan, _crossed(plan, part), rng) for name, part in parts.items()}
+    # Reserves draw their seeds aside: what competes in the end does not depend on them.
+    reserves = with_members(beaten, copy.deepcopy(rng))
+    standings = tuple(each.standing for each in (*finalists, *beaten))
+    return standings, chosen | others, reserves
+
+
+def _candidates(
+    plan: Plan, search: ModelSearch, n_rows: int, n_columns: int
+) -> Mapping[str, BaseEstimator]:
+    """The centers that compete: those that keep to the directions, where there are any."""
+    pool = search.centers(n_rows, n_columns)
+    if plan.direction is None:
+        return pool
+    ways = tuple(plan.direction.tolist())
+    able = those_with("supports_monotone", pool, "monotone")
+    return {name: clone(model).set_params(monotone=ways) for name, model in able.items()}
+
+
+def _directed(plan: Plan, part: EpistemicPart) -> EpistemicPart:
+    """A given part that keeps to the directions, or a refusal."""
+    if plan.direction is None:
+        return part
+    model = part.center_model() if isinstance(part, FoldedEnsemble) else None
+    if model is None or not has(model, "supports_monotone"):
+        raise ValueError(
+            f"monotone cannot be asked of {type(part).__name__}: leave epistemic open, or give "
+            "FoldedEnsemble(SymmetricTrees())."
+        )
+    ways = tuple(plan.direction.tolist())
+    return clone(part).set_params(model=model.set_params(monotone=ways))
+
+
+def _still(plan: Plan, train: Rows) -> Still | None:
+    if plan.direction is None:
+        return None
+    return Still.at_medians(train.X, plan.direction, train.sample_weight)
+
+
+def _noises(
+    plan: Plan, search: ModelSearch, n_rows: int, rng: np.random.RandomState
+) -> Mapping[str, NoiseCandidate]:
+    if plan.aleatoric is None:
+        return {
+            name: noise._replace(part=_set_up(plan, _crossed_noise(plan, noise.part), rng))
+            for name, noise in search.noises(n_rows).items()
+        }
+    if plan.residuals == "in-sample":
+        raise ValueError(
+            'residuals="in-sample" would let rows that calibrate judge members that saw them; '
+            'choose "out-of-bag" or "target", or calibration="joint" with both parts given.'
+        )
+    part = _set_up(plan, _crossed_noise(plan, plan.aleatoric), rng)
+    return {GIVEN: NoiseCandidate(part, learns_target=plan.residuals == "target")}
+
+
+def _race_draws(
+    plan: Plan,
+    rows: Rows,
+    n_columns: int,
+    search: ModelSearch,
+    n_units: int | None,
+    rng: np.random.RandomState,
+) -> Draws:
+    """The members that judge centers; in the order of time there is one for every block."""
+    if plan.gap is not None:
+        assert rows.groups is not None
+        return Chain.of(stages(rows.groups, plan.gap), len(rows))
+    n_folds = search.race_folds(len(rows), n_columns, n_units)
+    folds = Folds.draw(len(rows), n_folds, 1, rng, rows.groups)
+    return folds.members(slice(search.n_judges(len(rows), n_folds)))
+
+
+def _crossed(plan: Plan, part: BaseEstimator) -> CrossPart:
+    """The part so that it can judge rows as unseen."""
+    return resampled(part, plan.gap)
+
+
+def _crossed_noise(plan: Plan, part: AleatoricPart) -> ResampledPart:
+    return resampled_noise(part, plan.gap)
+
+
+def _shown(plan: Plan, X: TableLike) -> str:
+    """What competing aleatoric parts see besides X."""
+    shall_show = plan.aleatoric is None if plan.show_center is None else plan.show_center
+    if plan.direction is not None or (plan.show_center is None and is_frame(X)):
+        return "nothing"  # the center depends on columns that no width may depend on
+    _check_can_show(plan, X)
+    return "center and spread" if shall_show else "nothing"
+
+
+def _pair(plan: Plan, train: Rows, validation: Rows, rng: np.random.RandomState) -> Pair:
+    """The paper's way: the center first, then the noise from what it leaves over."""
+    assert plan.epistemic is not None
+    epistemic = _set_up(plan, _directed(plan, plan.epistemic), rng)
+    _check_bootstraps(plan, epistemic)
+    _check_can_show(plan, train.X)
+    of_validation: dict[str, Any] = {"validation": (validation.X, validation.y)}
+    if validation.sample_weight is not None and has_fit_parameter(epistemic, "validation_weight"):
+        of_validation["validation_weight"] = validation.sample_weight
+    fit_weighted(epistemic, train.X, train.y, train.sample_weight, **of_validation)
+    aleatoric = match_quantile_model(_set_up(plan, plan.aleatoric, rng), epistemic)
+    noise, still = _noise(plan, train, epistemic), _still(plan, train)
+    X = noise.X if still is None else still.of(noise.X)
+    fit_weighted(aleatoric, X, noise.y, noise.sample_weight)
+    return Pair(epistemic, aleatoric, "center" if _shows_center(plan) else "nothing", still)
+
+
+def _shows_center(plan: Plan) -> bool:
+    return bool(plan.show_center) and plan.direction is None
+
+
+def _check_bootstraps(plan: Plan, epistemic: EpistemicPart) -> None:
+    if plan.residuals == "out-of-bag" and not isinstance(epistemic, OutOfBagEnsemble):
+        raise ValueError(
+            'residuals="out-of-bag" needs an ensemble of bootstraps, such as PCSEnsemble; '
+            f"{type(epistemic).__name__} has none."
+        )
+
+
+def _check_can_show(plan: Plan, X: TableLike) -> None:
+    if plan.show_center and is_frame(X):
+        raise ValueError(
+            "show_center adds a column of numbers to X, but encoder=None leaves X a table: "
+            'give an encoder, such as "auto", or show_center=False.'
+        )
+
+
+def _noise(plan: Plan, train: Rows, epistemic: EpistemicPart) -> Rows:
+    """What the aleatoric part sees of the training rows, and what it learns."""
+    X = train.X
+    if plan.residuals == "target" and not _shows_center(plan):
+        return train
+    center, unseen = _training_centers(plan, X, epistemic)
+    if _shows_center(plan):
+        # In the sample the center follows y, which new rows would not let it do.
+        X = np.column_stack([X, np.where(np.isnan(unseen), center, unseen)])
+    if plan.residuals == "target":
+        return replace(train, X=X)
+    if plan.residuals != "out-of-bag":
+        return replace(train, X=X, y=train.y - center)
+    left_out = np.flatnonzero(~np.isnan(unseen))
+    if len(left_out) < len(train) / 2:
+        raise ValueError(
+            f"Only {len(left_out)} of {len(train)} training rows were left out by any "
+            "bootstrap; out-of-bag residuals need more bootstraps."
+        )
+    return replace(train, X=X, y=train.y - unseen).take(left_out)
+
+
+def _training_centers(
+    plan: Plan, X: TableLike, epistemic: EpistemicPart
+) -> tuple[np.ndarray, np.ndarray]:
+    """The center of all members, and of those that did not see the row."""
+    needs_unseen = _shows_center(plan) or plan.residuals == "out-of-bag"
+    if needs_unseen and isinstance(epistemic, OutOfBagEnsemble):
+        return epistemic.predict_training(X)
+    center = epistemic.predict(X)
+    return center, center
