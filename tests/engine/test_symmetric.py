@@ -12,7 +12,7 @@ from clearbands.engine import symmetric_histograms
 from clearbands.engine.binning import Bins
 from clearbands.engine.grains import EVEN
 from clearbands.engine.symmetric import MAX_COLUMNS, GrowingBag, Rule
-from clearbands.engine.symmetric_columns import ALWAYS_LEFT, FINE_BINS, Columns, fine_columns
+from clearbands.engine.symmetric_columns import ALWAYS_LEFT, FINE_BINS, Columns
 from clearbands.engine.symmetric_histograms import MOST_CELLS, Histograms
 from clearbands.engine.targets import STEPS
 
@@ -457,22 +457,13 @@ def test_the_memory_of_histograms_is_bounded():
     assert len(histograms.cells) == 2 * 256 * 2 ** (max_depth - 1) <= MOST_CELLS
 
 
-def test_fine_columns_count_the_cuts_below():
-    X, _, rng = problem(5000, 3)
-    X[:, 1] = np.round(X[:, 1] * 7)
-    X[:, 2] = 1.0
-    bins = Bins.from_data(X, FINE_BINS)
-    new = np.concatenate([X, rng.normal(size=(300, 3)), [[1e300] * 3, [-1e300] * 3]])
-    np.testing.assert_array_equal(fine_columns(bins, new), bins.apply(new, np.uint16).T)
-
-
 class TestCuts:
     @pytest.mark.parametrize("max_bins", [2, 5, 40])
     @pytest.mark.parametrize("distinct", [3, 30, 500])
     def test_bins_share_out_the_draws(self, max_bins, distinct):
         X, _, rng = problem(400, 2, distinct=distinct)
         counts = bootstraps(400, 1, rng)[0]
-        fine = fine_columns(Bins.from_data(X, FINE_BINS), X)
+        fine = Bins.from_data(X, FINE_BINS).columns(X)
         drawn = np.flatnonzero(counts)
         weight = counts[drawn].astype(np.int64)
         columns = Columns.draw(fine, drawn, weight, max_bins, 0)

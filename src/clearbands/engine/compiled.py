@@ -39,3 +39,14 @@ function that stands in several places and should be compiled once."""
 pasted = njit(inline="always", **_inside)
 """A long stretch of the one kernel that calls it, compiled as if it stood there: inlined later, all
 that it calls would be compiled once more. For short ones the pasting takes longer than that."""
+
+
+def whole_and_read_only(array: np.ndarray) -> np.ndarray:
+    """A view, or a copy where values do not lie one after the other.
+
+    To numba arrays that may be written to are another type than those that may not, such as what
+    was loaded from a file or sent to a process: one view of all spares it compiling twice.
+    """
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view

@@ -19,13 +19,13 @@ import numpy as np
 
 from clearbands.engine.binning import Bins
 from clearbands.engine.bits import random_below
-from clearbands.engine.compiled import called, inlined, kernel
+from clearbands.engine.compiled import called, inlined, kernel, whole_and_read_only
 from clearbands.engine.forest import next_node, pack_targets
 from clearbands.engine.grains import EVEN, Grains
 from clearbands.engine.screening import Screen
 from clearbands.engine.stored import Stored, check_array, check_starts, check_walks
 from clearbands.engine.symmetric import check_counts, check_width
-from clearbands.engine.symmetric_columns import FINE_BINS, whole_and_read_only
+from clearbands.engine.symmetric_columns import FINE_BINS
 from clearbands.engine.threads import run_threads
 
 ROWS_AT_ONCE = 2**13

@@ -13,6 +13,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from clearbands.engine.binning import Bins
+from clearbands.engine.compiled import whole_and_read_only
 from clearbands.engine.grains import EVEN, Grains
 from clearbands.engine.progress import ignore, listening
 from clearbands.engine.screening import Screen
@@ -21,8 +22,6 @@ from clearbands.engine.symmetric_columns import (
     ALWAYS_LEFT,
     FINE_BINS,
     Columns,
-    fine_columns,
-    whole_and_read_only,
 )
 from clearbands.engine.symmetric_histograms import Histograms
 from clearbands.engine.symmetric_predict import TREES_AT_ONCE, predict_rows
@@ -88,7 +87,7 @@ class SymmetricBag(Stored):
 
         def predict_part(number: int, stop: np.ndarray) -> None:
             part = slice(number * ROWS_AT_ONCE, (number + 1) * ROWS_AT_ONCE)
-            self._predict(fine_columns(self.bins, X[part]), everyone, stop, members[part])
+            self._predict(self.bins.columns(X[part]), everyone, stop, members[part])
 
         _run(predict_part, -(-len(X) // ROWS_AT_ONCE), n_jobs)
         members *= self.unit
@@ -103,7 +102,7 @@ class SymmetricBag(Stored):
         NaN fills up rows that have fewer. Only what is asked for is computed: after K folds this
         costs a K-th of `predict_members`.
         """
-        return self.predict_left_out(fine_columns(self.bins, X), counts == 0, n_jobs=n_jobs)
+        return self.predict_left_out(self.bins.columns(X), counts == 0, n_jobs=n_jobs)
 
     def predict_left_out(
         self, fine: np.ndarray, unseen: np.ndarray, *, n_jobs: int | None = None
@@ -177,7 +176,7 @@ class GrowingBag:
         magnitude = magnitude_of(float(np.abs(y).max()))
         targets = np.broadcast_to(y / magnitude, counts.shape)
         bins = Bins.from_data(X, FINE_BINS, grains.of_rows)
-        fine = fine_columns(bins, X)
+        fine = bins.columns(X)
         screen = Screen.from_bins(fine.T, grains)
 
         def start_member(member: int) -> GrowingMember:

@@ -15,7 +15,7 @@ from clearbands.engine.symmetric import (
     check_width,
     empty_trees,
 )
-from clearbands.engine.symmetric_columns import FINE_BINS, Columns, fine_columns
+from clearbands.engine.symmetric_columns import FINE_BINS, Columns
 from clearbands.engine.symmetric_histograms import Histograms
 from clearbands.engine.symmetric_logistic import ClassRows, fit_class_member
 from clearbands.engine.symmetric_tree import Rule
@@ -81,7 +81,7 @@ def fit_symmetric_class_bag(
     check_width(X)
     check_counts(counts, grains)
     bins = Bins.from_data(X, FINE_BINS, grains.of_rows)
-    fine = fine_columns(bins, X)
+    fine = bins.columns(X)
     screen = Screen.from_bins(fine.T, grains)
     l2 = float(l2) * grains.per_one
     n_members, n_scores = len(counts), 1 if n_classes == 2 else n_classes

@@ -14,12 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearbands.engine.binning import Bins
 from clearbands.engine.bits import random_below, random_unit
-from clearbands.engine.compiled import ZERO, called, inlined, kernel
+from clearbands.engine.compiled import ZERO, called, inlined, kernel, whole_and_read_only
 
 FINE_BINS = 2**12
-ROWS_PER_PART = 2**13  # that are copied at once where they have to be
 ALWAYS_LEFT = 2**15 - 1  # no fine bin is larger
 
 
@@ -92,43 +90,6 @@ class Drawn(NamedTuple):
     fine: np.ndarray  # (d, n) int16
     drawn: np.ndarray  # (m,) int64
     weight: np.ndarray  # (m,) int64
-
-
-def fine_columns(bins: Bins, X: np.ndarray) -> np.ndarray:
-    """(n, d) floats to (d, n) int16."""
-    bins.check_width(X)
-    fine = np.empty((X.shape[1], len(X)), np.int16)
-    cuts, starts = whole_and_read_only(bins.cuts), whole_and_read_only(bins.starts)
-    for start in range(0, len(X), ROWS_PER_PART):
-        part = whole_and_read_only(X[start : start + ROWS_PER_PART])
-        _find_bins(part, cuts, starts, start, fine)
-    return fine
-
-
-def whole_and_read_only(array: np.ndarray) -> np.ndarray:
-    """A view, or a copy where values do not lie one after the other.
-
-    To numba arrays that may be written to are another type than those that may not, such as what
-    was loaded from a file or sent to a process: one view of all spares it compiling twice.
-    """
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view
-
-
-@kernel
-def _find_bins(X, cuts, starts, first_row, fine):
-    """The number of cuts below each value, by halving; no jumps, as they could not be foreseen."""
-    for column in range(X.shape[1]):
-        first, n_cuts = starts[column], starts[column + 1] - starts[column]
-        for row in range(len(X)):
-            value = X[row, column]
-            below, size = first, n_cuts
-            while size > 0:
-                half = (size + 1) >> 1
-                below += half if cuts[below + half - 1] < value else 0
-                size -= half
-            fine[column, first_row + row] = below - first
 
 
 @kernel

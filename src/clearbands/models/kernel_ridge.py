@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -102,9 +102,9 @@ class KernelRidge(CenterModel):
             half, bases = self._bases(X, t, seen)
 
             def fit_one(number: int, stop: np.ndarray) -> None:
-                surfaces[number] = _fit_surface(bases[number], X, t, own, counts)
+                surfaces[number] = _fit_surface(bases(number), X, t, own, counts)
 
-            run_threads(fit_one, len(bases), n_jobs=n_jobs, stage=stage)
+            run_threads(fit_one, 2, n_jobs=n_jobs, stage=stage)
         return SurfaceBag([surfaces[0], surfaces[1]], half, origin, unit)
 
     def finer(self, n_columns: int) -> KernelRidge:
@@ -118,8 +118,9 @@ class KernelRidge(CenterModel):
 
     def _bases(
         self, X: np.ndarray, t: np.ndarray, weight: np.ndarray
-    ) -> tuple[np.ndarray, list[Basis]]:
-        """Which rows are of the second half, and functions whose distance is learned from each."""
+    ) -> tuple[np.ndarray, Callable[[int], Basis]]:
+        """Which rows are of the second half, and functions whose distance is learned from each:
+        of the first for 0, of the second for 1."""
         rng = check_random_state(self.random_state)
         kernel = Kernel(self.kernel)
         coordinates = Coordinates.from_data(X, weight, by_rank=self.by_rank)
@@ -129,14 +130,15 @@ class KernelRidge(CenterModel):
         mean = np.bincount(number, weight * t) / np.maximum(np.bincount(number, weight), 1e-300)
         order = rng.permutation(len(distinct))
         landmarks = distinct[order[: self.n_landmarks]]
-        bases = []
-        for start in range(2):
-            few = order[start::2][: self.turn_rows]
+
+        def learn(half: int) -> Basis:
+            few = order[half::2][: self.turn_rows]
             turn, scale = learn_turn(coordinates.standard(distinct[few]), mean[few], kernel)
-            bases.append(Basis.around(replace(coordinates, turn=turn), landmarks, kernel, scale))
+            return Basis.around(replace(coordinates, turn=turn), landmarks, kernel, scale)
+
         place = np.empty(len(order), int)
         place[order] = np.arange(len(order))
-        return place[number] % 2 == 1, bases
+        return place[number] % 2 == 1, learn
 
 
 def _fit_surface(

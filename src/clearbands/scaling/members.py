@@ -19,7 +19,7 @@ from clearbands.engine.symmetric import (
     grow_member,
     magnitude_of,
 )
-from clearbands.engine.symmetric_columns import Columns, Drawn, fine_columns
+from clearbands.engine.symmetric_columns import Columns, Drawn
 from clearbands.engine.symmetric_tree import Rule
 from clearbands.models.bagging import HashedFolds, member_seeds
 from clearbands.models.monotone import directions
@@ -92,7 +92,7 @@ class Sizes(Response):
         if not self.n_shown:
             return fine
         shown = np.ascontiguousarray(self.said.said(number)[: self.n_shown].T)
-        return np.concatenate([fine, fine_columns(bins_in(self.store.folder, SHOWN_BINS), shown)])
+        return np.concatenate([fine, bins_in(self.store.folder, SHOWN_BINS).columns(shown)])
 
     def target(self, number: int) -> np.ndarray:
         residual = self.rows.target(number) - self.said.said(number)[0]

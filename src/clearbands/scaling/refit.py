@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from clearbands.engine.binning import Bins
 from clearbands.engine.grains import Grains
 from clearbands.engine.symmetric import SymmetricBag
-from clearbands.engine.symmetric_columns import FINE_BINS, fine_columns
+from clearbands.engine.symmetric_columns import FINE_BINS
 from clearbands.models.bagging import MAX_SEED, HashedFolds
 from clearbands.models.center_model import has
 from clearbands.models.monotone import directions
@@ -120,7 +120,7 @@ def _on_all_rows(chosen: Any, shown: str, center: Center, work: TableWork) -> Re
     make_all(grow, work.engine, "aleatoric")
     part.draws_, part.bag_ = draws, grow.bag()
     part.n_features_in_ = visible.shape[1]
-    fine = np.concatenate([work.sample.fine, fine_columns(shown_bins, extra)])
+    fine = np.concatenate([work.sample.fine, shown_bins.columns(extra)])
     members = _unseen_members(part.bag_, fine, draws, work.sample.keys)
     return part.finish(residual, members, weight)
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from clearbands.engine.binning import Bins
 from clearbands.engine.grains import Weighed
-from clearbands.engine.symmetric_columns import fine_columns
 from clearbands.rows.targets import Targets
 from clearbands.scaling.roles import Roles, numbers
 from clearbands.scaling.source import ParquetTable, Piece, read_piece
@@ -113,7 +112,7 @@ class BinRows(PieceRows):
         }
         self.store.write_array(self._targets(number), y)
         self.store.write_arrays(self._facts(number), facts)
-        self.store.write_array(self.name(number), fine_columns(bins, X))
+        self.store.write_array(self.name(number), bins.columns(X))
 
     def _training_rows(self, number: int) -> tuple[pl.DataFrame, np.ndarray]:
         """Those that are neither held out nor of weight 0, and by what they are drawn."""

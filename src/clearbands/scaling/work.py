@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from clearbands.engine.binning import Bins
 from clearbands.engine.grains import Grains, Weighed
-from clearbands.engine.symmetric_columns import FINE_BINS, fine_columns
+from clearbands.engine.symmetric_columns import FINE_BINS
 from clearbands.models.bagging import HashedFolds
 from clearbands.rows.hashing import smallest_hashes
 from clearbands.rows.split import Rows
@@ -148,7 +148,7 @@ def prepare(
             write(name)
     rows = BinRows(store, folder.rows_at_once)
     make_all(rows, engine, "second pass")
-    sample = TableSample(raw, encoded, keys, fine_columns(bins, encoded.X))
+    sample = TableSample(raw, encoded, keys, bins.columns(encoded.X))
     return TableWork(folder, engine, store, encoder, targets, sample, held_out, rows, rows.ranges())
 
 

@@ -257,11 +257,10 @@ def _mean_deviation(members: np.ndarray, n_parts: int) -> np.ndarray:
     """(n,): the mean over parts of the members; of parts of equal size all at once."""
     n_rows, n_members = members.shape
     if n_members % n_parts == 0:
-        by_part = members.reshape(n_rows, -1, n_parts).transpose(2, 0, 1)
-        deviations = _deviation(by_part.reshape(n_parts * n_rows, -1))
-        return deviations.reshape(n_parts, n_rows).mean(axis=0)
+        by_part = np.ascontiguousarray(members.T).reshape(-1, n_parts, n_rows)
+        return _deviation(by_part).mean(axis=0)
     parts = (members[:, part::n_parts] for part in range(n_parts))
-    return np.mean([_deviation(part) for part in parts], axis=0)
+    return np.mean([_deviation(part.T) for part in parts], axis=0)
 
 
 def _reach(members: np.ndarray, levels: Sequence[float]) -> np.ndarray:
@@ -273,21 +272,21 @@ def _reach(members: np.ndarray, levels: Sequence[float]) -> np.ndarray:
 
 
 def _deviation(members: np.ndarray) -> np.ndarray:
-    """(n,): of those that are not NaN, around their mean; 0 for a single one.
+    """(...): of the members (m, ...) that are not NaN, around their mean; 0 for a single one.
 
     It is 0 where all agree, too, whatever rounding makes of their mean: a factor of 1e15 would make
     a width of what is left.
     """
     is_missing = np.isnan(members)
-    if members.shape[1] > 1 and not is_missing.any():
-        agree = (members == members[:, :1]).all(axis=1)
-        return np.where(agree, 0.0, members.std(axis=1, ddof=1))
-    n_present = np.count_nonzero(~is_missing, axis=1)
-    mean = np.nansum(members, axis=1) / np.maximum(n_present, 1)
-    squares = np.nansum((members - mean[:, None]) ** 2, axis=1)
+    if len(members) > 1 and not is_missing.any():
+        agree = (members == members[:1]).all(axis=0)
+        return np.where(agree, 0.0, members.std(axis=0, ddof=1))
+    n_present = np.count_nonzero(~is_missing, axis=0)
+    mean = np.nansum(members, axis=0) / np.maximum(n_present, 1)
+    squares = np.nansum((members - mean) ** 2, axis=0)
     deviation = np.sqrt(squares / np.maximum(n_present - 1, 1))
-    smallest = np.where(is_missing, np.inf, members).min(axis=1)
-    largest = np.where(is_missing, -np.inf, members).max(axis=1)
+    smallest = np.where(is_missing, np.inf, members).min(axis=0)
+    largest = np.where(is_missing, -np.inf, members).max(axis=0)
     return np.where(n_present > 0, np.where(smallest == largest, 0.0, deviation), np.nan)
 
 
