@@ -45,6 +45,9 @@ STAGES = (48, 100, 200, 400)
 """Numbers of symmetric trees among which unseen rows choose; where noise dominates, few win."""
 
 
+DEEP_ROWS, DEEP_COLUMNS = 512, 512
+"""Fewer rows do not fill the 256 leaves of a deep tree; with more columns its questions cost most."""
+
 GAM_COLUMNS = 40
 """With more, splines cost more than they gain."""
 
@@ -67,8 +70,9 @@ def center_pool(n_rows: int, n_columns: int, *, again: bool = False) -> dict[str
     `again` says that those that win are fitted again, and finer: then they compete coarse.
     """
     pool: dict[str, Any] = {f"trees of depth {d}": SymmetricTrees(max_depth=d) for d in (4, 6)}
-    # Where small leaves win, they shall not be held back.
-    pool["trees of depth 8"] = SymmetricTrees(max_depth=8, l2=1.0)
+    if n_rows >= DEEP_ROWS and n_columns <= DEEP_COLUMNS:
+        # Where small leaves win, they shall not be held back.
+        pool["trees of depth 8"] = SymmetricTrees(max_depth=8, l2=1.0)
     pool["trees of depth 6, absolute loss"] = SymmetricTrees("absolute")
     if n_columns <= GAM_COLUMNS:
         pool["GAM"] = TreesOnSmooth(ExpectileGAM(), SymmetricTrees())
