@@ -270,8 +270,8 @@ def test_many_rows_or_columns_get_fewer_centers():
 
 def test_three_tenths_of_the_folds_judge_centers_and_more_where_rows_are_few():
     search = ModelSearch()
-    sizes = [(1_000, 10), (400, 10), (100, 10), (20_000, 5)]
-    assert [search.n_judges(*size) for size in sizes] == [3, 5, 10, 2]
+    sizes = [(2_000, 10), (1_000, 10), (300, 10), (20_000, 5)]
+    assert [search.n_judges(*size) for size in sizes] == [3, 4, 10, 2]
 
 
 def test_of_few_rows_members_miss_fewer_and_of_many_rows_more():

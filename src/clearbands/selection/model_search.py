@@ -19,7 +19,7 @@ from clearbands.uncertainty.scaled_residuals import ScaledResiduals
 
 UNITS_PER_FOLD = 5  # at least, where there are more folds than usual
 LEAN_CENTER = "trees of depth 6"
-RACE_ROWS = 200  # at least, that tell candidates apart
+RACE_ROWS = 400  # at least, that tell candidates apart
 BEST_NOISES = 2  # of the first center, which compete around the others
 
 
