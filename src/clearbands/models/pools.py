@@ -46,7 +46,7 @@ STAGES = (48, 100, 200, 400)
 
 
 DEEP_ROWS, DEEP_COLUMNS = 512, 512
-"""Fewer rows do not fill the 256 leaves of a deep tree; with more columns its questions cost most."""
+"""Fewer rows do not fill the leaves of a deep tree; with more columns its questions cost most."""
 
 GAM_COLUMNS = 40
 """With more, splines cost more than they gain."""
