@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from importlib.metadata import version
 from platform import python_version
@@ -64,10 +65,15 @@ def main(arguments: list[str] | None = None) -> int:
     class_networks.add_commands(commands)
     args = parser.parse_args(arguments)
     try:
-        return args.command(args)
+        code = args.command(args)
+        sys.stdout.flush()
+        return code
     except (datasets.DatasetError, results.RowsError) as error:
         print(error, file=sys.stderr)
         return 2
+    except BrokenPipeError:  # such as `standing | head`: whoever reads has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def add_authors(commands) -> None:

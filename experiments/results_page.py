@@ -253,6 +253,10 @@ def default_by_peer(found: Found) -> Iterator[str]:
     yield standing.against_each(found.rows[found.rows["setting"] == "standard"])
 
 
+def fixed_ratios(found: Found) -> Iterator[str]:
+    yield standing.fixed_ratios(found.rows[found.rows["setting"] == "standard"])
+
+
 BLOCKS: dict[str, Callable[[Found], Iterator[str]]] = {
     "headline": headline,
     "seeds": seeds,
@@ -271,6 +275,7 @@ BLOCKS: dict[str, Callable[[Found], Iterator[str]]] = {
     "networks_widths": networks_widths,
     "standing": default_by_set,
     "peers": default_by_peer,
+    "ratios": fixed_ratios,
 }
 
 

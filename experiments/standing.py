@@ -1,6 +1,7 @@
-"""Where the plain default stands: against the paper's variants, and against every peer.
+"""Where the plain default stands against the paper's variants and every peer, and CLEAR itself
+against the same intervals with a fixed ratio.
 
-`python -m experiments standing` prints two tables of RESULTS from the packed rows, and `summary`
+`python -m experiments standing` prints three tables of RESULTS from the packed rows, and `summary`
 writes them there.
 """
 
@@ -11,7 +12,7 @@ import argparse
 import numpy as np
 import pandas as pd
 
-from experiments import published, results
+from experiments import protocol, published, results
 from experiments.defaults import KEPT_APART, TUNED_ON
 
 PACKED = results.BENCHMARK.with_suffix(".parquet")
@@ -32,6 +33,8 @@ def show(args: argparse.Namespace) -> int:
     print(as_markdown(standing(rows)))
     print()
     print(against_each(rows))
+    print()
+    print(fixed_ratios(rows))
     return 0
 
 
@@ -82,12 +85,15 @@ def as_markdown(by_set: pd.DataFrame) -> str:
 
 
 def against_each(rows: pd.DataFrame) -> str:
-    """For every peer: the default's loss, width and width at equal coverage beside its own."""
+    """For every peer: the default's loss, width and width at equal coverage beside its own.
+
+    CPU seconds are means over the sets of the means over the seeds, on the splits of both.
+    """
     own = rows.query("variant == 'default' and method == 'CLEAR'").set_index(["dataset", "seed"])
     lines = [
         "| peer | default's quantile loss, % | default's mean width, % | at equal coverage, % "
-        "| peer's coverage | runs |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| peer's coverage | peer's CPU s | default's CPU s | runs |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for name, peer in rows.query("variant == 'default' and method != 'CLEAR'").groupby("method"):
         theirs = peer.set_index(["dataset", "seed"])
@@ -96,8 +102,46 @@ def against_each(rows: pd.DataFrame) -> str:
             f"{_percent(both[metric] / both[f'{metric}_peer']):+.1f}"
             for metric in ("quantile_loss", "niw", "nciw")
         ]
-        coverage = both["picp_peer"].groupby("dataset").mean().mean()
-        lines.append(f"| {name} | {' | '.join(changes)} | {coverage:.3f} | {len(both)} |")
+        means = both[["picp_peer", "fit_seconds_peer", "fit_seconds"]].groupby("dataset").mean()
+        coverage, *seconds = means.mean()
+        times = " | ".join(f"{each:.1f}" for each in seconds)
+        lines.append(f"| {name} | {' | '.join(changes)} | {coverage:.3f} | {times} | {len(both)} |")
+    return "\n".join(lines)
+
+
+FIXED = ("lambda=1", "gamma1=1")
+SHOWN_BY_SET = "a"
+
+
+def fixed_ratios(rows: pd.DataFrame) -> str:
+    """Whether choosing lambda pays: fixed ratios against CLEAR, whose loss is the reference.
+
+    Changes are means over the seeds of one set, with their standard errors.
+    """
+    losses = rows[rows["variant"].isin(protocol.PUBLISHED)].pivot_table(
+        index=["variant", "dataset", "seed"], columns="method", values="quantile_loss"
+    )
+    changes = 100 * losses[list(FIXED)].div(losses["CLEAR"], axis=0).sub(1)
+    changes = changes.groupby(["variant", "dataset"]).agg(["mean", "sem"])
+    best = losses.groupby(["variant", "dataset"]).mean().idxmin(axis=1)
+    lines = [
+        f"| dataset, variant ({SHOWN_BY_SET}) | {' | '.join(f'{m}, %' for m in FIXED)} | best |",
+        "|---|---:|---:|---|",
+    ]
+    for name, row in changes.loc[SHOWN_BY_SET].iterrows():
+        cells = [f"{row[method, 'mean']:+.2f} ± {row[method, 'sem']:.2f}" for method in FIXED]
+        lines.append(f"| {name} | {' | '.join(cells)} | {best[SHOWN_BY_SET, name]} |")
+    lines.append("")
+    for variant, of_sets in changes["lambda=1"].groupby("variant"):
+        mean, sem = of_sets["mean"], of_sets["sem"]
+        counts = best[variant].value_counts()
+        winners = ", ".join(f"{method} on {n}" for method, n in counts.items())
+        lines.append(
+            f"- variant ({variant}): lambda = 1 has the smaller loss on {(mean < 0).sum()} of "
+            f"{len(mean)} sets, by more than two standard errors on {(mean < -2 * sem).sum()}; "
+            f"CLEAR by more than two on {(mean > 2 * sem).sum()}. On average over the sets "
+            f"lambda = 1 is {mean.mean():+.1f} %. Of all methods the best is {winners}."
+        )
     return "\n".join(lines)
 
 

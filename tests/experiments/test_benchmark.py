@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -400,8 +401,30 @@ def test_missing_sets_are_reported(tiny, monkeypatch, capsys):
 
 
 def test_unknown_variants_are_named(tiny, capsys):
-    assert __main__.main(["run", "--datasets", "tiny", "--variants", "z"]) == 2
-    assert "Unknown: z" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as ended:
+        __main__.main(["run", "--datasets", "tiny", "--variants", "z"])
+    assert ended.value.code == 2
+    assert "invalid choice: 'z' (choose from" in capsys.readouterr().err
+
+
+def test_the_readme_names_every_command():
+    readme = Path(__main__.__file__).with_name("README.md").read_text()
+    helped = subprocess.run(
+        [sys.executable, "-m", "experiments", "--help"],
+        cwd=REPOSITORY, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    commands = re.findall(r"^    ([a-z-]+)\b", helped, re.MULTILINE)
+    assert len(commands) > 20
+    assert [name for name in commands if not re.search(rf"^\|.*`{name}\b.*\|", readme, re.M)] == []
+
+
+def test_a_reader_that_has_enough_ends_a_command_quietly():
+    command = f"{sys.executable} -m experiments standing | head -1"
+    done = subprocess.run(
+        command, shell=True, cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("| dataset")
+    assert done.stderr == ""
 
 
 def test_tables_that_are_not_the_papers_are_refused(tiny, capsys):

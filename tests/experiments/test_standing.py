@@ -61,9 +61,27 @@ def test_tables():
     assert by_set[-1] == f"| **mean of all** | | | | -50.0 | {best} | -35.0 | 0.950 |"
     peers = standing.against_each(ROWS).splitlines()
     assert peers[2:] == [
-        "| MAPIE CQR | -55.0 | -55.0 | -79.5 | 0.950 | 2 |",
-        "| crepes | -60.8 | -60.8 | -76.1 | 0.950 | 3 |",
+        "| MAPIE CQR | -55.0 | -55.0 | -79.5 | 0.950 | 1.0 | 1.0 | 2 |",
+        "| crepes | -60.8 | -60.8 | -76.1 | 0.950 | 1.0 | 1.0 | 3 |",
     ]
+
+
+def test_a_fixed_ratio_is_better_where_it_is_beyond_the_noise_of_the_seeds():
+    losses = {
+        ("a", "CLEAR"): [2.0, 2.0],
+        ("a", "lambda=1"): [1.0, 1.0],
+        ("a", "gamma1=1"): [2.0, 4.0],
+        ("b", "CLEAR"): [2.0, 2.0],
+        ("b", "lambda=1"): [1.0, 2.6],  # better on average, by less than the noise
+        ("b", "gamma1=1"): [2.0, 2.0],
+    }
+    lines = standing.fixed_ratios(rows_of(losses)).splitlines()
+    assert lines[2] == "| airfoil | -50.00 ± 0.00 | +50.00 ± 50.00 | lambda=1 |"
+    assert (
+        "lambda = 1 has the smaller loss on 1 of 1 sets, by more than two standard errors on 1"
+        in lines[4]
+    )
+    assert "smaller loss on 1 of 1 sets, by more than two standard errors on 0" in lines[5]
 
 
 def claims(pattern):
