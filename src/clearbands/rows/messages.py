@@ -31,7 +31,16 @@ def row_name(index: int) -> str:
         return f"row {index:,} (counted from 0)"
     order = _order.get()
     number = index if order is None or index >= len(order) else int(order[index])
-    return f"row {number + 1:,} (counted from 1)"
+    return row_of_file(number + 1)
+
+
+def row_of_file(number: int) -> str:
+    """The name of a row of a file below its header, whose first is 1.
+
+    >>> row_of_file(8)
+    'row 8 (counted from 1)'
+    """
+    return f"row {number:,} (counted from 1)"
 
 
 @contextmanager

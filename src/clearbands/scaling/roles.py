@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearbands.rows.checks import check_group_labels
+from clearbands.rows.messages import row_of_file
 from clearbands.rows.split import Rows
 from clearbands.rows.targets import Targets
 from clearbands.scaling.source import Piece
@@ -122,5 +123,5 @@ def _refuse(is_bad: np.ndarray, what: str, piece: Piece) -> None:
     if is_bad.any():
         row = piece.offset + int(np.argmax(is_bad)) + 1
         raise ValueError(
-            f"{what} in row {row:,} (counted from 1) of {piece.file}: fill in or remove such rows."
+            f"{what} in {row_of_file(row)} of {piece.file}: fill in or remove such rows."
         )

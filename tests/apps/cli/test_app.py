@@ -306,7 +306,10 @@ def test_the_demo_writes_a_table_a_picture_and_a_report(tmp_path):
     [
         ("x,prize\n1,2\n", ["has no column 'price'; did you mean 'prize'?"]),
         ("x,price\n1,cheap\n", ["The target 'price' holds text such as 'cheap'"]),
-        ("x,price\n1,\n2,3\n", ["The target 'price' is missing in 1 row of 2, first in row 1"]),
+        (
+            "x,price\n1,\n2,3\n",
+            ["The target 'price' is missing in 1 row of 2, first in row 1 (counted from 1)"],
+        ),
         ("price\n1\n2\n", ["has no column besides the target 'price'"]),
         ("x,price\n", ["data.csv has column names but no rows."]),
         ("", ["data.csv is empty (0 bytes)."]),
@@ -359,7 +362,7 @@ def test_predict_names_the_columns_it_misses(model, tmp_path):
 def test_predict_names_a_column_that_turned_into_text(model, tmp_path):
     (tmp_path / "data.csv").write_text("x,age,colour\nlow,30,red\n")
     result = run("predict", model, tmp_path / "data.csv", "--out", tmp_path / "out.csv")
-    assert_fails(result, "Column 'x' must hold numbers, but row 1 holds 'low'")
+    assert_fails(result, "Column 'x' must hold numbers, but row 1 (counted from 1) holds 'low'")
 
 
 @pytest.mark.parametrize("out", ["out.xlsx", "nope/out.csv", "test.csv", "model.cb"])

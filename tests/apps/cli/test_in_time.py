@@ -57,12 +57,15 @@ def test_update_sorts_the_rows_and_may_write_elsewhere(model, tmp_path):
     [
         (lambda table: table.drop("when"), "has no column 'when'"),
         (lambda table: table.drop("x"), "lacks the column"),
-        (lambda table: table.with_columns(when=pl.lit("soon")), "holds 'soon' in row 1;"),
+        (
+            lambda table: table.with_columns(when=pl.lit("soon")),
+            "holds 'soon' in row 1 (counted from 1);",
+        ),
         (
             lambda table: table.with_columns(
                 when=pl.concat([table["when"].cast(pl.String)[:19], pl.Series(["soon"])])
             ),
-            "holds 'soon' in row 20;",
+            "holds 'soon' in row 20 (counted from 1);",
         ),
         (lambda table: table.with_columns(demand=pl.lit("much")), "must be numbers only"),
     ],

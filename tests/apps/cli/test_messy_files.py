@@ -87,7 +87,7 @@ def test_fit_tells_how_it_read_the_table(model, fitted):
         "zip": "text",
     }
     for words in (
-        "Column 'size': 1 cell read as missing, such as '?' in row 120 (--columns-as size=text",
+        "Column 'size': 1 cell read as missing, such as '?' in row 120 (counted from 1)",
         "Column 'lot': ",
         "Column 'zip': text, because some begin with 0",
         "Column 1 has no name and only counts the rows: left out.",
@@ -285,7 +285,11 @@ def exported(n_rows, seed=0):
 def test_targets_with_gaps_are_offered_a_way_and_files_are_remembered(tmp_path):
     exported(90).write_csv(tmp_path / "old.csv")
     fit = ("fit", tmp_path / "old.csv", "--target", "Price", "--out", tmp_path / "m.clear")
-    assert_fails(run(*fit), "holds 'sold' in row 89, which is no number", "--drop-missing-target")
+    assert_fails(
+        run(*fit),
+        "holds 'sold' in row 89 (counted from 1), which is no number",
+        "--drop-missing-target",
+    )
     done = run(*fit, "--drop-missing-target", "--preset", "b")
     assert done.exit_code == 0, done.stderr
     assert "Left out 2 rows of 90, whose target 'Price' is missing, such as 'sold'" in done.stderr

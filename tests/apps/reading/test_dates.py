@@ -92,7 +92,7 @@ def test_what_a_file_tells_counts_more_than_what_is_known_and_less_than_what_is_
 
 def test_a_few_bad_cells_are_missing_and_told():
     found = find(*["2008-05-21"] * 30, "soon")
-    assert found.in_words == "1 cell read as missing, such as 'soon' in row 31"
+    assert found.in_words == "1 cell read as missing, such as 'soon' in row 31 (counted from 1)"
     assert find("2008-05-21", "soon") is None
     assert read_dates(pl.Series("d", ["2008-05-21", "soon"])).strays[0].value == "soon"
 

@@ -104,7 +104,9 @@ FILES = {
     ),
 }
 TOLD = {
-    "airquality.csv": ["Column 'Ozone': 1 cell read as missing, such as '?' in row 8."],
+    "airquality.csv": [
+        "Column 'Ozone': 1 cell read as missing, such as '?' in row 8 (counted from 1)."
+    ],
     "joined_matches.csv": ["Column 4 is named 'Team' like another, so it is called 'Team_2'."],
     "sales_with_total.csv": [
         "1 line below the rows left out, such as 'Source: annual report 2023'.",

@@ -33,7 +33,11 @@ def inspected(tmp_path):
         ("ticket", [f"T{i}" for i in range(ROWS)], "looks like an id"),
         ("country", ["CH"] * ROWS, "the same value in every row"),
         ("constant", [3] * ROWS, "the same value in every row"),
-        ("size", ["?", *range(1, ROWS)], "1 cell read as missing, such as '?' in row 1"),
+        (
+            "size",
+            ["?", *range(1, ROWS)],
+            "1 cell read as missing, such as '?' in row 1 (counted from 1)",
+        ),
         ("zip", ["01067", "8001"] * (ROWS // 2), "text, because some begin with 0"),
     ],
 )

@@ -65,7 +65,7 @@ def test_a_stray_cell_does_not_make_a_column_text():
     assert found.is_convincing
     assert found.column.null_count() == 1
     assert found.column[18] == 9.0
-    assert found.in_words == "1 cell read as missing, such as '?' in row 18"
+    assert found.in_words == "1 cell read as missing, such as '?' in row 18 (counted from 1)"
 
 
 @pytest.mark.parametrize(

@@ -63,17 +63,17 @@ def test_the_columns_of_a_model_are_read_in_its_kinds(csv):
     assert reading.frame["sold"].to_list() == [dt.date(2024, 1, 31), None]
     assert reading.mended["x"].in_words == (
         "1 cell such as '1,710' read as numbers such as 1710 and 1 cell read as missing, such as "
-        "'?' in row 2"
+        "'?' in row 2 (counted from 1)"
     )
 
 
 @pytest.mark.parametrize(
     ("cell", "kind", "said"),
     [
-        ("low", "number", "must hold numbers, but row 2 holds 'low'"),
-        ("31st", "date", "must hold dates, but row 2 holds '31st'"),
-        ("yes", "boolean", "must hold true and false, but row 2 holds 'yes'"),
-        ("noon", "time", "must hold times of day, but row 2 holds 'noon'"),
+        ("low", "number", "must hold numbers, but row 2 .counted from 1. holds 'low'"),
+        ("31st", "date", "must hold dates, but row 2 .counted from 1. holds '31st'"),
+        ("yes", "boolean", "must hold true and false, but row 2 .counted from 1. holds 'yes'"),
+        ("noon", "time", "must hold times of day, but row 2 .counted from 1. holds 'noon'"),
     ],
 )
 def test_a_cell_that_a_model_cannot_take_is_named(csv, cell, kind, said):
@@ -125,7 +125,7 @@ def test_text_in_typed_files_is_what_a_csv_file_would_hold(tmp_path, ending):
     expected = TYPED.select("heated", "sold", "rooms")
     assert_frame_equal(read_table(path, fitted=fitted).frame, expected)
     write(texts.with_columns(sold=pl.lit("soon")), path)
-    with pytest.raises(ValueError, match="'sold' must hold dates, but row 1 holds 'soon'"):
+    with pytest.raises(ValueError, match=r"'sold' must hold dates, but row 1 .counted from 1."):
         read_table(path, fitted=fitted)
 
 
@@ -147,10 +147,13 @@ def test_columns_are_read_as_asked(csv):
     assert read_table(path, columns_as={"ok": "number"}).frame["ok"].to_list() == [1, 0]
     mended = read_table(path, columns_as={"y": "number"})
     assert mended.frame["y"].to_list() == [1, None]
-    assert mended.mended["y"].in_words == "1 cell read as missing, such as 'low' in row 2"
+    assert (
+        mended.mended["y"].in_words
+        == "1 cell read as missing, such as 'low' in row 2 (counted from 1)"
+    )
     for name, kind, said in (
         ("town", "number", "'town' holds no number, but cells such as 'Bern'"),
-        ("town", "date", "'town' must hold dates, but row 1 holds 'Bern'"),
+        ("town", "date", "'town' must hold dates, but row 1 .counted from 1. holds 'Bern'"),
         ("x", "colour", "read as number, text, date, dmy or mdy, got 'colour' for 'x'"),
         ("z", "text", "has no column 'z'"),
     ):

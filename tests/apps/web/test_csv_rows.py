@@ -31,5 +31,5 @@ def test_cells_are_read_as_in_a_file(body, decimal, order, size):
 
 @pytest.mark.parametrize("row", ["1.710;2008-07-05", "5;07/05/2008", "?;2008-07-05"])
 def test_what_could_mean_two_things_is_refused(row):
-    with pytest.raises(Refusal, match="row 0, column"):
+    with pytest.raises(Refusal, match=r"row 0 \(counted from 0\), column"):
         rows_from_csv(f"size;sold\n{row}\n".encode(), features(), Limits())

@@ -253,7 +253,7 @@ def test_questions_that_make_no_sense_are_422(client, path, body, said):
 def test_wrong_values_and_columns_are_422(client):
     wrong = client.post("/along", json={"row": ROW | {"x": "far"}, "column": "x"})
     assert wrong.status_code == 422
-    assert "row 0, column 'x': expected a finite number" in wrong.json()["detail"]
+    assert "row 0 (counted from 0), column 'x': expected a finite number" in wrong.json()["detail"]
     assert client.post("/along", json={"row": ROW, "column": "y"}).status_code == 422
     beyond = client.post("/along", json={"row": ROW, "column": "x", "above": "high"})
     assert beyond.json()["detail"] == 'above must be a finite number, got "high".'
@@ -319,7 +319,7 @@ def test_a_scored_file_may_be_as_messy_as_one_of_the_command(client, folder, tmp
     answer = client.post("/score/0", content=content)
     assert answer.status_code == 200
     assert json.loads(answer.headers["x-mended"]) == [
-        "Column 'age': 1 cell read as missing, such as '?' in row 4."
+        "Column 'age': 1 cell read as missing, such as '?' in row 4 (counted from 1)."
     ]
 
 
@@ -330,7 +330,7 @@ def test_a_file_that_cannot_be_scored_says_why(client):
         (b"x\n1\n", "café.csv lacks 4 columns the model was fitted on"),
         (
             b"x,age,heated,sold,colour\nfar,1,,,\n",
-            "Column 'x' must hold numbers, but row 1 holds 'far'",
+            "Column 'x' must hold numbers, but row 1 (counted from 1) holds 'far'",
         ),
     ):
         answer = client.post("/score/0", content=content, headers=headers)

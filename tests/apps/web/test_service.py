@@ -162,7 +162,7 @@ def test_a_wrong_value_is_named_by_row_and_column(client, changed, said):
     (error,) = answer.json()["errors"]
     assert (error["row"], error["column"]) == (1, next(iter(changed)))
     assert error["message"].startswith(said)
-    assert "row 1, column" in answer.json()["detail"]
+    assert "row 1 (counted from 0), column" in answer.json()["detail"]
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
@@ -184,9 +184,15 @@ def test_json_numbers_must_be_finite(client, number):
         (b'{"row": []}', "got an object of 1"),
         (b'{"rows": []}', "at least one row, got none"),
         (b'{"rows": [], "rows": []}', "got an object of 1"),
-        (b'{"rows": [1]}', "row 0: expected an object, got 1"),
-        (b'{"rows": [{}]}', "row 0, column 'x': the column is missing (and 4 more)"),
-        (b'{"rows": [{"x": 1, "x": 2}]}', "row 0, column 'x': the column is there twice"),
+        (b'{"rows": [1]}', "row 0 (counted from 0): expected an object, got 1"),
+        (
+            b'{"rows": [{}]}',
+            "row 0 (counted from 0), column 'x': the column is missing (and 4 more)",
+        ),
+        (
+            b'{"rows": [{"x": 1, "x": 2}]}',
+            "row 0 (counted from 0), column 'x': the column is there twice",
+        ),
         (b"[" * 100_000, "longer than the 20,000 bytes allowed"),
         (b"[" * 19_000, "too large or too deep"),
         (b'{"rows": ' + b"9" * 5000 + b"}", "too large or too deep"),
@@ -207,19 +213,58 @@ def test_bodies_that_are_no_rows_are_refused(client, body, said):
         (b"x,x,age,heated,sold,colour\n1,1,2,,,\n", "column 'x': the column is there twice"),
         (b"id,x,age,heated,sold,colour\n1,1,2,,,\n", "'id': the model knows no such column"),
         (b"x,age,heated,sold,colour\n1,2,,,r\xe9d\n", "not UTF-8: byte 0xe9 in line 2"),
-        (b"x,age,heated,sold,colour\n1,2,,,\nfar,2,,,\n", "row 1, column 'x': expected a finite"),
-        (b"x,age,heated,sold,colour\ninf,2,,,\n", "row 0, column 'x': expected a finite"),
-        (b"x,age,heated,sold,colour\n2020-01-01,2,,,\n", "row 0, column 'x': expected a finite"),
-        (b"x,age,heated,sold,colour\n1,2,,May,\n", "row 0, column 'sold': expected a date"),
-        (b"x,age,heated,sold,colour\n1,2,yes,,\n", "row 0, column 'heated': expected true"),
-        (b"x,age,heated,sold,colour\n1,2,,,,,\n", "row 0: expected 5 values, one for each"),
-        (b"x,age,heated,sold,colour\n1,2,,,\n1,2\n", "row 1: expected 5 values, one for each"),
-        (b"x,age,heated,sold,colour\n1,2,,,\n\n1,2,,,\n", "row 1: expected 5 values, one for"),
-        (b"x,age,heated,sold,colour\ntrue,2,,,\n", "row 0, column 'x': expected a finite"),
-        (b"x,age,heated,sold,colour\n1,2,1,,\n", "row 0, column 'heated': expected true"),
-        (b"x,age,heated,sold,colour\n1,2,,5,\n", "row 0, column 'sold': expected a date"),
-        (b"x,age,heated,sold,colour\n1,2,,10:30:00,\n", "row 0, column 'sold': expected a date"),
-        (b"x,age,heated,sold,colour\n1_0,2,,,\n", "row 0, column 'x': expected a finite"),
+        (
+            b"x,age,heated,sold,colour\n1,2,,,\nfar,2,,,\n",
+            "row 1 (counted from 0), column 'x': expected a finite",
+        ),
+        (
+            b"x,age,heated,sold,colour\ninf,2,,,\n",
+            "row 0 (counted from 0), column 'x': expected a finite",
+        ),
+        (
+            b"x,age,heated,sold,colour\n2020-01-01,2,,,\n",
+            "row 0 (counted from 0), column 'x': expected a finite",
+        ),
+        (
+            b"x,age,heated,sold,colour\n1,2,,May,\n",
+            "row 0 (counted from 0), column 'sold': expected a date",
+        ),
+        (
+            b"x,age,heated,sold,colour\n1,2,yes,,\n",
+            "row 0 (counted from 0), column 'heated': expected true",
+        ),
+        (
+            b"x,age,heated,sold,colour\n1,2,,,,,\n",
+            "row 0 (counted from 0): expected 5 values, one for each",
+        ),
+        (
+            b"x,age,heated,sold,colour\n1,2,,,\n1,2\n",
+            "row 1 (counted from 0): expected 5 values, one for each",
+        ),
+        (
+            b"x,age,heated,sold,colour\n1,2,,,\n\n1,2,,,\n",
+            "row 1 (counted from 0): expected 5 values, one for",
+        ),
+        (
+            b"x,age,heated,sold,colour\ntrue,2,,,\n",
+            "row 0 (counted from 0), column 'x': expected a finite",
+        ),
+        (
+            b"x,age,heated,sold,colour\n1,2,1,,\n",
+            "row 0 (counted from 0), column 'heated': expected true",
+        ),
+        (
+            b"x,age,heated,sold,colour\n1,2,,5,\n",
+            "row 0 (counted from 0), column 'sold': expected a date",
+        ),
+        (
+            b"x,age,heated,sold,colour\n1,2,,10:30:00,\n",
+            "row 0 (counted from 0), column 'sold': expected a date",
+        ),
+        (
+            b"x,age,heated,sold,colour\n1_0,2,,,\n",
+            "row 0 (counted from 0), column 'x': expected a finite",
+        ),
         (b'"x"a,age,heated,sold,colour\n1,2,,,\n', "column 'x': the column is missing"),
         (b"x,age,heated,sold,colour\r1,2,,,\r", "has column names but no rows"),
     ],
@@ -260,18 +305,18 @@ def test_several_kinds_of_bad_rows_are_all_reported(client):
     rows = [*[ROW | {"x": "far"}] * 30, short, 7, ROW]
     answer = post_rows(client, *rows)
     detail, errors = answer.json()["detail"], answer.json()["errors"]
-    assert "row 0, column 'x': expected a finite number" in detail
-    assert "row 30, column 'heated': the column is missing" in detail
-    assert "row 31: expected an object" in detail
+    assert "row 0 (counted from 0), column 'x': expected a finite number" in detail
+    assert "row 30 (counted from 0), column 'heated': the column is missing" in detail
+    assert "row 31 (counted from 0): expected an object" in detail
     assert "(and 31 more)" in detail  # 30 numbers, 3 columns, 1 row; three are told
     assert len(errors) == 20
     assert {30, 31} < {error["row"] for error in errors}
 
     lines = ["x,age,heated,sold,colour", *["far,2,,,"] * 30, "1,2", "1,2,,,,,", "1,2,,May,"]
     detail = post_csv(client, "\n".join(lines)).json()["detail"]
-    assert "row 0, column 'x': expected a finite number" in detail
-    assert "row 30: expected 5 values, one for each column, got 2" in detail
-    assert "row 32, column 'sold': expected a date" in detail
+    assert "row 0 (counted from 0), column 'x': expected a finite number" in detail
+    assert "row 30 (counted from 0): expected 5 values, one for each column, got 2" in detail
+    assert "row 32 (counted from 0), column 'sold': expected a date" in detail
 
 
 def test_empty_lines_at_the_end_are_no_rows(client):

@@ -13,7 +13,13 @@ from clearbands.apps.cli import console
 from clearbands.apps.cli.fit_options import Choice, Names, Settings
 from clearbands.apps.cli.fit_summary import show_written
 from clearbands.apps.cli.options import names_in
-from clearbands.apps.cli.remarks import is_classes, take_y, words_about, words_about_copies
+from clearbands.apps.cli.remarks import (
+    is_classes,
+    take_y,
+    words_about,
+    words_about_copies,
+    words_about_leaks,
+)
 from clearbands.apps.cli.report import write_report
 from clearbands.apps.reading.choosing import (
     choose_features,
@@ -118,6 +124,7 @@ def tell(reading: Reading, names: Names, choice: Choice, rows: Rows) -> None:
         if name not in quiet
     ]
     warnings += warnings_about(reading, columns, [*mended, *features])
+    warnings += [] if is_classes(y) else words_about_leaks(rows.X, y)
     if rows.groups is None and not is_classes(y):
         copies = words_about_copies(rows.X, y, in_fit=True)
         warnings += [] if copies is None else [copies]

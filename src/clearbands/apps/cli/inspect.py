@@ -6,7 +6,13 @@ from typing import Annotated
 
 from clearbands.apps.cli import console
 from clearbands.apps.cli.options import ColumnsAs, Data, TextFile, column, kinds_asked
-from clearbands.apps.cli.remarks import is_classes, take_y, words_about, words_about_copies
+from clearbands.apps.cli.remarks import (
+    is_classes,
+    take_y,
+    words_about,
+    words_about_copies,
+    words_about_leaks,
+)
 from clearbands.apps.reading.reading import read_table
 
 
@@ -36,6 +42,8 @@ def inspect(
             console.say(about_target)
         if is_classes(y):
             return
-        copies = words_about_copies(reading.frame.drop(target), y, in_fit=False)
-        for words in [*warnings_about_target(target, y), *([] if copies is None else [copies])]:
+        others = reading.frame.drop(target)
+        copies = words_about_copies(others, y, in_fit=False)
+        warnings = [*warnings_about_target(target, y), *words_about_leaks(others, y)]
+        for words in [*warnings, *([] if copies is None else [copies])]:
             console.complain(f"Warning: {words}")

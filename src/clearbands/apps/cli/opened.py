@@ -13,7 +13,7 @@ from clearbands.apps.reading.choosing import drop_missing, take_column, take_fea
 from clearbands.apps.reading.dates import read_dates
 from clearbands.apps.reading.reading import Reading, read_table, reading_in_words
 from clearbands.apps.tasks import Classification, Task, task_of
-from clearbands.rows.messages import row_name, rows_stand_as
+from clearbands.rows.messages import row_name, row_of_file, rows_stand_as
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,7 +63,7 @@ def drop_rows(reading: Reading, target: str) -> Reading:
     if n_dropped:
         rows = console.count(n_dropped, "row")
         strays = reading.mended[target].strays if target in reading.mended else ()
-        such_as = f", such as {strays[0].value!r} in row {strays[0].row}" if strays else ""
+        such_as = f", such as {strays[0].value!r} in {strays[0].row_name}" if strays else ""
         console.complain(
             f"Warning: Left out {rows} of {reading.frame.height:,}, whose target {target!r} is "
             f"missing{such_as}."
@@ -207,6 +207,6 @@ def in_order(reading: Reading, column: str) -> Reading:
 
 def _refuse_time(column: str, row: int, value: str) -> None:
     raise ValueError(
-        f"The time {column!r} holds {value!r} in row {row}; it must be dates such as 2026-01-31 or "
-        "2026-01-31 13:45, or numbers."
+        f"The time {column!r} holds {value!r} in {row_of_file(row)}; it must be dates "
+        "such as 2026-01-31 or 2026-01-31 13:45, or numbers."
     )

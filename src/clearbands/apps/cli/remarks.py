@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 6  # classes in one line
 FEW = 10  # whole numbers that may be classes
+FEWEST = 20  # rows that lie on one line, and not by chance
+SAME = 1e-9  # of the range of the target
 MOST_ROWS = 200_000  # that are compared before a fit; more of them would take seconds
 
 
@@ -55,6 +58,26 @@ def _words_about_numbers(target: str, y: np.ndarray) -> str:
         f"The target {target!r} holds {len(values)} whole numbers, {values[0]:g} to {values[-1]:g}"
         ", and is predicted as a number; --task classification predicts classes instead."
     )
+
+
+def words_about_leaks(X: pl.DataFrame, y: np.ndarray) -> list[str]:
+    """A sentence for every column of numbers that says the target to the last digit."""
+    if len(y) < FEWEST or np.ptp(y) == 0:
+        return []
+    return [
+        f"Column {column.name!r} and the target lie on one line, in all rows: if it is not known "
+        f"before the target is, leave it out (--drop {quote(column.name)})."
+        for column in X.iter_columns()
+        if column.dtype.is_numeric() and _is_on_a_line(column.to_numpy().astype(float), y)
+    ]
+
+
+def _is_on_a_line(values: np.ndarray, y: np.ndarray) -> bool:
+    if not np.isfinite(values).all() or np.ptp(values) == 0:
+        return False
+    unit = (values - values.mean()) / np.ptp(values), (y - y.mean()) / np.ptp(y)
+    slope = float(unit[0] @ unit[1]) / float(unit[0] @ unit[0])
+    return bool(np.abs(unit[1] - slope * unit[0]).max() < SAME)
 
 
 def words_about_copies(X: pl.DataFrame, y: np.ndarray, *, in_fit: bool) -> str | None:

@@ -9,6 +9,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from clearbands.apps.reading.numbers import Stray, as_numbers
+from clearbands.rows.messages import row_of_file
 from clearbands.tables.names import MAX_NAMED, first_names, nearest
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _refuse_strays(named: str, strays: Sequence[Stray], options: str = "") -> No
     if strays:
         more = f" ({_rows(len(strays) - 1)} more like it)" if len(strays) > 1 else ""
         raise ValueError(
-            f"{named} holds {strays[0].value!r} in row {strays[0].row}{more}, which is no number; "
+            f"{named} holds {strays[0].value!r} in {strays[0].row_name}{more}, which is no number; "
             f"correct or remove such rows, as {options}{LEAVES_OUT}."
         )
 
@@ -144,8 +145,8 @@ def _refuse_rows(column: str, bad: pl.Series, wrong: str, advice: str) -> None:
     if count:
         first = int(bad.arg_true()[0]) + 1
         raise ValueError(
-            f"{column} is {wrong} in {_rows(count)} of {len(bad):,}, first in row {first}; "
-            f"{advice}."
+            f"{column} is {wrong} in {_rows(count)} of {len(bad):,}, first in "
+            f"{row_of_file(first)}; {advice}."
         )
 
 

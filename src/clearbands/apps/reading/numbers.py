@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clearbands.apps.reading.affixes import Affix, read_affix
+from clearbands.rows.messages import row_of_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,6 +57,11 @@ class Stray:
     value: str
 
     @property
+    def row_name(self) -> str:
+        """As messages name it."""
+        return row_of_file(self.row)
+
+    @property
     def is_placeholder(self) -> bool:
         return self.value.strip().lower() in PLACEHOLDERS
 
@@ -99,7 +105,7 @@ def strays_in_words(strays: tuple[Stray, ...]) -> list[str]:
     if not strays:
         return []
     first = strays[0]
-    return [f"{cells(len(strays))} read as missing, such as {first.value!r} in row {first.row}"]
+    return [f"{cells(len(strays))} read as missing, such as {first.value!r} in {first.row_name}"]
 
 
 def as_numbers(column: pl.Series, decimal: str = ".") -> Numbers:

@@ -25,6 +25,7 @@ from clearbands.apps.reading.understanding import (
     find_signs,
     understand,
 )
+from clearbands.rows.messages import row_of_file
 from clearbands.tables.spelling import as_texts
 
 if TYPE_CHECKING:
@@ -308,7 +309,7 @@ def _refuse_strays(name: str, kind: str, strays: tuple[Stray, ...]) -> None:
     if odd:
         more = f" ({len(odd) - 1:,} more such cells)" if len(odd) > 1 else ""
         raise ValueError(
-            f"Column {name!r} must hold {KINDS[kind].in_words}, but row {odd[0].row} holds "
+            f"Column {name!r} must hold {KINDS[kind].in_words}, but {odd[0].row_name} holds "
             f"{odd[0].value!r}{more}; correct it or leave it empty."
         )
 
@@ -320,8 +321,8 @@ def refuse_text(column: pl.Series, kind: str) -> None:
     there = [(row, text) for row, text in enumerate(column, 1) if text is not None]
     row, text = next(((row, t) for row, t in there if not _can_be(t, kind)), there[0])
     raise ValueError(
-        f"Column {column.name!r} must hold {KINDS[kind].in_words}, but row {row} holds {text!r}; "
-        "write it as the others, or leave it empty."
+        f"Column {column.name!r} must hold {KINDS[kind].in_words}, but {row_of_file(row)} holds "
+        f"{text!r}; write it as the others, or leave it empty."
     )
 
 

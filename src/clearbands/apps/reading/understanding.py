@@ -171,7 +171,7 @@ def _why_text(numbers: Numbers, dates: Dates | None, name: str) -> str:
     first = numbers.strays[0]
     return (
         f"text, because {cells(n_strays)} of {n_numbers + n_strays:,} hold no number, such as "
-        f"{first.value!r} in row {first.row}"
+        f"{first.value!r} in {first.row_name}"
     )
 
 

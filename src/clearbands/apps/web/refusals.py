@@ -30,7 +30,7 @@ class CellError:
     """What is wrong with one value, one row (no column) or one column (no row).
 
     >>> print(CellError("expected a finite number or null", row=3, column="area"))
-    row 3, column 'area': expected a finite number or null
+    row 3 (counted from 0), column 'area': expected a finite number or null
     """
 
     message: str
@@ -46,7 +46,7 @@ class CellError:
         return {"message": self.sentence, "row": self.row, "column": self.column}
 
     def __str__(self) -> str:
-        where = [f"row {self.row}"] if self.row is not None else []
+        where = [f"row {self.row} (counted from 0)"] if self.row is not None else []
         where += [f"column {self.column!r}"] if self.column is not None else []
         return f"{', '.join(where)}: {self.sentence}" if where else self.sentence
 
@@ -69,7 +69,8 @@ def refuse_values(errors: Sequence[CellError]) -> Refusal:
 
     >>> wrong = [CellError("expected a number", row, "x") for row in range(30)]
     >>> refuse_values([*wrong, CellError("expected 5 values", 31)]).detail
-    "row 0, column 'x': expected a number; row 31: expected 5 values (and 29 more)"
+    "row 0 (counted from 0), column 'x': expected a number; row 31 (counted from 0): expected 5 \
+values (and 29 more)"
     """
     ordered = sorted(errors, key=lambda error: -1 if error.row is None else error.row)
     firsts: dict[str, CellError] = {}  # the same mistake in another place is of the same kind

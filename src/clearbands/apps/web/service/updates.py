@@ -13,6 +13,7 @@ from clearbands.apps.web.refusals import Refusal
 from clearbands.apps.web.service.description import describe_updates
 from clearbands.apps.web.service.schemas import UpdatesInfo
 from clearbands.apps.web.service.scoring import READERS
+from clearbands.rows.messages import row_name
 from clearbands.rows.time_order import show_time
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ class Updates:
         rows = READERS[given](body, self.features, self.limits)
         missing = rows[self.target.name].is_null()
         if missing.any():
-            row = int(missing.arg_true()[0])
-            raise Refusal(422, f"The true value {self.target.name!r} is missing in row {row}.")
+            row = row_name(int(missing.arg_true()[0]))
+            raise Refusal(422, f"The true value {self.target.name!r} is missing in {row}.")
         labels: dict[str, Any] = {}
         if self.time is not None:
             labels["time"] = rows[self.time.name].to_numpy()
