@@ -233,10 +233,10 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         self.calibration_ = self._choose_calibration(X_cal, y_cal)
         rng = check_random_state(self.random_state)
         rows = self._check_rows(X, y, sample_weight, reset=True)
-        given = None if X_cal is None else self._check_rows(X_cal, y_cal, reset=False)
+        calibrating = None if X_cal is None else self._check_rows(X_cal, y_cal, reset=False)
         with listening(progress), one_blas_thread():
-            choosing, judging = self._fit_members(rows, given, rng)
-        has_copies = self._check_copies(rows, given)
+            choosing, judging = self._fit_members(rows, calibrating, rng)
+        has_copies = self._check_copies(rows, calibrating)
         # One row of a class drawn by chance keeps c1 finite where no row is wrong.
         self.calibrator_ = JointClassCalibrator(prior_rows=1).fit(
             choosing.y, choosing.logits, sample_weight=choosing.weight
@@ -252,8 +252,8 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         self.score_weights_ = None if weight is None else weight[order]
         self.n_calibration_ = len(own)
         self.n_validation_ = 0 if self.calibration_ == "cross" else len(choosing.y)
-        kept = Guarantee.COPIES if has_copies else Guarantee.of(self.calibration_, weight)
-        self.guarantee_ = kept.value + ("" if self.members is None else GIVEN_MEMBERS)
+        guarantee = Guarantee.COPIES if has_copies else Guarantee.of(self.calibration_, weight)
+        self.guarantee_ = guarantee.value + ("" if self.members is None else GIVEN_MEMBERS)
         return self
 
     def member_logits(self, X: TableLike) -> np.ndarray:
@@ -442,10 +442,10 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         weight = check_row_weight(sample_weight, len(labels))
         if reset:
             there = labels if weight is None else labels[weight > 0]
-            found, counts = np.unique(there, return_counts=True)
-            self.classes_ = found if self.members is None else classes_of(self._given_members())
+            classes, counts = np.unique(there, return_counts=True)
+            self.classes_ = classes if self.members is None else classes_of(self._given_members())
             if self.members is None:
-                check_counts(found, counts)
+                check_counts(classes, counts)
         rows = Rows(X, labels, sample_weight=weight).without_weightless()
         return replace(rows, y=self.positions(rows.y))
 
@@ -468,7 +468,7 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         return self.members
 
     def _fit_members(
-        self, rows: Rows, given: Rows | None, rng: np.random.RandomState
+        self, rows: Rows, calibrating: Rows | None, rng: np.random.RandomState
     ) -> tuple[Held, Held]:
         """Of the rows that choose c1 and c2, and of those that judge sets."""
         if self.calibration_ == "cross":
@@ -481,10 +481,12 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
             self.encoder_ = self._make_encoder().fit(rows.X, rows.y)
             self.bags_ = [ListedClassifiers(list(self.members), self.classes_)]
             self.models_, self.leaderboard_, self.familiar_ = {}, {}, None
-            self.n_train_, held_out = 0, rows if given is None else given
+            self.n_train_, held_out = 0, rows if calibrating is None else calibrating
         else:
             train, held_out = (
-                hold_out(rows, self.calibration_size, rng) if given is None else (rows, given)
+                hold_out(rows, self.calibration_size, rng)
+                if calibrating is None
+                else (rows, calibrating)
             )
             self._train(train, rng)
             self.familiar_ = self._familiar(train, held_out)
@@ -497,16 +499,16 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
     def _hold(self, rows: Rows) -> Held:
         return Held(rows.y, self._logits(rows.X), rows.sample_weight)
 
-    def _check_copies(self, rows: Rows, given: Rows | None) -> bool:
+    def _check_copies(self, rows: Rows, calibrating: Rows | None) -> bool:
         """Whether rows that judge seem to be copies of some that train."""
         encoded = [
             Rows(encode(self.encoder_, part.X), part.y)
-            for part in (rows, given)
+            for part in (rows, calibrating)
             if part is not None
         ]
         if self.members is not None:
             return False
-        return check_copies(encoded[0], encoded[1:], given=given is not None)
+        return check_copies(encoded[0], encoded[1:], are_apart=calibrating is not None)
 
     def _train(self, rows: Rows, rng: np.random.RandomState) -> Folds:
         """Fit encoder and members; which member saw which row."""

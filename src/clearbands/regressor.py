@@ -528,12 +528,12 @@ class ClearRegressor(AnsweringRegressor):
         >>> model.rolling_.n_rows, model.rolling_.coverage.shape
         (100, (1,))
         """
-        found = self.placed(X, y, calibration_groups=calibration_groups)
-        warn_if_seen(found.positions, float(self.levels_[0]))
+        placed = self.placed(X, y, calibration_groups=calibration_groups)
+        warn_if_seen(placed.positions, float(self.levels_[0]))
         with self._one_update:
             before = self._at_pace(window=window, rate=rate, lead=lead)
-            times = later_times(time, len(found.positions), self._rolling, self.last_time_)
-            after = before.after(found.positions, found.strange, times)
+            times = later_times(time, len(placed.positions), self._rolling, self.last_time_)
+            after = before.after(placed.positions, placed.strange, times)
             self.rolling_ = after
             self.guarantee_ = Guarantee.ADAPTIVE.value
         advice = after.advice()
@@ -551,12 +551,12 @@ class ClearRegressor(AnsweringRegressor):
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_lock"}
 
-    def _at_pace(self, **asked: Any) -> Rolling:
+    def _at_pace(self, **settings: Any) -> Rolling:
         """How far calibration has come, from now on at this pace."""
-        given = {name: value for name, value in asked.items() if value is not None}
+        changed = {name: value for name, value in settings.items() if value is not None}
         if self._rolling is not None:
-            return self._rolling.at_pace(replace(self._rolling.pace, **given))
-        return begin(self.levels_, self._bands(), replace(self.first_pace(), **given))
+            return self._rolling.at_pace(replace(self._rolling.pace, **changed))
+        return begin(self.levels_, self._bands(), replace(self.first_pace(), **changed))
 
     def first_pace(self) -> Pace:
         """That of the first update: what the gap kept from the fit, updates do not know either."""

@@ -101,7 +101,7 @@ def test_one_value_that_is_usual_is_no_copy():
     claims = np.where(rng.random(300) < 0.7, 0.0, rng.exponential(size=300))
     nothing = np.zeros((300, 1))
     given = Rows(nothing[:200], claims[:200]), [Rows(nothing[200:], claims[200:])]
-    assert not said_of(*given, given=True)
+    assert not said_of(*given, are_apart=True)
 
 
 def test_a_few_copies_are_nothing():
@@ -167,7 +167,7 @@ def test_whole_numbers_are_no_copies(n_values, n_columns):
     for y in (X.sum(axis=1), rng.poisson(1 + X.sum(axis=1)), np.exp(X).sum(axis=1)):
         assert not said_of(Rows(X, y.astype(float)))
         given = Rows(X[:100], y[:100].astype(float)), [Rows(X[100:], y[100:].astype(float))]
-        assert not said_of(*given, given=True)
+        assert not said_of(*given, are_apart=True)
 
 
 @pytest.mark.parametrize("model", [NaiveConformal(), CQR(LinearQuantiles())])

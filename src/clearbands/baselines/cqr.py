@@ -202,10 +202,10 @@ class ResidualCQR(_BaggedQuantiles):
 
 
 def quantile_model(
-    given: BaseEstimator | None, quantiles: Sequence[float], rng: np.random.RandomState
+    model: BaseEstimator | None, quantiles: Sequence[float], rng: np.random.RandomState
 ) -> BaseEstimator:
     """A seeded clone of the model, or of the default, at these quantile levels."""
-    model = seed_missing(clone(BoostedQuantiles() if given is None else given), rng)
+    model = seed_missing(clone(BoostedQuantiles() if model is None else model), rng)
     if "quantiles" not in model.get_params():
         raise TypeError(
             f"{type(model).__name__} has no parameter `quantiles`; a quantile model such as "

@@ -76,7 +76,7 @@ class SplitConformal(IntervalRegressor):
             train, held_out = hold_out(train, self.calibration_size, rng)
         self.encoder_ = make_encoder(self.encoder).fit(train.X, train.y)
         train, held_out = self._encode(train), self._encode(held_out)
-        has_copies = check_copies(train, [held_out], given=X_cal is not None)
+        has_copies = check_copies(train, [held_out], are_apart=X_cal is not None)
         self.levels_ = np.array(levels)
         self._fit_parts(train, levels, rng)
         self.calibrator_ = self._calibrate(held_out, levels)

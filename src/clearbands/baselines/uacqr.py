@@ -221,8 +221,8 @@ class UACQRP(_UACQR):
 
     def predict_interval(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
         """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""
-        found = self._points_and_bounds(X)
-        return found[:, 0], found[:, 1:].reshape(len(found), 2, -1)
+        points = self._points_and_bounds(X)
+        return points[:, 0], points[:, 1:].reshape(len(points), 2, -1)
 
     def _points_and_bounds(self, X: TableLike) -> np.ndarray:
         def summarise(members: np.ndarray) -> np.ndarray:

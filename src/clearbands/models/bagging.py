@@ -490,8 +490,8 @@ def compact_unseen(members: np.ndarray, draws: Draws) -> np.ndarray:
     unseen = np.tile(draws.unseen, (members.shape[-1] // len(draws), 1)).T
     order = np.argsort(~unseen, axis=1, kind="stable")[:, : int(unseen.sum(axis=1).max())]
     shape = (len(members), *(1,) * (members.ndim - 2), order.shape[1])
-    order, kept = order.reshape(shape), np.take_along_axis(unseen, order, 1).reshape(shape)
-    return np.where(kept, np.take_along_axis(members, order, axis=-1), np.nan)
+    order, is_unseen = order.reshape(shape), np.take_along_axis(unseen, order, 1).reshape(shape)
+    return np.where(is_unseen, np.take_along_axis(members, order, axis=-1), np.nan)
 
 
 def _predict_columns(member: BaseEstimator, X: TableLike) -> np.ndarray:

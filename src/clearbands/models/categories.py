@@ -83,9 +83,9 @@ def learn_worths(
         # Smooth models shall not be asked beyond what they saw: about fewer rows than any had.
         table[:, -1] = np.maximum(table[:, -1], block[seen, -1].min())
     pays = _pays([block[seen, :-1] for block in blocks], rest[:, seen], count[seen])
-    shown = [block for block, does in zip(blocks, pays, strict=True) if does]
+    paying = [block for block, does in zip(blocks, pays, strict=True) if does]
     tables = [t if does else np.empty((1, 0)) for t, does in zip(tables, pays, strict=True)]
-    return Worths(columns, tables), np.hstack([np.delete(plain, columns, axis=1), *shown])
+    return Worths(columns, tables), np.hstack([np.delete(plain, columns, axis=1), *paying])
 
 
 class _Rows(NamedTuple):

@@ -113,16 +113,16 @@ def fit_category_bag(
 
 def _seeds(model: BaseEstimator, n_members: int) -> dict[str, np.ndarray]:
     """For every member a seed for each `random_state` of the model, and one for its worths."""
-    given = {
+    own_seeds = {
         name: value
         for name, value in sorted(model.get_params(deep=True).items())
         if (name == "random_state" or name.endswith("__random_state")) and value is not None
     }
     own = {
         name: check_random_state(value).randint(MAX_SEED, size=n_members)
-        for name, value in given.items()
+        for name, value in own_seeds.items()
     }
-    first = next(iter(given.values()), 0)
+    first = next(iter(own_seeds.values()), 0)
     return own | {"worths": check_random_state(first).randint(MAX_SEED, size=n_members)}
 
 

@@ -96,10 +96,12 @@ def fit_lines(
     center, scale = _location_and_scale(X, weights)
     y_center, y_scale = _location_and_scale(y, weights)
     columns, target = (X - center) / scale, (y - y_center) / y_scale
-    kept = np.arange(X.shape[1]) if alpha > 0 else independent_columns(columns, weights)
+    independent = np.arange(X.shape[1]) if alpha > 0 else independent_columns(columns, weights)
     lines = np.zeros((len(levels), 1 + X.shape[1]))
     for line, level in zip(lines, levels, strict=True):
-        line[np.r_[0, 1 + kept]] = _solve(columns[:, kept], target, weights, level, alpha)
+        line[np.r_[0, 1 + independent]] = _solve(
+            columns[:, independent], target, weights, level, alpha
+        )
     lines[:, 1:] *= y_scale / scale
     lines[:, 0] = lines[:, 0] * y_scale + y_center - lines[:, 1:] @ center
     return lines

@@ -28,8 +28,8 @@ def check_monotone(monotone: Monotone) -> None:
             "monotone must be like {'size': 1, 'age': -1} or have one of -1, 0, 1 per column, "
             f"got {monotone!r}."
         )
-    given = monotone.items() if isinstance(monotone, Mapping) else enumerate(monotone)
-    for column, way in given:
+    ways = monotone.items() if isinstance(monotone, Mapping) else enumerate(monotone)
+    for column, way in ways:
         if isinstance(way, bool) or not isinstance(way, Integral) or way not in (-1, 0, 1):
             raise ValueError(
                 "monotone takes 1 for a column to rise with, -1 to fall with and 0 for neither, "
@@ -66,24 +66,24 @@ def directions(monotone: Monotone, names: Sequence[Any]) -> np.ndarray | None:
                 f"monotone has {len(monotone)} directions, but X has {len(names)} columns: give "
                 "one for each, or name the columns as in {'size': 1}."
             )
-        found = np.asarray(monotone, np.int8)
+        ways = np.asarray(monotone, np.int8)
     else:
         unknown = [column for column in monotone if column not in names]
         if unknown:
             known = ", ".join(map(str, names))
             raise ValueError(f"monotone names {unknown[0]!r}, but the columns of X are {known}.")
-        found = np.array([monotone.get(name, 0) for name in names], np.int8)
-    return found if found.any() else None
+        ways = np.array([monotone.get(name, 0) for name in names], np.int8)
+    return ways if ways.any() else None
 
 
 def directions_of(model: Any) -> dict[str, int]:
     """The columns that a fitted model was told to rise (1) or fall (-1) with."""
     names = list(getattr(model, "feature_names_in_", range(model.n_features_in_)))
-    found = directions(getattr(model, "monotone", None), names)
-    if found is None:
+    ways = directions(getattr(model, "monotone", None), names)
+    if ways is None:
         return {}
-    told = zip(names, found.tolist(), strict=True)
-    return {f"x{name}" if isinstance(name, int) else str(name): way for name, way in told if way}
+    by_name = zip(names, ways.tolist(), strict=True)
+    return {f"x{name}" if isinstance(name, int) else str(name): way for name, way in by_name if way}
 
 
 def encoded_directions(
@@ -99,12 +99,12 @@ def encoded_directions(
             f"monotone needs to know what becomes of a column, which {type(encoder).__name__} does "
             'not tell: leave encoder="auto", or give an array of numbers and encoder=None.'
         )
-    found = directions(monotone, list(encoder.kinds_))
-    if found is None:
+    of_columns = directions(monotone, list(encoder.kinds_))
+    if of_columns is None:
         return None
     columns = encoder.get_feature_names_out().tolist()
-    made = np.zeros(len(columns), np.int8)
-    for name, way in zip(encoder.kinds_, found.tolist(), strict=True):
+    ways = np.zeros(len(columns), np.int8)
+    for name, way in zip(encoder.kinds_, of_columns.tolist(), strict=True):
         if way == 0:
             continue
         if name not in encoder.numeric_columns_:
@@ -113,8 +113,8 @@ def encoded_directions(
                 f"monotone names {name!r}, which holds {kind}: only a column of numbers or dates "
                 "can be larger or smaller."
             )
-        made[columns.index(f"x{name}" if isinstance(name, int) else str(name))] = way
-    return made
+        ways[columns.index(f"x{name}" if isinstance(name, int) else str(name))] = way
+    return ways
 
 
 @dataclass(frozen=True)

@@ -211,10 +211,10 @@ def _in_order_of_fit(estimator: BaseEstimator, X: IntoDataFrame) -> Any:
     missing = [name for name in names if name not in frame.columns]
     extra = [name for name in frame.columns if name not in set(names)]
     if missing or extra:
-        said = [f"missing: {', '.join(map(str, missing))}"] if missing else []
-        said += [f"not seen in fit: {', '.join(map(str, extra))}"] if extra else []
+        differences = [f"missing: {', '.join(map(str, missing))}"] if missing else []
+        differences += [f"not seen in fit: {', '.join(map(str, extra))}"] if extra else []
         raise ValueError(
-            f"The columns of X differ from those in fit ({'; '.join(said)}). "
+            f"The columns of X differ from those in fit ({'; '.join(differences)}). "
             "Give exactly the columns the model was fitted on, in any order."
         )
     return frame.select(*names).to_native()
@@ -225,12 +225,12 @@ def check_target(y: ArrayLike | None, X: Sized | None = None) -> np.ndarray:
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     _check_holds_numbers(np.asarray(y), "y")
-    given = _unmasked(y)
-    if np.iscomplexobj(np.asarray(given)):
+    values = _unmasked(y)
+    if np.iscomplexobj(np.asarray(values)):
         raise ValueError("Complex data not supported: y must hold real numbers.")
-    if np.asarray(given).dtype.kind == "f":
-        _check_finite(np.asarray(given), "y")
-    target = np.asarray(_check_y(given, y_numeric=True), np.float64)
+    if np.asarray(values).dtype.kind == "f":
+        _check_finite(np.asarray(values), "y")
+    target = np.asarray(_check_y(values, y_numeric=True), np.float64)
     _check_finite(target, "y")  # also of objects, such as None
     if X is not None and len(X) != len(target):
         raise ValueError(
@@ -383,10 +383,10 @@ def check_scale(values: np.ndarray, name: str, smallest: float = SMALLEST) -> No
 
 def _as_floats(values: ArrayLike, name: str) -> np.ndarray:
     try:
-        given = np.asarray(values)
+        array = np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{name} must be numbers: {error}.") from error
-    _check_holds_numbers(given, name)
+    _check_holds_numbers(array, name)
     try:
         return np.asarray(_unmasked(values), dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -441,12 +441,12 @@ def check_one_level(confidence_level: float) -> float:
 
 def check_levels(confidence_level: float | Sequence[float]) -> tuple[float, ...]:
     """The levels as a tuple of floats, in the order given, or an error that says what is wrong."""
-    given = [confidence_level] if isinstance(confidence_level, Real) else confidence_level
-    if isinstance(given, str) or not np.iterable(given):
+    listed = [confidence_level] if isinstance(confidence_level, Real) else confidence_level
+    if isinstance(listed, str) or not np.iterable(listed):
         raise TypeError(
             f"confidence_level must be a number or a list of numbers, got {confidence_level!r}."
         )
-    levels = tuple(_check_level(level) for level in given)
+    levels = tuple(_check_level(level) for level in listed)
     if not levels:
         raise ValueError("confidence_level is an empty list; give at least one level such as 0.9.")
     if len(set(levels)) < len(levels):
@@ -506,9 +506,9 @@ def check_quantiles(quantiles: Sequence[float] | np.ndarray) -> np.ndarray:
 
 def check_tails(tails: object) -> tuple[float, float]:
     """The shares of targets below and above an interval, or an error that says what is wrong."""
-    given = tuple(tails) if np.iterable(tails) and not isinstance(tails, str) else ()
-    if len(given) == 2 and all(isinstance(share, Real) for share in given):
-        below, above = float(given[0]), float(given[1])
+    shares = tuple(tails) if np.iterable(tails) and not isinstance(tails, str) else ()
+    if len(shares) == 2 and all(isinstance(share, Real) for share in shares):
+        below, above = float(shares[0]), float(shares[1])
         parts = [share for share in (below, above) if share != 0]
         inside = all(NEAREST <= share <= 1 - NEAREST for share in parts)
         if parts and inside and below + above <= 1 - NEAREST:

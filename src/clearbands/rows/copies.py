@@ -22,7 +22,7 @@ ROUNDING = float(np.finfo(np.float32).eps)  # of a number that once had single p
 STEPS_APART = 0.1  # of the mean step from one of n values to the next: rounding is less
 
 
-def check_copies(train: Rows, held_out: Sequence[Rows] = (), *, given: bool = False) -> bool:
+def check_copies(train: Rows, held_out: Sequence[Rows] = (), *, are_apart: bool = False) -> bool:
     """Whether many rows calibrate what seems to have seen them; a warning says so.
 
     Rows are compared up to the rounding of single precision. Of rows that the user gave for
@@ -31,7 +31,7 @@ def check_copies(train: Rows, held_out: Sequence[Rows] = (), *, given: bool = Fa
     """
     if not all(isinstance(part.X, np.ndarray) for part in (train, *held_out)):
         return False
-    if given:
+    if are_apart:
         return _are_shared(_joined([train]), _joined(held_out))
     return train.groups is None and _have_copies(*_joined([train, *held_out]))
 

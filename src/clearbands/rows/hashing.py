@@ -57,6 +57,6 @@ def smallest_hashes(seed: int, stream: int, n_rows: int, size: int) -> np.ndarra
         rows = np.concatenate([rows, more])
         hashes = np.concatenate([hashes, row_hashes(seed, stream, more)])
         if len(rows) > size:
-            kept = np.argpartition(hashes, size)[:size]
-            rows, hashes = rows[kept], hashes[kept]
+            smallest = np.argpartition(hashes, size)[:size]
+            rows, hashes = rows[smallest], hashes[smallest]
     return rows[np.argsort(hashes)]  # no two rows of a stream have one hash

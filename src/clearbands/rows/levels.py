@@ -17,11 +17,11 @@ def find_level(fitted: Any, confidence_level: float | None) -> int:
     if confidence_level is None:
         return 0
     (level,) = check_levels(confidence_level)
-    found = same_level(fitted, level)
-    if found is None:
+    place = same_level(fitted, level)
+    if place is None:
         known = ", ".join(f"{value:g}" for value in fitted)
         raise ValueError(f"The model was not fitted at level {level!r}; it has {known}.")
-    return found
+    return place
 
 
 def same_level(fitted: Any, level: float) -> int | None:

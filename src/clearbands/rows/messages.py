@@ -172,10 +172,10 @@ class Failures:
         by_words: dict[str, list[str]] = {}
         for who, error in self._errors.items():
             by_words.setdefault(in_words(error), []).append(who)
-        said = "; ".join(f"{', '.join(who)}: {words}" for words, who in by_words.items())
-        found = ValueError(f"{sentence} ({said}).")
-        found.__cause__ = next(reversed(self._errors.values()), None)
-        return found
+        reasons = "; ".join(f"{', '.join(who)}: {words}" for words, who in by_words.items())
+        error = ValueError(f"{sentence} ({reasons}).")
+        error.__cause__ = next(reversed(self._errors.values()), None)
+        return error
 
 
 class LeavingOut(NamedTuple):

@@ -79,8 +79,8 @@ class FittedTransform:
         y, finite = z.astype(float), np.isfinite(z)  # infinity stays itself
         if finite.any():
             with np.errstate(over="ignore"):
-                found = self.transformer.inverse_transform(z[finite].reshape(-1, 1))
-            y[finite] = _column(found, (-1,))
+                values = self.transformer.inverse_transform(z[finite].reshape(-1, 1))
+            y[finite] = _column(values, (-1,))
         return y
 
 
@@ -115,33 +115,35 @@ def shift_from_afar(y: np.ndarray) -> Shifted | None:
     return Shifted(origin) if 0 < FAR * spread < abs(origin) else None
 
 
-def check_transform(given: BaseEstimator | str | None) -> None:
+def check_transform(transform: BaseEstimator | str | None) -> None:
     """Raise unless it is None, a name, or a transformer that knows the way back."""
-    if given is None or (isinstance(given, str) and given in NAMED):
+    if transform is None or (isinstance(transform, str) and transform in NAMED):
         return
-    if isinstance(given, str) or not (hasattr(given, "fit") and hasattr(given, "transform")):
+    if isinstance(transform, str) or not (
+        hasattr(transform, "fit") and hasattr(transform, "transform")
+    ):
         names = ", ".join(f'"{name}"' for name in NAMED)
         raise ValueError(
             f"target_transform must be None, {names} or a transformer of scikit-learn, got "
-            f"{given!r}."
+            f"{transform!r}."
         )
-    if not hasattr(given, "inverse_transform"):
+    if not hasattr(transform, "inverse_transform"):
         raise ValueError(
-            f"{type(given).__name__} has no inverse_transform, so answers could not be given on "
-            "the scale of y: choose a target_transform that has one."
+            f"{type(transform).__name__} has no inverse_transform, so answers could not be given "
+            "on the scale of y: choose a target_transform that has one."
         )
 
 
-def fit_transform(given: BaseEstimator | str | None, y: np.ndarray) -> Transform | None:
+def fit_transform(target_transform: BaseEstimator | str | None, y: np.ndarray) -> Transform | None:
     """The transform of training targets (n,), which must rise and know its way back."""
-    if given is None:
+    if target_transform is None:
         return None
-    if isinstance(given, str):
-        return Named(given)
-    fitted = clone(given).fit(y.reshape(-1, 1))
+    if isinstance(target_transform, str):
+        return Named(target_transform)
+    fitted = clone(target_transform).fit(y.reshape(-1, 1))
     transform = FittedTransform(fitted, float(np.median(y)))
     ordered = np.unique(y)
-    z, name = transform.forward(ordered), type(given).__name__
+    z, name = transform.forward(ordered), type(target_transform).__name__
     if not np.isfinite(z).all():
         lost = ordered[~np.isfinite(z)][0]
         raise ValueError(f"target_transform {name} has no finite value for y = {lost:g}.")

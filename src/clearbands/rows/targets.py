@@ -51,9 +51,9 @@ def check_support(support: object) -> Support:
     """The two ends as numbers; None stands for no end."""
     if support is None:
         return ANYWHERE
-    given = tuple(support) if np.iterable(support) and not isinstance(support, str) else ()
-    if len(given) == 2 and all(end is None or isinstance(end, Real) for end in given):
-        low, high = given
+    pair = tuple(support) if np.iterable(support) and not isinstance(support, str) else ()
+    if len(pair) == 2 and all(end is None or isinstance(end, Real) for end in pair):
+        low, high = pair
         ends = Support(-math.inf if low is None else float(low), math.inf if high is None else high)
         if ends.low < ends.high:
             return Support(*map(float, ends))
@@ -109,8 +109,8 @@ class Targets:
         if self.transform is None or self.support == ANYWHERE:
             return self.support
         ends = self.transform.forward(np.array(self.support)[np.isfinite(self.support)])
-        found = iter(ends.tolist())
-        return Support(*(next(found) if np.isfinite(end) else end for end in self.support))
+        finite_ends = iter(ends.tolist())
+        return Support(*(next(finite_ends) if np.isfinite(end) else end for end in self.support))
 
     def to_model(self, y: np.ndarray) -> np.ndarray:
         return y if self.transform is None else self.transform.forward(y)
@@ -204,24 +204,24 @@ def check_whole(y: np.ndarray) -> None:
 
 def hint(y: np.ndarray, bounds: np.ndarray, targets: Targets) -> str | None:
     """What the bounds (n, 2) of rows say of a range that all targets y keep to; None if nothing."""
-    said: list[str] = []
+    hints: list[str] = []
     if len(y) < FEWEST:
         return None
     negative = float(np.mean(bounds[:, 0] < 0))
     if y.min() >= 0 and negative > OFTEN:
         logs = ' or target_transform="log"' if y.min() > 0 else ""
-        said.append(
+        hints.append(
             f"no target is negative, but {negative:.0%} of the lower bounds are: if none can be, "
             f"set support=(0, None){logs}"
         )
     finite = bounds[np.isfinite(bounds).all(axis=1)]
     is_narrow = len(finite) > 0 and np.median(finite[:, 1] - finite[:, 0]) < NARROW
     if not targets.whole and is_narrow and np.array_equal(y, np.rint(y)) and len(np.unique(y)) > 2:
-        said.append(
+        hints.append(
             "all targets are whole numbers, but bounds are not: if they count something, set "
             "whole_numbers=True"
         )
-    if not said:
+    if not hints:
         return None
-    text = "; ".join(said)
+    text = "; ".join(hints)
     return f"{text[0].upper()}{text[1:]}."

@@ -174,17 +174,17 @@ def stages(place: np.ndarray, gap: int) -> list[TimeBlock]:
     moments = np.unique(place)
     n = len(moments)
     ends = [ceil(n * (FIRST_SHARE + (1 - FIRST_SHARE) * k / N_BLOCKS)) for k in range(N_BLOCKS + 1)]
-    found = []
+    blocks = []
     for start, end in pairwise(ends):
         if start >= end:
             continue
         block = np.flatnonzero((moments[start] <= place) & (place <= moments[end - 1]))
         past = np.flatnonzero(place < moments[start] - gap)
         if len(past) >= 2:
-            found.append(TimeBlock(past, block))
-    if not found:
+            blocks.append(TimeBlock(past, block))
+    if not blocks:
         raise ValueError(
             f"n_samples={len(place)} rows at {n} moment(s) leave none to be judged by earlier ones "
             f"with gap={gap}: give more rows, or a smaller gap."
         )
-    return found
+    return blocks

@@ -49,8 +49,8 @@ def drop_weightless(
     """The rows without those of weight 0, which are as if they were not there."""
     if weight is None or np.all(weight > 0):
         return X, y, weight
-    kept = weight > 0
-    return X[kept], y[kept], weight[kept]
+    has_weight = weight > 0
+    return X[has_weight], y[has_weight], weight[has_weight]
 
 
 def fit_weighted(

@@ -260,26 +260,26 @@ class DaskCluster(Engine):
             return client
 
 
-def choose_engine(given: Any, n_jobs: int | None = None) -> Engine:
+def choose_engine(engine: Any, n_jobs: int | None = None) -> Engine:
     """The engine of that name; None is that of joblib's `parallel_config("dask")`, else threads.
 
     >>> type(choose_engine(None)).__name__
     'Threads'
     """
-    if isinstance(given, Engine):
-        return given
-    if given is None:
+    if isinstance(engine, Engine):
+        return engine
+    if engine is None:
         client = getattr(get_active_backend()[0], "client", None)
         return Threads(n_jobs) if client is None else DaskCluster(client=client)
-    made: dict[str, Callable[[], Engine]] = {
+    engines: dict[str, Callable[[], Engine]] = {
         "threads": lambda: Threads(n_jobs),
         "processes": lambda: Processes(n_jobs),
         "dask": DaskCluster,
     }
-    if given not in made:
+    if engine not in engines:
         allowed = ", ".join(f'"{name}"' for name in ENGINES)
-        raise ValueError(f"engine must be one of {allowed}, or an engine, got {given!r}.")
-    return made[given]()
+        raise ValueError(f"engine must be one of {allowed}, or an engine, got {engine!r}.")
+    return engines[engine]()
 
 
 def _result(future: Any, patience: float) -> Any:

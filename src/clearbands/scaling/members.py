@@ -81,18 +81,18 @@ class Sizes(Response):
 
     @property
     def bins(self) -> Bins:
-        own, shown = bins_in(self.rows.store.folder), bins_in(self.store.folder, SHOWN_BINS)
+        own, of_shown = bins_in(self.rows.store.folder), bins_in(self.store.folder, SHOWN_BINS)
         return Bins(
-            np.concatenate([own.cuts, shown.cuts]),
-            np.concatenate([own.starts, own.starts[-1] + shown.starts[1:]]),
+            np.concatenate([own.cuts, of_shown.cuts]),
+            np.concatenate([own.starts, own.starts[-1] + of_shown.starts[1:]]),
         )
 
     def fine(self, number: int) -> np.ndarray:
         fine = self.rows.fine(number)
         if not self.n_shown:
             return fine
-        shown = np.ascontiguousarray(self.said.said(number)[: self.n_shown].T)
-        return np.concatenate([fine, bins_in(self.store.folder, SHOWN_BINS).columns(shown)])
+        extra = np.ascontiguousarray(self.said.said(number)[: self.n_shown].T)
+        return np.concatenate([fine, bins_in(self.store.folder, SHOWN_BINS).columns(extra)])
 
     def target(self, number: int) -> np.ndarray:
         residual = self.rows.target(number) - self.said.said(number)[0]
@@ -125,27 +125,27 @@ class GrowMembers(Stage):
     def make(self, number: int, stop: np.ndarray) -> None:
         model = self.kind(**dict(self.parameters))
         seen, target, weight, magnitude = self._rows_of(number)
-        kept = self._columns(number, magnitude)
+        screened = self._columns(number, magnitude)
 
         def parts() -> Iterator[Drawn]:
             start = 0
             for piece, is_seen in enumerate(seen):
                 fine, drawn = self.learned.fine(piece), np.flatnonzero(is_seen)
                 own = weight[start : start + len(drawn)]
-                yield Drawn(fine if kept is None else fine[kept], drawn, own)
+                yield Drawn(fine if screened is None else fine[screened], drawn, own)
                 start += len(drawn)
 
-        n_columns = self.learned.bins.n_columns if kept is None else len(kept)
+        n_columns = self.learned.bins.n_columns if screened is None else len(screened)
         seed = member_seeds(model.random_state, self.count)[number]
         columns = Columns.gather(parts, n_columns, model.max_bins, int(seed))
         ways = directions(model.monotone, range(self.learned.bins.n_columns))
         columns = columns.shared_out(model.column_share).directed(
-            ways if ways is None or kept is None else ways[kept]
+            ways if ways is None or screened is None else ways[screened]
         )
         n_rows = np.array([weight.sum() / self.per_one])
         rate, l2 = float(model._learning_rates(n_rows)[0]), float(model.l2) * self.per_one
         rule = Rule(model.n_trees, model.max_depth, rate, l2, model.loss == "absolute")
-        grown = grow_member(columns, rule, target, weight, stop).among(kept).times(magnitude)
+        grown = grow_member(columns, rule, target, weight, stop).among(screened).times(magnitude)
         if not stop[0]:
             self.store.write_arrays(self.name(number), grown._asdict())
 
@@ -221,13 +221,13 @@ class SayRows(Stage):
 
     def make(self, number: int, stop: np.ndarray) -> None:
         keys = self.center.learned.rows.keys(number)
-        said = np.empty((2, len(keys)))
+        center_and_width = np.empty((2, len(keys)))
         if len(keys):
             unseen = self.center.draws.left_out(keys)
             members = self.center.bag().predict_left_out(self.center.learned.fine(number), unseen)
             center, widths = center_and_widths(members, [self.level], self.spread, 1)
-            said[:] = center, widths[:, :, 0].sum(axis=1)
-        self.store.write_array(self.name(number), said)
+            center_and_width[:] = center, widths[:, :, 0].sum(axis=1)
+        self.store.write_array(self.name(number), center_and_width)
 
     def said(self, number: int) -> np.ndarray:
         """(2, n), on disk: the center, and the epistemic width below and above together."""

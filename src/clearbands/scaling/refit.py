@@ -66,8 +66,8 @@ def refit(parts: Blend, work: TableWork, levels: Sequence[float]) -> tuple[Blend
         fitted = CrossPair(center.part, noise, pair.shown)
         sample = work.sample.encoded
         unseen = fitted.unseen(sample.X, center.said)
-        found = assess(("", ""), fitted, sample.y, unseen, levels, sample.sample_weight)
-        contestants.append(found)
+        contestant = assess(("", ""), fitted, sample.y, unseen, levels, sample.sample_weight)
+        contestants.append(contestant)
     return blend(contestants)
 
 
@@ -88,8 +88,8 @@ def refit_center(chosen: Any, work: TableWork, levels: Sequence[float]) -> Cente
     part.model_, part.draws_, part.bag_ = clone(chosen.model_), draws, grow.bag()
     part.n_features_in_ = len(work.sample.fine)
     members = _unseen_members(part.bag_, work.sample.fine, draws, work.sample.keys)
-    said = CenterAndWidths(*center_and_widths(members, levels, part.spread, 1))
-    return Center(part, said, say)
+    unseen = CenterAndWidths(*center_and_widths(members, levels, part.spread, 1))
+    return Center(part, unseen, say)
 
 
 def _streams(part: BaseEstimator) -> bool:
@@ -181,8 +181,8 @@ def _unseen_members(
 
 def _without_jobs(part: BaseEstimator) -> dict[str, Any]:
     """Its parameters but for those that change no result."""
-    given = part.get_params(deep=True)
-    return {name: value for name, value in given.items() if not name.endswith("n_jobs")}
+    parameters = part.get_params(deep=True)
+    return {name: value for name, value in parameters.items() if not name.endswith("n_jobs")}
 
 
 def _described(

@@ -159,12 +159,13 @@ class BinRows(PieceRows):
 
     def texts(self, column: int) -> set[str] | None:
         """All categories of a text column; None where they are too many to remember."""
-        found: set[str] = set()
+        values: set[str] = set()
         for number in range(self.count):
-            found |= set(self.store.read_arrays(self._facts(number))[f"text{column}"].tolist())
-            if len(found) > MOST_TEXTS:
+            arrays = self.store.read_arrays(self._facts(number))
+            values |= set(arrays[f"text{column}"].tolist())
+            if len(values) > MOST_TEXTS:
                 return None
-        return found
+        return values
 
     def _targets(self, number: int) -> str:
         return self._named("targets", number, "npy")
@@ -245,9 +246,9 @@ def _no_rows(bins: Bins) -> np.ndarray:
 
 def _texts(frame: pl.DataFrame, columns: Any) -> dict[str, np.ndarray]:
     """The categories of each text column, "" for a missing one; no more than can be remembered."""
-    found = {}
+    by_place = {}
     for place, name in enumerate(columns):
         distinct = frame[name].unique().head(MOST_TEXTS + 1)
         texts = texts_of(nw.from_native(distinct, series_only=True))
-        found[f"text{place}"] = np.array(["" if text is None else text for text in texts])
-    return found
+        by_place[f"text{place}"] = np.array(["" if text is None else text for text in texts])
+    return by_place

@@ -50,13 +50,13 @@ class ParquetTable:
 
     def pieces(self, rows_at_once: int) -> tuple[Piece, ...]:
         """The table cut so that no piece has more rows than that, nor rows of two files."""
-        found, start = [], 0
+        pieces, start = [], 0
         for file, size in zip(self.files, self.sizes, strict=True):
             for offset in range(0, size, rows_at_once):
                 rows = min(rows_at_once, size - offset)
-                found.append(Piece(file, offset, start + offset, rows))
+                pieces.append(Piece(file, offset, start + offset, rows))
             start += size
-        return tuple(found)
+        return tuple(pieces)
 
 
 def read_piece(piece: Piece, columns: Sequence[str]) -> pl.DataFrame:
@@ -84,9 +84,9 @@ def check_nothing_for_files(features: Any, work: Any, engine: Any) -> None:
         )
 
 
-def open_table(given: str | os.PathLike[str] | Sequence[str | Path]) -> ParquetTable:
+def open_table(table: str | os.PathLike[str] | Sequence[str | Path]) -> ParquetTable:
     """The table in a parquet file, a folder of them (by name, also below it), or several files."""
-    paths = [given] if isinstance(given, str | os.PathLike) else list(given)
+    paths = [table] if isinstance(table, str | os.PathLike) else list(table)
     files = [file for path in paths for file in _files(Path(path))]
     sizes: list[int] = []
     first = shape_of(files[0])[1]
@@ -135,11 +135,11 @@ def _files(path: Path) -> list[Path]:
                 "memory must be in parquet files."
             )
         return [path.resolve()]
-    found = sorted(file for file in path.resolve().rglob("*") if file.suffix.lower() in ENDINGS)
-    found = [file for file in found if not file.name.startswith((".", "_"))]
-    if not found:
+    files = sorted(file for file in path.resolve().rglob("*") if file.suffix.lower() in ENDINGS)
+    files = [file for file in files if not file.name.startswith((".", "_"))]
+    if not files:
         raise ValueError(f"The folder {path} holds no parquet file.")
-    return found
+    return files
 
 
 def shape_of(file: Path) -> tuple[int, list[tuple[str, Any]]]:

@@ -48,10 +48,10 @@ class Store:
         """
         written = json.dumps(depends_on, sort_keys=True, default=_plain)
         key = hashlib.sha256(written.encode()).hexdigest()[:16]
-        found = Store(str(self.path(f"{kind}-{key}")))
-        if not found.path("key.json").exists():
-            found.write_json("key.json", json.loads(written))
-        return found
+        store = Store(str(self.path(f"{kind}-{key}")))
+        if not store.path("key.json").exists():
+            store.write_json("key.json", json.loads(written))
+        return store
 
     def write_json(self, name: str, content: Any) -> None:
         with self.writing(name) as unfinished:

@@ -72,9 +72,9 @@ def _done(task: bytes) -> tuple[Any, Exception | None]:
     try:
         return pickle.loads(task)(), None
     except Exception as error:  # noqa: BLE001
-        told = _portable(error)
-        told.add_note("".join(traceback.format_exception(error)))
-        return None, told
+        portable = _portable(error)
+        portable.add_note("".join(traceback.format_exception(error)))
+        return None, portable
 
 
 def _portable(error: Exception) -> Exception:

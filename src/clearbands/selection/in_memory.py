@@ -34,7 +34,7 @@ def fit_in_memory(
     plan = replace(plan, direction=encoded_directions(plan.monotone, encoder, shares.train.X))
     shares = shares.each(lambda rows: encoded(rows, encoder))
     train, others = shares.train, shares.held_out
-    has_copies = check_copies(train, others, given=held_out is not None)
+    has_copies = check_copies(train, others, are_apart=held_out is not None)
     chosen = fit_parts(plan, train, others[0] if others else None, rng)
     y = all_targets(as_given)
     known = {"y": y, "n_train": len(train), "has_copies": has_copies}

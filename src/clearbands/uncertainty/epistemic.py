@@ -209,12 +209,12 @@ class ResampledEnsemble(OutOfBagEnsemble, CrossPart):
 
     def predict_unseen(self, X: TableLike) -> CenterAndWidths:
         """The training rows, each by the members that did not see it; NaN where all did."""
-        levels, found = check_levels(self.confidence_level), []
+        levels, summaries = check_levels(self.confidence_level), []
         for rows in row_chunks(self._check_training_rows(X)):
             draws = Draws(self.draws_.counts[:, rows])
             members = self._predict_unseen_members(_safe_indexing(X, rows), draws)
-            found.append(flat(*center_and_widths(members, levels, self.spread, 1)))
-        return unflat(np.concatenate(found))
+            summaries.append(flat(*center_and_widths(members, levels, self.spread, 1)))
+        return unflat(np.concatenate(summaries))
 
     def predict_like_unseen(self, X: TableLike) -> CenterAndWidths:
         """New rows by all members, with widths of the same kind as those of `predict_unseen`."""
@@ -303,8 +303,8 @@ def flat(center: np.ndarray, widths: np.ndarray) -> np.ndarray:
     return np.column_stack([center, widths.reshape(len(center), -1)])
 
 
-def unflat(said: np.ndarray) -> CenterAndWidths:
-    return CenterAndWidths(said[:, 0], said[:, 1:].reshape(len(said), 2, -1))
+def unflat(summary: np.ndarray) -> CenterAndWidths:
+    return CenterAndWidths(summary[:, 0], summary[:, 1:].reshape(len(summary), 2, -1))
 
 
 def say_flat(part: EpistemicPart, X: TableLike) -> np.ndarray:

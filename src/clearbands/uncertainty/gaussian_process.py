@@ -41,12 +41,12 @@ class NoiseByWeight(WhiteKernel):
         self.weight = weight
 
     def __call__(self, X: np.ndarray, Y: Any = None, eval_gradient: bool = False) -> Any:
-        found = super().__call__(X, Y, eval_gradient)
+        value = super().__call__(X, Y, eval_gradient)
         if self.weight is None or Y is not None or len(X) != len(self.weight):
-            return found
+            return value
         if not eval_gradient:
-            return found / self.weight[:, None]
-        noise, gradient = found
+            return value / self.weight[:, None]
+        noise, gradient = value
         return noise / self.weight[:, None], gradient / self.weight[:, None, None]
 
 
@@ -149,11 +149,11 @@ class GaussianProcess(EpistemicPart):
         """The center (n,) and the epistemic widths (n, 2, k), the same below and above."""
         check_is_fitted(self, "process_")
         X = check_numeric(self, X, reset=False)
-        found = predict_in_chunks(self._mean_and_deviation, self.inputs_.apply(X), self._rows)
-        widths = found[:, 1, None] * normal_distances(check_levels(self.confidence_level))
+        moments = predict_in_chunks(self._mean_and_deviation, self.inputs_.apply(X), self._rows)
+        widths = moments[:, 1, None] * normal_distances(check_levels(self.confidence_level))
         widths = widths * self.target_.deviation
         return CenterAndWidths(
-            self.target_.undo(found[:, 0]), np.repeat(widths[:, None], 2, axis=1)
+            self.target_.undo(moments[:, 0]), np.repeat(widths[:, None], 2, axis=1)
         )
 
     @property

@@ -132,5 +132,5 @@ class MCDropout(Ensemble):
         networks = self.networks_
         rows = networks.inputs.apply(check_numeric(self, X, reset=False))
         passes = zip(*self.kept_, strict=True)
-        members = [networks.stack.forward(0, rows, kept)[:, 0] for kept in passes]
+        members = [networks.stack.forward(0, rows, unit_factors)[:, 0] for unit_factors in passes]
         return networks.target.undo(np.stack(members, axis=1))

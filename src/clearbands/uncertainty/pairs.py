@@ -48,14 +48,16 @@ class Pair:
     def _ask(self, X: TableLike) -> CenterAndWidths:
         return self.epistemic.predict_with_widths(X)
 
-    def around(self, X: TableLike, said: CenterAndWidths) -> Components:
+    def around(self, X: TableLike, predicted: CenterAndWidths) -> Components:
         """The components, the epistemic part having spoken."""
-        widths = self.aleatoric.predict_widths(self.view(X, said))
-        return Components(said.center, widths, said.widths)
+        widths = self.aleatoric.predict_widths(self.view(X, predicted))
+        return Components(predicted.center, widths, predicted.widths)
 
-    def view(self, X: TableLike, said: CenterAndWidths) -> TableLike:
+    def view(self, X: TableLike, predicted: CenterAndWidths) -> TableLike:
         """X as the aleatoric part sees it."""
-        return show(X if self.still is None else self.still.of(np.asanyarray(X)), said, self.shown)
+        return show(
+            X if self.still is None else self.still.of(np.asanyarray(X)), predicted, self.shown
+        )
 
 
 @dataclass(frozen=True)
@@ -68,10 +70,10 @@ class CrossPair(Pair):
     def _ask(self, X: TableLike) -> CenterAndWidths:
         return self.epistemic.predict_like_unseen(X)
 
-    def unseen(self, X: TableLike, said: CenterAndWidths) -> Components:
+    def unseen(self, X: TableLike, predicted: CenterAndWidths) -> Components:
         """The training rows, in their order, by members that did not see them."""
-        widths = self.aleatoric.predict_unseen_widths(self.view(X, said))
-        return Components(said.center, widths, said.widths)
+        widths = self.aleatoric.predict_unseen_widths(self.view(X, predicted))
+        return Components(predicted.center, widths, predicted.widths)
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,8 @@ class Blend:
         return self.pairs[0]
 
     def components(self, X: TableLike) -> Components:
-        said = {id(pair.epistemic): pair.say(X) for pair in self._distinct()}
-        return self.average([pair.around(X, said[id(pair.epistemic)]) for pair in self.pairs])
+        by_center = {id(pair.epistemic): pair.say(X) for pair in self._distinct()}
+        return self.average([pair.around(X, by_center[id(pair.epistemic)]) for pair in self.pairs])
 
     def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the mean of the centers."""
@@ -119,15 +121,19 @@ def hold_still(
     ask: Callable[[TableLike], CenterAndWidths], X: TableLike, still: Still | None
 ) -> CenterAndWidths:
     """What is said of rows, with the widths of the same rows held still in some columns."""
-    said = ask(X)
-    return said if still is None else said._replace(widths=ask(still.of(np.asanyarray(X))).widths)
+    predicted = ask(X)
+    return (
+        predicted
+        if still is None
+        else predicted._replace(widths=ask(still.of(np.asanyarray(X))).widths)
+    )
 
 
-def show(X: TableLike, said: CenterAndWidths, shown: str) -> Any:
+def show(X: TableLike, predicted: CenterAndWidths, shown: str) -> Any:
     """X and what else is shown."""
     if shown == "nothing":
         return X
-    columns = [np.asarray(X), said.center]
+    columns = [np.asarray(X), predicted.center]
     if shown == "center and spread":
-        columns.append(said.widths[:, :, 0].sum(axis=1))
+        columns.append(predicted.widths[:, :, 0].sum(axis=1))
     return coded(np.column_stack(columns), code_columns(X))

@@ -228,7 +228,7 @@ class PCSEnsemble(ResampledEnsemble):
         """Of those selected; where one fails, the next of the leaderboard takes its place."""
         by_names = {(c.model_name, c.version.name): c for c in candidates}
         left = {names: by_names[names] for names in map(_names, self.leaderboard_)}  # in its order
-        n_wanted, found = sum(entry["selected"] for entry in self.leaderboard_), []
+        n_wanted, bags_by_version = sum(entry["selected"] for entry in self.leaderboard_), []
         todo, reserves = [*left.values()][:n_wanted], [*left.values()][n_wanted:]
         has_rivals = len(left) > 1
         while todo:
@@ -241,7 +241,7 @@ class PCSEnsemble(ResampledEnsemble):
                         with failures.leaving_out(_called(candidate), has_rivals):
                             bags[candidate.model_name] = self._bag(candidate, version, rows, train)
                     if bags:
-                        found.append(VersionBags(version, [*bags.values()]))
+                        bags_by_version.append(VersionBags(version, [*bags.values()]))
                 for candidate in group:
                     if candidate.model_name not in bags:
                         del left[candidate.model_name, candidate.version.name]
@@ -253,7 +253,7 @@ class PCSEnsemble(ResampledEnsemble):
         for place, entry in enumerate(self.leaderboard_):
             entry["selected"] = place < n_wanted
         self.winner_ = next(iter(left.values())).model
-        return found
+        return bags_by_version
 
     def _bag(self, candidate: PoolModel, version: Version, rows: Rows, train: Rows) -> Bag:
         """Members that were seen to predict."""

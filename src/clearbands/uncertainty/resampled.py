@@ -152,12 +152,12 @@ class Resampled(BaseEstimator):
             self.parts_ = [fitted(clone(part), train) for train, _ in splits]
             return
         light = part.lighter() if hasattr(part, "lighter") else part
-        said = [
+        unseen = [
             self._ask(fitted(clone(light), train), _safe_indexing(X, judged))
             for train, judged in splits
         ]
-        self.unseen_ = np.full((len(y), *said[0].shape[1:]), np.nan)
-        self.unseen_[np.concatenate(self.judged_)] = np.concatenate(said)
+        self.unseen_ = np.full((len(y), *unseen[0].shape[1:]), np.nan)
+        self.unseen_[np.concatenate(self.judged_)] = np.concatenate(unseen)
         self.parts_ = [fit_weighted(part, X, y, weight)]
 
     @abstractmethod
@@ -182,11 +182,11 @@ class Resampled(BaseEstimator):
                 )
             return self.unseen_
         X = check_table(self, X, reset=False)
-        said = [
+        unseen = [
             self._ask(part, _safe_indexing(X, rows))
             for part, rows in zip(self.parts_, self.judged_, strict=True)
         ]
-        return np.concatenate(said)[np.argsort(np.concatenate(self.judged_))]
+        return np.concatenate(unseen)[np.argsort(np.concatenate(self.judged_))]
 
 
 class ResampledEpistemic(Resampled, CrossPart):

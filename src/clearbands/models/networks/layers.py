@@ -23,7 +23,7 @@ class _NormalisedActivation(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, z: Any, scale: Any, shift: Any, kept: Any, axis: int, slope: float
+        ctx: Any, z: Any, scale: Any, shift: Any, unit_factors: Any, axis: int, slope: float
     ) -> tuple[Any, Any, Any]:
         mean = z.mean(axis, keepdim=True)
         normal = z - mean
@@ -31,28 +31,30 @@ class _NormalisedActivation(torch.autograd.Function):
         inverse = (variance + EPSILON).rsqrt_()
         normal.mul_(inverse)
         active = leaky_relu_((normal * scale).add_(shift), slope)
-        if kept is not None:
-            active.mul_(kept)
+        if unit_factors is not None:
+            active.mul_(unit_factors)
         # Over the rows torch has the derivative, which takes what went in; ours what came out.
-        ctx.save_for_backward(z if axis == ROWS else normal, mean, inverse, scale, active, kept)
+        ctx.save_for_backward(
+            z if axis == ROWS else normal, mean, inverse, scale, active, unit_factors
+        )
         ctx.axis, ctx.slope = axis, slope
         ctx.mark_non_differentiable(mean, variance)
         return active, mean, variance
 
     @staticmethod
     def backward(ctx: Any, gradient: Any, *_: Any) -> tuple[Any, ...]:
-        seen, mean, inverse, scale, active, kept = ctx.saved_tensors
+        seen, mean, inverse, scale, active, unit_factors = ctx.saved_tensors
         # Where a unit was dropped `active` is 0, and so is the gradient by `kept`.
         g = torch.ops.aten.leaky_relu_backward(gradient, active, ctx.slope, True)
-        if kept is not None:
-            g.mul_(kept)
+        if unit_factors is not None:
+            g.mul_(unit_factors)
         over = _over_rows if ctx.axis == ROWS else _over_units
         return *over(g, seen, mean, inverse, scale), None, None, None
 
 
 def _over_rows(g: Any, z: Any, mean: Any, inverse: Any, scale: Any) -> tuple[Any, Any, Any]:
     """Batch normalisation, every unit of every member a channel of its own."""
-    found = torch.ops.aten.native_batch_norm_backward(
+    gradients = torch.ops.aten.native_batch_norm_backward(
         *(value.reshape(1, -1, value.shape[ROWS]) for value in (g, z)),
         scale.reshape(-1),
         None,
@@ -63,7 +65,9 @@ def _over_rows(g: Any, z: Any, mean: Any, inverse: Any, scale: Any) -> tuple[Any
         EPSILON,
         [True, True, True],
     )
-    return tuple(part.view(like.shape) for part, like in zip(found, (g, scale, scale), strict=True))
+    return tuple(
+        part.view(like.shape) for part, like in zip(gradients, (g, scale, scale), strict=True)
+    )
 
 
 def _over_units(g: Any, normal: Any, _mean: Any, inverse: Any, scale: Any) -> tuple[Any, Any, Any]:
@@ -77,7 +81,10 @@ def _over_units(g: Any, normal: Any, _mean: Any, inverse: Any, scale: Any) -> tu
 
 
 def forward(
-    shape: Shape, blocks: list[torch.Tensor], X: torch.Tensor, kept: list[torch.Tensor] | None
+    shape: Shape,
+    blocks: list[torch.Tensor],
+    X: torch.Tensor,
+    unit_factors: list[torch.Tensor] | None,
 ) -> tuple[Any, list[tuple[Any, Any]]]:
     """Outputs (m, outputs, rows) for X (m, rows, inputs), and mean and variance per layer."""
     depth = len(shape.hidden)
@@ -88,7 +95,7 @@ def forward(
             torch.bmm(weight, seen[-1]),
             scale,
             shift,
-            None if kept is None else kept[layer],
+            None if unit_factors is None else unit_factors[layer],
             UNITS if shape.layer_norm else ROWS,
             shape.negative_slope,
         )

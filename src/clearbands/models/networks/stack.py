@@ -88,7 +88,7 @@ class Stack:
         )
 
     def forward(
-        self, member: int, X: np.ndarray, kept: Sequence[np.ndarray] | None = None
+        self, member: int, X: np.ndarray, unit_factors: Sequence[np.ndarray] | None = None
     ) -> np.ndarray:
         """(n, outputs) of one member for standardised rows; `kept` multiplies the hidden units."""
         seen = [X]
@@ -100,8 +100,8 @@ class Stack:
             z *= self.scales[layer][member]
             z += self.shifts[layer][member]
             np.maximum(z, np.float32(self.shape.negative_slope) * z, out=z)
-            if kept is not None:
-                z *= kept[layer]
+            if unit_factors is not None:
+                z *= unit_factors[layer]
             seen.append(z)
         read = seen if self.shape.skip else seen[-1:]
         parts = (a @ w[member].T for a, w in zip(read, self.outputs, strict=True))

@@ -280,8 +280,8 @@ class _Batch:
             self._adam(torch.cat([g.flatten(1) for g in gradients], 1), rates)
             if not self.shape.layer_norm:
                 for running, new in zip(self.moments, moments, strict=True):
-                    for kept, value in zip(running, new, strict=True):
-                        kept.lerp_(value, MOMENTUM)
+                    for statistic, value in zip(running, new, strict=True):
+                        statistic.lerp_(value, MOMENTUM)
 
     def _kept(self, n_rows: int) -> list[Any] | None:
         """Per hidden layer (members, units, rows): 0 for dropped units, else 1 / (1 - dropout)."""
@@ -289,11 +289,11 @@ class _Batch:
         if dropped == 0:
             return None
         sizes = [units * n_rows for units in self.shape.hidden]
-        kept = np.empty((len(self.members), sum(sizes)), np.float32)
+        factors = np.empty((len(self.members), sum(sizes)), np.float32)
         factor = np.float32(2**16 / (2**16 - dropped))
-        for own, member in zip(kept, self.members, strict=True):
+        for own, member in zip(factors, self.members, strict=True):
             np.multiply(member.words(len(own)) >= dropped, factor, out=own)
-        parts = self._tensor(kept).split(sizes, dim=1)
+        parts = self._tensor(factors).split(sizes, dim=1)
         return [
             part.reshape(len(self.members), units, n_rows)
             for part, units in zip(parts, self.shape.hidden, strict=True)
