@@ -36,9 +36,9 @@ from clearbands.apps.web import logs, server
 from clearbands.apps.web.bodies import Bodies
 from clearbands.apps.web.refusals import Refusal
 from clearbands.apps.web.service import Limits, create_app, read_token
-from clearbands.apps.web.service.asked import parameters
+from clearbands.apps.web.service.contract import question_model
 from clearbands.apps.web.service.description import guarantee_of
-from clearbands.apps.web.service.line import Line
+from clearbands.apps.web.service.line import WaitingLine
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.tables.encoder import TableEncoder
 from tests.served import COLUMNS, ROW, documented_houses, houses, linear_model, small_model
@@ -266,7 +266,6 @@ def test_bodies_that_are_no_rows_are_refused(client, body, said):
             "row 0 (counted from 0), column 'x': expected a finite",
         ),
         (b'"x"a,age,heated,sold,colour\n1,2,,,\n', "column 'x': the column is missing"),
-        (b"x,age,heated,sold,colour\r1,2,,,\r", "has column names but no rows"),
     ],
 )
 def test_bad_csv_is_refused(client, content, said):
@@ -321,6 +320,7 @@ def test_several_kinds_of_bad_rows_are_all_reported(client):
 
 def test_empty_lines_at_the_end_are_no_rows(client):
     body = "x,age,heated,sold,colour\n1,2,,,\n"
+    assert post_csv(client, body.replace("\n", "\r")).content == post_csv(client, body).content
     assert post_csv(client, f"{body}\n\n").content == post_csv(client, body).content
 
 
@@ -548,7 +548,7 @@ def test_a_prediction_that_takes_too_long_is_504():
 
 
 def test_without_a_free_thread_or_place_it_is_503():
-    line = Line(Limits(seconds=0.1, requests=1))
+    line = WaitingLine(Limits(seconds=0.1, requests=1))
     busy = threading.Event()
     for _ in range(line.threads._max_workers):
         line.threads.submit(busy.wait)
@@ -646,8 +646,8 @@ def test_fuzzed_from_its_own_description_nothing_breaks():
 
 @pytest.mark.parametrize("highest", [0.8, 40 / 41, 0.9999])
 def test_the_tails_of_the_description_are_ones_that_can_be_answered(highest):
-    tails = next(each for each in parameters(highest) if each["name"] == "tails")
-    shares = re.search(r"such as ([\d.]+):([\d.]+)\. ", tails["description"])
+    tails = question_model(SimpleNamespace(highest_level=highest)).model_fields["tails"]
+    shares = re.search(r"such as ([\d.]+):([\d.]+)\. ", tails.description)
     assert all(float(share) >= 1 - highest for share in shares.groups())
 
 

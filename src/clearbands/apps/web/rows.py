@@ -1,31 +1,113 @@
 """Rows of requests as a table that the model can read; what is wrong is named by row and column.
 
-Rows count from 0. Values of JSON and of csv are held to the same rules, those of `values`.
+Rows count from 0. Values of JSON and of csv are held to the same rules, those of `values`. JSON is
+`{"rows": [{column: value, ...}, ...]}`.
 """
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from clearbands.apps.reading.features import Feature
+import numpy as np
+
+from clearbands.apps.reading.features import Feature, group_feature
+from clearbands.apps.tasks import Task
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import CellError, Refusal, refuse_values
-from clearbands.apps.web.values import Value, WrongValue, check_value, column_type, show
+from clearbands.apps.web.values import column_of, show
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from clearbands.prediction.questions import Questions
+
 Row: TypeAlias = Mapping[str, object]  # as parsed from JSON
+SHAPE = 'The body must be {"rows": [{column: value, ...}, ...]}'
+
+
+class JsonObject(dict[str, object]):
+    """A JSON object that remembers a key that stood twice in it."""
+
+    def __init__(self, pairs: list[tuple[str, object]]) -> None:
+        super().__init__(pairs)
+        self.repeated: str | None = None
+        if len(self) < len(pairs):
+            self.repeated = Counter(key for key, _ in pairs).most_common(1)[0][0]
+
+
+def predict_rows(task: Task, rows: pl.DataFrame, questions: Questions | None = None) -> Any:
+    """The answers for checked rows, which have the columns of `row_features`.
+
+    What only the model can find wrong is 422.
+    """
+    group = group_feature(task.model)
+    X = rows if group is None else rows.drop(group.name)
+    labels = None if group is None else rows[group.name].to_list()
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # the model refuses what is not finite
+            return task.predict(X, questions, labels)
+    except (ValueError, TypeError) as error:
+        raise Refusal(422, f"The model cannot read the rows: {error}") from error
+
+
+def rows_from_json(body: bytes, features: Sequence[Feature], limits: Limits) -> pl.DataFrame:
+    """The rows, of which each has exactly the columns of the model; null is missing."""
+    rows = _parse_rows(body)
+    check_row_count(len(rows), limits)
+    names = [feature.name for feature in features]
+    errors = [error for i, row in enumerate(rows) for error in _shape_errors(i, row, names)]
+    wrong = {error.row for error in errors}
+    good: list[tuple[int, Any]] = [each for each in enumerate(rows) if each[0] not in wrong]
+    return _table(good, features, errors)  # the other rows may be wrong in another way
+
+
+def parse_json(body: bytes) -> object:
+    """What JSON says, its objects as `JsonObject`, or 422 that says where it is not JSON."""
+    try:
+        return json.loads(decode(body), object_pairs_hook=JsonObject)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise Refusal(422, f"The body is not JSON: {error.msg} at {place}.") from error
+    except (ValueError, RecursionError) as error:  # numbers of thousands of digits, deep nesting
+        raise Refusal(422, "The body is JSON that is too large or too deep to read.") from error
+
+
+def _parse_rows(body: bytes) -> list[object]:
+    parsed = parse_json(body)
+    is_shaped = isinstance(parsed, JsonObject) and list(parsed) == ["rows"] and not parsed.repeated
+    rows = parsed["rows"] if is_shaped and isinstance(parsed, JsonObject) else None
+    if not isinstance(rows, list):
+        raise Refusal(422, f"{SHAPE}, got {show(parsed)}.")
+    if not rows:
+        raise Refusal(422, f"{SHAPE} with at least one row, got none.")
+    return rows
+
+
+def _shape_errors(i: int, row: object, names: Sequence[str]) -> list[CellError]:
+    """What keeps it from being a row of the model, apart from its values."""
+    if not isinstance(row, JsonObject):
+        return [CellError("expected an object", i, seen=show(row))]
+    if row.repeated is not None:
+        return [repeated_column(row.repeated, i)]
+    return [] if row.keys() == set(names) else column_errors(row, names, i)
 
 
 def frame_of(rows: Sequence[Row], features: Sequence[Feature]) -> pl.DataFrame:
     """The rows as a table, of which each has the columns; 422 names the values that do not fit."""
+    return _table(list(enumerate(rows)), features, [])
+
+
+def _table(
+    rows: Sequence[tuple[int, Row]], features: Sequence[Feature], errors: list[CellError]
+) -> pl.DataFrame:
+    """The same of rows by their numbers, unless there are errors besides."""
     import polars as pl
 
-    errors: list[CellError] = []
     columns = [
-        column_of(feature, enumerate(row[feature.name] for row in rows), errors)
+        column_of(feature, ((i, row[feature.name]) for i, row in rows), errors)
         for feature in features
     ]
     if errors:
@@ -33,32 +115,13 @@ def frame_of(rows: Sequence[Row], features: Sequence[Feature]) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def column_of(
-    feature: Feature, values: Iterable[tuple[int, object]], errors: list[CellError]
-) -> pl.Series:
-    """Numbered values as a column of a table; what does not fit goes to `errors`."""
-    import polars as pl
-
-    checked: list[Value | None] = []
-    for i, value in values:
-        try:
-            checked.append(check_value(feature.kind, value))
-        except WrongValue as error:
-            errors.append(CellError(str(error), i, feature.name, show(value)))
-            checked.append(None)
-    if feature.kind == "any" and len({type(v) for v in checked if v is not None}) > 1:
-        errors.append(CellError("expected values of one type only", column=feature.name))
-        checked = []
-    return pl.Series(feature.name, checked, dtype=column_type(feature.kind))
-
-
 def column_errors(
-    given: Iterable[str], names: Sequence[str], row: int | None = None
+    columns: Iterable[str], names: Sequence[str], row: int | None = None
 ) -> list[CellError]:
     """The columns that are missing and those that the model does not know."""
-    there, known = set(given), set(names)
+    there, known = set(columns), set(names)
     missing = [name for name in names if name not in there]
-    unknown = [name for name in given if name not in known]
+    unknown = [name for name in columns if name not in known]
     return [CellError("the column is missing", row, name) for name in missing] + [
         CellError("the model knows no such column", row, name) for name in unknown
     ]

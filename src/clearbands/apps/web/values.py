@@ -8,57 +8,130 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any
 
+from pydantic import (
+    AfterValidator,
+    AllowInfNan,
+    BeforeValidator,
+    Strict,
+    StrictBool,
+    TypeAdapter,
+    ValidationError,
+    WithJsonSchema,
+)
+
+from clearbands.apps.reading.features import Feature
+from clearbands.apps.web.refusals import CellError
 from clearbands.tables.kinds import KINDS
 
 if TYPE_CHECKING:
     import polars as pl
 
-Value: TypeAlias = bool | float | str | dt.datetime | dt.time | dt.timedelta
-SHOWN = 60  # characters of a wrong value
+MOST_CHARACTERS = 60  # of a wrong value
 
 
-class WrongValue(ValueError):
-    """A value that does not fit its column."""
-
-
-def check_value(kind: str, value: object) -> Value | None:
-    """The value, as parsed from JSON, in the type of its column; null is None.
-
-    >>> check_value("date", "2024-01-31")
-    datetime.datetime(2024, 1, 31, 0, 0)
-    >>> check_value("boolean", 1)
-    Traceback (most recent call last):
-    clearbands.apps.web.values.WrongValue: expected true, false or null
-    """
-    if value is None:
-        return None
+def _moment(value: Any) -> dt.datetime:
+    """Without an offset, as the encoder takes it; with one, moved to UTC."""
     try:
-        return _CHECKS[kind](value)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise WrongValue(expected(kind)) from error
+        moment = dt.datetime.fromisoformat(value)
+        zoned = moment if moment.tzinfo is None else moment.astimezone(dt.UTC)
+    except (TypeError, OverflowError) as error:
+        raise ValueError from error
+    return zoned.replace(tzinfo=None)
+
+
+def _time(value: Any) -> dt.time:
+    try:
+        time = dt.time.fromisoformat(value)
+    except TypeError as error:
+        raise ValueError from error
+    if time.tzinfo is not None:
+        raise ValueError
+    return time
+
+
+def _duration(value: Any) -> dt.timedelta:
+    try:
+        return dt.timedelta(seconds=TypeAdapter(Number).validate_python(value))
+    except OverflowError as error:
+        raise ValueError from error
+
+
+def _encodable(text: str) -> str:
+    text.encode()  # JSON can spell halves of characters, which no table can hold
+    return text
+
+
+Text = Annotated[str, Strict(), AfterValidator(_encodable)]
+Number = Annotated[float, Strict(), AllowInfNan(False)]
+Moment = Annotated[dt.datetime, BeforeValidator(_moment)]
+TYPES: dict[str, Any] = {
+    "number": Number,
+    "boolean": StrictBool,
+    "text": Text,
+    "date": Moment,  # a moment is one as well, to the encoder, too
+    "datetime": Moment,
+    "time": Annotated[dt.time, BeforeValidator(_time)],
+    "duration": Annotated[dt.timedelta, BeforeValidator(_duration)],
+    "any": StrictBool | Number | Text,
+}
+"""Of the values as JSON has them, by the kind of their column; null is always one."""
+
+
+COLUMNS: dict[str, TypeAdapter[list[Any]]] = {
+    kind: TypeAdapter(list[values | None])  # type: ignore[valid-type]
+    for kind, values in TYPES.items()
+}
+
+
+def type_of(feature: Feature) -> Any:
+    """Of a value in a column of a request, as pydantic takes and describes it."""
+    values: Any = TYPES[feature.kind]
+    return Annotated[values, WithJsonSchema(dict(KINDS[feature.kind].json_schema))] | None
+
+
+def column_of(
+    feature: Feature, values: Iterable[tuple[int, object]], errors: list[CellError]
+) -> pl.Series:
+    """Numbered values as a column of a table; what does not fit goes to `errors`."""
+    import polars as pl
+
+    rows, cells = [], []
+    for row, value in values:
+        rows.append(row)
+        cells.append(value)
+    try:
+        cells = COLUMNS[feature.kind].validate_python(cells)
+    except ValidationError as error:
+        wrong = sorted({int(each["loc"][0]) for each in error.errors(include_url=False)})
+        words = expected(feature.kind)
+        errors += [CellError(words, rows[i], feature.name, show(cells[i])) for i in wrong]
+        cells = []
+    if feature.kind == "any" and len({type(each) for each in cells if each is not None}) > 1:
+        errors.append(CellError("expected values of one type only", column=feature.name))
+        cells = []
+    return pl.Series(feature.name, cells, dtype=_polars_type(feature.kind))
 
 
 def expected(kind: str) -> str:
     return f"expected {KINDS[kind].expected} or null"
 
 
-def column_type(kind: str) -> pl.DataType | type[pl.DataType] | None:
-    """The polars type of a column; of the kind "any", None: whatever its values are."""
+def _polars_type(kind: str) -> Any:
+    """None where it is whatever the values are."""
     import polars as pl
 
-    types: dict[str, pl.DataType | type[pl.DataType] | None] = {
+    types: dict[str, Any] = {
+        "number": pl.Float64,
         "text": pl.String,
         "boolean": pl.Boolean,
-        "date": pl.Datetime("us"),
-        "datetime": pl.Datetime("us"),
         "time": pl.Time,
         "duration": pl.Duration("us"),
         "any": None,
     }
-    return types.get(kind, pl.Float64)
+    return types.get(kind, pl.Datetime("us"))
 
 
 def show(value: object) -> str:
@@ -70,62 +143,14 @@ def show(value: object) -> str:
     if isinstance(value, dict | list):
         kind = "an object" if isinstance(value, dict) else "a list"
         return f"{kind} of {len(value)}"
-    shown = json.dumps(value)
-    return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
+    text = json.dumps(value)
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
 
 
-def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError
-    return number
+def finite(value: float) -> float | None:
+    """The number, or None where it is infinite: JSON knows no infinity.
 
-
-def _duration(value: object) -> dt.timedelta:
-    return dt.timedelta(seconds=_number(value))
-
-
-def _boolean(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError
-    return value
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    value.encode()  # JSON can spell halves of characters, which no table can hold
-    return value
-
-
-def _datetime(value: object) -> dt.datetime:
-    """Without an offset, as the encoder takes it; with one, moved to UTC."""
-    moment = dt.datetime.fromisoformat(_text(value))
-    return moment if moment.tzinfo is None else moment.astimezone(dt.UTC).replace(tzinfo=None)
-
-
-def _time(value: object) -> dt.time:
-    time = dt.time.fromisoformat(_text(value))
-    if time.tzinfo is not None:
-        raise ValueError
-    return time
-
-
-def _any(value: object) -> bool | float | str:
-    if isinstance(value, bool):
-        return value
-    return _text(value) if isinstance(value, str) else _number(value)
-
-
-_CHECKS: dict[str, Callable[[object], Value]] = {
-    "number": _number,
-    "duration": _duration,
-    "boolean": _boolean,
-    "text": _text,
-    "date": _datetime,  # a moment is one as well, to the encoder, too
-    "datetime": _datetime,
-    "time": _time,
-    "any": _any,
-}
+    >>> finite(1.5), finite(float("inf"))
+    (1.5, None)
+    """
+    return float(value) if math.isfinite(value) else None

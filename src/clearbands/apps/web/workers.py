@@ -47,7 +47,7 @@ def can_fork() -> bool:
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServerSettings:
     """How many processes there are, and how they treat clients."""
 
     workers: int = 1
@@ -63,7 +63,7 @@ def serve(
     make_app: MakeApp,
     load: Load,
     listener: socket.socket,
-    settings: Settings,
+    settings: ServerSettings,
     on_ready: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve until SIGTERM or Ctrl-C.
@@ -89,7 +89,7 @@ def serve(
 class Supervisor:
     """The processes that answer, and those that are about to leave."""
 
-    def __init__(self, listener: socket.socket, settings: Settings, folder: Path) -> None:
+    def __init__(self, listener: socket.socket, settings: ServerSettings, folder: Path) -> None:
         self.listener = listener
         self.settings = settings
         self.folder = folder  # where the processes count together
@@ -181,7 +181,7 @@ class Supervisor:
 def _serve_and_exit(
     make_app: MakeApp,
     listener: socket.socket,
-    settings: Settings,
+    settings: ServerSettings,
     folder: Path,
     pipe: int,
 ) -> NoReturn:
@@ -210,7 +210,7 @@ def _in_words(error: BaseException) -> str:
     return str(error) if is_meant else f"The service cannot start: {error!r}."
 
 
-def _serve(app: ASGIApp, listener: socket.socket, settings: Settings, pipe: int) -> None:
+def _serve(app: ASGIApp, listener: socket.socket, settings: ServerSettings, pipe: int) -> None:
     import uvicorn
 
     from clearbands.apps.web.connections import limited_protocol
@@ -249,9 +249,9 @@ def _wait_until_ready(pipe: int) -> None:
                 f"A process of the service did not answer within {READY_WITHIN:.0f} s of its "
                 "start. The machine may be overloaded; try again, or with fewer --workers."
             )
-    said = os.read(pipe, 4096)
-    if said != READY:
-        raise StartError(said.decode(errors="replace") or "A process ended before it was ready.")
+    message = os.read(pipe, 4096)
+    if message != READY:
+        raise StartError(message.decode(errors="replace") or "A process ended before it was ready.")
 
 
 def _signal(pids: set[int], number: int) -> None:

@@ -17,15 +17,16 @@ from clearbands.apps.reading.choosing import take_features
 from clearbands.apps.reading.features import fitted_columns
 from clearbands.apps.reading.formats import TooLargeError, unpacked
 from clearbands.apps.reading.reading import read_fitted, reading_in_words
-from clearbands.apps.web.bands import predict_rows
+from clearbands.apps.tasks import task_of
 from clearbands.apps.web.bodies import Bodies
 from clearbands.apps.web.explore import views
 from clearbands.apps.web.explore.guard import LocalOnly
-from clearbands.apps.web.explore.scene import Candidate, Scene
-from clearbands.apps.web.json_rows import JsonObject, parse_json
+from clearbands.apps.web.explore.scene import Scene, ShownModel
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import Refusal
+from clearbands.apps.web.rows import JsonObject, parse_json, predict_rows
 from clearbands.apps.web.values import show
+from clearbands.persistence.origin import origin_of
 from clearbands.prediction import glossary
 
 if TYPE_CHECKING:
@@ -71,12 +72,12 @@ def create_page(scene: Scene) -> ASGIApp:
 
     @app.post("/score/{number}")
     async def score(request: Request, number: int) -> Response:
-        if not 0 <= number < len(scene.candidates):
+        if not 0 <= number < len(scene.models):
             raise Refusal(404, f"There is no model {number}.")
         content = await body_of(request)
         name = unquote(request.headers.get("x-file-name", "file.csv"))
-        candidate = scene.candidates[number]
-        table, mended = await asyncio.to_thread(score_file, candidate, content, name)
+        shown = scene.models[number]
+        table, mended = await asyncio.to_thread(score_file, shown, content, name)
         headers = {"x-mended": json.dumps(mended)}  # in ASCII, as headers must be
         return Response(table, media_type="text/csv", headers=headers)
 
@@ -89,23 +90,23 @@ def create_page(scene: Scene) -> ASGIApp:
     return app
 
 
-def score_file(candidate: Candidate, content: bytes, name: str) -> tuple[bytes, list[str]]:
+def score_file(shown: ShownModel, content: bytes, name: str) -> tuple[bytes, list[str]]:
     """The csv file that `clearbands predict` would write for a file, and what was mended in it."""
-    model = candidate.model
+    model = shown.model
     try:
         if not content:
             raise ValueError(f"{name} is empty (0 bytes).")
         table_in = unpacked(content, Path(name), LIMITS.bytes)
         reading = read_fitted(*table_in, name, fitted_columns(model))
-        rows = take_features(reading.frame, [feature.name for feature in candidate.features], name)
-        table = predict_rows(model, rows).frame()
+        rows = take_features(reading.frame, [feature.name for feature in shown.features], name)
+        table = predict_rows(task_of(model), rows).frame()
     except TooLargeError as error:
         raise Refusal(413, str(error)) from error
     except (ValueError, TypeError, ImportError) as error:
         raise Refusal(422, str(error)) from error
-    known = getattr(model, "origin_", None)
-    if known is not None and known.id in reading.frame.columns:
-        table = table.select(reading.frame[known.id], *table.columns)
+    row_id = origin_of(model).id
+    if row_id in reading.frame.columns:
+        table = table.select(reading.frame[row_id], *table.columns)
     return table.write_csv().encode(), reading_in_words(reading)
 
 
@@ -116,8 +117,8 @@ def _row_in(asked: object, scene: Scene) -> JsonObject:
         raise Refusal(422, 'The body must be {"row": {...}}.')
     if row.keys() != {control.name for control in scene.controls}:
         raise Refusal(422, "The row must have exactly the columns of the page.")
-    for candidate in scene.candidates:
-        candidate.check(row)
+    for shown in scene.models:
+        shown.check(row)
     return row
 
 

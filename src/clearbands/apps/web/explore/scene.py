@@ -12,8 +12,8 @@ import narwhals.stable.v1 as nw
 import numpy as np
 
 from clearbands.apps.reading.features import Feature, row_features
-from clearbands.apps.web.bands import predict_rows
-from clearbands.apps.web.rows import Row, frame_of
+from clearbands.apps.tasks import Regression
+from clearbands.apps.web.rows import Row, frame_of, predict_rows
 from clearbands.prediction.predictions import Predictions
 from clearbands.prediction.questions import Questions
 from clearbands.tables.kinds import kind_of, numbers_of, value_of
@@ -30,7 +30,7 @@ CHOICES = ("text", "boolean")  # kinds that are chosen from a list
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ShownModel:
     """A model under its name, with its columns."""
 
     name: str
@@ -44,7 +44,7 @@ class Candidate:
     def predict(self, rows: Sequence[Row], questions: Questions | None = None) -> Predictions:
         """By default at every level of the model; rows are as JSON has them, other columns are
         ignored."""
-        return predict_rows(self.model, frame_of(rows, self.features), questions)
+        return predict_rows(Regression(self.model), frame_of(rows, self.features), questions)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Control:
 class Scene:
     """What one page is about."""
 
-    candidates: tuple[Candidate, ...]
+    models: tuple[ShownModel, ...]
     controls: tuple[Control, ...]
     levels: tuple[float, ...]
     rows: tuple[dict[str, Any], ...]  # as JSON has them
@@ -94,18 +94,18 @@ def make_scene(
     them a model was fitted on.
     """
     chosen = np.unique(np.linspace(0, frame.height - 1, MAX_ROWS).round().astype(int))
-    candidates = tuple(
-        Candidate(name, model, _kinds_from(row_features(model), frame))
+    shown = tuple(
+        ShownModel(name, model, _kinds_from(row_features(model), frame))
         for name, model in models.items()
     )
-    controls = tuple(_control(feature, frame) for feature in _all_features(candidates))
+    controls = tuple(_control(feature, frame) for feature in _all_features(shown))
     columns = [_json_values(frame[c.name][chosen.tolist()], c.kind) for c in controls]
     names = [control.name for control in controls]
     rows = tuple(dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
     return Scene(
-        candidates=candidates,
+        models=shown,
         controls=controls,
-        levels=_common_levels(candidates),
+        levels=_common_levels(shown),
         rows=rows,
         numbers=tuple((chosen + 1).tolist()),
         first=_most_typical(rows, controls),
@@ -115,10 +115,10 @@ def make_scene(
     )
 
 
-def _all_features(candidates: Sequence[Candidate]) -> list[Feature]:
+def _all_features(models: Sequence[ShownModel]) -> list[Feature]:
     """Each column once, provided that the models agree on what it holds."""
     features: dict[str, Feature] = {}
-    for feature in (f for candidate in candidates for f in candidate.features):
+    for feature in (f for each in models for f in each.features):
         known = features.setdefault(feature.name, feature)
         if known.kind != feature.kind:
             raise ValueError(
@@ -140,8 +140,8 @@ def _kind_in(frame: pl.DataFrame, name: str) -> str:
     return kind_of(nw.from_native(frame[name], series_only=True), name)
 
 
-def _common_levels(candidates: Sequence[Candidate]) -> tuple[float, ...]:
-    first, *others = [candidate.model.levels_.tolist() for candidate in candidates]
+def _common_levels(models: Sequence[ShownModel]) -> tuple[float, ...]:
+    first, *others = [each.model.levels_.tolist() for each in models]
     common = tuple(level for level in first if all(level in levels for levels in others))
     if not common:
         raise ValueError(

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from clearbands.apps.web.bands import finite
-from clearbands.apps.web.explore.scene import CHOICES, Candidate, Control, Scene
+from clearbands.apps.web.explore.scene import CHOICES, Control, Scene, ShownModel
 from clearbands.apps.web.rows import Row
+from clearbands.apps.web.values import finite
 from clearbands.models.monotone import directions_of
+from clearbands.persistence.origin import origin_of
 from clearbands.prediction.predictions import Predictions, reasons
 from clearbands.prediction.questions import Questions, fan_levels
 from clearbands.prediction.uncertainty import Uncertainty
@@ -25,15 +26,15 @@ def overview(scene: Scene) -> dict[str, Any]:
     """All that the page needs to start."""
     models: list[dict[str, Any]] = [
         {
-            "name": candidate.name,
-            "guarantee": candidate.model.guarantee_,
-            "directions": directions_of(candidate.model),
-            "columns": [feature.name for feature in candidate.features],
-            "bands": bands(candidate, scene.levels, scene.rows),
+            "name": shown.name,
+            "guarantee": shown.model.guarantee_,
+            "directions": directions_of(shown.model),
+            "columns": [feature.name for feature in shown.features],
+            "bands": bands(shown, scene.levels, scene.rows),
         }
-        for candidate in scene.candidates
+        for shown in scene.models
     ]
-    origin = getattr(scene.candidates[0].model, "origin_", None)
+    origin = origin_of(scene.models[0].model)
     return {
         "models": models,
         "levels": list(scene.levels),
@@ -45,8 +46,8 @@ def overview(scene: Scene) -> dict[str, Any]:
         "n_rows": scene.n_rows,
         "truth": None if scene.truth is None else list(scene.truth),
         "n_seen": scene.n_seen,
-        "target": getattr(origin, "target", ""),
-        "unit": getattr(origin, "unit", ""),
+        "target": origin.target,
+        "unit": origin.unit,
     }
 
 
@@ -64,11 +65,9 @@ def telling_column(scene: Scene, center: Sequence[float]) -> str:
     return max(found, key=found.__getitem__) if found else scene.controls[0].name
 
 
-def bands(
-    candidate: Candidate, levels: Sequence[float], rows: Sequence[Row]
-) -> list[dict[str, Any]]:
+def bands(shown: ShownModel, levels: Sequence[float], rows: Sequence[Row]) -> list[dict[str, Any]]:
     """The bands of rows at each of the levels, as columns; infinite values are null."""
-    return _bands(candidate.predict(rows), levels, slice(None))
+    return _bands(shown.predict(rows), levels, slice(None))
 
 
 def along(
@@ -89,21 +88,19 @@ def along(
         "column": name,
         "places": places,
         "above": above,
-        "models": [
-            _along(candidate, scene, [*rows, dict(row)], above) for candidate in scene.candidates
-        ],
+        "models": [_along(shown, scene, [*rows, dict(row)], above) for shown in scene.models],
     }
 
 
 def _along(
-    candidate: Candidate, scene: Scene, rows: Sequence[Row], above: float | None
+    shown: ShownModel, scene: Scene, rows: Sequence[Row], above: float | None
 ) -> dict[str, Any]:
     """The last of the rows is the row itself."""
-    fan = fan_levels(candidate.model)
-    can_answer = candidate.model.any_level_ is not None
+    fan = fan_levels(shown.model)
+    can_answer = shown.model.any_level_ is not None
     asked = {ABOVE: above} if above is not None and can_answer else {}
     questions = Questions(levels=tuple(dict.fromkeys([*scene.levels, *fan])), above=asked)
-    found = candidate.predict(rows, questions)
+    found = shown.predict(rows, questions)
     fans = _bands(found, fan, slice(-1))
     return {
         "bands": _bands(found, scene.levels, slice(-1)),
@@ -142,8 +139,8 @@ def why(scene: Scene, row: Row) -> dict[str, Any]:
     """For each model: by how much each part of the width exceeds what it would be with one value
     replaced by the typical one, all others as they are."""
     answers = []
-    for candidate in scene.candidates:
-        controls = [scene.control(feature.name) for feature in candidate.features]
+    for shown in scene.models:
+        controls = [scene.control(feature.name) for feature in shown.features]
         rows = [dict(row)] + [{**row, control.name: control.typical} for control in controls]
         answers.append(
             {
@@ -158,7 +155,7 @@ def why(scene: Scene, row: Row) -> dict[str, Any]:
                         }
                         for j, control in enumerate(controls, start=1)
                     ]
-                    for columns in bands(candidate, scene.levels, rows)
+                    for columns in bands(shown, scene.levels, rows)
                 ]
             }
         )

@@ -2,6 +2,6 @@
 
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.service.app import create_app
-from clearbands.apps.web.service.token import read_token
+from clearbands.apps.web.service.serving import read_token
 
 __all__ = ["Limits", "create_app", "read_token"]

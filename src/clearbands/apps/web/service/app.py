@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, FastAPI, Request, Response
-from fastapi.security import HTTPBearer
+from fastapi.exceptions import RequestValidationError
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.exceptions import HTTPException
 
 from clearbands import __version__
 from clearbands.apps.reading.features import row_features
+from clearbands.apps.tasks import Classification, task_of
 from clearbands.apps.web.bodies import Bodies
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import ProblemJson, Refusal
-from clearbands.apps.web.service.answers import JSON
-from clearbands.apps.web.service.classes import ClassScorer
-from clearbands.apps.web.service.description import Source, describe_model, metric_labels, refusals
-from clearbands.apps.web.service.endpoints import GUARDED, OPEN
-from clearbands.apps.web.service.line import Line
+from clearbands.apps.web.service.contract import question_model, refusals, wrong_question
+from clearbands.apps.web.service.description import Source, describe_model, metric_labels
+from clearbands.apps.web.service.line import WaitingLine
 from clearbands.apps.web.service.metrics import Metrics
-from clearbands.apps.web.service.middleware import KnownHosts, Log, Token
-from clearbands.apps.web.service.scoring import Scorer
-from clearbands.apps.web.service.service import Service
+from clearbands.apps.web.service.middleware import KnownHosts, Log
+from clearbands.apps.web.service.routes import Service, guarded_routes, open_routes
+from clearbands.apps.web.service.scoring import JSON, Scorer
 from clearbands.apps.web.service.updates import Updates
 
 if TYPE_CHECKING:
     from clearbands.apps.web.hosts import Hosts
     from clearbands.classifier import ClearClassifier
     from clearbands.regressor import ClearRegressor
+
+BEARER = HTTPBearer(auto_error=False)
 
 
 def create_app(
@@ -55,59 +57,81 @@ def create_app(
     With `allow_updates`, which needs a token, `/update` takes rows with their true values, and
     `save` is called with the model after them.
     """
-    source = Source(name, dict(versions or {}), fingerprint)
-    service = _make_service(model, source, limits or Limits(), n_threads)
+    task, limits = task_of(model), limits or Limits()
+    features = row_features(task.model)
+    scorer = Scorer(task, features, limits)
+    info = describe_model(task, features, limits, Source(name, dict(versions or {}), fingerprint))
+    updates = None
     if allow_updates:
         if not token:
             raise ValueError("Updates change the intervals of everyone: they need a token.")
-        if isinstance(service.scorer, ClassScorer):
+        if isinstance(task, Classification):
             raise ValueError("A model of classes cannot be updated: fit it again with the rows.")
-        service = replace(service, updates=Updates(service.scorer.model, service.limits, save))
+        updates = Updates(task.model, limits, save)
+    service = Service(
+        scorer,
+        info,
+        scorer.example(),  # compiles the kernels as well
+        WaitingLine(limits, n_threads),
+        Bodies(limits),
+        Metrics(metric_labels(info)),
+        limits,
+        updates,
+    )
+    what = "Prediction intervals" if info.classes is None else "Classes"
+    why = "wide" if info.classes is None else "uncertain"
     app = FastAPI(
         title="clearbands",
         version=__version__,
-        summary=_summary(service, name),
+        summary=f"{what} of {name}, and why they are {why}.",
+        openapi_url=None,  # which would need no token
         docs_url=None,  # its page would load its scripts from elsewhere
         redoc_url=None,
         lifespan=_closing(service),
     )
-    guard = [Depends(HTTPBearer(auto_error=False))]  # for the description; Token asks for it
-    with_token: dict[str, Any] = {"responses": refusals(401), "dependencies": guard}
-    for routes in GUARDED:  # first, so that the description begins with /predict
-        app.include_router(routes(service), tags=["model"], **(with_token if token else {}))
-    for routes in OPEN:
-        app.include_router(routes(service), tags=["service"])
+    guard = guard_of(token)
+    app.include_router(
+        guarded_routes(service, app),
+        dependencies=[Depends(guard)] if token else [],
+        responses=refusals(401) if token else {},
+    )
+    app.include_router(open_routes(service))
+
+    async def refuse_path(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        try:
+            await guard(await BEARER(request))  # without a token, no path is told from another
+        except Refusal as refusal:
+            return await _refuse(request, refusal)
+        return _problem({"detail": error.detail, "errors": []}, error.status_code, error.headers)
+
+    async def refuse_question(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        known = question_model(task).model_fields
+        return await _refuse(request, Refusal(422, wrong_question(error.errors()[0], known)))
+
     app.add_exception_handler(Refusal, _refuse)
-    app.add_exception_handler(HTTPException, _refuse_path)
-    if token:
-        app.add_middleware(Token, token=token)
+    app.add_exception_handler(HTTPException, refuse_path)
+    app.add_exception_handler(RequestValidationError, refuse_question)
     if hosts:
         app.add_middleware(KnownHosts, hosts=hosts)
     app.add_middleware(Log, metrics=service.metrics)  # the last one added is the first one passed
     return app
 
 
-def _make_service(model: Any, source: Source, limits: Limits, n_threads: int | None) -> Service:
-    features = row_features(model)
-    is_classifier = hasattr(model, "classes_")
-    scorer = (ClassScorer if is_classifier else Scorer)(model, features, limits)
-    info = describe_model(model, features, limits, source)
-    return Service(
-        features=features,
-        limits=limits,
-        info=info,
-        scorer=scorer,
-        example=scorer.example(),  # compiles the kernels as well
-        line=Line(limits, n_threads),
-        bodies=Bodies(limits),
-        metrics=Metrics(metric_labels(info)),
-    )
+def guard_of(token: str | None) -> Callable[..., Any]:
+    """Refuses with 401 whoever does not show the token."""
 
+    async def guard(
+        credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)],
+    ) -> None:
+        offered = credentials.credentials if credentials else ""
+        if token and not hmac.compare_digest(offered.encode(), token.encode()):
+            raise Refusal(
+                401, "A bearer token is needed: send the header Authorization: Bearer TOKEN."
+            )
 
-def _summary(service: Service, name: str) -> str:
-    if isinstance(service.scorer, ClassScorer):
-        return f"Classes of {name}, and why they are uncertain."
-    return f"Prediction intervals of {name}, and why they are wide."
+    return guard
 
 
 def _closing(service: Service) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
@@ -121,15 +145,12 @@ def _closing(service: Service) -> Callable[[FastAPI], AbstractAsyncContextManage
     return lifespan
 
 
+ADVICE = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "1"}}
+
+
 async def _refuse(_: Request, refusal: Exception) -> Response:
     assert isinstance(refusal, Refusal)
-    headers = {"Retry-After": "1"} if refusal.status == 503 else None
-    return _problem(refusal.to_json(), refusal.status, headers)
-
-
-async def _refuse_path(_: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    return _problem({"detail": error.detail, "errors": []}, error.status_code, error.headers)
+    return _problem(refusal.to_json(), refusal.status, ADVICE.get(refusal.status))
 
 
 def _problem(problem: ProblemJson, status: int, headers: Mapping[str, str] | None) -> Response:

@@ -15,7 +15,7 @@ from clearbands.apps.web.refusals import Refusal
 Result = TypeVar("Result")
 
 
-class Line:
+class WaitingLine:
     """As many threads as cores, since the kernels release the GIL; requests wait for them."""
 
     def __init__(self, limits: Limits, n_threads: int | None = None) -> None:

@@ -94,10 +94,10 @@ class RowMetrics:
         self.width = Counter(
             "clearbands_interval_width", "Sum of the finite widths.", level, registry=registry
         )
-        self.rolling_width = Rolling("clearbands_rolling_interval_width", level, registry)
+        self.rolling_width = RollingMean("clearbands_rolling_interval_width", level, registry)
         self.registry = registry
         self.unfamiliar: Counter | None = None  # only where a model tells
-        self.rolling_unfamiliar: Rolling | None = None
+        self.rolling_unfamiliar: RollingMean | None = None
 
     def count(
         self, n_rows: int, widths: Mapping[float, np.ndarray], unfamiliar: np.ndarray | None
@@ -123,14 +123,14 @@ class RowMetrics:
                 "Rows unlike those the model was fitted on.",
                 registry=self.registry,
             )
-            self.rolling_unfamiliar = Rolling(
+            self.rolling_unfamiliar = RollingMean(
                 "clearbands_rolling_unfamiliar_share", [], self.registry
             )
         self.unfamiliar.inc(int(unfamiliar.sum()))
         self.rolling_unfamiliar.add(unfamiliar.astype(float))
 
 
-class Rolling:
+class RollingMean:
     """The mean of the last values; of several processes, the one that counted last tells it."""
 
     def __init__(self, name: str, labels: Sequence[str], registry: CollectorRegistry) -> None:

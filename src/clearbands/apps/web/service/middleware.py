@@ -1,8 +1,7 @@
-"""What every request passes: a log line without its data, the Host and the token."""
+"""What every request passes: a log line without its data, and the check of its Host."""
 
 from __future__ import annotations
 
-import hmac
 import logging
 import re
 import time
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from clearbands.apps.web.hosts import Hosts
     from clearbands.apps.web.service.metrics import Metrics
 
-OPEN_PATHS = ("/", "/health", "/ready", "/docs")
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 log = logging.getLogger("clearbands.apps.web.service")
 
@@ -39,7 +37,7 @@ class Log:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        request_id = _given_id(scope) or uuid4().hex
+        request_id = _client_id(scope) or uuid4().hex
         record: dict[str, object] = {"request_id": request_id, "method": scope["method"]}
         status, started = 0, time.perf_counter()
 
@@ -85,34 +83,15 @@ class KnownHosts:
         await self.app(scope, receive, send)
 
 
-class Token:
-    """401 without the token, save for what tells nothing of the model."""
-
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self.app = app
-        self.expected = b"bearer " + token.encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope.get("path", "").removeprefix(scope.get("root_path", ""))
-        if scope["type"] == "http" and path not in OPEN_PATHS and not path.startswith("/docs/"):
-            scheme, _, given = _header(scope, b"authorization").partition(" ")
-            offered = f"{scheme.lower()} {given.strip()}".encode("latin-1")
-            if not hmac.compare_digest(offered, self.expected):
-                detail = "A bearer token is needed: send the header Authorization: Bearer TOKEN."
-                await send_refusal(send, Refusal(401, detail), (b"www-authenticate", b"Bearer"))
-                return
-        await self.app(scope, receive, send)
-
-
 def _header(scope: Scope, name: bytes) -> str:
     """A header of which there is one; of several, none is to be trusted."""
     values = [value for key, value in scope["headers"] if key == name]
     return values[0].decode("latin-1") if len(values) == 1 else ""
 
 
-def _given_id(scope: Scope) -> str | None:
-    given = _header(scope, b"x-request-id")
-    return given if REQUEST_ID.fullmatch(given) else None
+def _client_id(scope: Scope) -> str | None:
+    header = _header(scope, b"x-request-id")
+    return header if REQUEST_ID.fullmatch(header) else None
 
 
 def _place(error: BaseException) -> str:

@@ -5,24 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from clearbands.apps.reading.features import Feature, typical_row
-from clearbands.apps.web.bands import predict_rows
+from clearbands.apps.tasks import Task
 from clearbands.apps.web.csv_rows import rows_from_csv
-from clearbands.apps.web.json_rows import rows_from_json
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import Refusal
-from clearbands.apps.web.service.answers import CSV, JSON, written
-from clearbands.apps.web.service.asked import check_enough
-from clearbands.prediction.predictions import Predictions
+from clearbands.apps.web.rows import predict_rows, rows_from_json
+from clearbands.apps.web.values import finite
 from clearbands.prediction.questions import Questions
 
-if TYPE_CHECKING:
-    from clearbands.regressor import ClearRegressor
-
+JSON, CSV = "application/json", "text/csv"
 READERS = {JSON: rows_from_json, CSV: rows_from_csv}
 
 
@@ -41,40 +37,28 @@ class Answer:
 class Scorer:
     """Answers requests with one model."""
 
-    model: ClearRegressor
+    task: Task
     features: Sequence[Feature]
     limits: Limits
 
     def answer(
-        self, body: bytes, given: str, wanted: str, questions: Questions | None = None
+        self, body: bytes, type_in: str, type_out: str, questions: Questions | None = None
     ) -> Answer:
-        """What is asked of the rows in a body of the type `given`, in the type `wanted`."""
-        asked = questions or Questions()
-        check_enough(asked, self.model)
-        rows = READERS[given](body, self.features, self.limits)
-        predictions = predict_rows(self.model, rows, asked)
+        """The answers about the rows in a body, of one type, as a body of the same or another."""
+        questions = questions or Questions()
+        try:
+            self.task.check_enough(questions)
+        except ValueError as error:
+            raise Refusal(422, str(error)) from error
+        rows = READERS[type_in](body, self.features, self.limits)
+        predictions = predict_rows(self.task, rows, questions)
         return Answer(
-            content=written(predictions, wanted),
-            media_type=wanted,
+            content=_written(predictions, type_out),
+            media_type=type_out,
             n_rows=rows.height,
-            widths=self._widths(predictions),
+            widths=self.task.widths(predictions),
             unfamiliar=predictions.unfamiliar,
         )
-
-    @property
-    def highest_level(self) -> float:
-        """The highest level that its calibration rows suffice for."""
-        bands = getattr(self.model, "any_level_", None)
-        return max(self.model.levels_.tolist()) if bands is None else bands.highest
-
-    def _widths(self, predictions: Predictions) -> dict[float, np.ndarray]:
-        """Of the levels of the fit alone: whoever asks could make up any number of others."""
-        known = set(self.model.levels_.tolist())
-        return {
-            parts.confidence_level: np.ptp(parts.interval, axis=1)
-            for parts in predictions.bands
-            if parts.confidence_level in known
-        }
 
     def example(self) -> object:
         """The answer to a typical row, or None where it takes more to know one."""
@@ -83,3 +67,24 @@ class Scorer:
             return json.loads(self.answer(body, JSON, JSON).content)
         except Refusal:
             return None
+
+
+def _written(predictions: Any, media_type: str) -> bytes:
+    """An object per row under "predictions", or a table, as `predict_frame` has them."""
+    if media_type == CSV:
+        return predictions.frame().write_csv().encode()
+    columns = predictions.columns()
+    values = zip(*map(_nullable, columns.values()), strict=True)
+    rows = [dict(zip(columns, row, strict=True)) for row in values]
+    # The numbers are written so that they are read back to the last bit.
+    return json.dumps({"predictions": rows}, allow_nan=False).encode()
+
+
+def _nullable(column: Any) -> list[Any]:
+    """Infinite values are null."""
+    if not isinstance(column, np.ndarray):
+        return list(column)
+    values = column.tolist()
+    if column.dtype.kind != "f" or np.isfinite(column).all():
+        return values
+    return [finite(value) for value in values]

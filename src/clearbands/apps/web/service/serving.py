@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import socket
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -128,7 +129,7 @@ def serve(
     `on_ready` is called when there is nothing left that could keep it from answering.
     """
     if workers.can_fork():
-        settings = workers.Settings(workers=n_workers, grace=grace)
+        settings = workers.ServerSettings(workers=n_workers, grace=grace)
         workers.serve(make_app, load, listener, settings, on_ready)
     elif n_workers == 1:
         app = make_app()
@@ -136,3 +137,31 @@ def serve(
         server.run(app, listener, grace=grace)
     else:
         raise ValueError("This system cannot fork, so --workers must be 1.")
+
+
+def read_token(variable: str | None, path: Path | None) -> str | None:
+    """The token in the environment variable or the file; None if neither is named.
+
+    It never stands on a command line, where others can see it.
+    """
+    if variable is not None and path is not None:
+        raise ValueError("--token-env and --token-file exclude each other; give one of them.")
+    if variable is not None:
+        if variable not in os.environ:
+            raise ValueError(f"There is no environment variable {variable} with the token.")
+        return _check_token(os.environ[variable], f"The environment variable {variable}")
+    if path is not None:
+        try:
+            return _check_token(path.read_text(encoding="ascii", errors="replace"), str(path))
+        except OSError as error:
+            raise ValueError(f"{path} cannot be read ({error.strerror}).") from error
+    return None
+
+
+def _check_token(text: str, place: str) -> str:
+    token = text.strip()
+    if not re.fullmatch(r"[!-~]+", token):
+        raise ValueError(
+            f"{place} holds no token: it must be one word of printable ASCII characters."
+        )
+    return token

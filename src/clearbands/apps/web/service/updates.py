@@ -13,6 +13,7 @@ from clearbands.apps.web.refusals import Refusal
 from clearbands.apps.web.service.description import describe_updates
 from clearbands.apps.web.service.schemas import UpdatesInfo
 from clearbands.apps.web.service.scoring import READERS
+from clearbands.persistence.origin import origin_of
 from clearbands.rows.messages import row_name
 from clearbands.rows.time_order import show_time
 
@@ -38,8 +39,8 @@ class Updates:
         self.model = model
         self.limits = limits
         self.save = save
-        origin = getattr(model, "origin_", None)
-        self.target = Feature(origin.target if origin else "target", "number", typical=0.0)
+        name = origin_of(model).target or "target"
+        self.target = Feature(name, "number", typical=0.0)
         self.time = _time_feature(model)
         self.features = row_features(model) + tuple(
             feature for feature in (self.target, self.time) if feature is not None
@@ -47,9 +48,9 @@ class Updates:
         self._one_at_a_time = threading.Lock()
         self._saved, self._is_dirty = -SAVE_EVERY, False
 
-    def take(self, body: bytes, given: str) -> tuple[int, UpdatesInfo]:
-        """The rows in a body of the type `given`: how many, and how the model fares with them."""
-        rows = READERS[given](body, self.features, self.limits)
+    def take(self, body: bytes, type_in: str) -> tuple[int, UpdatesInfo]:
+        """The rows in a body of a type: how many, and how the model fares with them."""
+        rows = READERS[type_in](body, self.features, self.limits)
         missing = rows[self.target.name].is_null()
         if missing.any():
             row = row_name(int(missing.arg_true()[0]))
@@ -70,9 +71,9 @@ class Updates:
             self._is_dirty = True
             if time.monotonic() - self._saved >= SAVE_EVERY:
                 self._save()
-        found = describe_updates(self.model)
-        assert found is not None
-        return rows.height, found
+        info = describe_updates(self.model)
+        assert info is not None
+        return rows.height, info
 
     def close(self) -> None:
         """Save what was not saved yet."""
@@ -92,6 +93,5 @@ def _time_feature(model: ClearRegressor) -> Feature | None:
     last = rolling.last_time if rolling is not None and rolling.last_time is not None else last
     if last is None:
         return None
-    origin = getattr(model, "origin_", None)
     kind = "datetime" if hasattr(last, "astype") and last.dtype.kind == "M" else "number"
-    return Feature((origin.time if origin else "") or "time", kind, typical=show_time(last))
+    return Feature(origin_of(model).time or "time", kind, typical=show_time(last))

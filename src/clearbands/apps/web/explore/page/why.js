@@ -21,7 +21,7 @@ export function explain({ number, i, bands, level, changes, controls, truth, uni
   const share = bands.epistemic_share[i];
   parts.push(
     html("p", {}, `It is ${withUnit(width, unit)} wide, wider than ${percent(narrower(bands, i))} of the rows here.`),
-    html("p", {}, verdict(share)),
+    html("p", {}, verdict(share, bands.dominant[i])),
   );
   const size = (change) => Math.abs(change.aleatoric + change.epistemic);
   const largest = changes
@@ -33,11 +33,16 @@ export function explain({ number, i, bands, level, changes, controls, truth, uni
   return parts;
 }
 
-function verdict(share) {
-  if (share > 0.5) {
-    return `${percent(share)} of that is ignorance: the models disagree here. More rows like this one would help most.`;
+// What `dominant` of predict_frame says: by squares, so that it may be ignorance below one half.
+function verdict(share, dominant) {
+  const parts = `${percent(1 - share)} of that is noise, ${percent(share)} ignorance`;
+  if (dominant === "ignorance") {
+    return `Ignorance dominates (${parts}): the models disagree here. More rows like this one would help most.`;
   }
-  return `${percent(1 - share)} of that is noise: rows like it differ in ways these columns do not show. Better measurements or more columns would help most.`;
+  if (dominant === "noise") {
+    return `Noise dominates (${parts}): rows like it differ in ways these columns do not show. Better measurements or more columns would help most.`;
+  }
+  return `Which of the two dominates is unclear (${parts}, by estimate): either may be the larger one.`;
 }
 
 function table(changes, width, controls) {
