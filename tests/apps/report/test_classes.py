@@ -6,7 +6,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from clearbands import ClearClassifier
-from clearbands.apps.report.class_facts import gather_classes
+from clearbands.apps.report.classes import gather_classes
 
 pytest.importorskip("jinja2")
 

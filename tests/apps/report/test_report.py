@@ -188,7 +188,7 @@ def test_widths_along_features_are_means_of_the_rows(facts):
     own = facts.widths
     is_aa = np.array(facts.columns[1].values == "Aa")
     (aa,) = [layers for layers in by_name["town"] if layers.label == "Aa"]
-    assert (aa.n, aa.width) == (is_aa.sum(), number(own[is_aa].sum(axis=1).mean()))
+    assert (aa.n, aa.total) == (is_aa.sum(), number(own[is_aa].sum(axis=1).mean()))
 
 
 def test_coverage_by_parts_is_that_of_the_diagnosis(facts):

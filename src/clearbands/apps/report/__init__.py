@@ -15,17 +15,20 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from clearbands._compat import require
-from clearbands.apps.report import accuracy, answer, coverage, figures, models, rows, seen, widths
+from clearbands.apps.report import accuracy, answer, coverage, figures, rows, widths
 from clearbands.apps.report.facts import Facts, gather
+from clearbands.calibration.guarantee import Guarantee, named
 from clearbands.persistence.writing import written_whole
 from clearbands.prediction import glossary
 from clearbands.rows import display
 from clearbands.rows.typed import TableLike
+from clearbands.selection.leaderboard import boards_of
 
 if TYPE_CHECKING:
     from clearbands.prediction.answers import Answers
     from clearbands.regressor import ClearRegressor
 
+MOST_LISTED = 8  # models of one competition
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -73,7 +76,6 @@ def make_report(
     """See `ClearRegressor.report`. `origin` says where model and rows came from, line by line;
     `answers` are the model's `answers(X)` where they are there already; `n_seen` of the rows the
     model was fitted on, which the page then says above all else."""
-    page = template()
     facts = gather(
         model,
         X,
@@ -85,11 +87,11 @@ def make_report(
         answers=answers,
         n_seen=n_seen,
     )
-    return Report(page.render(**_page(facts, dict(origin or {}))))
+    return render("page.html", origin, **_page(facts))
 
 
-def template(name: str = "page.html") -> Any:
-    """A page with holes, by the name of its file."""
+def render(name: str, origin: Mapping[str, str] | None, **page: Any) -> Report:
+    """A page, by the name of its template, with what all of them need."""
     jinja2 = require("jinja2", what="A report", extra="report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("clearbands.apps.report", "page"),
@@ -99,7 +101,16 @@ def template(name: str = "page.html") -> Any:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["breakable"] = _breakable
-    return environment.get_template(name)
+    shared = {
+        "words": display,
+        "glossary": glossary,
+        "noise": glossary.ALEATORIC,
+        "ignorance": glossary.EPISTEMIC,
+        "origin": dict(origin or {}),
+        "versions": _versions(),
+        "made": dt.date.today().isoformat(),
+    }
+    return Report(environment.get_template(name).render(shared | page))
 
 
 def _breakable(name: object) -> Any:
@@ -109,19 +120,20 @@ def _breakable(name: object) -> Any:
     return Markup(str(escape(name)).replace("_", "_<wbr>"))
 
 
-def _page(facts: Facts, origin: dict[str, str]) -> dict[str, Any]:
+def _page(facts: Facts) -> dict[str, Any]:
     """Everything the template needs."""
-    drawn = facts.is_finite
+    drawn, n_rows = facts.is_finite, display.count(len(facts.y))
     page = {
         "facts": facts,
-        "words": display,
-        "glossary": glossary,
+        "title": f"Intervals for {facts.target}",
+        "over": f"{display.level(facts.confidence_level)} intervals for {facts.target} · {n_rows} "
+        f"· {dt.date.today().isoformat()}",
         "verdict": answer.verdict(facts),
-        "answer": answer.answer(facts),
+        "lead": " ".join(answer.answer(facts)),
         "tile": coverage.tile(facts),
         "errors": accuracy.errors(facts),
         "widths": (accuracy.own_widths(facts), accuracy.constant_width(facts)) if drawn else None,
-        "warning": seen.warning(facts.n_seen, len(facts.y)),
+        "warning": answer.warning(facts.n_seen, len(facts.y)),
         "fan": figures.fan(facts) if drawn else None,
         "unfamiliar": rows.unfamiliar(facts) if drawn else "",
         "quartiles": widths.quartiles(facts) if drawn else "",
@@ -135,24 +147,24 @@ def _page(facts: Facts, origin: dict[str, str]) -> dict[str, Any]:
         "how_lambda_won": answer.how_lambda_won(facts),
         "findings": facts.diagnosis.say_findings(("“", "”")),
         "coverage": list(coverage.whiskers(facts).items()),
-        "boards": models.boards(facts),
+        "boards": boards_of(facts.model),
+        "most_listed": MOST_LISTED,
         "most_epistemic": rows.most_epistemic(facts) if drawn else (),
         "most_aleatoric": rows.most_aleatoric(facts) if drawn else (),
         "named_columns": facts.important_columns(rows.MOST_VALUES),
         "all_rows": rows.all_rows(facts) if drawn else None,
-        "held": answer.held(facts),
-        "not_held": answer.not_held(facts),
-        "rows_of_the_fit": answer.rows_of_the_fit(facts),
-        "origin": origin,
-        "versions": versions(),
-        "made": dt.date.today().isoformat(),
+        "guarantee": Guarantee.in_text(facts.model.guarantee_).name,
+        "sharing": named(getattr(facts.model.calibrator_, "sharing_", ())),
+        "directions": answer.directions(facts),
+        "chosen": "λ",
+        "script": True,
     }
     return page | {"contents": _contents(page)}
 
 
 def _contents(page: Mapping[str, Any]) -> dict[str, str]:
     """Anchor and heading of every section that is there."""
-    found = {
+    sections = {
         "levels": ("Every level", len(page["facts"].levels) > 1),
         "accuracy": ("How close the predictions are", True),
         "bands": ("Predictions and true values", page["bands"]),
@@ -164,14 +176,14 @@ def _contents(page: Mapping[str, Any]) -> dict[str, str]:
         "promise": ("What is guaranteed and what is not", True),
         "reproduce": ("How to reproduce it", True),
     }
-    return {anchor: heading for anchor, (heading, is_there) in found.items() if is_there}
+    return {anchor: heading for anchor, (heading, is_there) in sections.items() if is_there}
 
 
-def versions() -> dict[str, str]:
+def _versions() -> dict[str, str]:
     """Of Python, this package and what it stands on."""
     from importlib.metadata import version
 
     from clearbands import __version__
 
-    found = {"Python": platform.python_version(), "clearbands": __version__}
-    return found | {name: version(name) for name in LIBRARIES}
+    own = {"Python": platform.python_version(), "clearbands": __version__}
+    return own | {name: version(name) for name in LIBRARIES}

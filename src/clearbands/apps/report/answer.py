@@ -1,13 +1,11 @@
-"""The answer on top of the page and the promise at its end, in words."""
+"""The answer on top of the page, in words."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from clearbands.apps.report import seen
 from clearbands.apps.report.facts import Facts
 from clearbands.calibration.conformal import rows_needed
-from clearbands.calibration.guarantee import Guarantee, named
 from clearbands.diagnostics.coverage import FALSE_ALARMS
 from clearbands.diagnostics.diagnosis import lambda_words
 from clearbands.models.monotone import directions_of
@@ -22,7 +20,7 @@ def verdict(facts: Facts) -> str:
     """The answer in one sentence."""
     diagnosis = facts.diagnosis
     if is_mostly_seen(facts):
-        return seen.verdict("intervals")
+        return cannot_tell("intervals")
     if not facts.is_finite:
         return f"No finite interval is valid at {level(facts.confidence_level)}."
     if diagnosis.coverage.is_off:
@@ -44,25 +42,25 @@ def answer(facts: Facts) -> list[str]:
     cell, asked = facts.diagnosis.coverage, level(facts.confidence_level)
     if not facts.is_finite:
         return [f"{_too_few(facts)} The bounds are infinite and hold every value."]
-    said = [f"{cell.n_covered:,} of {cell.n:,} true values lie inside their {asked} intervals."]
-    said.append(
+    sentences = [
+        f"{cell.n_covered:,} of {cell.n:,} true values lie inside their {asked} intervals.",
         f"A typical interval for {facts.target} is {with_unit(facts.typical_width, facts.unit)} "
         f"wide, where the true values range from {number(facts.y.min())} to "
-        f"{number(facts.y.max())}."
-    )
+        f"{number(facts.y.max())}.",
+    ]
     if is_mostly_seen(facts):
-        return said
+        return sentences
     if cell.is_off:
         too_few = cell.coverage < facts.confidence_level
         aim = "before you rely on them" if too_few else "to make them shorter"
-        said.append(f"Calibrate the model again on rows like these {aim}.")
-    said.append(_what_dominates(facts))
+        sentences.append(f"Calibrate the model again on rows like these {aim}.")
+    sentences.append(_what_dominates(facts))
     if facts.unfamiliar is not None and facts.unfamiliar.mean() > MANY_UNFAMILIAR:
-        said.append(
+        sentences.append(
             f"{percent(float(facts.unfamiliar.mean()))} of these rows are unlike those of the fit, "
             "where 5 % would be ordinary."
         )
-    return said
+    return sentences
 
 
 def _what_dominates(facts: Facts) -> str:
@@ -71,8 +69,8 @@ def _what_dominates(facts: Facts) -> str:
     if outlook is not None:
         return _by_curve(facts)
     if lambda_ is not None and edge and share in (0, 1):
-        said = lambda_words(lambda_, edge)
-        return f"{said[:1].upper()}{said[1:]}"
+        sentences = lambda_words(lambda_, edge)
+        return f"{sentences[:1].upper()}{sentences[1:]}"
     if share > 0.5:
         return (
             f"{percent(share)} of the mean width is {EPISTEMIC.plain} of the model: "
@@ -137,56 +135,14 @@ def how_lambda_won(facts: Facts) -> str:
     )
 
 
-def rows_of_the_fit(facts: Facts) -> str:
-    """How many rows each step saw."""
-    model = facts.model
-    if model.calibration_ == "cross":
-        return f"{model.n_train_:,} trained; {model.n_calibration_:,} of them calibrated, unseen"
-    chose = f"{model.n_validation_:,} chose λ, " if model.calibration_ == "conformal" else ""
-    return f"{model.n_train_:,} trained, {chose}{model.n_calibration_:,} calibrated"
-
-
-WITHOUT_BETA = (Guarantee.UNKNOWN, Guarantee.COPIES, Guarantee.TIME, Guarantee.ADAPTIVE)
-"""Where calibration rows and new ones are not exchangeable, their coverage follows no known law."""
-
-
-def held(facts: Facts) -> list[str]:
-    """What holds for the coverage."""
-    asked, expected = level(facts.confidence_level), facts.diagnosis.expected
-    rows = count(facts.diagnosis.n_calibration or 0, "calibration row")
-    said = [_guarantee(facts, asked, rows)]
-    if expected is not None and Guarantee.in_text(facts.model.guarantee_) not in WITHOUT_BETA:
-        said.append(
-            f"Given these {rows}, the coverage of all new rows is expected between "
-            f"{percent(expected.low, 1)} and {percent(expected.high, 1)} in 19 of 20 cases"
-            f"{'.' if facts.model.calibration_ == 'conformal' else ', about.'}"
-        )
-    return said + _sharing(facts) + _directions(facts)
-
-
-def _sharing(facts: Facts) -> list[str]:
-    """Which groups the level may not hold in."""
-    groups = getattr(facts.model.calibrator_, "sharing_", ())
-    if not groups:
-        return []
-    return [f"Not within groups of few rows, which share those of others: {named(groups)}."]
-
-
-def _directions(facts: Facts) -> list[str]:
+def directions(facts: Facts) -> str:
     """What the model was told of columns, and therefore keeps."""
-    told = directions_of(facts.model)
-    ways = [
-        f"{verb} with {_listed([name for name, way in told.items() if way == sign])}"
+    ways = directions_of(facts.model)
+    return " and ".join(
+        f"{verb} with {_listed([name for name, way in ways.items() if way == sign])}"
         for sign, verb in ((1, "rise"), (-1, "fall"))
-        if sign in told.values()
-    ]
-    if not ways:
-        return []
-    return [
-        f"The prediction and both bounds {' and '.join(ways)}, or stay as they are, in rows that "
-        "are alike in all else: so the model was told when it was fitted. Noise is not told apart "
-        "along such columns."
-    ]
+        if sign in ways.values()
+    )
 
 
 def _listed(names: list[str]) -> str:
@@ -194,61 +150,25 @@ def _listed(names: list[str]) -> str:
     return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
 
-def _guarantee(facts: Facts, asked: str, rows: str) -> str:
-    calibration = facts.model.calibration_
-    guarantee = Guarantee.in_text(facts.model.guarantee_)
-    if guarantee == Guarantee.ADAPTIVE:
-        return (
-            f"The share of updated rows inside the intervals of their time approaches {asked}, "
-            "whatever the rows are, since the level adapts to what was missed. Nothing is promised "
-            "for one given stretch of time."
-        )
-    if guarantee == Guarantee.TIME:
-        return (
-            f"New rows lie inside their intervals with a probability close to {asked} while they "
-            f"are like the {rows}, each of which was judged by what was known before it. Rows that "
-            "follow each other are not drawn independently, so nothing is guaranteed; `update` "
-            "keeps the coverage when they change."
-        )
-    if guarantee == Guarantee.UNKNOWN:
-        return (
-            "Nothing: models that were fitted elsewhere may have seen the rows that calibrated "
-            "them. Give rows that they have not seen as X_cal and y_cal."
-        )
-    if guarantee == Guarantee.COPIES:
-        return (
-            "Nothing: rows that calibrated seem to be copies of rows that trained. Fit the model "
-            "again without the copies."
-        )
-    if calibration == "conformal":
-        return (
-            f"New rows that are drawn like the {rows} lie inside their intervals with a "
-            f"probability of at least {asked}, averaged over calibration sets and rows. This holds "
-            "for any number of rows and any quality of the models: lambda was chosen on other rows."
-        )
-    if calibration == "cross":
-        return (
-            f"New rows that are drawn like the {rows} lie inside their intervals with a "
-            f"probability close to {asked}: every row was judged by members that did not see it. "
-            "New rows are judged by all members, and the same rows chose the models and the "
-            'factors, so nothing is guaranteed in finite samples; calibration="conformal" gives '
-            "that guarantee."
-        )
+KEEP_SOME = "Make the report on rows that were kept from the fit; fit --report keeps some."
+COME_LATER = "Give rows that came after those of the fit."
+
+
+def warning(n_seen: int, n: int, advice: str = KEEP_SOME) -> str:
+    """What stands on top where a model has seen n_seen of n rows; "" where these are few."""
+    if not are_many(n_seen, n):
+        return ""
+    which = f"All {count(n)}" if n_seen == n else f"{n_seen:,} of the {count(n)}"
     return (
-        f"The coverage of new rows that are drawn like the {rows} approaches {asked} as these "
-        "become many. The same rows chose lambda and the factor of the width, so nothing is "
-        'guaranteed in finite samples; calibration="conformal" gives that guarantee.'
+        f"{which} of this page took part in the fit. What a model has seen it knows better than "
+        f"new rows: the numbers below say little about what is to come. {advice}"
     )
 
 
-def not_held(facts: Facts) -> list[str]:
-    """What nobody should read into it."""
-    return [
-        f"{level(facts.confidence_level)} in every group, range or single row: the promise is an "
-        "average over rows. The table of coverage by group shows how far it carries.",
-        "Anything for rows that come from elsewhere than the calibration rows: another time, "
-        "place, or way of measuring.",
-        f"The split into {ALEATORIC.plain} and {EPISTEMIC.plain}: only their sum is calibrated. "
-        "Their shares are estimates, and lambda weighs them by what predicts the errors best.",
-        "Any of the numbers above, if rows of this report took part in the fit.",
-    ]
+def cannot_tell(what: str) -> str:
+    """The answer in one sentence, about the intervals or the sets.
+
+    >>> cannot_tell("intervals")
+    'These rows cannot tell whether the intervals hold: the model has seen them.'
+    """
+    return f"These rows cannot tell whether the {what} hold: the model has seen them."

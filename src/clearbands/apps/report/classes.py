@@ -6,27 +6,32 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import _num_samples
 
-from clearbands.apps.report import Report, seen, template, versions
-from clearbands.apps.report.class_facts import ClassFacts, gather_classes
-from clearbands.apps.report.coverage import Tile, Track, Whisker, whisker
+from clearbands.apps.report import Report, render
+from clearbands.apps.report.answer import cannot_tell, warning
+from clearbands.apps.report.coverage import Tile, Track, whisker
+from clearbands.apps.report.rows import MOST_VALUES, widest_rows
+from clearbands.apps.report.widths import Layers, layers_of
 from clearbands.calibration.guarantee import Guarantee
-from clearbands.prediction import glossary
+from clearbands.diagnostics.class_metrics import bins_of, evaluate_classes
+from clearbands.diagnostics.coverage import Cell, Range, chance_range, make_cell
+from clearbands.diagnostics.diagnose import FEWEST_ROWS
+from clearbands.prediction.class_uncertainty import ClassUncertainty
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
-from clearbands.rows import display
 from clearbands.rows.display import count, level, number, percent
 from clearbands.rows.typed import TableLike
+from clearbands.tables.columns import Column, columns_of
 
 if TYPE_CHECKING:
     from clearbands.classifier import ClearClassifier
 
 MOST_CLASSES = 20  # in the table of confusions
-MOST_ROWS = 8
-MOST_VALUES = 4
 CONTENTS = {
     "probabilities": "How good the probabilities are",
     "confusion": "Which classes are taken for which",
@@ -37,6 +42,129 @@ CONTENTS = {
     "promise": "What is guaranteed and what is not",
     "reproduce": "How to reproduce it",
 }
+N_BINS = 5  # of the sureness, that are shown
+
+
+@dataclass(frozen=True)
+class SurenessBin:
+    """Rows whose likeliest class is about as probable."""
+
+    low: float
+    high: float
+    n: int
+    said: float  # the mean probability
+    right: Cell  # how often it was the true class
+
+
+@dataclass(frozen=True)
+class ClassFacts:
+    """One fitted classifier on rows that it has not seen, at the level of its sets."""
+
+    model: ClearClassifier
+    names: list[str]
+    y: np.ndarray  # (n,): positions of the classes
+    probabilities: np.ndarray  # (n, classes)
+    sets: np.ndarray  # (n, classes) booleans
+    entropies: ClassUncertainty
+    columns: tuple[Column, ...]
+    target: str = "the target"
+    by: np.ndarray | None = None
+
+    @property
+    def level(self) -> float:
+        return float(self.model.confidence_level)
+
+    @cached_property
+    def scores(self) -> dict[str, float]:
+        return evaluate_classes(self.y, self.probabilities, self.sets)
+
+    @cached_property
+    def scores_of_shares(self) -> dict[str, float]:
+        """Of the shares of the classes among these very rows, said of every row."""
+        shares = np.bincount(self.y, minlength=len(self.names)) / len(self.y)
+        return evaluate_classes(self.y, np.tile(shares, (len(self.y), 1)))
+
+    @cached_property
+    def inside(self) -> np.ndarray:
+        """(n,) booleans: whether the true class is in the set."""
+        return self.sets[np.arange(len(self.y)), self.y]
+
+    @cached_property
+    def likeliest(self) -> np.ndarray:
+        return self.probabilities.argmax(axis=1)
+
+    @cached_property
+    def coverage(self) -> Cell:
+        return make_cell("all", "all rows", self.inside)
+
+    @cached_property
+    def chance(self) -> Range:
+        """Between which shares the coverage falls by chance alone."""
+        return chance_range(len(self.y), self.level, self.model.n_calibration_)
+
+    @property
+    def is_short(self) -> bool:
+        return self.coverage.coverage < self.chance.low
+
+    @property
+    def is_generous(self) -> bool:
+        """More than chance: sets take whole classes, and one class may be enough for more rows."""
+        return self.coverage.coverage > self.chance.high
+
+    @property
+    def epistemic_share(self) -> float:
+        return self.entropies.mean_share
+
+    @property
+    def leans_epistemic(self) -> np.ndarray:
+        """(n,) booleans: a larger share of ignorance than all bits have together."""
+        share = self.epistemic_share
+        return (self.entropies.epistemic > share * self.entropies.total) | (share == 1)
+
+    def others_in_set(self, row: int) -> str:
+        """The names of the classes in the set of a row, but for the likeliest."""
+        inside = np.flatnonzero(self.sets[row])
+        return ", ".join(self.names[k] for k in inside if k != self.likeliest[row]) or "–"
+
+    def cells(self) -> dict[str, list[Cell]]:
+        """Coverage by part of the rows."""
+        sizes = self.sets.sum(axis=1)
+        parts = {
+            "All rows": [make_cell("all", "All", self.inside)],
+            "True class": self._by(np.array(self.names)[self.y]),
+            "Likeliest class": self._by(np.array(self.names)[self.likeliest]),
+            "Classes in the set": self._by(sizes),
+        }
+        if self.by is not None:
+            parts["Group"] = self._by(self.by.astype(str))
+        return {name: cells for name, cells in parts.items() if cells}
+
+    def _by(self, labels: np.ndarray) -> list[Cell]:
+        return [
+            make_cell("part", str(label), self.inside[labels == label])
+            for label in np.unique(labels)
+        ]
+
+    def sureness(self) -> list[SurenessBin]:
+        """Whether what is said to be so probable is so frequent, bin by bin."""
+        top = self.probabilities.max(axis=1)
+        is_right = self.likeliest == self.y
+        number = bins_of(top, N_BINS)
+        return [
+            SurenessBin(
+                k / N_BINS,
+                (k + 1) / N_BINS,
+                int((number == k).sum()),
+                float(top[number == k].mean()),
+                make_cell("sureness", "", is_right[number == k]),
+            )
+            for k in np.unique(number).tolist()
+        ]
+
+    def confusion(self) -> np.ndarray:
+        """(classes, classes): rows by true and by likeliest class."""
+        n = len(self.names)
+        return np.bincount(self.y * n + self.likeliest, minlength=n * n).reshape(n, n)
 
 
 def make_class_report(
@@ -51,40 +179,68 @@ def make_class_report(
 ) -> Report:
     """See `ClearClassifier.report`. `origin` says where model and rows came from, and `n_seen` how
     many of the rows were in the fit."""
-    page = template("classes.html")
     facts = gather_classes(model, X, y, target=target, by=by)
-    told = _page(facts, dict(origin or {}))
-    warning = seen.warning(n_seen, facts.coverage.n)
-    verdict = seen.verdict("sets") if warning else told["verdict"]
-    return Report(page.render(**told | {"warning": warning, "verdict": verdict}))
-
-
-def _page(facts: ClassFacts, origin: dict[str, str]) -> dict[str, Any]:
-    """Everything the template needs."""
     confusion = facts.confusion() if len(facts.names) <= MOST_CLASSES else None
-    left_out = {"confusion": confusion is None, "models": not facts.model.leaderboard_}
-    return {
-        "facts": facts,
-        "words": display,
-        "glossary": glossary,
-        "contents": {k: v for k, v in CONTENTS.items() if not left_out.get(k, False)},
-        "verdict": _verdict(facts),
-        "answer": _answer(facts),
-        "tile": _tile(facts),
-        "confusion": confusion,
-        "sureness": facts.sureness(),
-        "layers": _layers(facts),
-        "coverage": _whiskers(facts),
-        "losses": _losses(facts),
-        "columns": facts.columns[:MOST_VALUES],
-        "most_epistemic": _rows(facts, facts.entropies.epistemic, facts.leans_epistemic),
-        "most_aleatoric": _rows(facts, facts.entropies.aleatoric, ~facts.leans_epistemic),
-        "held": _held(facts),
-        "not_held": _not_held(facts),
-        "origin": origin,
-        "versions": versions(),
-        "made": dt.date.today().isoformat(),
-    }
+    left_out = {"confusion": confusion is None, "models": not model.leaderboard_}
+    seen = warning(n_seen, facts.coverage.n)
+    parts = facts.cells()
+    track = Track.around([cell for cells in parts.values() for cell in cells], facts.level)
+    return render(
+        "classes.html",
+        origin,
+        facts=facts,
+        title=f"Classes of {facts.target}",
+        over=f"{level(facts.level)} sets of classes for {facts.target} · {count(len(facts.y))} · "
+        f"{dt.date.today().isoformat()}",
+        contents={k: v for k, v in CONTENTS.items() if not left_out.get(k, False)},
+        warning=seen,
+        verdict=cannot_tell("sets") if seen else _verdict(facts),
+        lead=" ".join(_answer(facts)),
+        tile=Tile.of(facts.coverage.coverage, facts.level, facts.chance),
+        confusion=confusion,
+        sureness=facts.sureness(),
+        layers=_layers(facts),
+        coverage={
+            name: [whisker(cell, cell.label, facts.level, track) for cell in cells]
+            for name, cells in parts.items()
+        },
+        columns=facts.columns[:MOST_VALUES],
+        most_epistemic=widest_rows(facts.entropies.epistemic, facts.leans_epistemic),
+        most_aleatoric=widest_rows(facts.entropies.aleatoric, ~facts.leans_epistemic),
+        guarantee=Guarantee.in_text(model.guarantee_).name,
+        chosen="c1 and c2",
+        script=False,
+    )
+
+
+def gather_classes(
+    model: ClearClassifier,
+    X: TableLike,
+    y: ArrayLike,
+    *,
+    target: str,
+    by: ArrayLike | None = None,
+) -> ClassFacts:
+    """Predict the rows and compare them with their classes."""
+    from clearbands.rows.class_labels import check_labels
+
+    labels = check_labels(y, _num_samples(X))
+    if len(labels) < FEWEST_ROWS:
+        raise ValueError(
+            f"A report needs at least {FEWEST_ROWS} rows, got {len(labels)}: give more."
+        )
+    answers = model.answers(X)
+    return ClassFacts(
+        model,
+        [str(name) for name in model.classes_.tolist()],
+        model.positions(labels),
+        answers.probabilities,
+        answers.sets(model.confidence_level),
+        answers.entropies,
+        tuple(columns_of(X)),
+        target,
+        None if by is None else np.asarray(by),
+    )
 
 
 def _verdict(facts: ClassFacts) -> str:
@@ -97,16 +253,16 @@ def _verdict(facts: ClassFacts) -> str:
 
 def _answer(facts: ClassFacts) -> list[str]:
     cell, scores = facts.coverage, facts.scores
-    said = [
+    sentences = [
         f"{cell.n_covered:,} of {cell.n:,} true classes are in their {level(facts.level)} sets, "
         f"which hold {number(scores['set_size'])} of {len(facts.names)} classes on average.",
         f"The likeliest class is right in {percent(scores['accuracy'], 1)} of the rows.",
     ]
     if facts.is_short:
-        said.append("Calibrate the model again on rows like these before you rely on them.")
+        sentences.append("Calibrate the model again on rows like these before you rely on them.")
     if facts.is_generous and scores["set_size"] == 1:
-        said.append("No set can be smaller than one class.")
-    return [*said, _what_dominates(facts)]
+        sentences.append("No set can be smaller than one class.")
+    return [*sentences, _what_dominates(facts)]
 
 
 def _what_dominates(facts: ClassFacts) -> str:
@@ -124,141 +280,13 @@ def _what_dominates(facts: ClassFacts) -> str:
     )
 
 
-def _tile(facts: ClassFacts) -> Tile:
-    return Tile.of(facts.coverage.coverage, facts.level, facts.chance)
-
-
-def _whiskers(facts: ClassFacts) -> dict[str, list[Whisker]]:
-    parts = facts.cells()
-    track = Track.around([cell for cells in parts.values() for cell in cells], facts.level)
-    return {
-        name: [whisker(cell, cell.label, facts.level, track) for cell in cells]
-        for name, cells in parts.items()
-    }
-
-
-@dataclass(frozen=True)
-class Layer:
-    """Mean entropies of some rows, as parts of a bar."""
-
-    label: str
-    n: int
-    aleatoric: float  # percent of the longest bar
-    epistemic: float
-    bits: str
-    share: str
-
-
-def _layers(facts: ClassFacts) -> list[Layer]:
-    """By true class."""
+def _layers(facts: ClassFacts) -> list[Layers]:
+    """Mean entropies by true class, as parts of a bar."""
     parts = facts.entropies
     rows_of = {name: facts.y == k for k, name in enumerate(facts.names) if (facts.y == k).any()}
-    longest = max(parts.total[rows].mean() for rows in rows_of.values()) or 1.0
-    found = []
-    for name, rows in rows_of.items():
-        total, noise = parts.total[rows].mean(), parts.aleatoric[rows].mean()
-        found.append(
-            Layer(
-                name,
-                int(rows.sum()),
-                round(100 * noise / longest, 2),
-                round(100 * (total - noise) / longest, 2),
-                number(total),
-                percent((total - noise) / total) if total > 0 else "–",
-            )
-        )
-    return found
-
-
-@dataclass(frozen=True)
-class Loss:
-    """A model that competed."""
-
-    name: str
-    loss: str
-    length: float
-    kept: bool
-
-
-def _losses(facts: ClassFacts) -> list[Loss]:
-    board = facts.model.leaderboard_
-    worst = max(board.values(), default=1.0) or 1.0
+    longest = max(float(parts.total[rows].mean()) for rows in rows_of.values()) or 1.0
+    both = np.column_stack([parts.aleatoric, parts.epistemic])
     return [
-        Loss(name, number(loss), round(100 * loss / worst, 1), name in facts.model.models_)
-        for name, loss in board.items()
-    ]
-
-
-@dataclass(frozen=True)
-class RowWords:
-    """One row of a short list."""
-
-    number: str
-    values: list[str]
-    likeliest: str
-    probability: str
-    others: str  # of the set
-    truth: str
-    is_outside: bool
-    bits: str
-
-
-def _rows(facts: ClassFacts, bits: np.ndarray, among: np.ndarray) -> list[RowWords]:
-    """Those among some with the most bits of one kind, and at least some."""
-    bits = np.where(among, bits, 0.0)
-    order = np.argsort(-bits, kind="stable")[:MOST_ROWS]
-    return [_row(facts, int(row), bits[row]) for row in order if bits[row] > 0]
-
-
-def _row(facts: ClassFacts, row: int, bits: float) -> RowWords:
-    top = facts.likeliest[row]
-    others = np.flatnonzero(facts.sets[row])
-    return RowWords(
-        f"{row + 1:,}",
-        [c.in_words(c.values[row]) for c in facts.columns[:MOST_VALUES]],
-        facts.names[top],
-        percent(facts.probabilities[row, top]),
-        ", ".join(facts.names[k] for k in others if k != top) or "–",
-        facts.names[facts.y[row]],
-        not facts.inside[row],
-        number(bits),
-    )
-
-
-def _held(facts: ClassFacts) -> list[str]:
-    asked, rows = level(facts.level), count(facts.model.n_calibration_, "calibration row")
-    ending = "" if facts.model.members is None else ", if no member was trained on these"
-    if facts.model.guarantee_ == Guarantee.COPIES:
-        return [
-            "Nothing: rows that calibrated seem to be copies of rows that trained. Fit the model "
-            "again without the copies."
-        ]
-    if facts.model.calibration_ == "conformal":
-        return [
-            f"The true class of a new row that is drawn like the {rows} is in its set with a "
-            f"probability of at least {asked}, averaged over calibration sets and rows{ending}. "
-            "This holds for any number of rows and any quality of the members: c1 and c2 were "
-            "chosen on other rows."
-        ]
-    by_whom = (
-        "every row was judged by members that did not see it"
-        if facts.model.calibration_ == "cross"
-        else "the same rows chose c1, c2 and the threshold of the sets"
-    )
-    return [
-        f"The true class of a new row that is drawn like the {rows} is in its set with a "
-        f"probability close to {asked}: {by_whom}{ending}. Nothing is guaranteed in finite "
-        'samples; calibration="conformal" gives that guarantee.'
-    ]
-
-
-def _not_held(facts: ClassFacts) -> list[str]:
-    return [
-        f"{level(facts.level)} for every class, group or single row: the promise is an average "
-        "over rows. A rare class may be covered less often.",
-        "Anything for rows that come from elsewhere than the calibration rows, or for classes "
-        "that no training row had.",
-        f"The split into {ALEATORIC.plain} and {EPISTEMIC.plain}: only the probabilities are "
-        "calibrated. Their parts are estimates, and c2 weighs disagreement by what predicts best.",
-        "Any of the numbers above, if rows of this report took part in the fit.",
+        layers_of(name, int(rows.sum()), both[rows].mean(axis=0), longest)
+        for name, rows in rows_of.items()
     ]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping
 
 import numpy as np
 
-from clearbands.apps.report import Report, seen, template, versions
+from clearbands.apps.report import Report, render
+from clearbands.apps.report.answer import COME_LATER, cannot_tell, warning
 from clearbands.apps.report.plot import SIZE, Mark, Plot, Scale, Spot, Tick, line
 from clearbands.apps.report.watch import Watched
-from clearbands.prediction import glossary
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
-from clearbands.rows import display
-from clearbands.rows.display import level, number, percent
+from clearbands.rows.display import count, level, number, percent
 from clearbands.rows.time_order import show_time
 
 DRIFTED = 0.25
@@ -31,31 +29,28 @@ def make_monitor(
     """The page; `origin` says where model and rows came from, line by line, and `n_seen` how many
     of the rows took part in the fit.
     """
-    worst = watched.worst
-    warning = seen.warning(n_seen, watched.n_rows, seen.COME_LATER)
-    return Report(
-        template("monitor.html").render(
-            words=display,
-            glossary=glossary,
-            watched=watched,
-            target=target,
-            unit=unit,
-            warning=warning,
-            verdict=seen.verdict("intervals") if warning else verdict(watched),
-            worst=f"{_moment(watched, _first(watched, worst))} to "
-            f"{_moment(watched, int(watched.ends[worst]))}",
-            since=_moment(watched, 0),
-            until=_moment(watched, watched.n_rows - 1),
-            plots={
-                "coverage": coverage(watched),
-                "widths": widths(watched, unit),
-                "strange": strange(watched),
-                "drift": drift(watched),
-            },
-            origin=dict(origin or {}),
-            versions=versions(),
-            made=dt.date.today().isoformat(),
-        )
+    worst, rows = watched.worst, count(watched.n_rows)
+    seen = warning(n_seen, watched.n_rows, COME_LATER)
+    return render(
+        "monitor.html",
+        origin,
+        watched=watched,
+        facts=None,
+        title=f"{target} as time goes on",
+        over=f"{level(watched.level)} intervals for {target} · {rows} · {_moment(watched, 0)} to "
+        f"{_moment(watched, watched.n_rows - 1)}",
+        warning=seen,
+        verdict=cannot_tell("intervals") if seen else verdict(watched),
+        lead=watched.advice or ("" if seen else "Nothing in these rows asks for another fit."),
+        worst=f"{_moment(watched, _first(watched, worst))} to "
+        f"{_moment(watched, int(watched.ends[worst]))}",
+        plots={
+            "coverage": coverage(watched),
+            "widths": widths(watched, unit),
+            "strange": strange(watched),
+            "drift": drift(watched),
+        },
+        script=True,
     )
 
 
@@ -74,7 +69,7 @@ def coverage(watched: Watched) -> Plot:
     low = min(float(values.min()) for values in lines.values())
     y = Scale(max(0.0, min(low, watched.level) - 0.05), 1.02)
     marks = [Mark("equal", line([(0, y.down(watched.level)), (SIZE, y.down(watched.level))]))]
-    said = (
+    words = (
         f"the fit {percent(fit, 1)}\nupdated {percent(kept, 1)}"
         for fit, kept in zip(watched.coverage, watched.updated, strict=True)
     )
@@ -86,7 +81,7 @@ def coverage(watched: Watched) -> Plot:
         marks,
         lines,
         y,
-        list(said),
+        list(words),
         {
             "line": "By the intervals of the fit",
             "less-line": "With updates, row by row",
@@ -112,7 +107,7 @@ def widths(watched: Watched, unit: str) -> Plot | None:
         Mark(EPISTEMIC.name, layer(watched.aleatoric, both)),
         Mark(ALEATORIC.name, layer(np.zeros(len(both)), watched.aleatoric)),
     ]
-    said = [
+    words = [
         f"width {number(noise + ignorance)}\n{percent(ignorance / (noise + ignorance or 1))} of it "
         f"{EPISTEMIC.plain}"
         for noise, ignorance in zip(
@@ -127,7 +122,7 @@ def widths(watched: Watched, unit: str) -> Plot | None:
         marks,
         {},
         y,
-        said,
+        words,
         {ALEATORIC.name: ALEATORIC.label, EPISTEMIC.name: EPISTEMIC.label},
         heights=both,
     )
@@ -137,7 +132,7 @@ def strange(watched: Watched) -> Plot | None:
     if watched.strange is None:
         return None
     y = Scale(-0.02, max(0.25, 1.1 * float(watched.strange.max())))
-    said = [f"{percent(share, 1)} unfamiliar" for share in watched.strange.tolist()]
+    words = [f"{percent(share, 1)} unfamiliar" for share in watched.strange.tolist()]
     return _plot(
         watched,
         "strange",
@@ -146,14 +141,14 @@ def strange(watched: Watched) -> Plot | None:
         [Mark("equal", line([(0, y.down(0.05)), (SIZE, y.down(0.05))]))],
         {"line": watched.strange},
         y,
-        said,
+        words,
         {"line": "Rows unlike those of the fit", "equal": "Of ordinary rows: 5 %"},
     )
 
 
 def drift(watched: Watched) -> Plot:
     y = Scale(-0.02, max(1.5 * DRIFTED, 1.1 * float(watched.drift.max())))
-    said = [f"index {number(index)}" for index in watched.drift.tolist()]
+    words = [f"index {number(index)}" for index in watched.drift.tolist()]
     return _plot(
         watched,
         "drift",
@@ -162,7 +157,7 @@ def drift(watched: Watched) -> Plot:
         [Mark("equal", line([(0, y.down(DRIFTED)), (SIZE, y.down(DRIFTED))]))],
         {"line": watched.drift},
         y,
-        said,
+        words,
         {"line": "Drift of the errors", "equal": f"From {DRIFTED:g} on: a shift"},
     )
 
@@ -175,7 +170,7 @@ def _plot(
     marks: list[Mark],
     lines: Mapping[str, np.ndarray],
     y: Scale,
-    said: list[str],
+    words: list[str],
     keys: dict[str, str],
     heights: np.ndarray | None = None,
 ) -> Plot:
@@ -186,7 +181,7 @@ def _plot(
     at = next(iter(lines.values())) if heights is None else heights
     spots = [
         Spot(x(end), y.down(height), f"{_moment(watched, end)}\n{text}", 0, SIZE)
-        for end, height, text in zip(ends, at.tolist(), said, strict=True)
+        for end, height, text in zip(ends, at.tolist(), words, strict=True)
     ]
     ticks = [Tick(x(end) / 10, _moment(watched, end, short=True)) for end in _few(ends)]
     return Plot(name, says, _axis(watched), y_label, marks, ticks, y.heights, spots, keys=keys)

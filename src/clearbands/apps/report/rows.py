@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +9,7 @@ import numpy as np
 from clearbands.apps.report.facts import Facts
 from clearbands.prediction.familiarity import ORDINARY
 from clearbands.prediction.glossary import PARTS
-from clearbands.rows.display import count, number, percent
+from clearbands.rows.display import count, percent
 from clearbands.tables.columns import Column
 
 MOST_ROWS = 8
@@ -20,26 +18,12 @@ MOST_LISTED = 5000
 MEASURED_KINDS = ("number", "duration")  # whose values sort and filter as numbers
 
 
-@dataclass(frozen=True)
-class RowWords:
-    """One row of a short list."""
-
-    number: str
-    values: Sequence[str]  # of the most important features
-    prediction: str
-    interval: str
-    truth: str
-    is_outside: bool
-    width: str
-    share: str
-
-
-def most_epistemic(facts: Facts) -> list[RowWords]:
+def most_epistemic(facts: Facts) -> list[int]:
     """The largest epistemic widths among rows whose epistemic share exceeds that of all rows."""
     return _widest(facts, 1, _leans_epistemic(facts))
 
 
-def most_aleatoric(facts: Facts) -> list[RowWords]:
+def most_aleatoric(facts: Facts) -> list[int]:
     """The largest aleatoric widths among all others: no row is in both lists."""
     return _widest(facts, 0, ~_leans_epistemic(facts))
 
@@ -49,24 +33,15 @@ def _leans_epistemic(facts: Facts) -> np.ndarray:
     return (facts.epistemic_shares > facts.epistemic_share) | (facts.epistemic_share == 1)
 
 
-def _widest(facts: Facts, part: int, among: np.ndarray) -> list[RowWords]:
-    widths = np.where(among, facts.widths[:, part], 0.0)
+def _widest(facts: Facts, part: int, among: np.ndarray) -> list[int]:
+    return widest_rows(facts.widths[:, part], among)
+
+
+def widest_rows(widths: np.ndarray, among: np.ndarray) -> list[int]:
+    """The numbers of the rows with the largest widths among some, where they have any."""
+    widths = np.where(among, widths, 0.0)
     order = np.argsort(-widths, kind="stable")[:MOST_ROWS]
-    return [_row(facts, row, part) for row in order if widths[row] > 0]
-
-
-def _row(facts: Facts, row: int, part: int) -> RowWords:
-    low, high = facts.interval[row]
-    return RowWords(
-        f"{row + 1:,}",
-        [c.in_words(c.values[row]) for c in facts.important_columns(MOST_VALUES)],
-        number(facts.parts.center[row]),
-        f"{number(low)} to {number(high)}",
-        number(facts.y[row]),
-        not facts.inside[row],
-        number(facts.widths[row, part]),
-        percent(facts.epistemic_shares[row]),
-    )
+    return [row for row in order.tolist() if widths[row] > 0]
 
 
 def unfamiliar(facts: Facts) -> str:

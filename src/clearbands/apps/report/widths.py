@@ -24,7 +24,7 @@ class Layers:
 
     label: str
     n: int
-    width: str
+    total: str
     share: str
     aleatoric: float  # percent of the longest bar
     epistemic: float
@@ -64,12 +64,12 @@ def panels(facts: Facts) -> list[Panel]:
     ]
     longest = max((float(mean.sum()) for bins in means for _, _, mean in bins), default=0) or 1.0
     return [
-        Panel(name, [_layers(*each, longest) for each in bins])
+        Panel(name, [layers_of(*each, longest) for each in bins])
         for (name, _), bins in zip(divided, means, strict=True)
     ]
 
 
-def _layers(label: str, n: int, mean: np.ndarray, longest: float) -> Layers:
+def layers_of(label: str, n: int, mean: np.ndarray, longest: float) -> Layers:
     aleatoric, epistemic = mean.tolist()
     total = aleatoric + epistemic
     share = percent(epistemic / total) if total > 0 else "–"
