@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 
-from clearbands.prediction.curve_posterior import extrapolate
+from clearbands.prediction.curve_posterior import PRIOR, CurveMeans, extrapolate, log_weights
 
 SIZES = np.array([1000.0, 2000, 4000, 8000])
 
 
-def posterior(errors, *, error=None, rows=10_000, precision=0.01):
+def posterior(errors, *, error=None, rows=10_000, precision=0.01, **more):
     errors = np.asarray(errors, float)
     error = errors[-1] if error is None else error
     covariance = np.diag((precision * errors) ** 2)
-    return extrapolate(SIZES, errors, covariance, rows=rows, error=error, n_columns=8)
+    means = CurveMeans(SIZES, errors, covariance, **more)
+    return extrapolate(means, rows=rows, error=error, n_columns=8)
 
 
 def curve(floor, steep, rate, rows=SIZES):
@@ -64,3 +65,32 @@ def test_fewer_rows_know_less():
     sure, unsure = (posterior(np.ones(4), precision=each) for each in (0.002, 0.2))
     spans = [found.shares().high - found.shares().low for found in (sure, unsure)]
     assert spans[0] < spans[1]
+
+
+def test_what_two_fits_differ_by_is_ignorance():
+    errors = curve(1, 200, 0.7)
+    known = {"difference_covariance": 1e-6 * np.eye(3)}
+    shares = [
+        posterior(errors, differences=part * errors[:3], **known).shares().middle
+        for part in (0.05, 0.2, 0.5)
+    ]
+    assert shares[0] < shares[1] < shares[2]
+
+
+def test_where_rows_with_the_same_x_differ_as_much_as_errors_all_is_noise():
+    errors = curve(0, 1, 0.3)
+    unknown = posterior(errors).shares()
+    for noise in (0.6, 0.95):
+        known = posterior(errors, noise=(np.log(noise), 0.02**2)).shares()
+        assert known.middle == pytest.approx(1 - noise, abs=0.05)
+        assert known.high - known.low < 0.7 * (unknown.high - unknown.low)
+
+
+def test_several_curves_at_once_are_the_same_as_one_after_another():
+    flat, steep = curve(1, 20, 0.7), curve(1, 2000, 0.7)
+    covariance = 1e-4 * np.eye(4)
+    ones = [CurveMeans(SIZES, errors, covariance) for errors in (flat, steep)]
+    both = CurveMeans(np.stack([SIZES] * 2), np.stack([flat, steep]), np.stack([covariance] * 2))
+    found = log_weights(both, np.array([8.0, 3.0]), PRIOR)
+    for weights, means, n_columns in zip(found, ones, (8.0, 3.0), strict=True):
+        assert weights == pytest.approx(log_weights(means, np.asarray(n_columns), PRIOR))

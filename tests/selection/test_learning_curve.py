@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
+from clearbands.prediction.curve_posterior import NO_NOISE_SEEN
 from clearbands.rows.split import Rows
-from clearbands.selection.learning_curve import SHARES, _tasks, _tasks_in_time, measure_curve
+from clearbands.selection.learning_curve import (
+    SHARES,
+    _noise_of_repeats,
+    _tasks,
+    _tasks_in_time,
+    measure_curve,
+)
 
 
 def rows(n=80, **labels):
@@ -20,7 +27,28 @@ def test_errors_fall_where_there_is_something_to_learn():
     assert np.isfinite(found.errors).all()
     means = found.mean_absolute()
     assert means[0] > 1.5 * means[-1]
-    assert (np.linalg.eigvalsh(found.covariance()) > 0).all()
+    assert (np.linalg.eigvalsh(found.means().covariance) > 0).all()
+
+
+def test_two_fits_differ_by_less_than_they_are_wrong_and_less_with_more_rows():
+    means = measure_curve(rows(300), np.random.RandomState(0), n_jobs=1).means()
+    assert means.differences.shape == (3,)
+    assert (means.differences < 2 * means.errors[:3]).all()
+    assert means.differences[-1] < means.differences[0]
+
+
+def test_rows_with_the_same_x_tell_noise():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.uniform(size=(100, 3)), 3, axis=0)
+    f, noise = 10 * rng.normal(size=100).repeat(3), rng.normal(size=300)
+    errors = np.full(300, 2.0)
+    ratio, variance = _noise_of_repeats(Rows(X, f + noise), errors)
+    # Of a standard normal distribution the mean absolute value is the root of 2 over pi.
+    assert np.exp(ratio) == pytest.approx(np.sqrt(2 / np.pi) / 2, rel=0.1)
+    assert variance < 0.1**2
+    nothing = _noise_of_repeats(Rows(X[::3], f[::3]), errors[::3])
+    assert nothing == NO_NOISE_SEEN
+    assert _noise_of_repeats(Rows(X, f + noise, groups=np.arange(300)), errors) == nothing
 
 
 def test_the_number_of_threads_changes_nothing():

@@ -1,11 +1,12 @@
-"""Where a learning curve goes: what is likely of it, given its beginning and curves of real tables.
+"""Where a learning curve goes: what is likely of it, given its beginning and other curves.
 
 Squared errors of a search that trains on m rows are taken to follow
 
-    floor * (1 + (half / (m + delay)) ** rate)
+    noise * (1 + level * ((128 + delay) / (m + delay)) ** rate)
 
-in which `floor` is noise, and `half` the number of rows at which noise and ignorance are equal. A
-curve with a `delay` bends down before it bends up: nobody who has few rows finds such structure.
+A curve with a `delay` bends down before it bends up: nobody who has few rows finds such structure.
+What is added to noise is bias or chance. Chance is known: two searches that train on other rows
+differ by it. Where rows have the same x, noise is known as well.
 """
 
 from __future__ import annotations
@@ -14,43 +15,70 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
+
+NO_NOISE_SEEN = 0.0, np.inf
 
 
 class CurvePrior(NamedTuple):
-    """How curves of real tables go; fitted by `python -m experiments.why.prior`."""
+    """How curves of other tables go; fitted by `python -m experiments.why.prior`."""
 
-    half: float  # mean of the binary logarithm of `half`, for a table of one column
-    half_by_columns: float  # what it rises by when columns double
-    half_spread: float
+    level: float  # mean of the binary logarithm of `level`, for a table of one column
+    level_by_columns: float  # what it rises by when columns double
+    level_spread: float
     rate: float  # mean of the natural logarithm of `rate`
     rate_spread: float
     delayed: float  # the share of curves with a delay
     scatter: float  # of the logarithm of an error around its curve, however many rows train
     scatter_by_rows: float  # and what is added to its square, divided by the rows
+    chance: float  # mean of the logarithm of the part of squared ignorance that chance is
+    chance_spread: float
+    chance_scatter: float  # of the logarithm of squared chance at one size
+    chance_scatter_by_rows: float
     better_spread: float  # of the logarithm of what the model has left to learn, against the search
     worse_spread: float  # the same where it has more left: the search may have found another center
 
 
 PRIOR = CurvePrior(
-    half=3.8,
-    half_by_columns=0.28,
-    half_spread=2.9,
-    rate=-0.24,
-    rate_spread=0.4,
-    delayed=0.47,
-    scatter=0.0275,
-    scatter_by_rows=0.96,
-    better_spread=0.4,
-    worse_spread=1.0,
+    level=-3.06,
+    level_by_columns=0.27,
+    level_spread=2.72,
+    rate=-0.19,
+    rate_spread=0.353,
+    delayed=0.27,
+    scatter=0.026,
+    scatter_by_rows=1.55,
+    chance=-0.91,
+    chance_spread=0.91,
+    chance_scatter=0.186,
+    chance_scatter_by_rows=1.32,
+    better_spread=0.244,
+    worse_spread=0.59,
 )
-"""Of 105 beginnings of curves of 46 real and 8 simulated tables."""
 
-HALVES = np.arange(-8.0, 26.1, 1.0)  # binary logarithms
-RATES = np.exp(np.linspace(np.log(0.15), np.log(2.0), 12))
+LEVELS = np.arange(-9.0, 9.1, 0.6)  # binary logarithms
+RATES = np.exp(np.linspace(np.log(0.15), np.log(2.0), 9))
 DELAYS = np.array([0.0, 2.0**6, 2.0**8, 2.0**10])
+REFERENCE_ROWS = 128.0
+LEAST_CHANCE = 1e-4  # of a squared error; members of less all predict the same
 LEAST_LEFT = 0.03  # of what the search has left to learn, that the model has at least
 RANGE = 0.1, 0.9
 N_DRAWS = 400
+
+
+class CurveMeans(NamedTuple):
+    """What is measured of a curve: means over rows, and how sure they are.
+
+    Of several curves at once all arrays have one more axis, the first.
+    """
+
+    sizes: np.ndarray  # (s,): training rows, rising
+    errors: np.ndarray  # (s,): mean absolute errors
+    covariance: np.ndarray  # (s, s): of these means over rows
+    differences: np.ndarray | None = None  # (s - 1,): mean absolute ones of two fits on other rows
+    difference_covariance: np.ndarray | None = None  # (s - 1, s - 1)
+    noise: tuple[float, float] = NO_NOISE_SEEN
+    """Where x repeats: the logarithm of noise over the error at the largest size; its variance."""
 
 
 class Likely(NamedTuple):
@@ -66,10 +94,10 @@ class CurvePosterior:
     """Curves that are likely, each as likely as the others."""
 
     noise: np.ndarray  # (d,), rising: noise over the present error, both as errors, not squares
-    half: np.ndarray  # (d,)
-    rate: np.ndarray
-    delay: np.ndarray
+    rate: np.ndarray  # (d,)
+    delay: np.ndarray  # (d,)
     rows: float  # that train now
+    scatter: float = 0.0  # of the logarithm of what comes, around its curve
 
     def shares(self) -> Likely:
         """The share of ignorance in the width."""
@@ -79,17 +107,17 @@ class CurvePosterior:
         """By what errors and widths are multiplied with so many times the rows, or without end."""
         if not np.isfinite(times):
             return _likely(self.noise)
-        left = self._left(times * self.rows) / self._left(self.rows)
-        return _likely(np.sqrt(self.noise**2 + (1 - self.noise**2) * left))
-
-    def _left(self, rows: float) -> np.ndarray:
-        return (self.half / (rows + self.delay)) ** self.rate
+        left = ((self.rows + self.delay) / (times * self.rows + self.delay)) ** self.rate
+        curves = np.sqrt(self.noise**2 + (1 - self.noise**2) * left)
+        chances = np.exp(self.scatter * ndtri((np.arange(9) + 0.5) / 9))
+        return _likely(curves)._replace(
+            low=float(np.quantile(np.outer(curves, chances), RANGE[0])),
+            high=float(np.quantile(np.outer(curves, chances), RANGE[1])),
+        )
 
 
 def extrapolate(
-    sizes: np.ndarray,
-    errors: np.ndarray,
-    covariance: np.ndarray,
+    means: CurveMeans,
     *,
     rows: float,
     error: float | None,
@@ -98,62 +126,135 @@ def extrapolate(
 ) -> CurvePosterior:
     """What is likely of the curve of a model that trains on so many `rows`.
 
-    `errors` (s,) are mean absolute errors of the search at training `sizes` (s,), rising, with the
-    `covariance` (s, s) of these means over rows; `error` is that of the model on the same rows, or
-    None where the search itself is meant.
+    `error` is the mean absolute error of the model on the rows of the curve, or None where the
+    search itself is meant.
 
     >>> sizes = np.array([30.0, 60, 120, 240])
-    >>> steep = extrapolate(
-    ...     sizes, sizes**-0.5, 1e-6 * np.eye(4), rows=300, error=300**-0.5, n_columns=5
-    ... )
+    >>> means = CurveMeans(sizes, sizes**-0.5, 1e-6 * np.eye(4))
+    >>> steep = extrapolate(means, rows=300, error=300**-0.5, n_columns=5)
     >>> steep.factors(10).middle < 0.6
     True
     """
-    half, rate, delay, log_prior = _grid(n_columns, prior)
-    expected = 0.5 * np.log1p((half / (sizes[:, None] + delay)) ** rate)  # (s, g)
-    difference = (expected - expected[-1])[:-1] - np.log(errors / errors[-1])[:-1, None]
-    logs = covariance / np.outer(errors, errors)
-    logs = logs + np.diag(prior.scatter**2 + prior.scatter_by_rows**2 / sizes)
-    contrast = np.column_stack([np.eye(len(sizes) - 1), -np.ones(len(sizes) - 1)])
-    precision = np.linalg.inv(contrast @ logs @ contrast.T)
-    log_weight = log_prior - 0.5 * np.einsum("ig,ij,jg->g", difference, precision, difference)
-    # In units of the squared error of the search at the largest size:
-    noise = 1 / (1 + (half / (sizes[-1] + delay)) ** rate)
-    now = noise * (1 + (half / (rows + delay)) ** rate)
-    if error is not None:
-        left, own = np.maximum(now - noise, 1e-12), (error / errors[-1]) ** 2
-        better = np.maximum((own - noise) / left, LEAST_LEFT)
-        now = noise + better * left
-        spread = np.where(better < 1, prior.better_spread, prior.worse_spread)
-        log_weight = log_weight - 0.5 * (np.log(better) / spread) ** 2
-        # Noise above the error of the model is as likely as it is that errors scatter so much.
-        log_weight = log_weight - 0.5 * (np.log(now / own) / (2 * prior.scatter)) ** 2
-    noise = np.sqrt(noise / now)
+    log_weight = log_weights(means, np.asarray(n_columns), prior)
+    own = None if error is None else np.asarray(error / means.errors[-1])
+    noise, log_fit = noise_now(means.sizes[-1], np.asarray(rows), own, prior)
+    log_weight = log_weight + log_fit
     some = _draw(np.exp(log_weight - log_weight.max()), noise)
-    return CurvePosterior(noise[some], half[some], rate[some], delay[some], float(rows))
+    _, rate, delay = grid()
+    scatter = np.sqrt(2) * prior.scatter  # of the errors of now and of then
+    return CurvePosterior(noise[some], rate[some], delay[some], float(rows), float(scatter))
+
+
+def grid() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(g,) each: the levels, rates and delays of the curves that are looked at."""
+    levels, rates, delays = np.meshgrid(2.0**LEVELS, RATES, DELAYS, indexing="ij")
+    return levels.ravel(), rates.ravel(), delays.ravel()
+
+
+def left_at(rows: np.ndarray) -> np.ndarray:
+    """(..., g): squared ignorance over squared noise of each curve, of a search on so many rows."""
+    level, rate, delay = grid()
+    rows = np.asarray(rows, float)[..., None]
+    return level * ((REFERENCE_ROWS + delay) / (rows + delay)) ** rate
+
+
+def log_weights(means: CurveMeans, n_columns: np.ndarray, prior: CurvePrior) -> np.ndarray:
+    """(..., g): how likely each curve is, up to a constant."""
+    left = left_at(means.sizes)  # (..., s, g)
+    return (
+        _log_prior(n_columns, prior)
+        + _fit_of_errors(means, left, prior)
+        + _fit_of_differences(means, left[..., :-1, :], prior)
+        + _fit_of_noise(means, left[..., -1, :])
+    )
+
+
+def _log_prior(n_columns: np.ndarray, prior: CurvePrior) -> np.ndarray:
+    level, rate, delay = grid()
+    middle = prior.level + prior.level_by_columns * np.log2(n_columns)
+    # Tails as of Student's t with three degrees of freedom: some tables have next to no noise.
+    away = (np.log2(level) - middle[..., None]) / prior.level_spread
+    log_prior = -2 * np.log1p(away**2 / 3)
+    log_prior = log_prior - 0.5 * ((np.log(rate) - prior.rate) / prior.rate_spread) ** 2
+    each_delay = prior.delayed / (len(DELAYS) - 1)
+    return log_prior + np.log(np.where(delay == 0, 1 - prior.delayed, each_delay))
+
+
+def _fit_of_errors(means: CurveMeans, left: np.ndarray, prior: CurvePrior) -> np.ndarray:
+    """Of the errors at smaller sizes, over that at the largest."""
+    expected = 0.5 * np.log1p(left)
+    logs = np.log(means.errors)
+    both = expected - logs[..., None]
+    scatter = prior.scatter**2 + prior.scatter_by_rows**2 / means.sizes
+    covariance = _of_logs(means.covariance, means.errors) + _diagonal(scatter)
+    n = means.sizes.shape[-1] - 1
+    contrast = np.column_stack([np.eye(n), -np.ones(n)])
+    return _log_normal(contrast @ both, contrast @ covariance @ contrast.T)
+
+
+def _fit_of_differences(
+    means: CurveMeans, left: np.ndarray, prior: CurvePrior
+) -> np.ndarray | float:
+    """Of what chance does at the smaller sizes, over the squared errors there."""
+    if means.differences is None or means.difference_covariance is None:
+        return 0.0
+    sizes, errors, differences = means.sizes[..., :-1], means.errors[..., :-1], means.differences
+    observed = np.log(np.maximum(differences**2 / 2 / errors**2, LEAST_CHANCE))
+    expected = prior.chance + np.log(left) - np.log1p(left)
+    scatter = prior.chance_scatter**2 + prior.chance_scatter_by_rows**2 / sizes
+    sure = np.maximum(differences, np.sqrt(2 * LEAST_CHANCE) * errors)
+    covariance = 4 * _of_logs(means.difference_covariance, sure) + _diagonal(scatter)
+    return _log_normal(expected - observed[..., None], covariance + prior.chance_spread**2)
+
+
+def _fit_of_noise(means: CurveMeans, left: np.ndarray) -> np.ndarray:
+    """Of the noise that is seen where x repeats."""
+    ratio, variance = means.noise
+    return -0.5 * (ratio + 0.5 * np.log1p(left)) ** 2 / variance
+
+
+def noise_now(
+    size: np.ndarray, rows: np.ndarray, own: np.ndarray | None, prior: CurvePrior
+) -> tuple[np.ndarray, np.ndarray]:
+    """(..., g) each: noise over the error now, and how well that fits to the error of the model.
+
+    `own` (...,) is that error over the one of the search at the largest `size`.
+    """
+    # In units of the squared error of the search at the largest size:
+    noise = 1 / (1 + left_at(size))
+    now = noise * (1 + left_at(rows))
+    if own is None:
+        return np.sqrt(noise / now), np.zeros(noise.shape)
+    left, square = np.maximum(now - noise, 1e-12), own[..., None] ** 2
+    better = np.maximum((square - noise) / left, LEAST_LEFT)
+    now = noise + better * left
+    spread = np.where(better < 1, prior.better_spread, prior.worse_spread)
+    # Noise above the error of the model is as likely as it is that errors scatter so much.
+    above = np.log(now / square) / (2 * prior.scatter)
+    return np.sqrt(noise / now), -0.5 * (np.log(better) / spread) ** 2 - 0.5 * above**2
+
+
+def _of_logs(covariance: np.ndarray, means: np.ndarray) -> np.ndarray:
+    return covariance / (means[..., :, None] * means[..., None, :])
+
+
+def _diagonal(values: np.ndarray) -> np.ndarray:
+    return values[..., None] * np.eye(values.shape[-1])
+
+
+def _log_normal(away: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """(..., g): of distances (..., k, g) from the mean, up to a constant."""
+    # Rows of the inverse root: the square of what they make of a distance.
+    root = np.linalg.inv(np.linalg.cholesky(covariance))
+    return -0.5 * np.square(root @ away).sum(axis=-2)
 
 
 def _draw(weights: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """(d,): numbers of curves in the order of their noise, at equal steps of what is likely."""
     order = np.argsort(noise, kind="stable")
     reached = np.cumsum(weights[order]) / weights.sum()
-    return order[np.searchsorted(reached, (np.arange(N_DRAWS) + 0.5) / N_DRAWS)]
-
-
-def _grid(
-    n_columns: int, prior: CurvePrior
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """`half`, `rate`, `delay` and the logarithm of the prior of each point (g,)."""
-    halves, rates, delays = (
-        each.ravel() for each in np.meshgrid(HALVES, RATES, DELAYS, indexing="ij")
-    )
-    middle = prior.half + prior.half_by_columns * np.log2(n_columns)
-    # Tails as of Student's t with three degrees of freedom: some tables have next to no noise.
-    log_prior = -2 * np.log1p(((halves - middle) / prior.half_spread) ** 2 / 3)
-    log_prior -= 0.5 * ((np.log(rates) - prior.rate) / prior.rate_spread) ** 2
-    each_delay = prior.delayed / (len(DELAYS) - 1)
-    log_prior += np.log(np.where(delays == 0, 1 - prior.delayed, each_delay))
-    return 2.0**halves, rates, delays, log_prior
+    steps = np.searchsorted(reached, (np.arange(N_DRAWS) + 0.5) / N_DRAWS)
+    return order[np.minimum(steps, len(order) - 1)]
 
 
 def _likely(values: np.ndarray) -> Likely:

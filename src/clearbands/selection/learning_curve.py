@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from clearbands.models.pools import GAM_COLUMNS, STAGES, SURFACE_COLUMNS
 from clearbands.models.random_trees import RandomTrees
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.models.trees_on_smooth import TreesOnSmooth
+from clearbands.prediction.curve_posterior import NO_NOISE_SEEN, CurveMeans
 from clearbands.rows.split import Rows
 from clearbands.rows.time_order import stages
 from clearbands.rows.weighting import may_be_chance, mean_of
@@ -30,11 +30,22 @@ SHARES = (1 / 8, 1 / 4, 1 / 2, 1.0)
 ENOUGH_ROWS = 600
 """That are judged: of more rows some folds stay unjudged."""
 
-DRAWN_TWICE = 250
-"""Of so few rows, smaller sets are drawn twice, without a row in common."""
+N_DRAWS = 2
+"""Of a smaller set, without a row in common: how they differ is what chance does to a center."""
+
+RACE_ROWS = 100
+"""Are judged by all centers; then the best of each size go on alone."""
+
+N_BEST = 2
 
 FEWEST_ROWS = 60
 """Or groups: of an eighth of fewer nothing is learned."""
+
+FEWEST_REPEATS = 30
+"""Rows whose x stands at least twice, of which noise is known."""
+
+UNLIKE, SHAPE = 0.3, 0.05
+"""How far the logarithm of noise may be off where no row repeats, and where noise is not normal."""
 
 MOST_ROWS = 10_000
 """Which the curve is measured on; of more, so many are drawn."""
@@ -48,22 +59,37 @@ class LearningCurve(NamedTuple):
     weight: np.ndarray | None  # (n,): how many rows each counts as
     names: tuple[str, ...]  # of the center that was best at each size
 
+    noise: tuple[float, float] = NO_NOISE_SEEN  # as in `CurveMeans`
+
     def mean_absolute(self) -> np.ndarray:
         """(s,): the mean absolute error at each size."""
         return np.array([mean_of(np.abs(each).mean(axis=0), self.weight) for each in self.errors])
 
-    def covariance(self) -> np.ndarray:
-        """(s, s): of these means, from how they differ between rows."""
-        absolute = np.abs(self.errors).mean(axis=1)
-        weight = np.ones(absolute.shape[1]) if self.weight is None else self.weight
-        away = (absolute - self.mean_absolute()[:, None]) * weight / weight.sum()
-        return away @ away.T
+    def means(self) -> CurveMeans:
+        """Errors at each size, and by how much two fits on other rows differ."""
+        errors, covariance = _mean_over_rows(np.abs(self.errors).mean(axis=1), self.weight)
+        if self.errors.shape[1] == 1:
+            return CurveMeans(self.sizes, errors, covariance, noise=self.noise)
+        apart = np.abs(self.errors[:-1, 0] - self.errors[:-1, 1])
+        return CurveMeans(
+            self.sizes, errors, covariance, *_mean_over_rows(apart, self.weight), self.noise
+        )
+
+
+def _mean_over_rows(values: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Of values (s, n): means (s,), and their covariance (s, s) from how rows differ."""
+    weight = np.ones(values.shape[1]) if weight is None else weight
+    part = weight / weight.sum()
+    means = values @ part
+    away = (values - means[:, None]) * part
+    return means, away @ away.T
 
 
 class _Task(NamedTuple):
-    """One fit: which rows train, and which are judged."""
+    """Fits on some rows, which judge a block of others."""
 
-    step: int
+    block: int
+    step: int  # of the sizes
     draw: int
     train: np.ndarray
     judged: np.ndarray
@@ -80,7 +106,7 @@ def curve_pool(n_columns: int) -> dict[str, BaseEstimator]:
         trees = SymmetricTrees(max_depth=4, n_trees=200)
         pool["GAM"] = TreesOnSmooth(ExpectileGAM(), trees)
     if n_columns <= SURFACE_COLUMNS:
-        pool["surface"] = KernelRidge(n_landmarks=200, turn_rows=300)
+        pool["surface"] = KernelRidge(n_landmarks=200, turn_rows=200)
     return pool
 
 
@@ -106,9 +132,7 @@ def measure_curve(
     tasks = list(_tasks(rows, rng) if gap is None else _tasks_in_time(rows, gap))
     pool = curve_pool(rows.X.shape[1]) if pool is None else pool
     models = {name: seed_missing(clone(model), rng) for name, model in pool.items()}
-    predicted = _predict(models, rows, tasks, n_jobs)
-    judged = np.unique(np.concatenate([task.judged for task in tasks]))
-    return _best_at_each_size(predicted, rows.take(judged), judged, tasks)
+    return _best_at_each_size(_race(models, rows, tasks, n_jobs), rows)
 
 
 def _some(rows: Rows, rng: np.random.RandomState, gap: int | None) -> Rows:
@@ -129,15 +153,14 @@ def _tasks(rows: Rows, rng: np.random.RandomState) -> Iterator[_Task]:
     unit = np.unique(labels, return_inverse=True)[1]
     n_units = int(unit.max()) + 1
     fold = rng.permutation(np.arange(n_units) % N_FOLDS)
-    n_draws = 2 if len(rows) <= DRAWN_TWICE else 1
     for own in range(_n_judged(len(rows))):
         judged = np.flatnonzero(fold[unit] == own)
         others = rng.permutation(np.flatnonzero(fold != own))
         for step, share in enumerate(SHARES):
             size = max(2, int(len(others) * share))
-            for draw in range(1 if share == 1 else n_draws):
+            for draw in range(1 if share == 1 else N_DRAWS):
                 some = others[draw * size : (draw + 1) * size]
-                yield _Task(step, draw, np.flatnonzero(np.isin(unit, some)), judged)
+                yield _Task(own, step, draw, np.flatnonzero(np.isin(unit, some)), judged)
 
 
 def _n_judged(n_rows: int) -> int:
@@ -147,53 +170,61 @@ def _n_judged(n_rows: int) -> int:
 
 def _tasks_in_time(rows: Rows, gap: int) -> Iterator[_Task]:
     place = np.arange(len(rows)) if rows.groups is None else rows.groups
-    for past, block in stages(place, gap):
+    for number, (past, block) in enumerate(stages(place, gap)):
         for step, share in enumerate(SHARES):
-            yield _Task(step, 0, past[-max(2, int(len(past) * share)) :], block)
+            yield _Task(number, step, 0, past[-max(2, int(len(past) * share)) :], block)
 
 
-def _predict(
+class _Judged(NamedTuple):
+    """A task, and what each center that trained on it predicts of its block."""
+
+    task: _Task
+    centers: dict[str, np.ndarray]
+
+
+def _race(
     models: dict[str, BaseEstimator], rows: Rows, tasks: list[_Task], n_jobs: int | None
-) -> list[dict[str, np.ndarray]]:
-    """For every task the predictions of centers, and of trees that are stopped early.
+) -> list[_Judged]:
+    """All models judge the last blocks, which in time have the most rows before them; then those go
+    on at each size that were best there."""
+    sizes = {task.block: len(task.judged) for task in tasks}
+    reached = np.cumsum([sizes[block] for block in sorted(sizes, reverse=True)])
+    n_blocks = 1 + min(int(np.searchsorted(reached, RACE_ROWS)), len(sizes) - 1)
+    first = sorted(sizes)[-n_blocks]
+    everyone = dict.fromkeys(range(len(SHARES)), models)
+    race = _judge(everyone, rows, [task for task in tasks if task.block >= first], n_jobs)
+    left = {
+        step: {name: models[name] for name in _in_reach(race, rows, step, list(models))}
+        for step in range(len(SHARES))
+    }
+    return race + _judge(left, rows, [task for task in tasks if task.block < first], n_jobs)
 
-    Where a center is clearly beaten on the rows that are judged first, it is not fitted for the
-    other rows at this size.
-    """
-    by_center: list[dict[str, dict[str, np.ndarray]]] = [{} for _ in tasks]
-    is_first = [task.judged[0] == tasks[0].judged[0] for task in tasks]
-    running = {task.step: list(models) for task in tasks}
 
-    def fit(numbers: list[int]) -> None:
-        def work(place: int, stop: np.ndarray) -> None:
-            task = tasks[numbers[place]]
-            for name in running[task.step]:
-                predictions = _predictions(name, models[name], rows, task)
-                by_center[numbers[place]][name] = predictions
+def _in_reach(race: list[_Judged], rows: Rows, step: int, names: list[str]) -> list[str]:
+    """At most so many centers as go on, that these rows do not tell apart from the best one."""
+    _, errors, weight = _centers(race, rows, step)
+    loss = {name: mean_of(each, weight) for name, each in errors.items()}
+    own = {name: [each for each in loss if each.startswith(name)] for name in names}
+    best = {name: min(own[name], key=loss.__getitem__) for name in names}
+    order = sorted(names, key=lambda name: loss[best[name]])
+    least = errors[best[order[0]]]
+    return [name for name in order[:N_BEST] if may_be_chance(errors[best[name]] - least, weight)]
 
-        run_threads(work, len(numbers), n_jobs=n_jobs, stage=STAGE)
+
+def _judge(
+    models: dict[int, dict[str, BaseEstimator]], rows: Rows, tasks: list[_Task], n_jobs: int | None
+) -> list[_Judged]:
+    """What the models of each size predict, and their trees where they are stopped early."""
+    judged = [_Judged(task, {}) for task in tasks]
+
+    def work(number: int, stop: np.ndarray) -> None:
+        task, centers = judged[number]
+        for name, model in models[task.step].items():
+            centers.update(_predictions(name, model, rows, task))
 
     with one_blas_thread():
-        fit([k for k, first in enumerate(is_first) if first])
-        for step in running:
-            own = [k for k, task in enumerate(tasks) if is_first[k] and task.step == step]
-            judged = rows.take(tasks[own[0]].judged)
-            running[step] = _in_reach([by_center[k] for k in own], judged)
-        fit([k for k, first in enumerate(is_first) if not first])
-    return [dict(chain.from_iterable(map(dict.items, each.values()))) for each in by_center]
-
-
-def _in_reach(draws: list[dict[str, dict[str, np.ndarray]]], judged: Rows) -> list[str]:
-    """The centers that these rows do not tell apart from the best one."""
-    errors = {}
-    for name, variants in draws[0].items():
-        each = [
-            np.mean([np.abs(judged.y - draw[name][variant]) for draw in draws], axis=0)
-            for variant in variants
-        ]
-        errors[name] = min(each, key=lambda error: mean_of(error, judged.sample_weight))
-    best = min(errors.values(), key=lambda error: mean_of(error, judged.sample_weight))
-    return [name for name in errors if may_be_chance(errors[name] - best, judged.sample_weight)]
+        run_threads(work, len(tasks), n_jobs=n_jobs, stage=STAGE)
+    return judged
 
 
 def _predictions(name: str, model: BaseEstimator, rows: Rows, task: _Task) -> dict[str, np.ndarray]:
@@ -218,35 +249,66 @@ def _one(bag: Any, X: np.ndarray) -> np.ndarray:
     return bag.predict_members(X)[:, 0, 0]
 
 
-def _best_at_each_size(
-    predicted: list[dict[str, np.ndarray]], rows: Rows, judged: np.ndarray, tasks: list[_Task]
-) -> LearningCurve:
-    place = np.full(int(judged.max()) + 1, -1)
-    place[judged] = np.arange(len(judged))
-    sizes, errors, names = [], [], []
-    n_draws = 1 + max(task.draw for task in tasks)
-    for step in range(len(SHARES)):
-        own = [(t, p) for t, p in zip(tasks, predicted, strict=True) if t.step == step]
-        everywhere = [name for name in own[0][1] if all(name in by_name for _, by_name in own)]
-        centers = {name: np.full((n_draws, len(rows)), np.nan) for name in everywhere}
+def _centers(
+    judged: list[_Judged], rows: Rows, step: int
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], np.ndarray | None]:
+    """Predictions (draws, n) at one size by each center that went on, NaN of rows not judged.
+
+    With them the absolute errors of the rows judged, and their weight.
+    """
+    own = [each for each in judged if each.task.step == step]
+    n_draws = 1 + max(task.draw for task, _ in judged)
+    centers: dict[str, np.ndarray] = {}
+    for name in sorted(set.intersection(*(set(each.centers) for each in own))):
+        centers[name] = np.full((n_draws, len(rows)), np.nan)
         for task, by_name in own:
-            for name in everywhere:
-                centers[name][task.draw, place[task.judged]] = by_name[name]
-        loss = {
-            name: mean_of(np.nanmean(np.abs(rows.y - center), axis=0), rows.sample_weight)
-            for name, center in centers.items()
-        }
-        best = min(loss, key=loss.__getitem__)
+            centers[name][task.draw, task.judged] = by_name[name]
+    known = np.unique(np.concatenate([task.judged for task, _ in own]))
+    y, weight = rows.y[known], None if rows.sample_weight is None else rows.sample_weight[known]
+    errors = {
+        name: np.nanmean(np.abs(y - each[:, known]), axis=0) for name, each in centers.items()
+    }
+    return centers, errors, weight
+
+
+def _best_at_each_size(judged: list[_Judged], rows: Rows) -> LearningCurve:
+    known = np.unique(np.concatenate([task.judged for task, _ in judged]))
+    names, errors, sizes = [], [], []
+    for step in range(len(SHARES)):
+        centers, absolute, weight = _centers(judged, rows, step)
+        best = min(absolute, key=lambda name: mean_of(absolute[name], weight))
         names.append(best)
-        errors.append(rows.y - _filled(centers[best]))
-        sizes.append(np.mean([_size(rows, task) for task, _ in own]))
-    return LearningCurve(np.array(sizes), np.array(errors), rows.sample_weight, tuple(names))
+        center = centers[best]
+        center = np.where(np.isnan(center), center[0], center)  # one draw stands for all
+        errors.append((rows.y - center)[:, known])
+        sizes.append(np.mean([len(task.train) for task, _ in judged if task.step == step]))
+    noise = _noise_of_repeats(rows.take(known), errors[-1].mean(axis=0))
+    return LearningCurve(np.array(sizes), np.array(errors), weight, tuple(names), noise)
 
 
-def _filled(center: np.ndarray) -> np.ndarray:
-    """Where a size has one draw, it stands for all."""
-    return np.where(np.isnan(center), center[0], center)
+def _noise_of_repeats(rows: Rows, errors: np.ndarray) -> tuple[float, float]:
+    """From rows with the same x: the logarithm of noise over their errors, and its variance.
 
-
-def _size(rows: Rows, task: _Task) -> float:
-    return float(len(task.train))
+    Two of them differ by the noise of both. Rows of one group may have more in common than x.
+    """
+    if rows.groups is not None:
+        return NO_NOISE_SEEN
+    cell = np.unique(rows.X, axis=0, return_inverse=True)[1].reshape(-1)
+    n_rows = np.bincount(cell)
+    is_repeated = n_rows[cell] > 1
+    if is_repeated.sum() < FEWEST_REPEATS:
+        return NO_NOISE_SEEN
+    order = np.lexsort((rows.y, cell))
+    y, ordered = rows.y[order], cell[order]
+    place = np.arange(len(y)) - np.concatenate([[0], np.cumsum(n_rows)[:-1]])[ordered]
+    # Sorted values: the sum of their differences is one of them with coefficients.
+    coefficients = 2 * place - n_rows[ordered] + 1.0
+    between = np.bincount(ordered, coefficients * (y - y.mean()))
+    several = n_rows > 1
+    noise = between[several] * np.sqrt(2) / (n_rows[several] - 1)  # of all rows of a cell
+    error = np.bincount(cell, np.abs(errors))[several]
+    if min(noise.sum(), error.sum()) <= 0:
+        return NO_NOISE_SEEN
+    sampling = np.square(noise / noise.sum() - error / error.sum()).sum()
+    unlike = (UNLIKE * (1 - is_repeated.mean())) ** 2
+    return float(np.log(noise.sum() / error.sum())), float(sampling + SHAPE**2 + unlike)

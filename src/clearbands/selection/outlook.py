@@ -81,18 +81,11 @@ def _posterior(
     curve = measure_curve(rows, rng, gap=gap, n_jobs=n_jobs, pool=pool)
     if curve is None:
         return None, TOO_FEW, None
-    errors, covariance = curve.mean_absolute(), curve.covariance()
-    if error <= 0 or errors.min() <= 0:
+    means = curve.means()
+    if error <= 0 or means.errors.min() <= 0:
         return None, NO_ERRORS, curve
-    found = extrapolate(
-        curve.sizes,
-        errors,
-        covariance,
-        rows=learned.n_train,
-        error=error,
-        n_columns=rows.X.shape[1],
-    )
-    return found, "", curve
+    posterior = extrapolate(means, rows=learned.n_train, error=error, n_columns=rows.X.shape[1])
+    return posterior, "", curve
 
 
 def _own_pool(epistemic: EpistemicPart | None) -> dict[str, BaseEstimator] | None:
