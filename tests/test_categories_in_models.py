@@ -6,15 +6,15 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
 
 import clearbands
-from clearbands import ClearClassifier, ClearRegressor
+from clearbands import ClearClassifier, ClearRegressor, PCSEnsemble, fast
 from clearbands.models.category_bag import CategoryBag
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.models.trees_classifier import SymmetricTreesClassifier
 from clearbands.prediction.interval_regressor import make_encoder
 from clearbands.selection.model_search import ModelSearch
-from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 
 
 class Few(ModelSearch):
@@ -127,10 +127,19 @@ def test_classes(tmp_path):
     assert model.unfamiliar(X.with_columns(town=pl.lit("nowhere"))).all()
 
 
-def test_parts_that_are_given_get_dummies():
+def test_members_of_folds_learn_for_themselves_where_they_are_given():
+    X, y = towns(400)
+    model = fast(random_state=0).fit(X, y)
+    assert model.encode(X).shape[1] == 2
+    new, y_new = towns(300, seed=1)
+    assert np.corrcoef(model.predict(new), y_new)[0, 1] > 0.9
+
+
+def test_other_parts_that_are_given_get_dummies():
     X, y = towns()
-    model = ClearRegressor(FoldedEnsemble(SymmetricTrees(n_trees=4), 3, 2), random_state=0)
-    assert model.fit(X, y).encode(X).shape[1] > 20
+    line = PCSEnsemble({"line": LinearRegression()}, n_bootstraps=30)
+    model = ClearRegressor(line, calibration="joint", random_state=0).fit(X, y)
+    assert model.encode(X).shape[1] > 20
 
 
 def test_a_hundred_thousand_values():

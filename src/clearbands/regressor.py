@@ -125,8 +125,9 @@ class ClearRegressor(AnsweringRegressor):
         Only trees that can promise this compete, and the widths depend on the other columns alone.
     encoder : "auto", transformer or None
         What turns a table into numbers. "auto" is a `TableEncoder`, and None leaves X as it is.
-        Where models compete, "auto" lets each member learn from its own rows what the values of a
-        text column are worth that has more than 10 of them.
+        Where models compete, or are members of folds as those of `fast()` are, "auto" lets each
+        member learn from its own rows what the values of a text column are worth that has more than
+        10 of them. Other parts get dummies.
     n_jobs : int, optional
         How many threads work, as in scikit-learn. The result does not depend on it.
     random_state : int, RandomState or None

@@ -4,11 +4,49 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearbands.engine.compiled import kernel
+from clearbands.engine.compiled import called, kernel
 
 DOUBT = 30.0
 """Rows that say, beside those that share a code, that codes make no difference: where hardly any
 two share one, these alike by chance must not let every other code be taken at its word."""
+
+
+@called
+def _shrink(
+    rows: np.ndarray, mean: np.ndarray, within: float, effect: np.ndarray, left: np.ndarray
+) -> None:
+    effect[:], left[:] = 0.0, 0.0
+    n, total, n_codes, squares = 0.0, 0.0, 0, 0.0
+    for value in range(len(rows)):
+        if rows[value] > 0:
+            n += rows[value]
+            total += rows[value] * mean[value]
+            n_codes += 1
+            squares += rows[value] ** 2
+    if n == 0:
+        return
+    middle, between = total / n, 0.0
+    for value in range(len(rows)):
+        if rows[value] > 0:
+            between += rows[value] * (mean[value] - middle) ** 2
+    around, spread = within + between, n - squares / n
+    if n > n_codes and spread > 0:
+        within = (within + DOUBT * around / n) / (n - n_codes + DOUBT)
+        between = (between - (n_codes - 1) * within) / spread
+        if between > 0:
+            for value in range(len(rows)):
+                if rows[value] > 0:
+                    left[value] = rows[value] / (rows[value] + within / between)
+                    effect[value] = left[value] * (mean[value] - middle)
+
+
+@kernel
+def effects_of_sums(
+    rows: np.ndarray, mean: np.ndarray, within: float, effect: np.ndarray, left: np.ndarray
+) -> None:
+    """As `renew_effects`, of sums that many files have added up: how much the rows of each code
+    weigh, their mean, and the squares around these means."""
+    _shrink(rows, mean, within, effect, left)
 
 
 @kernel
@@ -27,34 +65,16 @@ def renew_effects(
     """
     n_rows, n_values = len(code), len(effect)
     rows, mean = np.zeros(n_values), np.zeros(n_values)
-    total, n = 0.0, 0.0
     for i in range(n_rows):
         rest[i] += effect[code[i]]
         rows[code[i]] += weight[i]
         mean[code[i]] += weight[i] * rest[i]
-        total += weight[i] * rest[i]
-        n += weight[i]
-    effect[:], left[:] = 0.0, 0.0
-    middle = total / n
-    n_codes, squares, between = 0, 0.0, 0.0
+    within = 0.0
     for value in range(n_values):
         if rows[value] > 0:
             mean[value] /= rows[value]
-            n_codes += 1
-            squares += rows[value] ** 2
-            between += rows[value] * (mean[value] - middle) ** 2
-    within, around = 0.0, 0.0
     for i in range(n_rows):
         within += weight[i] * (rest[i] - mean[code[i]]) ** 2
-        around += weight[i] * (rest[i] - middle) ** 2
-    spread = n - squares / n
-    if n > n_codes and spread > 0:
-        within = (within + DOUBT * around / n) / (n - n_codes + DOUBT)
-        between = (between - (n_codes - 1) * within) / spread
-        if between > 0:
-            for value in range(n_values):
-                if rows[value] > 0:
-                    left[value] = rows[value] / (rows[value] + within / between)
-                    effect[value] = left[value] * (mean[value] - middle)
+    _shrink(rows, mean, within, effect, left)
     for i in range(n_rows):
         rest[i] -= effect[code[i]]

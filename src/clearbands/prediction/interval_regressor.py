@@ -147,13 +147,6 @@ def make_encoder(
     return TableEncoder(categorical=CategoryCodes() if codes else None, dates=dates)
 
 
-def without_codes(encoder: BaseEstimator) -> Any:
-    """The encoder with dummies instead of codes, for members that take numbers alone."""
-    if isinstance(getattr(encoder, "categorical", None), CategoryCodes):
-        return clone(encoder).set_params(categorical=None)
-    return encoder
-
-
 def check_encoder_sees_no_target(encoder: BaseEstimator | str | None) -> None:
     """Raise for an encoder that may not be fitted on rows that are judged later."""
     if learns_from_target(encoder):

@@ -22,9 +22,12 @@ from clearbands.engine.symmetric import (
 from clearbands.engine.symmetric_columns import Columns, Drawn
 from clearbands.engine.symmetric_tree import Rule
 from clearbands.models.bagging import HashedFolds, member_seeds
+from clearbands.models.categories import Worths
+from clearbands.models.category_bag import CategoryBag
 from clearbands.models.monotone import directions
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.rows.hashing import hashed_share
+from clearbands.scaling.categories import SumCategories, joined, look_up
 from clearbands.scaling.rows import BinRows, bins_in
 from clearbands.scaling.store import Store
 from clearbands.scaling.tasks import Stage
@@ -38,7 +41,7 @@ SHOWN_BINS = "shown.npz"
 
 @dataclass(frozen=True)
 class Response(ABC):
-    """What members see of a piece of the table, and what they learn."""
+    """What members see of a piece of the table beside its categories, and what they learn."""
 
     rows: BinRows
 
@@ -81,11 +84,7 @@ class Sizes(Response):
 
     @property
     def bins(self) -> Bins:
-        own, of_shown = bins_in(self.rows.store.folder), bins_in(self.store.folder, SHOWN_BINS)
-        return Bins(
-            np.concatenate([own.cuts, of_shown.cuts]),
-            np.concatenate([own.starts, own.starts[-1] + of_shown.starts[1:]]),
-        )
+        return joined([bins_in(self.rows.store.folder), bins_in(self.store.folder, SHOWN_BINS)])
 
     def fine(self, number: int) -> np.ndarray:
         fine = self.rows.fine(number)
@@ -108,10 +107,23 @@ class GrowMembers(Stage):
     parameters: tuple[tuple[str, Any], ...]  # of a model of this kind
     draws: HashedFolds
     per_one: float  # grains of a weight of 1
+    sums: SumCategories | None = None  # where columns are codes of categories
 
     @property
     def count(self) -> int:
         return len(self.draws)
+
+    @property
+    def n_columns(self) -> int:
+        """That members see: what categories are worth to them stands behind the rest."""
+        n_worths = 0 if self.sums is None else self.sums.n_features
+        return self.learned.bins.n_columns + n_worths
+
+    def bins(self, member: int) -> Bins:
+        """Of these columns."""
+        if self.sums is None:
+            return self.learned.bins
+        return joined([self.learned.bins, *self.sums.bins(member)])
 
     def name(self, number: int) -> str:
         return f"{number:04d}.npz"
@@ -119,26 +131,27 @@ class GrowMembers(Stage):
     @property
     def seconds(self) -> float:
         model = self.kind(**dict(self.parameters))
-        n_cells = self.draws.n_rows * self.draws.share * self.learned.bins.n_columns
+        n_cells = self.draws.n_rows * self.draws.share * self.n_columns
         return SECONDS_PER_CELL * n_cells * model.n_trees * model.max_depth
 
     def make(self, number: int, stop: np.ndarray) -> None:
         model = self.kind(**dict(self.parameters))
         seen, target, weight, magnitude = self._rows_of(number)
         screened = self._columns(number, magnitude)
+        worths = None if self.sums is None else self.sums.fine_worths(number)
 
         def parts() -> Iterator[Drawn]:
             start = 0
             for piece, is_seen in enumerate(seen):
-                fine, drawn = self.learned.fine(piece), np.flatnonzero(is_seen)
+                fine, drawn = self._fine(number, piece, worths), np.flatnonzero(is_seen)
                 own = weight[start : start + len(drawn)]
                 yield Drawn(fine if screened is None else fine[screened], drawn, own)
                 start += len(drawn)
 
-        n_columns = self.learned.bins.n_columns if screened is None else len(screened)
+        n_columns = self.n_columns if screened is None else len(screened)
         seed = member_seeds(model.random_state, self.count)[number]
         columns = Columns.gather(parts, n_columns, model.max_bins, int(seed))
-        ways = directions(model.monotone, range(self.learned.bins.n_columns))
+        ways = directions(model.monotone, range(self.n_columns))
         columns = columns.shared_out(model.column_share).directed(
             ways if ways is None or screened is None else ways[screened]
         )
@@ -149,9 +162,36 @@ class GrowMembers(Stage):
         if not stop[0]:
             self.store.write_arrays(self.name(number), grown._asdict())
 
-    def bag(self) -> SymmetricBag:
+    def bag(self) -> SymmetricBag | CategoryBag:
         """All members, when they are there."""
         return _bag(self)
+
+    def predict_left_out(
+        self, fine: np.ndarray, codes: np.ndarray, unseen: np.ndarray
+    ) -> np.ndarray:
+        """(n, r): what the members `unseen` (b, n) say of rows in fine bins and codes."""
+        bag = self.bag()
+        if isinstance(bag, SymmetricBag):
+            return bag.predict_left_out(fine, unseen)
+        assert self.sums is not None
+        place = np.cumsum(unseen, axis=0) - 1
+        members = np.full((fine.shape[1], int(place.max(initial=-1)) + 1), np.nan)
+        for member, own in enumerate(unseen):
+            rows = np.flatnonzero(own)
+            tables = zip(self.sums.bins(member), self.sums.worths(member), strict=True)
+            worths = [bins.columns(of).T[None] for bins, of in tables]
+            shown = look_up(worths, codes[:, rows], np.zeros(len(rows), int))
+            seen = np.concatenate([np.take(fine, rows, axis=1), shown])
+            alone = bag.parts[member].predict_left_out(seen, np.ones((1, len(rows)), bool))
+            members[rows, place[member, rows]] = alone[:, 0] if len(rows) else 0.0
+        return members
+
+    def _fine(self, member: int, piece: int, worths: list[np.ndarray] | None) -> np.ndarray:
+        """(columns, n) int16: a piece of the table as the member sees it."""
+        fine = self.learned.fine(piece)
+        if worths is None or self.sums is None:
+            return fine
+        return np.concatenate([fine, self.sums.view(member, piece, worths)])
 
     def _rows_of(self, member: int) -> tuple[list[np.ndarray], np.ndarray, np.ndarray, float]:
         """Which rows of each piece the member sees, their targets and grains, and the unit."""
@@ -201,7 +241,8 @@ class GrowMembers(Stage):
         weighed = Grains(np.concatenate(grains), self.per_one)
         screen = Screen.from_bins(np.ascontiguousarray(np.concatenate(fines, axis=1).T), weighed)
         assert screen is not None
-        return screen.columns(np.concatenate(targets), np.concatenate(counts))
+        plain = screen.columns(np.concatenate(targets), np.concatenate(counts))
+        return np.append(plain, np.arange(self.learned.bins.n_columns, self.n_columns))
 
 
 @dataclass(frozen=True)
@@ -224,7 +265,10 @@ class SayRows(Stage):
         center_and_width = np.empty((2, len(keys)))
         if len(keys):
             unseen = self.center.draws.left_out(keys)
-            members = self.center.bag().predict_left_out(self.center.learned.fine(number), unseen)
+            rows = self.center.learned
+            members = self.center.predict_left_out(
+                rows.fine(number), rows.rows.codes(number), unseen
+            )
             center, widths = center_and_widths(members, [self.level], self.spread, 1)
             center_and_width[:] = center, widths[:, :, 0].sum(axis=1)
         self.store.write_array(self.name(number), center_and_width)
@@ -235,14 +279,18 @@ class SayRows(Stage):
 
 
 @lru_cache(maxsize=4)
-def _bag(stage: GrowMembers) -> SymmetricBag:
-    members = [stage.store.read_arrays(stage.name(number)) for number in range(stage.count)]
-    return SymmetricBag.of(
-        stage.learned.bins,
-        [
-            SymmetricMember(float(m["unit"]), float(m["init"]), *(m[n] for n in TREES))
-            for m in members
-        ],
+def _bag(stage: GrowMembers) -> SymmetricBag | CategoryBag:
+    stored = (stage.store.read_arrays(stage.name(number)) for number in range(stage.count))
+    members = [
+        SymmetricMember(float(m["unit"]), float(m["init"]), *(m[n] for n in TREES)) for m in stored
+    ]
+    if stage.sums is None:
+        return SymmetricBag.of(stage.learned.bins, members)
+    first, n_codes = bins_in(stage.learned.rows.store.folder).n_columns, stage.sums.n_features // 2
+    columns = np.arange(first, first + n_codes)
+    return CategoryBag(
+        [Worths(columns, stage.sums.worths(number)) for number in range(stage.count)],
+        [SymmetricBag.of(stage.bins(number), [each]) for number, each in enumerate(members)],
     )
 
 

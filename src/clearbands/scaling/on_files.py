@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, clone
 from clearbands.models.bagging import MAX_SEED
 from clearbands.models.center_model import those_with
 from clearbands.prediction.familiarity import texts_of_rows
-from clearbands.prediction.interval_regressor import check_encoder_sees_no_target, without_codes
+from clearbands.prediction.interval_regressor import check_encoder_sees_no_target
 from clearbands.rows.checks import check_table, is_dask
 from clearbands.rows.copies import check_copies
 from clearbands.rows.split import Rows, Shares
@@ -248,7 +248,7 @@ def fit_table_on_disk(
     check_for_files(regressor, time, work, has_set=has_set)
 
     def fit_encoder(raw: pl.DataFrame) -> Any:
-        encoder = clone(without_codes(plan.encoder))
+        encoder = clone(plan.encoder)
         return encoder.fit(check_table(regressor, raw, reset=True))
 
     on_files = fit_on_files(

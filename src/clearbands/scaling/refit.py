@@ -12,15 +12,16 @@ from sklearn.utils import check_random_state
 
 from clearbands.engine.binning import Bins
 from clearbands.engine.grains import Grains
-from clearbands.engine.symmetric import SymmetricBag
 from clearbands.engine.symmetric_columns import FINE_BINS
 from clearbands.models.bagging import MAX_SEED, HashedFolds
 from clearbands.models.center_model import has
 from clearbands.models.monotone import directions
 from clearbands.models.symmetric_trees import SymmetricTrees
+from clearbands.rows.coded import code_columns, coded
 from clearbands.rows.typed import Seed
 from clearbands.rows.weighting import fit_weighted
-from clearbands.scaling.members import SHOWN_BINS, GrowMembers, SayRows, Sizes, Target
+from clearbands.scaling.categories import Scale, SumCategories
+from clearbands.scaling.members import SHOWN_BINS, GrowMembers, Response, SayRows, Sizes, Target
 from clearbands.scaling.store import Store
 from clearbands.scaling.tasks import Stage, make_all
 from clearbands.scaling.work import TableWork
@@ -29,7 +30,7 @@ from clearbands.uncertainty.aleatoric import ResampledPart
 from clearbands.uncertainty.epistemic import CenterAndWidths, center_and_widths
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 from clearbands.uncertainty.pairs import Blend, CrossPair, show
-from clearbands.uncertainty.scaled_residuals import ScaledResiduals
+from clearbands.uncertainty.scaled_residuals import ScaledResiduals, learned_sizes
 
 
 class Center(NamedTuple):
@@ -73,12 +74,14 @@ def refit(parts: Blend, work: TableWork, levels: Sequence[float]) -> tuple[Blend
 
 def refit_center(chosen: Any, work: TableWork, levels: Sequence[float]) -> Center:
     """`chosen` was fitted on few rows, so that its model is seeded."""
-    kind, parameters = _described(chosen.model_, len(work.sample.fine))
+    kind, parameters = _described(chosen.model_, work.sample.encoded.X.shape[1])
     draws = work.draws(_seed_of(chosen.random_state), chosen)
     store = work.store.below(
         "center", class_name=kind.__name__, model=dict(parameters), draws=vars(draws)
     )
-    grow = GrowMembers(store, Target(work.rows), kind, parameters, draws, work.per_one(draws))
+    learned = Target(work.rows)
+    sums = _sums(store, learned, draws, work.sample.encoded.y, work)
+    grow = GrowMembers(store, learned, kind, parameters, draws, work.per_one(draws), sums)
     make_all(grow, work.engine, "epistemic")
     say = SayRows(
         store.below("unseen", level=levels[0], spread=chosen.spread), grow, levels[0], chosen.spread
@@ -86,8 +89,8 @@ def refit_center(chosen: Any, work: TableWork, levels: Sequence[float]) -> Cente
     make_all(say, work.engine, "unseen rows")
     part = clone(chosen)
     part.model_, part.draws_, part.bag_ = clone(chosen.model_), draws, grow.bag()
-    part.n_features_in_ = len(work.sample.fine)
-    members = _unseen_members(part.bag_, work.sample.fine, draws, work.sample.keys)
+    part.n_features_in_ = work.sample.encoded.X.shape[1]
+    members = _unseen_members(grow, work.sample.fine, work)
     unseen = CenterAndWidths(*center_and_widths(members, levels, part.spread, 1))
     return Center(part, unseen, say)
 
@@ -113,15 +116,16 @@ def _on_all_rows(chosen: Any, shown: str, center: Center, work: TableWork) -> Re
         shown=shown,
         offset=offset,
     )
-    extra = visible[:, sample.X.shape[1] :]
+    extra = np.asarray(visible)[:, sample.X.shape[1] :]
     shown_bins = _write_shown(store, extra, weight)
     learned = Sizes(work.rows, center.said_of_rows, store, extra.shape[1], offset)
-    grow = GrowMembers(store, learned, kind, parameters, draws, work.per_one(draws))
+    sums = _sums(store, learned, draws, learned_sizes(residual, offset), work)
+    grow = GrowMembers(store, learned, kind, parameters, draws, work.per_one(draws), sums)
     make_all(grow, work.engine, "aleatoric")
     part.draws_, part.bag_ = draws, grow.bag()
     part.n_features_in_ = visible.shape[1]
     fine = np.concatenate([work.sample.fine, shown_bins.columns(extra)])
-    members = _unseen_members(part.bag_, fine, draws, work.sample.keys)
+    members = _unseen_members(grow, fine, work)
     return part.finish(residual, members, weight)
 
 
@@ -145,7 +149,8 @@ def _on_sample(chosen: Any, shown: str, center: Center, work: TableWork) -> Resa
         seen = {"X": show(sample.X, center.said, shown), "residual": sample.y - center.said.center}
         labels = {"weight": sample.sample_weight, "groups": sample.groups}
         known = {name: label for name, label in labels.items() if label is not None}
-        store.write_arrays(SEEN, seen | known)
+        codes = np.array(code_columns(seen["X"]), np.int64)
+        store.write_arrays(SEEN, seen | known | {"code_columns": codes})
     stage = FitPart(store)
     make_all(stage, work.engine, "aleatoric")
     return store.read_part(stage.name(0))
@@ -169,14 +174,25 @@ class FitPart(Stage):
         seen = self.store.read_arrays(SEEN)
         part, weight = self.store.read_part(PART), seen.get("weight")
         groups = seen.get("groups")
-        fit_weighted(part, seen["X"], seen["residual"], weight, groups=groups)
+        X = coded(seen["X"], seen["code_columns"].tolist())
+        fit_weighted(part, X, seen["residual"], weight, groups=groups)
         self.store.write_part(self.name(number), part)
 
 
-def _unseen_members(
-    bag: SymmetricBag, fine: np.ndarray, draws: HashedFolds, keys: np.ndarray
-) -> np.ndarray:
-    return bag.predict_left_out(fine, draws.left_out(keys))
+def _sums(
+    store: Store, learned: Response, draws: HashedFolds, of_sample: np.ndarray, work: TableWork
+) -> SumCategories | None:
+    """What categories are worth, where columns are codes of them; targets `of_sample` tell on
+    what scale to add up those of all rows."""
+    if not work.rows.n_values:
+        return None
+    sums = SumCategories(store, learned, draws, Scale.of(of_sample))
+    make_all(sums, work.engine, "categories")
+    return sums
+
+
+def _unseen_members(grow: GrowMembers, fine: np.ndarray, work: TableWork) -> np.ndarray:
+    return grow.predict_left_out(fine, work.sample.codes, grow.draws.left_out(work.sample.keys))
 
 
 def _without_jobs(part: BaseEstimator) -> dict[str, Any]:

@@ -17,12 +17,13 @@ import numpy as np
 
 from clearbands.engine.binning import Bins
 from clearbands.engine.grains import Weighed
+from clearbands.rows.coded import code_columns, plain_columns
 from clearbands.rows.targets import Targets
 from clearbands.scaling.roles import Roles, numbers
 from clearbands.scaling.source import ParquetTable, Piece, read_piece
 from clearbands.scaling.store import Store
 from clearbands.scaling.tasks import Stage
-from clearbands.tables.encoder import encode
+from clearbands.tables.encoder import encode_to_fit
 from clearbands.tables.kinds import texts_of
 
 if TYPE_CHECKING:
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 
 TABLE, ENCODER, TARGETS, BINS = "table.json", "encoder.clear", "targets.clear", "bins.npz"
 SAMPLE_ROWS, HELD_OUT = "sample-rows.npy", "held-out.npy"
+TEXTS = ("String", "Categorical", "Enum")
 MOST_TEXTS = 10_000  # of a column that are remembered
+MOST_VALUES = 1_000_000  # of a column that have codes; with more, those in the sample
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,24 @@ class PickRows(PieceRows):
         own = np.sort(wanted[(wanted >= piece.start) & (wanted < piece.start + piece.size)])
         frame = self.read(number)
         self.columns.roles.check(frame, piece)
+        trains = self.columns.train(frame, piece.rows, wanted[: self.columns.held_out])
+        values = _values_of(frame.filter(trains), self.columns.features)
+        self.store.write_table(self._values(number), values)
         self.store.write_table(self.name(number), frame[own - piece.start])
+
+    def is_done(self, number: int) -> bool:
+        return all(map(self.store.is_whole, (self._values(number), self.name(number))))
+
+    def values(self, column: str) -> list[str | None]:
+        """All texts of a column; none where they are too many."""
+        import polars as pl
+
+        found: set[str | None] = set()
+        for number in range(self.count):
+            found |= set(pl.read_parquet(self.store.path(self._values(number)))[column][0])
+            if len(found) > MOST_VALUES:
+                return []
+        return list(found)
 
     def picked(self) -> tuple[np.ndarray, pl.DataFrame]:
         """The numbers of the rows by rising hash, and the rows."""
@@ -82,16 +102,19 @@ class PickRows(PieceRows):
         frame = pl.concat([pl.read_parquet(name) for name in names])
         return rows, frame[np.argsort(np.argsort(rows))]
 
+    def _values(self, number: int) -> str:
+        return self._named("values", number, "parquet")
+
 
 @dataclass(frozen=True)
 class BinRows(PieceRows):
-    """The second pass: all columns in fine bins, and the targets, of the rows that train."""
+    """The second pass: all columns in fine bins or codes, and the targets, of rows that train."""
 
     def name(self, number: int) -> str:
         return self._named("bins", number, "npy")
 
     def is_done(self, number: int) -> bool:
-        others = [self._targets(number), self._facts(number)]
+        others = [self._targets(number), self._facts(number), self._codes(number)]
         if not self.columns.by_place:
             others.append(self._labels(number))
         return all(map(self.store.is_whole, (*others, self.name(number))))
@@ -104,13 +127,18 @@ class BinRows(PieceRows):
             weight = weight if roles.sample_weight is None else numbers(frame[roles.sample_weight])
             self.store.write_arrays(self._labels(number), {"keys": keys, "weight": weight})
         y = _targets(self.store.folder).to_model(numbers(frame[roles.target]))
-        X = encode(encoder, frame.select(self.columns.features)) if len(y) else _no_rows(bins)
+        codes = np.empty((len(self.n_values), len(y)), np.int32)
+        X = np.empty((0, bins.n_columns))
+        if len(y):
+            encoded = encode_to_fit(encoder, frame.select(self.columns.features))
+            codes[:], X = codes_of(encoded), plain_columns(encoded)
         facts = {
             **{"low": X.min(axis=0, initial=np.inf), "high": X.max(axis=0, initial=-np.inf)},
             **{"weighed": Weighed.of(weight)},
             **_texts(frame, getattr(encoder, "categorical_columns_", ())),
         }
         self.store.write_array(self._targets(number), y)
+        self.store.write_array(self._codes(number), codes)
         self.store.write_arrays(self._facts(number), facts)
         self.store.write_array(self.name(number), bins.columns(X))
 
@@ -121,15 +149,22 @@ class BinRows(PieceRows):
         roles.check_targets(frame, _targets(self.store.folder), piece)
         if self.columns.by_place:
             return frame, piece.rows
-        trains = ~np.isin(piece.rows, self.store.map_array(HELD_OUT))
-        if roles.sample_weight is not None:
-            trains &= numbers(frame[roles.sample_weight]) > 0
+        trains = self.columns.train(frame, piece.rows, self.store.map_array(HELD_OUT))
         frame = frame.filter(trains)
         return frame, roles.keys(frame, piece.rows[trains])
 
     def fine(self, number: int) -> np.ndarray:
         """(d, n) int16, on disk."""
         return self.store.map_array(self.name(number))
+
+    def codes(self, number: int) -> np.ndarray:
+        """(columns of codes, n) int32, on disk."""
+        return self.store.map_array(self._codes(number))
+
+    @property
+    def n_values(self) -> list[int]:
+        """How many codes each column of them has."""
+        return getattr(_encoder(self.store.folder), "n_values", [])
 
     def target(self, number: int) -> np.ndarray:
         """(n,), on disk."""
@@ -173,6 +208,9 @@ class BinRows(PieceRows):
     def _facts(self, number: int) -> str:
         return self._named("facts", number, "npz")
 
+    def _codes(self, number: int) -> str:
+        return self._named("codes", number, "npy")
+
     def _labels(self, number: int) -> str:
         return self._named("labels", number, "npz")
 
@@ -180,7 +218,7 @@ class BinRows(PieceRows):
 class Ranges(NamedTuple):
     """The smallest and the largest values of the rows that train, and what these rows weigh."""
 
-    low: np.ndarray  # (d,): of the encoded columns
+    low: np.ndarray  # (d,): of the encoded columns that are no codes
     high: np.ndarray
     weighed: Weighed
 
@@ -196,6 +234,13 @@ class FileColumns(NamedTuple):
     def read(self) -> list[str]:
         """All that are needed."""
         return list(dict.fromkeys([*self.features, *self.roles.named]))
+
+    def train(self, frame: pl.DataFrame, rows: np.ndarray, held_out: np.ndarray) -> np.ndarray:
+        """(n,) booleans: which rows, of these numbers, are neither held out nor of weight 0."""
+        trains = ~np.isin(rows, held_out)
+        if self.roles.sample_weight is not None:
+            trains &= numbers(frame[self.roles.sample_weight]) > 0
+        return trains
 
     @property
     def by_place(self) -> bool:
@@ -240,8 +285,22 @@ def _targets(folder: str) -> Targets:
     return Store(folder).read_part(TARGETS)
 
 
-def _no_rows(bins: Bins) -> np.ndarray:
-    return np.empty((0, bins.n_columns))
+def codes_of(encoded: np.ndarray) -> np.ndarray:
+    """(columns of codes, n) int32"""
+    return np.asarray(encoded)[:, list(code_columns(encoded))].T.astype(np.int32)
+
+
+def _values_of(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    """One row: of each column of text a list of its values, of which there may be too many."""
+    import polars as pl
+
+    texts = [name for name in names if str(frame.schema[name]).split("(")[0] in TEXTS]
+    found = {}
+    for name in texts:
+        distinct = frame[name].unique().head(MOST_VALUES + 1)
+        values = sorted(set(texts_of(nw.from_native(distinct, series_only=True))), key=str)
+        found[name] = pl.Series(name, [values], dtype=pl.List(pl.String))
+    return pl.DataFrame(found)
 
 
 def _texts(frame: pl.DataFrame, columns: Any) -> dict[str, np.ndarray]:

@@ -15,7 +15,9 @@ from clearbands.engine.binning import Bins
 from clearbands.engine.grains import Grains, Weighed
 from clearbands.engine.symmetric_columns import FINE_BINS
 from clearbands.models.bagging import HashedFolds
+from clearbands.rows.coded import plain_columns
 from clearbands.rows.hashing import smallest_hashes
+from clearbands.rows.messages import unsaid
 from clearbands.rows.split import Rows
 from clearbands.rows.targets import Targets
 from clearbands.rows.weighting import check_row_weight
@@ -30,12 +32,13 @@ from clearbands.scaling.rows import (
     FileColumns,
     PickRows,
     Ranges,
+    codes_of,
     write_table,
 )
 from clearbands.scaling.source import ParquetTable
 from clearbands.scaling.store import Store
 from clearbands.scaling.tasks import make_all
-from clearbands.tables.encoder import encode
+from clearbands.tables.encoder import NamesWarning, encode_to_fit
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,7 +77,12 @@ class TableSample(NamedTuple):
     raw: Rows  # as they stand in the table
     encoded: Rows
     keys: np.ndarray  # (n,): by what members draw them
-    fine: np.ndarray  # (d, n)
+    fine: np.ndarray  # (d, n): of the columns that are no codes
+
+    @property
+    def codes(self) -> np.ndarray:
+        """(columns of codes, n)"""
+        return codes_of(self.encoded.X)
 
 
 @dataclass(frozen=True)
@@ -130,10 +138,17 @@ def prepare(
     )
     write_table(store, table, columns)
     engine.check(store.folder)
-    held_out, raw, keys = _first_pass(store, table.n_rows, folder, engine, seed)
-    encoder, targets = fit_encoder(raw.X), fit_targets(raw.y)
-    encoded = replace(raw, X=encode(encoder, raw.X), y=targets.to_model(raw.y))
-    bins = Bins.from_data(encoded.X, FINE_BINS, Grains.of(raw.sample_weight).of_rows)
+    pick = PickRows(store, folder.rows_at_once)
+    held_out, raw, keys = _first_pass(pick, table.n_rows, folder, engine, seed)
+    with unsaid(NamesWarning):  # a sample has fewer rows of each
+        encoder = fit_encoder(raw.X)
+    targets = fit_targets(raw.y)
+    if hasattr(encoder, "learn_categories"):
+        encoder.learn_categories(pick.values)
+        encoder.tell_of_names(table.n_rows)
+    encoded = replace(raw, X=encode_to_fit(encoder, raw.X), y=targets.to_model(raw.y))
+    plain = plain_columns(encoded.X)
+    bins = Bins.from_data(plain, FINE_BINS, Grains.of(raw.sample_weight).of_rows)
     apart = np.sort(store.map_array(SAMPLE_ROWS)[: columns.held_out])
     store = store.below("encoded", encoder=joblib.hash((encoder, targets, bins.cuts)))
     write_table(store, table, columns)
@@ -148,19 +163,18 @@ def prepare(
             write(name)
     rows = BinRows(store, folder.rows_at_once)
     make_all(rows, engine, "second pass")
-    sample = TableSample(raw, encoded, keys, bins.columns(encoded.X))
+    sample = TableSample(raw, encoded, keys, bins.columns(plain))
     return TableWork(folder, engine, store, encoder, targets, sample, held_out, rows, rows.ranges())
 
 
 def _first_pass(
-    store: Store, n_rows: int, folder: WorkFolder, engine: Engine, seed: int
+    pick: PickRows, n_rows: int, folder: WorkFolder, engine: Engine, seed: int
 ) -> tuple[Rows | None, Rows, np.ndarray]:
     """Rows that are held out, a sample of the others, and by what members draw the latter.
 
     By rising hash, the first are held out and those after them are the sample.
     """
-    pick = PickRows(store, folder.rows_at_once)
-    features, roles, n_held_out = pick.columns
+    store, (features, roles, n_held_out) = pick.store, pick.columns
     if not store.is_whole(SAMPLE_ROWS):
         n_picked = n_held_out + folder.sample_rows
         store.write_array(SAMPLE_ROWS, smallest_hashes(seed, 0, n_rows, n_picked))

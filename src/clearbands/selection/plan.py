@@ -56,7 +56,10 @@ class Plan:
         """`has_set` says whether there are rows given for calibration."""
         _check(regressor)
         dates = "parts" if regressor.monotone is None else "seconds"
-        codes = regressor.epistemic is regressor.aleatoric is None
+        codes = all(
+            part is None or getattr(part, "learns_categories", False)
+            for part in (regressor.epistemic, regressor.aleatoric)
+        )
         return cls(
             epistemic=regressor.epistemic,
             aleatoric=regressor.aleatoric,

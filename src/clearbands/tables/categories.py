@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,15 @@ class CategoryCodes(TransformerMixin, BaseEstimator):
         self.n_features_in_ = X.shape[1]
         self.categories_ = [_values(column) for column in X.T]
         self.is_coded_ = np.array([len(values) > self.few for values in self.categories_], bool)
+        return self
+
+    def widen(self, values: Sequence[Iterable[str | None]]) -> CategoryCodes:
+        """Note further values of every column, which other rows than those of `fit` have."""
+        self.categories_ = [
+            _values(np.array([*known, *more], dtype=object))
+            for known, more in zip(self.categories_, values, strict=True)
+        ]
+        self.is_coded_ = np.array([len(known) > self.few for known in self.categories_], bool)
         return self
 
     @property

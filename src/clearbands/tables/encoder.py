@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -38,6 +38,10 @@ DATES = ("parts", "seconds")
 NEARLY = 0.9  # of the rows have a value of their own: a column of names
 FEWEST_NAMES = 20  # rows below which every column of text looks like names
 NEVER_SEEN = "\0"  # a text that no table has
+
+
+class NamesWarning(UserWarning):
+    """A column holds a text of its own in nearly every row."""
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -113,7 +117,7 @@ give it the type it had in fit.
         if self.categorical_columns_:
             self.categorical_ = _plain(_one_hot() if self.categorical is None else self.categorical)
             self.categorical_.fit(categorical)
-            self._tell_of_names(categorical)
+            self.tell_of_names(len(categorical))
         return self
 
     @property
@@ -123,6 +127,20 @@ give it the type it had in fit.
         n_codes = getattr(self.categorical_, "n_codes", 0)
         n_columns = len(self.get_feature_names_out()) if n_codes else 0
         return tuple(range(n_columns - n_codes, n_columns))
+
+    @property
+    def n_values(self) -> list[int]:
+        """How many codes each of those columns has."""
+        if not isinstance(self.categorical_, CategoryCodes):
+            return []
+        known = zip(self.categorical_.categories_, self.categorical_.is_coded_, strict=True)
+        return [len(values) for values, is_coded in known if is_coded]
+
+    def learn_categories(self, texts: Callable[[Name], Iterable[str | None]]) -> None:
+        """Give codes to all texts of a column, where rows of `fit` were some of many."""
+        check_is_fitted(self)
+        if isinstance(self.categorical_, CategoryCodes):
+            self.categorical_.widen([texts(name) for name in self.categorical_columns_])
 
     def transform(self, X: TableLike) -> np.ndarray:
         """(n, columns) floats: the numeric columns first, then parts of dates, then categories."""
@@ -219,18 +237,19 @@ give it the type it had in fit.
             names.extend(self.categorical_.get_feature_names_out(_names(self.categorical_columns_)))
         return np.asarray(names, dtype=object)
 
-    def _tell_of_names(self, categorical: np.ndarray) -> None:
-        """Warn of columns of codes in which nearly every row has a value of its own."""
-        if not isinstance(self.categorical_, CategoryCodes) or len(categorical) < FEWEST_NAMES:
+    def tell_of_names(self, n_rows: int) -> None:
+        """Warn of columns of codes in which nearly each of so many rows has a value of its own."""
+        if not isinstance(self.categorical_, CategoryCodes) or n_rows < FEWEST_NAMES:
             return
         for name, values in zip(
             self.categorical_columns_, self.categorical_.categories_, strict=True
         ):
-            if len(values) > NEARLY * len(categorical):
+            if len(values) > NEARLY * n_rows:
                 warn(
-                    f"Column {name!r} holds {len(values):,} different texts in "
-                    f"{len(categorical):,} rows, so that hardly a row tells of another: members "
-                    "use it only where that pays. If it holds names or ids, leave it out."
+                    f"Column {name!r} holds {len(values):,} different texts in {n_rows:,} rows, "
+                    "so that hardly a row tells of another: members use it only where that pays. "
+                    "If it holds names or ids, leave it out.",
+                    NamesWarning,
                 )
 
     def _fit_dates(self, numeric: np.ndarray) -> dict[Name, DateParts]:

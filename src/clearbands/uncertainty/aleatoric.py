@@ -40,6 +40,8 @@ class AleatoricPart(BaseEstimator, ABC):
     """
 
     confidence_level: float | Sequence[float]
+    learns_categories: bool = False
+    """Whether members learn what categories are worth, so that X may hold codes of them."""
 
     @abstractmethod
     def fit(self, X: TableLike, residual: ArrayLike) -> AleatoricPart:

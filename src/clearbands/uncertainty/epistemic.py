@@ -62,6 +62,8 @@ class EpistemicPart(RegressorMixin, BaseEstimator, ABC):
     confidence_level: float | Sequence[float]
     fitted_elsewhere: bool = False
     """Whether models come fitted, on rows that nobody here knows."""
+    learns_categories: bool = False
+    """Whether members learn what categories are worth, so that X may hold codes of them."""
 
     @abstractmethod
     def fit(

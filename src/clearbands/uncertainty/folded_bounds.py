@@ -67,6 +67,7 @@ class FoldedBounds(ResampledPart):
         self.random_state = random_state
 
     takes_nested = True
+    learns_categories = True
 
     def fit(
         self,

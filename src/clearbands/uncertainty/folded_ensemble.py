@@ -57,6 +57,8 @@ class FoldedEnsemble(ResampledEnsemble):
     ((60,), (60, 2, 1))
     """
 
+    learns_categories = True
+
     def __init__(
         self,
         model: BaseEstimator | None = None,

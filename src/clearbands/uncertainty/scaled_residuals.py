@@ -83,6 +83,7 @@ class ScaledResiduals(ResampledPart):
         self.random_state = random_state
 
     takes_nested = True
+    learns_categories = True
 
     def fit(
         self,

@@ -1,0 +1,191 @@
+"""What categories are worth to members, from sums to which every piece of a table adds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clearbands.engine.binning import Bins
+from clearbands.engine.effects import effects_of_sums
+from clearbands.engine.symmetric_columns import FINE_BINS
+from clearbands.models.bagging import HashedFolds
+from clearbands.rows.hashing import hashed_folds
+from clearbands.scaling.tasks import Stage
+
+if TYPE_CHECKING:
+    from clearbands.scaling.members import Response
+
+
+WEIGHT, TARGET = 2.0**20, 2.0**30
+"""Of a weight of 1, and of the largest target: sums of whole numbers do not depend on how the rows
+are divided into pieces, as long as they are below 2^53."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Targets as whole numbers: how far they are from `middle`, in units."""
+
+    middle: float
+    unit: float
+
+    @classmethod
+    def of(cls, y: np.ndarray) -> Scale:
+        """From some of the targets; one of them more or less hardly ever changes it."""
+        reach = max(2.0 ** np.ceil(np.log2(max(np.ptp(y), np.finfo(float).tiny))), 2.0**-900)
+        return cls(float(reach * np.rint(y.mean() / reach)), float(reach / TARGET))
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Of one column of codes, fold by fold: what rows of each code weigh, and their targets."""
+
+    scale: Scale
+    rows: np.ndarray  # (folds, values): of the weights
+    totals: np.ndarray  # (folds, values): of the targets, weighed
+    squares: np.ndarray  # (folds,)
+
+    @classmethod
+    def none(cls, scale: Scale, n_folds: int, n_values: int) -> Sums:
+        """Of no rows."""
+        rows, totals = np.zeros((2, n_folds, n_values))
+        return cls(scale, rows, totals, np.zeros(n_folds))
+
+    def add(
+        self, fold: np.ndarray, code: np.ndarray, target: np.ndarray, weight: np.ndarray
+    ) -> None:
+        """Rows (n,), each with a code."""
+        off = (target - self.scale.middle) / self.scale.unit
+        place = fold.astype(np.int64) * self.rows.shape[1] + code
+        n_folds, n_places = len(self.squares), self.rows.size
+        for sums, of in ((self.rows, weight * WEIGHT), (self.totals, weight * off)):
+            sums += np.bincount(place, np.rint(of), n_places).reshape(sums.shape)
+        squares = np.rint(weight * (off / np.sqrt(TARGET)) ** 2)
+        self.squares[:] += np.bincount(fold, squares, n_folds)
+
+    def worths_without(self, *folds: int) -> np.ndarray:
+        """(values + 1, 2): the shrunken effect of each code, and how much of its mean is left.
+
+        They come from the other folds alone; the last row is of codes that these do not have.
+        """
+        others = np.ones(len(self.rows), bool)
+        others[list(folds)] = False
+        rows = self.rows[others].sum(axis=0) / WEIGHT
+        total = self.totals[others].sum(axis=0)
+        mean = np.divide(total, rows, out=np.zeros(len(rows)), where=rows > 0)
+        within = max(float(self.squares[others].sum() * TARGET - rows @ mean**2), 0.0)
+        effect, left = np.zeros((2, len(rows) + 1))
+        effects_of_sums(np.append(rows, 0.0), np.append(mean, 0.0), within, effect, left)
+        return np.column_stack([effect * self.scale.unit, left])
+
+
+@dataclass(frozen=True)
+class SumCategories(Stage):
+    """A file for each piece: the sums of its rows, by the folds in which members leave them out.
+
+    To a row that a member sees its categories are worth what the other folds say, of which the
+    member's own is none; to all others what all folds but the member's own say.
+    """
+
+    learned: Response
+    draws: HashedFolds
+    scale: Scale
+
+    @property
+    def count(self) -> int:
+        return self.learned.rows.count
+
+    def name(self, number: int) -> str:
+        return f"sums-{self.learned.rows.rows_at_once}/{number:06d}.npz"
+
+    def make(self, number: int, stop: np.ndarray) -> None:
+        rows, target = self.learned.rows, self.learned.target(number)
+        keys, codes, weight = rows.keys(number), rows.codes(number), rows.weight(number)
+        weight = np.ones(len(keys)) if weight is None else weight
+        arrays = {}
+        for repeat in range(self.draws.n_repeats):
+            fold = self._fold(repeat, keys)
+            for j, (code, sums) in enumerate(zip(codes, self._none(), strict=True)):
+                own = code >= 0
+                sums.add(fold[own], code[own], target[own], weight[own])
+                place = np.flatnonzero(sums.rows)
+                arrays[f"place{repeat}_{j}"] = place
+                arrays[f"rows{repeat}_{j}"] = sums.rows.ravel()[place]
+                arrays[f"totals{repeat}_{j}"] = sums.totals.ravel()[place]
+                arrays[f"squares{repeat}_{j}"] = sums.squares
+        self.store.write_arrays(self.name(number), arrays)
+
+    def merged(self, repeat: int) -> list[Sums]:
+        """The sums of all pieces, column by column."""
+        return _merged(self, repeat)
+
+    def worths(self, member: int) -> list[np.ndarray]:
+        """Of each column (values + 1, 2): to rows that the member does not see."""
+        repeat, own = divmod(member, self.draws.n_folds)
+        return [sums.worths_without(own) for sums in self.merged(repeat)]
+
+    def bins(self, member: int) -> list[Bins]:
+        """Of these worths."""
+        return [Bins.from_data(worths[:-1], FINE_BINS) for worths in self.worths(member)]
+
+    def fine_worths(self, member: int) -> list[np.ndarray]:
+        """Of each column (folds, values + 1, 2) int16: worths in bins, to rows of every fold."""
+        repeat, own = divmod(member, self.draws.n_folds)
+        return [
+            np.stack(
+                [
+                    bins.columns(sums.worths_without(own, fold)).T
+                    for fold in range(self.draws.n_folds)
+                ]
+            )
+            for bins, sums in zip(self.bins(member), self.merged(repeat), strict=True)
+        ]
+
+    def view(self, member: int, piece: int, fine_worths: list[np.ndarray]) -> np.ndarray:
+        """(features, n) int16: what the categories of a piece are worth to the member."""
+        rows = self.learned.rows
+        return look_up(
+            fine_worths,
+            rows.codes(piece),
+            self._fold(member // self.draws.n_folds, rows.keys(piece)),
+        )
+
+    @property
+    def n_features(self) -> int:
+        return 2 * len(self.learned.rows.n_values)
+
+    def _fold(self, repeat: int, keys: np.ndarray) -> np.ndarray:
+        return hashed_folds(self.draws.seed, repeat, keys, self.draws.n_folds)
+
+    def _none(self) -> list[Sums]:
+        n_folds = self.draws.n_folds
+        return [Sums.none(self.scale, n_folds, n) for n in self.learned.rows.n_values]
+
+
+def look_up(fine_worths: list[np.ndarray], codes: np.ndarray, fold: np.ndarray) -> np.ndarray:
+    """(features, n) int16: what codes (columns, n) are worth to rows of these folds (n,)."""
+    # The last row of a table is of codes that are not known, -1.
+    return np.concatenate([of[fold, code].T for of, code in zip(fine_worths, codes, strict=True)])
+
+
+def joined(bins: list[Bins]) -> Bins:
+    """The cuts of the columns of several tables side by side."""
+    starts = [np.zeros(1, np.int64)]
+    for each in bins:
+        starts.append(starts[-1][-1] + each.starts[1:])
+    return Bins(np.concatenate([each.cuts for each in bins]), np.concatenate(starts))
+
+
+@lru_cache(maxsize=4)
+def _merged(stage: SumCategories, repeat: int) -> list[Sums]:
+    merged = stage._none()
+    for number in range(stage.count):
+        piece = stage.store.read_arrays(stage.name(number))
+        for j, sums in enumerate(merged):
+            place = piece[f"place{repeat}_{j}"]
+            sums.rows.ravel()[place] += piece[f"rows{repeat}_{j}"]
+            sums.totals.ravel()[place] += piece[f"totals{repeat}_{j}"]
+            sums.squares[:] += piece[f"squares{repeat}_{j}"]
+    return merged
