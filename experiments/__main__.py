@@ -24,6 +24,7 @@ from experiments import (
     labelling,
     mixed,
     outside,
+    protocols,
     published,
     results,
     results_page,
@@ -60,6 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
     series.add_commands(commands)
     updates.add_commands(commands)
     distributions.add_commands(commands)
+    protocols.add_commands(commands)
     shifted.add_commands(commands)
     labelling.add_commands(commands)
     class_networks.add_commands(commands)

@@ -1,0 +1,230 @@
+"""Protocols that others wrote: `uci-splits` and `five-folds`. Rows are appended as they exist.
+
+`uci-splits` has the twenty splits of Hernandez-Lobato and Adams (2015) of each of seven tables, in
+the folder `uci_splits` of the data: mean log-likelihood and RMSE on the test rows.
+
+`five-folds` follows ScoringBench (arXiv 2603.29928) in what we know of it: five folds, at most
+3,000 rows, seed 42; CRPS and interval score. Which 3,000 rows it draws from a larger table we do
+not know: here they are those of `numpy.random.default_rng(42)`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from sklearn.model_selection import KFold
+from threadpoolctl import threadpool_limits
+
+from clearbands import ClearRegressor, metrics
+from experiments import datasets, densities, distributions, rows
+from experiments.protocol import Split
+
+FOLDER = Path(__file__).parent / "results"
+UCI_RESULTS, FOLDS_RESULTS = FOLDER / "uci_splits.csv", FOLDER / "five_folds.csv"
+UCI_SETS = (
+    "yacht",
+    "bostonHousing",
+    "energy",
+    "concrete",
+    "power-plant",
+    "kin8nm",
+    "naval-propulsion-plant",
+)
+UCI_FIELDS = ("dataset", "split", "method", "log_likelihood", "rmse", "cpu_seconds")
+N_SPLITS, N_FOLDS, MOST_ROWS, SEED = 20, 5, 3_000, 42
+LEVEL, LOWER, UPPER = 0.9, 4, 94  # the columns of the 5 % and the 95 % quantile
+FOLDS_FIELDS = ("dataset", "fold", "method", "crps", "interval_score", "picp", "cpu_seconds")
+OURS = "clearbands"
+
+Density = Callable[[np.ndarray, np.ndarray, np.ndarray, int], Any]
+"""From X, y, new X and a seed: means (n,) and the logarithm of the density, a function of y."""
+
+
+def clearbands(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int) -> Any:
+    model = ClearRegressor(random_state=seed).fit(X, y)
+    return model.predict(X_new), model.predict_distribution(X_new).logpdf
+
+
+def normal(fit: Callable[..., tuple[np.ndarray, np.ndarray]]) -> Density:
+    """A method that gives the mean and the deviation of normal distributions."""
+
+    def density(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int) -> Any:
+        mean, deviation = fit(X, y, X_new, seed)
+        return mean, stats.norm(mean, deviation).logpdf
+
+    return density
+
+
+DENSITIES: dict[str, Density] = {OURS: clearbands} | {
+    name: normal(fit) for name, fit in densities.NORMAL.items()
+}
+QUANTILES = distributions.METHODS | densities.QUANTILES
+
+
+def add_commands(commands) -> None:
+    for name, help_, sets, methods, path, run in (
+        (
+            "uci-splits",
+            "the twenty published splits of seven UCI tables: log-likelihood and RMSE",
+            UCI_SETS, DENSITIES, UCI_RESULTS, run_uci,
+        ),
+        (
+            "five-folds",
+            "five folds of at most 3,000 rows, as ScoringBench has them: CRPS, interval score",
+            None, QUANTILES, FOLDS_RESULTS, run_folds,
+        ),
+    ):  # fmt: skip
+        parser = commands.add_parser(name, help=help_, description=help_)
+        parser.add_argument("--datasets", nargs="+", default=sets, help="by default all there are")
+        parser.add_argument("--methods", nargs="+", default=list(methods), choices=methods)
+        parser.add_argument("--splits", type=int, help="the first so many splits or folds alone")
+        parser.add_argument("--results", type=Path, default=path)
+        parser.add_argument("--table", action="store_true", help="print the table, run nothing")
+        parser.set_defaults(command=run)
+
+
+def run_uci(args: argparse.Namespace) -> int:
+    known = rows.known(args.results, UCI_FIELDS[:3])
+    n_splits = N_SPLITS if args.splits is None else min(args.splits, N_SPLITS)
+    for name in () if args.table else args.datasets:
+        X, y, test_rows = load_uci(name)
+        for split in range(n_splits):
+            for method in args.methods:
+                if (name, split, method) not in known:
+                    row = score_uci(X, y, test_rows[split], method, split)
+                    key = dict(zip(UCI_FIELDS, (name, split, method), strict=False))
+                    rows.append(args.results, UCI_FIELDS, [key | row])
+    print("\n".join(uci_table(pd.read_csv(args.results))))
+    return 0
+
+
+def load_uci(name: str) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """X, y, and the test rows of every split."""
+    folder = datasets.folder() / "uci_splits"
+    path = folder / f"{name}.parquet"
+    if not path.is_file():
+        raise datasets.DatasetError(f"There is no table {path}; the protocol needs it.")
+    table = pd.read_parquet(path)
+    with np.load(folder / f"{name}_test_rows.npz") as lists:
+        test_rows = [lists[f"test_{split}"] for split in range(len(lists.files))]
+    return table.drop(columns="target").to_numpy(float), table["target"].to_numpy(float), test_rows
+
+
+def score_uci(
+    X: np.ndarray, y: np.ndarray, test: np.ndarray, method: str, seed: int
+) -> dict[str, float]:
+    train = np.setdiff1d(np.arange(len(y)), test)
+    started = time.process_time()
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        point, logpdf = DENSITIES[method](X[train], y[train], X[test], seed)
+        likelihood = np.asarray(logpdf(y[test]))
+    return {
+        "log_likelihood": float(likelihood.mean()),
+        "rmse": float(np.sqrt(np.mean((y[test] - point) ** 2))),
+        "cpu_seconds": time.process_time() - started,
+    }
+
+
+def uci_table(found: pd.DataFrame) -> Iterator[str]:
+    """Means over the splits and their standard errors."""
+    methods = [name for name in DENSITIES if name in set(found["method"])]
+    for metric, words in (("log_likelihood", "Log-likelihood, more is better"), ("rmse", "RMSE")):
+        yield f"{words}:"
+        yield ""
+        yield f"| table | splits | {' | '.join(methods)} |"
+        yield f"|---|---:|{'---:|' * len(methods)}"
+        for name in UCI_SETS:
+            part = found[found["dataset"] == name].pivot(
+                index="split", columns="method", values=metric
+            )
+            part = part.reindex(columns=methods)
+            if part.empty:
+                continue
+            cells = [
+                "" if np.isnan(mean) else f"{mean:.4g} ± {error:.2g}"
+                for mean, error in zip(part.mean(), part.sem(), strict=True)
+            ]
+            yield f"| {name} | {len(part)} | {' | '.join(cells)} |"
+        yield ""
+
+
+def run_folds(args: argparse.Namespace) -> int:
+    known = rows.known(args.results, FOLDS_FIELDS[:3])
+    n_folds = N_FOLDS if args.splits is None else min(args.splits, N_FOLDS)
+    names = args.datasets or datasets.available()[0]
+    for name in () if args.table else names:
+        X, y = datasets.load(name)
+        for fold, (chosen, split) in enumerate(folds(len(y))):
+            of = distributions.Table(X[chosen], y[chosen], split, SEED)
+            for method in args.methods if fold < n_folds else ():
+                if (name, fold, method) not in known:
+                    row = score_fold(of, method)
+                    key = dict(zip(FOLDS_FIELDS, (name, fold, method), strict=False))
+                    rows.append(args.results, FOLDS_FIELDS, [key | row])
+    print("\n".join(folds_table(pd.read_csv(args.results))))
+    return 0
+
+
+def folds(n: int) -> Iterator[tuple[np.ndarray, Split]]:
+    """The rows of the table that take part, and for every fold its split of these."""
+    rng = np.random.default_rng(SEED)
+    chosen = np.sort(rng.choice(n, MOST_ROWS, replace=False)) if n > MOST_ROWS else np.arange(n)
+    for known, test in KFold(N_FOLDS, shuffle=True, random_state=SEED).split(chosen):
+        order = rng.permutation(known)  # for methods that hold out rows to calibrate
+        calibration, train = np.split(order, [len(order) // 4])
+        yield chosen, Split(train, calibration, calibration, test)
+
+
+def score_fold(table: distributions.Table, method: str) -> dict[str, float]:
+    started = time.process_time()
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        quantiles = QUANTILES[method](table)
+    y, bounds = table.y[table.split.test], quantiles[:, [LOWER, UPPER]]
+    return {
+        "crps": metrics.crps(y, quantiles, distributions.LEVELS),
+        "interval_score": metrics.interval_score(y, bounds, LEVEL),
+        "picp": metrics.picp(y, bounds),
+        "cpu_seconds": time.process_time() - started,
+    }
+
+
+def folds_table(found: pd.DataFrame) -> Iterator[str]:
+    """Change of ours against the best other method of each set, which no user could know."""
+    means = found.groupby(["dataset", "method"])[list(FOLDS_FIELDS[3:])].mean()
+    against = "CRPS against the best other, % | interval score, %"
+    yield f"| set | folds | {against} | best other | coverage |"
+    yield "|---|---:|---:|---:|---|---:|"
+    changes = []
+    for name, part in means.groupby("dataset"):
+        part = part.droplevel("dataset")
+        if OURS not in part.index or len(part) < 2:
+            continue
+        others, own = part.drop(index=OURS), part.loc[OURS]
+        change = [100 * (own[m] / others[m].min() - 1) for m in ("crps", "interval_score")]
+        changes.append(change)
+        n_folds = found.query("dataset == @name and method == @OURS")["fold"].nunique()
+        best = others["interval_score"].idxmin()
+        cells = " | ".join(f"{each:+.1f}" for each in change)
+        yield f"| {name} | {n_folds} | {cells} | {best} | {own['picp']:.3f} |"
+    if changes:
+        cells = " | ".join(f"{each:+.1f}" for each in np.mean(changes, axis=0))
+        yield f"| **mean** | | {cells} | | |"
+    yield ""
+    yield "| method | mean rank by CRPS | by interval score | coverage | CPU s |"
+    yield "|---|---:|---:|---:|---:|"
+    ranks = means.groupby("dataset")[["crps", "interval_score"]].rank().groupby("method").mean()
+    averages = means[["picp", "cpu_seconds"]].groupby("method").mean()
+    for method, row in ranks.sort_values("interval_score").iterrows():
+        coverage, seconds = averages.loc[method]
+        cells = f"{row['crps']:.1f} | {row['interval_score']:.1f} | {coverage:.3f} | {seconds:.1f}"
+        yield f"| {method} | {cells} |"

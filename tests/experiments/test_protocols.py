@@ -1,0 +1,97 @@
+"""Protocols of others: splits that are theirs, scores that are right, rows that are kept."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from experiments import __main__, datasets, densities, distributions, protocols
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A table of three columns, for both protocols, with two lists of test rows."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "target": X[:, 0] + rng.normal(size=120)})
+    (tmp_path / "uci_splits").mkdir()
+    for path in (tmp_path / "airfoil.parquet", tmp_path / "uci_splits" / "yacht.parquet"):
+        table.to_parquet(path)
+    lists = {"test_0": np.arange(12), "test_1": np.arange(12, 24)}
+    np.savez(tmp_path / "uci_splits" / "yacht_test_rows.npz", **lists)
+    monkeypatch.setenv(datasets.FOLDER_VARIABLE, str(tmp_path))
+    return tmp_path
+
+
+def test_a_normal_law_has_the_likelihood_of_scipy(folder):
+    X, y, test_rows = protocols.load_uci("yacht")
+    test = test_rows[0]
+    row = protocols.score_uci(X, y, test, "linear", 0)
+    train = np.arange(12, 120)
+    mean, deviation = densities.linear(X[train], y[train], X[test], 0)
+    assert row["log_likelihood"] == pytest.approx(
+        stats.norm.logpdf(y[test], mean, deviation).mean()
+    )
+    assert row["rmse"] == pytest.approx(np.sqrt(np.mean((y[test] - mean) ** 2)))
+
+
+def test_folds_judge_every_row_once_and_no_row_that_they_know():
+    test_rows = []
+    for chosen, split in protocols.folds(101):
+        assert not set(split.test) & set(np.concatenate([split.train, split.validation]))
+        assert len(split.train) + len(split.validation) + len(split.test) == 101
+        test_rows += chosen[split.test].tolist()
+    assert sorted(test_rows) == list(range(101))
+
+
+def test_large_tables_give_the_same_3000_rows_each_time():
+    first, again = (next(iter(protocols.folds(5_000)))[0] for _ in range(2))
+    assert len(first) == len(set(first)) == 3_000
+    np.testing.assert_array_equal(first, again)
+
+
+@pytest.mark.parametrize(("command", "columns"), [("uci-splits", 6), ("five-folds", 7)])
+def test_rows_are_kept_and_not_made_twice(command, columns, folder, capsys):
+    path = folder / "rows.csv"
+    name = "yacht" if command == "uci-splits" else "airfoil"
+    call = [command, "--datasets", name, "--methods", "linear", "--results", str(path)]
+    assert __main__.main([*call, "--splits", "1"]) == 0
+    first = path.read_text()
+    assert __main__.main([*call, "--splits", "2"]) == 0
+    assert path.read_text().startswith(first)
+    assert pd.read_csv(path).shape == (2, columns)
+    assert "linear" in capsys.readouterr().out
+
+
+def test_ours_is_compared_with_the_best_other_of_each_set():
+    lines = [
+        ("airfoil", 0, "clearbands", 1.0, 2.0, 0.9, 1.0),
+        ("airfoil", 0, "linear", 2.0, 8.0, 0.9, 1.0),
+        ("airfoil", 0, "NGBoost", 4.0, 4.0, 0.9, 1.0),
+    ]
+    table = list(protocols.folds_table(pd.DataFrame(lines, columns=protocols.FOLDS_FIELDS)))
+    assert table[2] == "| airfoil | 1 | -50.0 | -50.0 | NGBoost | 0.900 |"
+    assert table[-3].startswith("| clearbands | 1.0 | 1.0 |")
+
+
+@pytest.mark.parametrize("name", densities.NORMAL)
+def test_a_normal_rival_finds_the_noise(name):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 2))
+    y = X[:, 0] + 0.5 * rng.normal(size=300)
+    mean, deviation = densities.NORMAL[name](X[:200], y[:200], X[200:], 0)
+    assert np.median(deviation) == pytest.approx(0.5, rel=0.35)
+    assert np.corrcoef(mean, y[200:])[0, 1] > 0.8
+
+
+@pytest.mark.parametrize("name", densities.QUANTILES)
+def test_quantiles_of_rivals_rise_and_cover(name):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(600, 2))
+    y = X[:, 0] + 0.5 * rng.normal(size=600)
+    _, split = next(iter(protocols.folds(600)))
+    quantiles = densities.QUANTILES[name](distributions.Table(X, y, split, 0))
+    assert quantiles.shape == (len(split.test), 99)
+    assert (np.diff(quantiles, axis=1) >= -1e-9).all()
+    inside = (quantiles[:, 4] <= y[split.test]) & (y[split.test] <= quantiles[:, 94])
+    assert inside.mean() > 0.6  # a library's own quantiles may be too narrow
