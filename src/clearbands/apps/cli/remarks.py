@@ -6,6 +6,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.stats import rankdata
 
 from clearbands.apps.reading.choosing import holds_classes, take_classes, take_target
 
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 6  # classes in one line
 FEW = 10  # whole numbers that may be classes
-FEWEST = 20  # rows that lie on one line, and not by chance
-SAME = 1e-9  # of the range of the target
+FEWEST = 20  # rows whose order says something
+GLANCE = 500  # rows by which most columns are told from the target
+SAME_ORDER = 0.999  # Spearman's correlation, of 1: nearly all rows stand in the order of the target
 MOST_ROWS = 200_000  # that are compared before a fit; more of them would take seconds
 
 
@@ -61,23 +63,27 @@ def _words_about_numbers(target: str, y: np.ndarray) -> str:
 
 
 def words_about_leaks(X: pl.DataFrame, y: np.ndarray) -> list[str]:
-    """A sentence for every column of numbers that says the target to the last digit."""
-    if len(y) < FEWEST or np.ptp(y) == 0:
-        return []
+    """A sentence for every column of numbers that says the target, or nearly."""
     return [
-        f"Column {column.name!r} and the target lie on one line, in all rows: if it is not known "
+        f"Column {column.name!r} puts the rows in the order of the target: if it is not known "
         f"before the target is, leave it out (--drop {quote(column.name)})."
         for column in X.iter_columns()
-        if column.dtype.is_numeric() and _is_on_a_line(column.to_numpy().astype(float), y)
+        if column.dtype.is_numeric() and _is_in_order(column.to_numpy().astype(float), y)
     ]
 
 
-def _is_on_a_line(values: np.ndarray, y: np.ndarray) -> bool:
-    if not np.isfinite(values).all() or np.ptp(values) == 0:
+def _is_in_order(values: np.ndarray, y: np.ndarray) -> bool:
+    """By Spearman's correlation, first of a few rows."""
+    there = np.flatnonzero(np.isfinite(values))
+    if 2 * len(there) < len(y):
         return False
-    unit = (values - values.mean()) / np.ptp(values), (y - y.mean()) / np.ptp(y)
-    slope = float(unit[0] @ unit[1]) / float(unit[0] @ unit[0])
-    return bool(np.abs(unit[1] - slope * unit[0]).max() < SAME)
+    for rows in (there[:: 1 + len(there) // GLANCE], there[:MOST_ROWS]):
+        if len(rows) < FEWEST or np.ptp(values[rows]) == 0 or np.ptp(y[rows]) == 0:
+            return False
+        ranks = rankdata(values[rows]), rankdata(y[rows])
+        if abs(np.corrcoef(*ranks)[0, 1]) < SAME_ORDER:
+            return False
+    return True
 
 
 def words_about_copies(X: pl.DataFrame, y: np.ndarray, *, in_fit: bool) -> str | None:
