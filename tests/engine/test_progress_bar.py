@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from clearbands import fast
+from clearbands import ClearRegressor, fast
 from clearbands.engine.progress_bar import ProgressBar
 from tests.toys import noisy_line
 
@@ -59,3 +59,28 @@ def test_a_fit_draws_it_when_asked_to_and_is_silent_else(verbose, capsys):
 def test_a_wrong_verbosity_is_one_sentence():
     with pytest.raises(ValueError, match=r"verbose must be 0 or 1, got 'loud'"):
         fast(verbose="loud").fit([[1.0]], [1.0])
+
+
+def test_what_the_fit_expects_replaces_what_its_stages_say():
+    lines, clock = io.StringIO(), Clock()
+    with ProgressBar(lines, clock) as bar:  # starts at 0
+        bar("choosing a center", 1, 2)  # at 1
+        bar.expect(6.0)  # at 2: it ends at 8
+        bar("a step inside", 1, 9)  # at 3
+        bar("pairs", 1, 1)  # at 4
+    drawn = [line.rstrip() for line in lines.getvalue().split("\r")]
+    assert drawn[2].endswith("38 %, 5 s left")
+    assert drawn[3].endswith("50 %, 4 s left")
+
+
+def test_a_fit_tells_how_long_it_will_take_once_the_race_is_over():
+    X, y = noisy_line(300)
+    expected = []
+
+    class Listener(ProgressBar):
+        def expect(self, seconds):
+            expected.append(seconds)
+
+    ClearRegressor(random_state=0).fit(X, y, progress=Listener(io.StringIO()))
+    assert len(expected) >= 3  # after the race, a center and its noise
+    assert min(expected) > 0

@@ -32,5 +32,13 @@ def report(stage: str, done: int, total: int) -> None:
         listener(stage, done, total)
 
 
+def expect(seconds: float) -> None:
+    """Tell a listener that wants to know it how long all that is still to come will take."""
+    listener = _listener.get()
+    tell = getattr(listener, "expect", None)
+    if tell is not None:
+        tell(seconds)
+
+
 def ignore(stage: str, done: int, total: int) -> None:
     """A listener for work whose steps are of no interest outside."""

@@ -11,7 +11,7 @@ from typing import TextIO
 from clearbands.engine.progress import Listener, listening
 
 PLANS: dict[str, dict[str, float]] = {
-    "choosing a center": {"choosing a center": 0.2, "pairs": 0.8},
+    "choosing a center": {"choosing a center": 0.25, "epistemic": 0.3, "pairs": 0.45},
     "choosing a model": {"choosing a model": 0.2, "epistemic": 0.4, "aleatoric": 0.4},
     "epistemic": {"epistemic": 0.6, "aleatoric": 0.4},
     "first pass": {"first pass": 0.1, "second pass": 0.1, "epistemic": 0.4, "aleatoric": 0.4},
@@ -26,8 +26,8 @@ PAUSE = 0.2  # seconds between two pictures of it
 class ProgressBar:
     """A listener, as `fit(progress=...)` takes it, which draws a line on standard error.
 
-    The time left is what the work so far says of the rest. The line is drawn over itself, and taken
-    away at the end.
+    The time left is what the work so far says of the rest, until the fit itself knows better and
+    calls `expect`. The line is drawn over itself, and taken away at the end.
 
     Examples
     --------
@@ -48,30 +48,47 @@ class ProgressBar:
         self._drawn_at, self._longest = -PAUSE, 0
         self._plan: dict[str, float] = {}
         self._done: dict[str, float] = {}  # of each stage, between 0 and 1
+        self._expected: float | None = None  # seconds from the start to the end
+        self._share_seen = 0.0
 
     def note(self, stage: str, done: int, total: int) -> bool:
-        """Whether this is a stage of the fit, and no step inside of one; `share` then knows it."""
+        """Whether this tells how far the fit is, and is no step inside of a stage."""
         self._plan = self._plan or PLANS.get(stage, {})
-        if stage not in self._plan or total <= 0:
-            return False
-        self._done[stage] = max(done / total, self._done.get(stage, 0.0))
-        return True
+        if stage in self._plan and total > 0:
+            self._done[stage] = max(done / total, self._done.get(stage, 0.0))
+            return True
+        return self._expected is not None
+
+    def expect(self, seconds: float) -> None:
+        """The fit knows how long it will still take."""
+        self._expected = self._clock() - self._started + seconds
+
+    def look(self) -> tuple[float, float, float | None]:
+        """Seconds since the start, the share that is done, and seconds left; None if unknown."""
+        elapsed = self._clock() - self._started
+        if self._expected is None:
+            share = self.share
+            left = elapsed * (1 - share) / share if 0 < share < 1 else None
+        else:
+            left = max(self._expected - elapsed, 0.0)
+            share = elapsed / (elapsed + left) if left else 0.99
+        self._share_seen = max(self._share_seen, share)
+        return elapsed, self._share_seen, left
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         if not self.note(stage, done, total):
             return
-        elapsed = self._clock() - self._started
+        elapsed, share, seconds = self.look()
         if elapsed - self._drawn_at < PAUSE and done < total:
             return
         self._drawn_at = elapsed
-        share = self.share
         bar = "#" * round(WIDTH * share)
-        left = f", {_words(elapsed * (1 - share) / share)} left" if 0 < share < 1 else ""
+        left = "" if seconds is None else f", {in_words(seconds)} left"
         self._draw(f"{stage} [{bar:<{WIDTH}}] {100 * share:.0f} %{left}")
 
     @property
     def share(self) -> float:
-        """Of the work that is done; a stage is over when the next one has begun."""
+        """Of the stages that are done; one is over when the next one has begun."""
         stages = list(self._plan)
         last = max((stages.index(stage) for stage in self._done), default=0)
         over = sum(self._plan[stage] for stage in stages[:last])
@@ -103,6 +120,6 @@ def showing(progress: Listener | None, verbose: int) -> Iterator[None]:
         yield
 
 
-def _words(seconds: float) -> str:
+def in_words(seconds: float) -> str:
     """90 s, 3 min."""
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ class JudgedCenter(NamedTuple):
     standing: CenterStanding
     predicted: np.ndarray  # (n,): of the rows that choose
     row_losses: np.ndarray  # (n,): of these rows, whose mean the standing gives
+    seconds: float = 0.0  # that a member took
 
 
 class RaceResult(NamedTuple):
@@ -63,8 +65,11 @@ def race(
     """
     failures, judged = Failures(), []
     for done, (name, model) in enumerate(candidates.items(), start=1):
+        started = perf_counter()
         with failures.leaving_out(f"The center {name!r}"):
-            judged.append(judge_center(name, model, train, draws, levels, n_jobs=n_jobs))
+            center = judge_center(name, model, train, draws, levels, n_jobs=n_jobs)
+            seconds = (perf_counter() - started) / len(draws)
+            judged.append(center._replace(seconds=seconds))
         report(STAGE, done, len(candidates))
     if not judged:
         raise failures.none_left("No center could be fitted")

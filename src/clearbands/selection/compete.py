@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import _num_samples
 
-from clearbands.engine.progress import report
+from clearbands.engine.progress import expect, report
 from clearbands.models.monotone import Still
 from clearbands.rows.messages import Failures
 from clearbands.rows.split import Rows
@@ -34,6 +35,38 @@ from clearbands.uncertainty.epistemic import CenterAndWidths, CrossPart, OutOfBa
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 from clearbands.uncertainty.nested import Nested
 from clearbands.uncertainty.pairs import Blend, Pair, hold_still
+
+PAIRS, CURVE = 0.7, 1.3
+"""Times the race, that noise and the learning curve usually take; `benchmarks.budget` tells."""
+
+
+class Pace:
+    """How long what is still to come of a fit will take, in seconds, as far as the race tells."""
+
+    def __init__(self, race: float, centers: Mapping[str, float]) -> None:
+        self._centers = dict(centers)
+        self._pairs, self._curve = PAIRS * race, CURVE * race
+        self._since = perf_counter()
+
+    def tell(self) -> None:
+        """Tell the listener, where there was a race."""
+        self._since = perf_counter()
+        if self._curve:
+            expect(sum(self._centers.values()) + self._pairs + self._curve)
+
+    def center_done(self, name: str) -> None:
+        """One center is fitted, in more or less time than was expected; so will the others."""
+        expected = self._centers.pop(name, 0.0)
+        if expected:
+            ratio = (perf_counter() - self._since) / expected
+            self._centers = {other: ratio * each for other, each in self._centers.items()}
+        self.tell()
+
+    def pairs_done(self, share: float, share_left: float) -> None:
+        """So much of the noise is learned, and so much is still to be."""
+        self._centers = {}
+        self._pairs = (perf_counter() - self._since) * share_left / share
+        self.tell()
 
 
 class ChosenParts(NamedTuple):
@@ -73,6 +106,7 @@ def compete(
     rng: np.random.RandomState,
     still: Still | None = None,
     n_centers: int | None = None,
+    pace: Pace | None = None,
 ) -> ChosenParts:
     """Fit centers, let noises compete around them, and average the pairs that are best.
 
@@ -81,7 +115,8 @@ def compete(
     rows some choose the noises, and those that are chosen are fitted on all. What fails is left out
     with a warning, unless it has no rival.
     """
-    pairing = _Pairing(train, centers, noises, levels, shown, search, still, Failures())
+    pace = pace or Pace(0.0, {})
+    pairing = _Pairing(train, centers, noises, levels, shown, search, still, Failures(), pace)
     judges = draw_numbers(train, search.judging_rows, rng)
     fitted = pairing.fit_centers(len(centers) if n_centers is None else n_centers)
     contestants = pairing.judge(fitted, judges)
@@ -143,6 +178,7 @@ class _Pairing:
     search: ModelSearch
     still: Still | None
     failures: Failures
+    pace: Pace
 
     def fit_centers(self, most: int) -> list[_Fitted]:
         """The first that do not fail, so many at most."""
@@ -152,6 +188,7 @@ class _Pairing:
                 break
             with self.failures.leaving_out(f"The center {name!r}", len(self.centers) > 1):
                 fitted.append(self._fit_center(name, part))
+            self.pace.center_done(name)
         if not fitted:
             raise self.failures.none_left("No center could be fitted with all its members")
         return fitted
@@ -160,12 +197,15 @@ class _Pairing:
         """All noises around the best center, and the best of them around the others."""
         contestants: list[Contestant] = []
         around = list(self.noises)
-        for center in fitted:
+        for number, center in enumerate(fitted, start=1):
+            n_noises = len(around)
             pairs = self._pair_up(center.among(some), around)
             contestants += pairs
             if pairs:
                 around = [each.noise_name for each in not_told_apart(pairs)[:BEST_NOISES]]
-            report("pairs", len(contestants), len(contestants))
+            report("pairs", number, len(fitted))
+            to_come = (len(fitted) - number) * len(around) + (some is not None) * BEST_NOISES
+            self.pace.pairs_done(n_noises, to_come)
         if not contestants:
             raise self.failures.none_left("No center could be fitted with noise around it")
         return contestants

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -23,14 +24,14 @@ from clearbands.models.bagging import (
 )
 from clearbands.models.center_model import has, those_with
 from clearbands.models.monotone import Still
-from clearbands.models.pools import match_quantile_model
+from clearbands.models.pools import STAGES, match_quantile_model
 from clearbands.rows.checks import is_frame
 from clearbands.rows.split import Rows
 from clearbands.rows.time_order import stages
 from clearbands.rows.typed import TableLike
 from clearbands.rows.weighting import fit_weighted
 from clearbands.selection.centers import CenterStanding, JudgedCenter, mix, race
-from clearbands.selection.compete import ChosenParts, compete, draw_rows
+from clearbands.selection.compete import ChosenParts, Pace, compete, draw_rows
 from clearbands.selection.judging import NoiseCandidate
 from clearbands.selection.model_search import ModelSearch
 from clearbands.selection.plan import Plan
@@ -59,7 +60,7 @@ def fit_parts(
 def fit_on_all(plan: Plan, train: Rows, rng: np.random.RandomState) -> ChosenParts:
     """Fit the parts so that every row is unseen by some; one that was given has no rival."""
     search = _search(plan, train)
-    standings, centers, reserves = _centers(plan, train, search, rng)
+    standings, centers, reserves, pace = _centers(plan, train, search, rng)
     chosen = compete(
         train,
         {**centers, **reserves},
@@ -70,6 +71,7 @@ def fit_on_all(plan: Plan, train: Rows, rng: np.random.RandomState) -> ChosenPar
         rng=rng,
         still=_still(plan, train),
         n_centers=len(centers),
+        pace=pace,
     )
     return chosen._replace(centers=standings, search=search)
 
@@ -89,11 +91,11 @@ def _set_up(plan: Plan, part: Part, rng: np.random.RandomState) -> Part:
 
 def _centers(
     plan: Plan, train: Rows, search: ModelSearch, rng: np.random.RandomState
-) -> tuple[tuple[CenterStanding, ...], Mapping[str, CrossPart], Mapping[str, CrossPart]]:
-    """All that competed, those that the noise is learned around, and reserves for these."""
+) -> tuple[tuple[CenterStanding, ...], Mapping[str, CrossPart], Mapping[str, CrossPart], Pace]:
+    """All that competed, those noise is learned around, reserves, and how long it will take."""
     if plan.epistemic is not None:
         part = _directed(plan, plan.epistemic)
-        return (), {GIVEN: _set_up(plan, _crossed(plan, part), rng)}, {}
+        return (), {GIVEN: _set_up(plan, _crossed(plan, part), rng)}, {}, Pace(0.0, {})
     judges = draw_rows(train, search.judging_rows, rng)
     n_rows, n_columns = len(train), train.X.shape[1]
     n_units = None if train.groups is None else len(np.unique(train.groups))
@@ -102,7 +104,7 @@ def _centers(
         name: seed_missing(model, rng)
         for name, model in _candidates(plan, search, n_rows, n_columns).items()
     }
-    most = search.n_centers_for(n_rows, n_columns)
+    most, started = search.n_centers_for(n_rows, n_columns), perf_counter()
     finalists, beaten = race(models, judges, draws, plan.levels, n_jobs=plan.n_jobs, most=most)
     judged = judges.take(np.flatnonzero(draws.unseen.any(axis=0)))
     mixture = mix(finalists, judged.y, judged.sample_weight, plan.levels, search.mixed)
@@ -127,7 +129,21 @@ def _centers(
     # Reserves draw their seeds aside: what competes in the end does not depend on them.
     reserves = with_members(beaten, copy.deepcopy(rng))
     standings = tuple(each.standing for each in (*finalists, *beaten))
-    return standings, chosen | others, reserves
+    times = n_folds * n_repeats * (1 + search.is_finer(n_rows)) * len(train) / len(judges)
+    pace = Pace(
+        perf_counter() - started,
+        {each.standing.name: times * each.seconds * _share_of_trees(each) for each in finalists},
+    )
+    pace.tell()
+    return standings, chosen | others, reserves, pace
+
+
+def _share_of_trees(judged: JudgedCenter) -> float:
+    """Of those that were grown to judge it, which is one stage more than it has."""
+    model = judged.standing.model
+    n_trees = getattr(getattr(model, "trees", model), "n_trees", None)
+    more = [stage for stage in STAGES if n_trees in STAGES and stage > n_trees]
+    return n_trees / more[0] if n_trees and more else 1.0
 
 
 def _candidates(

@@ -103,33 +103,37 @@ def progress_bar() -> Iterator[Listener | None]:
         TaskProgressColumn,
         TextColumn,
         TimeElapsedColumn,
-        TimeRemainingColumn,
     )
 
-    from clearbands.engine.progress_bar import ProgressBar
+    from clearbands.engine.progress_bar import ProgressBar, in_words
 
     bars = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
         TimeElapsedColumn(),
-        TextColumn("passed,"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
+        TextColumn("{task.fields[left]}"),
         console=Console(stderr=True),
         transient=True,
     )
-    task = bars.add_task("Preparing (longer the first time)", total=None)
-    work = ProgressBar()  # which knows how much of a fit each stage is, and is not drawn
+    task = bars.add_task("Preparing (longer the first time)", total=None, left="")
 
-    def listen(stage: str, done: int, total: int) -> None:
-        if work.note(stage, done, total):
-            bars.update(task, description=STAGES[stage], completed=work.share, total=1.0)
-        elif stage in STAGES and not work.share:
-            bars.update(task, description=STAGES[stage], completed=done, total=total)
+    class Bar(ProgressBar):
+        """The same knowledge of how far a fit is, drawn by rich."""
+
+        stage = ""
+
+        def __call__(self, stage: str, done: int, total: int) -> None:
+            if self.note(stage, done, total):
+                self.stage = STAGES.get(stage, self.stage)
+                _, share, seconds = self.look()
+                left = "" if seconds is None else f"passed, {in_words(seconds)} left"
+                bars.update(task, description=self.stage, completed=share, total=1.0, left=left)
+            elif stage in STAGES and not self.share:
+                bars.update(task, description=STAGES[stage], completed=done, total=total)
 
     with bars:
-        yield listen
+        yield Bar()
 
 
 @contextmanager
