@@ -30,7 +30,7 @@ def test_the_share_never_falls_and_ends_at_one():
             shares.append(bar.share)
     assert np.all(np.diff(shares) >= 0)
     assert shares[0] == 0
-    assert shares[4] == pytest.approx(0.2)
+    assert shares[4] == pytest.approx(0.25)
     assert shares[-1] == pytest.approx(1)
 
 

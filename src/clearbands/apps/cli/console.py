@@ -26,6 +26,7 @@ STAGES = {
     "pairs": "Pairs of parts",
     "epistemic": "Epistemic part",
     "aleatoric": "Aleatoric part",
+    "measuring the learning curve": "Learning curve",
     "predicting": "Predicting",
     "trying logistic": "Trying lines",
     "trying trees": "Trying trees",
