@@ -14,11 +14,11 @@ from clearbands.selection.centers import (
 
 def test_errors_of_a_center_are_measured():
     y, predicted = np.array([0.0, 1.0, 4.0]), np.array([0.0, 0.0, 0.0])
-    (standing, same, _) = measure_center("zero", DummyRegressor(), y, predicted, None, [0.9])
+    (standing, same, *_) = measure_center("zero", DummyRegressor(), y, predicted, None, [0.9])
     assert standing.mae == pytest.approx(5 / 3)
     assert standing.rmse == pytest.approx(np.sqrt(17 / 3))
     assert same is predicted
-    weighted, _, _ = measure_center("zero", None, y, predicted, np.array([1.0, 0.0, 1.0]), [0.9])
+    weighted, *_ = measure_center("zero", None, y, predicted, np.array([1.0, 0.0, 1.0]), [0.9])
     assert weighted.mae == pytest.approx(2)
 
 
@@ -37,7 +37,7 @@ def test_a_mixture_takes_those_that_err_in_different_directions():
     wave = np.sin(np.arange(100))
     y = np.zeros(100)
     pool = [judged_as("up", wave + 1), judged_as("down", wave - 1), judged_as("far", wave + 9)]
-    standing, predicted, _ = mix(pool, y, None, [0.9], 2)
+    standing, predicted, *_ = mix(pool, y, None, [0.9], 2)
     assert standing.name == "50% up + 50% down"
     assert standing.model.weights == [0.5, 0.5]
     np.testing.assert_allclose(predicted, wave)
