@@ -246,9 +246,16 @@ def test_excel_files_are_read_where_the_library_is_there(csv, tmp_path):
         with pytest.raises(ImportError, match='needs the extra "excel": pip install fastexcel'):
             read_table(csv(b"PK", "data.xlsx"))
         return
-    pytest.importorskip("xlsxwriter")
+    xlsxwriter = pytest.importorskip("xlsxwriter")
     TABLE.write_excel(tmp_path / "data.xlsx")
     assert_frame_equal(read_table(tmp_path / "data.xlsx").frame, TABLE)
+    with xlsxwriter.Workbook(tmp_path / "titled.xlsx") as book:
+        sheet = book.add_worksheet("houses")
+        sheet.write("A1", "Houses, exported in May")
+        TABLE.write_excel(book, "houses", position="A3")
+    titled = read_table(tmp_path / "titled.xlsx")
+    assert_frame_equal(titled.frame, TABLE)
+    assert titled.notes == ("2 rows above the header left out",)
 
 
 @pytest.mark.parametrize(

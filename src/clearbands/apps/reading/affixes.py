@@ -66,13 +66,15 @@ def read_affix(before: str, after: str) -> Affix | None:
 
     >>> read_affix("($", ")")
     Affix(is_negative=True, currency='$', unit='', factor=1.0)
+    >>> read_affix("$(", ")") == read_affix("($", ")")
+    True
     >>> read_affix("", "rooms in Bern") is None
     True
     """
     before, after = before.strip(), after.strip()
-    in_brackets = before.startswith("(") and after.endswith(")")
-    if in_brackets:
-        before, after = before[1:].strip(), after[:-1].strip()
+    in_brackets = "(" in (before[:1], before[-1:]) and ")" in (after[:1], after[-1:])
+    if in_brackets:  # ($5) and $(5)
+        before, after = before.strip("( "), after.strip(") ")
     # "1200.-" and "1200,--" have no cents
     after = re.sub(rf"^[.,][{MINUS}]{{1,2}}", "", after).strip()
     sign, before, after = _sign(before, after)

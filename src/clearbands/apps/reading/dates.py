@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FIRST = 20  # values that tell whether a column may hold dates
 ORDERS = {"ymd": "year first or the month by its name", "dmy": "day first", "mdy": "month first"}
-CENTURY = 69  # two digits of a year from here on are of the last century
+CENTURY = 50  # two digits of a year from here on are of the last century, as in Excel
 
 TIME = r"(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?([AaPp]\.?[Mm]\.?)?"
 ZONE = r"\s?(Z|UTC|GMT|[+-]\d{2}:?\d{2}|[+-]\d{2})?"
@@ -39,6 +39,7 @@ DATE = re.compile(
         )
     )
 )
+JOINED = r"^(\d{1,2})([A-Za-z]{3})(\d{4})(?::|$)"  # 03JAN2012:10:30, as SAS writes it
 CLOCK = re.compile(rf"^{TIME}$")
 MONTHS = {
     **{"jan": 1, "feb": 2, "fév": 2, "mar": 3, "mär": 3, "mrz": 3, "apr": 4, "avr": 4, "may": 5},
@@ -164,13 +165,19 @@ def find_times(text: pl.Series) -> pl.Series | None:
 
 def _may_be_dates(text: pl.Series) -> bool:
     """By the first values, which saves time."""
-    return any(DATE.match(value.strip()) for value in text.drop_nulls().head(FIRST))
+    first = _spaced(text.drop_nulls().head(FIRST))
+    return any(DATE.match(value.strip()) for value in first)
+
+
+def _spaced(text: pl.Series) -> pl.Series:
+    """With blanks between day, month and year where these are written as one word."""
+    return text.str.replace(JOINED, "$1 $2 $3 ").str.strip_chars()
 
 
 def _fields(column: pl.Series) -> Fields:
     import polars as pl
 
-    text = trimmed(column)
+    text = _spaced(trimmed(column))
     digits = text.str.extract_groups(DIGITS + BEHIND).struct.unnest()
     digits.columns = ["y", "m", "d", "one", "mark", "two", "late", *MOMENT]
     has_year_first = digits["y"].count() > digits["late"].count()

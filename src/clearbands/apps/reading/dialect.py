@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}  # the likelier first
+NUMBER_LIKE = re.compile(r"[+-]?\d[\d.,]*([eE][+-]?\d+)?")
 BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -33,7 +34,8 @@ class Dialect:
         """What is not as everywhere."""
         words = []
         if self.separator != ",":
-            words.append(f"separator {SEPARATORS.get(self.separator, repr(self.separator))}")
+            names = {**SEPARATORS, " ": "blank"}
+            words.append(f"separator {names.get(self.separator, repr(self.separator))}")
         if self.decimal == ",":
             words.append("decimal comma")
         if self.encoding not in ("utf-8", "utf-8-sig"):
@@ -111,10 +113,23 @@ def find_encoding(content: bytes) -> str:
 def find_separator(lines: list[str]) -> str:
     """The one that cuts the most lines into the same number of fields.
 
+    Blanks separate columns where nothing else does and most of what they part are numbers.
+
     >>> find_separator(["size;price", "1,5;2", "2,5;3"])
     ';'
     """
-    return max(SEPARATORS, key=lambda separator: _regularity(lines, separator))
+    found = max(SEPARATORS, key=lambda separator: _regularity(lines, separator))
+    return (
+        " " if _regularity(lines, found)[1] == 0 and _are_numbers_between_blanks(lines) else found
+    )
+
+
+def _are_numbers_between_blanks(lines: list[str]) -> bool:
+    rows = records(lines[1:], " ")
+    width = usual_count([len(row) for row in rows])
+    cells = [cell for row in rows if len(row) == width for cell in row]
+    n_numbers = sum(bool(NUMBER_LIKE.fullmatch(cell)) for cell in cells)
+    return width > 2 and 2 * n_numbers > len(cells) > 0.9 * width * len(rows)
 
 
 def _regularity(lines: list[str], separator: str) -> tuple[float, int]:

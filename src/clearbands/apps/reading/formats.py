@@ -38,6 +38,7 @@ FORMATS = {
 }
 BROKEN = (zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 READ_AT_ONCE = 2**20
+MOST_ABOVE = 30  # rows of a sheet that may stand above its header
 BYTES_PER_CELL = 8
 MAGIC = ((b"PAR1", "parquet"), (b"ARROW1", "feather"))
 
@@ -74,15 +75,27 @@ def unpacked(content: bytes, path: Path, most: int | None = None) -> tuple[bytes
     return content, kind
 
 
-def read_excel(content: bytes) -> pl.DataFrame:
-    """The first sheet."""
+def read_excel(content: bytes) -> tuple[pl.DataFrame, int]:
+    """The first sheet below its header, and how many rows stand above that."""
     import polars as pl
 
     if find_spec("fastexcel") is not None:
-        return pl.read_excel(io.BytesIO(content), engine="calamine")
+        above = _rows_above(content)
+        options = {"header_row": above} if above else {}
+        frame = pl.read_excel(io.BytesIO(content), engine="calamine", read_options=options)
+        return frame, above
     if find_spec("openpyxl") is not None:
-        return pl.read_excel(io.BytesIO(content), engine="openpyxl")
+        return pl.read_excel(io.BytesIO(content), engine="openpyxl"), 0
     raise ImportError(advice("Reading an Excel file", "excel"))
+
+
+def _rows_above(content: bytes) -> int:
+    """Titles, of which one cell alone is filled, and empty rows."""
+    import fastexcel
+
+    sheet = fastexcel.read_excel(content).load_sheet(0, header_row=None, n_rows=MOST_ABOVE)
+    filled = [sum(cell not in (None, "") for cell in row) for row in sheet.to_polars().rows()]
+    return next((place for place, count in enumerate(filled) if count > 1), 0)
 
 
 def name_of(path: Path) -> str:

@@ -125,7 +125,9 @@ def _read(content: bytes, kind: str, name: str, asked: Asked) -> Reading:
             written, dialect = read_text(content, asked, name)
             table = read_cells(written, dialect.separator)
         elif kind == "Excel":
-            table = TextTable(read_excel(content))
+            frame, above = read_excel(content)
+            rows = "1 row" if above == 1 else f"{above} rows"
+            table = TextTable(frame, (f"{rows} above the header left out",) if above else ())
         else:
             read = pl.read_parquet if kind == "parquet" else pl.read_ipc
             table = TextTable(read(io.BytesIO(content)))
