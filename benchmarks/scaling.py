@@ -167,7 +167,7 @@ def predict_table(args: argparse.Namespace) -> int:
         limit_memory(args.limit_gb)
     import polars as pl
 
-    from clearbands.apps.cli.app import app
+    from clearbands.apps.cli.commands import app
 
     started, load = datetime.now().isoformat(timespec="seconds"), round(load_average(), 1)
     files = [str(args.model), str(args.table), "--out", str(args.out)]

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hint
 
 from typer.models import ArgumentInfo, OptionInfo
 
-from clearbands.apps.cli.app import COMMANDS
+from clearbands.apps.cli.commands import COMMANDS
 
 PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
 START = """# Commands

@@ -12,8 +12,7 @@ import polars as pl
 import pytest
 
 pytest.importorskip("fastapi")
-from clearbands.apps.report.monitor import make_monitor
-from clearbands.apps.report.watch import watch
+from clearbands.apps.report.over_time import make_monitor, watch
 from clearbands.apps.web.explore import create_page, make_scene
 from clearbands.apps.web.service import create_app
 from clearbands.persistence.origin import record_origin

@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 import clearbands
-from clearbands.apps.cli.app import app
+from clearbands.apps.cli.commands import app
 from tests.api_pages import SECTIONS, names_of, summary_of, write_all, write_page
 from tests.browsers import open_browser
 from tests.pages import TUTORIALS, commands, python_blocks

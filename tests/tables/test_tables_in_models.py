@@ -9,7 +9,7 @@ import sklearn
 
 from clearbands import ClearRegressor, LinearQuantiles, PCSEnsemble, ResidualQuantiles
 from clearbands.apps.reading.features import Feature
-from clearbands.apps.web.rows import frame_of
+from clearbands.apps.web.request_rows import frame_of
 from clearbands.tables.kinds import KINDS, kind_of
 from tests.toys import noisy_line
 

@@ -10,6 +10,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
+from clearbands.diagnostics.compared_groups import (
+    bounds_together,
+    compared_groups,
+    has_groups,
+    needed_groups,
+)
 from clearbands.diagnostics.conditional import (
     ROWS_NEEDED,
     excess_risk,
@@ -30,12 +36,6 @@ from clearbands.diagnostics.coverage import (
 )
 from clearbands.diagnostics.dependence import hsic, width_error_correlation
 from clearbands.diagnostics.diagnosis import Diagnosis, corrected
-from clearbands.diagnostics.groups import (
-    bounds_together,
-    compared_groups,
-    has_groups,
-    needed_groups,
-)
 from clearbands.prediction.uncertainty import Uncertainty
 from clearbands.rows.checks import MISSING, check_group_labels, check_vector, is_frame
 from clearbands.rows.levels import find_level

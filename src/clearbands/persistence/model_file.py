@@ -20,12 +20,12 @@ import sklearn
 from clearbands.persistence.archive import (
     LARGEST_HEADER,
     TooDenseError,
+    check_schema,
     copy_entries,
     read_entry,
     schema_room,
 )
-from clearbands.persistence.compiled import check_compiled
-from clearbands.persistence.schema import check_schema
+from clearbands.persistence.indices import check_compiled
 from clearbands.persistence.trust import is_missing, is_trusted
 from clearbands.persistence.writing import written_whole
 from clearbands.rows.messages import warn

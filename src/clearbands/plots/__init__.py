@@ -1,11 +1,8 @@
 """Pictures of intervals: numbers in, Axes out; nothing is fitted here."""
 
-from clearbands.plots.bands import band_along, band_by_rank
-from clearbands.plots.choices import lambda_path, model_comparison
-from clearbands.plots.coverage import calibration_curve, coverage_and_width
-from clearbands.plots.forecast import forecast
-from clearbands.plots.importance import importance
-from clearbands.plots.ratios import ratio_map
+from clearbands.plots.choices import forecast, lambda_path, model_comparison
+from clearbands.plots.intervals import band_along, band_by_rank, ratio_map
+from clearbands.plots.scores import calibration_curve, coverage_and_width, importance
 from clearbands.plots.style import ALEATORIC, EPISTEMIC, GRID, INK, MUTED, OUTSIDE
 
 __all__ = [

@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 import clearbands
 from clearbands import metrics, presets
 from clearbands.apps import cli
-from clearbands.apps.cli.app import app
+from clearbands.apps.cli.commands import app
 from clearbands.apps.cli.console import HEADINGS
 from clearbands.apps.reading.reading import read_table
 from clearbands.rows.display import number
@@ -459,7 +459,7 @@ def test_without_the_extra_one_sentence_says_how_to_get_it(monkeypatch, capsys):
 
 def test_help_loads_nothing_slow():
     code = (
-        "import sys; import clearbands.apps.cli.app; "
+        "import sys; import clearbands.apps.cli.commands; "
         "sys.exit(', '.join({'sklearn', 'numba', 'polars', 'matplotlib'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

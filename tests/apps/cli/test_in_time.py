@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 import clearbands
-from clearbands.apps.cli.app import app
+from clearbands.apps.cli.commands import app
 from tests.apps.web.test_updates import hours, in_time
 
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import clearbands
-from clearbands.apps.cli.app import app
+from clearbands.apps.cli.commands import app
 from tests.apps.cli.test_app import assert_fails, run
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
-from clearbands.apps.report import accuracy
+from clearbands.apps.report import widths
 from clearbands.metrics import interval_score
 from clearbands.rows.display import number, with_unit
 from clearbands.uncertainty.bands import covered
@@ -17,7 +17,7 @@ from tests.pages import as_text
 
 def test_the_errors_are_those_of_these_rows(facts, html):
     y, center = facts.y, facts.parts.center
-    found = accuracy.errors(facts)
+    found = widths.errors(facts)
     assert found.mae == pytest.approx(mean_absolute_error(y, center))
     assert found.rmse == pytest.approx(root_mean_squared_error(y, center))
     assert found.r2 == pytest.approx(r2_score(y, center))
@@ -27,11 +27,11 @@ def test_the_errors_are_those_of_these_rows(facts, html):
 
 
 def test_a_constant_target_has_no_share_of_variance(facts):
-    assert accuracy.errors(replace(facts, y=np.full(120, 300.0))).r2 is None
+    assert widths.errors(replace(facts, y=np.full(120, 300.0))).r2 is None
 
 
 def test_the_constant_is_the_least_width_that_holds_as_many_rows(facts):
-    own, constant = accuracy.own_widths(facts), accuracy.constant_width(facts)
+    own, constant = widths.own_widths(facts), widths.constant_width(facts)
     assert own.mean == pytest.approx(facts.widths.sum(axis=1).mean())
     assert own.n_covered == constant.n_covered == facts.inside.sum()
     center, half = facts.parts.center, constant.mean / 2
@@ -44,6 +44,6 @@ def test_the_constant_is_the_least_width_that_holds_as_many_rows(facts):
 
 
 def test_where_the_noise_grows_the_constant_is_wider_or_scores_worse(facts, html):
-    own, constant = accuracy.own_widths(facts), accuracy.constant_width(facts)
+    own, constant = widths.own_widths(facts), widths.constant_width(facts)
     assert own.interval_score < constant.interval_score
     assert f"Mean width (EUR) {number(own.mean)} {number(constant.mean)}" in as_text(html)

@@ -5,9 +5,8 @@ import pytest
 from typer.testing import CliRunner
 
 import clearbands
-from clearbands.apps.cli.app import app
-from clearbands.apps.report.monitor import make_monitor
-from clearbands.apps.report.watch import watch
+from clearbands.apps.cli.commands import app
+from clearbands.apps.report.over_time import make_monitor, watch
 from tests.apps.web.test_updates import hours
 from tests.apps.web.test_updates import in_time as hourly_model
 from tests.pages import as_text

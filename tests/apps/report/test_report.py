@@ -28,7 +28,7 @@ from clearbands import (
     diagnostics,
     fast,
 )
-from clearbands.apps.report import Report, coverage, figures, make_report, widths
+from clearbands.apps.report import Report, figures, make_report, whiskers, widths
 from clearbands.apps.report.facts import gather
 from clearbands.diagnostics import importance
 from clearbands.rows.display import GAP, number
@@ -171,9 +171,9 @@ def test_a_row_far_wider_than_all_others_does_not_set_the_scale(facts):
 
 
 def test_the_axis_of_coverage_is_not_stretched_by_a_few_rows(facts):
-    found = [w for cells in coverage.whiskers(facts).values() for w in cells]
+    found = [w for cells in whiskers.whiskers(facts).values() for w in cells]
     assert all(0 <= w.low <= w.at <= w.high <= 100 for w in found)
-    large = [w for w in found if w.n >= coverage.MANY_ROWS]
+    large = [w for w in found if w.n >= whiskers.MANY_ROWS]
     assert 0 < min(w.low for w in large) < 40
 
 
@@ -192,7 +192,7 @@ def test_widths_along_features_are_means_of_the_rows(facts):
 
 
 def test_coverage_by_parts_is_that_of_the_diagnosis(facts):
-    shown = coverage.whiskers(facts)
+    shown = whiskers.whiskers(facts)
     assert set(shown) >= {"All rows", "Width of the interval", "size", "town", "sold", "new"}
     for cells in shown.values():
         for cell in cells:
@@ -311,7 +311,7 @@ def test_the_table_of_contents_leads_to_every_section(html):
 def test_groups_of_numbers_are_sorted_as_numbers(model):
     X, y = houses(120, seed=1)
     facts = gather(model, X, y, by=np.resize([1, 2, 10, 100], 120))
-    assert [cell.label for cell in coverage.whiskers(facts)["Group"]] == ["1", "2", "10", "100"]
+    assert [cell.label for cell in whiskers.whiskers(facts)["Group"]] == ["1", "2", "10", "100"]
 
 
 def test_findings_and_verdict_follow_the_coverage(model):

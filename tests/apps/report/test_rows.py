@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clearbands.apps.report import rows
+from clearbands.apps.report import row_lists
 
 
 def test_the_rows_to_look_at_are_the_widest_of_their_kind(facts):
     share, shares = facts.epistemic_share, facts.parts.epistemic_share
-    lists = ((rows.most_epistemic, 1, shares > share), (rows.most_aleatoric, 0, shares <= share))
+    lists = (
+        (row_lists.most_epistemic, 1, shares > share),
+        (row_lists.most_aleatoric, 0, shares <= share),
+    )
     for find, part, among in lists:
         found = find(facts)
         widths = np.where(among, facts.widths[:, part], -1)
@@ -18,14 +21,14 @@ def test_the_rows_to_look_at_are_the_widest_of_their_kind(facts):
 
 
 def test_no_row_is_to_be_collected_and_measured(facts):
-    collect, measure = set(rows.most_epistemic(facts)), set(rows.most_aleatoric(facts))
+    collect, measure = set(row_lists.most_epistemic(facts)), set(row_lists.most_aleatoric(facts))
     assert collect
     assert measure
     assert not collect & measure
 
 
 def test_the_table_of_all_rows_has_what_was_predicted(facts):
-    table = rows.all_rows(facts)
+    table = row_lists.all_rows(facts)
     assert len(table["rows"]) == 120
     columns = dict(zip(table["names"], zip(*table["rows"], strict=True), strict=True))
     assert columns["row"] == tuple(range(1, 121))
@@ -38,7 +41,7 @@ def test_the_table_of_all_rows_has_what_was_predicted(facts):
 
 
 def test_of_too_many_rows_the_widest_are_listed(facts, monkeypatch):
-    monkeypatch.setattr(rows, "MOST_LISTED", 10)
-    found = [row[0] - 1 for row in rows.all_rows(facts)["rows"]]
+    monkeypatch.setattr(row_lists, "MOST_LISTED", 10)
+    found = [row[0] - 1 for row in row_lists.all_rows(facts)["rows"]]
     widest = np.argsort(-facts.widths.sum(axis=1), kind="stable")[:10]
     assert found == sorted(widest.tolist())

@@ -22,9 +22,9 @@ from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
 import clearbands
-from clearbands.apps.cli.app import app as command
+from clearbands.apps.cli.commands import app as command
 from clearbands.apps.web.explore import create_page, make_scene, views
-from clearbands.apps.web.explore.app import LIMITS
+from clearbands.apps.web.explore.explorer import LIMITS
 from clearbands.apps.web.explore.scene import MAX_ROWS
 from clearbands.persistence.origin import record_origin
 from tests.browsers import open_browser

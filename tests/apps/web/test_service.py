@@ -31,7 +31,7 @@ from starlette.requests import ClientDisconnect
 from typer.testing import CliRunner
 
 import clearbands
-from clearbands.apps.cli.app import app as command
+from clearbands.apps.cli.commands import app as command
 from clearbands.apps.web import logs, server
 from clearbands.apps.web.bodies import Bodies
 from clearbands.apps.web.refusals import Refusal

@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
 import clearbands
-from clearbands.apps.cli.app import app as command
+from clearbands.apps.cli.commands import app as command
 from clearbands.apps.reading import files
 from clearbands.apps.web.service import Limits, create_app
 from clearbands.apps.web.service.serving import _Saver

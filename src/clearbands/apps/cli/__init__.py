@@ -13,7 +13,7 @@ def main() -> None:
         sys.stderr.write(advice("The command", "cli") + "\n")
         sys.exit(2)
     try:
-        from clearbands.apps.cli.app import app
+        from clearbands.apps.cli.commands import app
 
         app(prog_name="clearbands")
     except KeyboardInterrupt:  # before or after the work of a command, which handles its own

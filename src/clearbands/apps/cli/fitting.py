@@ -27,7 +27,7 @@ from clearbands.apps.reading.choosing import (
     without_values,
 )
 from clearbands.apps.report.facts import FEWEST_ROWS
-from clearbands.apps.tasks import task_of
+from clearbands.apps.task import task_of
 from clearbands.rows.checks import check_weights
 from clearbands.rows.messages import rows_stand_as
 from clearbands.rows.split import Rows, hold_out_last

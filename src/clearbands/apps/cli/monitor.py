@@ -53,8 +53,7 @@ def monitor(
         times = check_time(rows.reading.frame[column].to_numpy(), rows.reading.frame.height)
     y = rows.y(target)
     n_seen = rows.count_seen(rows.X, y)
-    from clearbands.apps.report.monitor import make_monitor
-    from clearbands.apps.report.watch import watch
+    from clearbands.apps.report.over_time import make_monitor, watch
 
     with console.working("Drawing"):
         watched = watch(

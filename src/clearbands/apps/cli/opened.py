@@ -12,7 +12,7 @@ from clearbands.apps.cli.options import TableOut, TextFile, names_in
 from clearbands.apps.reading.choosing import drop_missing, take_column, take_features
 from clearbands.apps.reading.dates import read_dates
 from clearbands.apps.reading.reading import Reading, read_table, reading_in_words
-from clearbands.apps.tasks import Classification, Task, task_of
+from clearbands.apps.task import Classification, Task, task_of
 from clearbands.rows.messages import row_name, row_of_file, rows_stand_as
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from clearbands.apps.questions import QUESTIONS
+from clearbands.apps.question_table import QUESTIONS
 from clearbands.apps.reading.dialect import Asked
 from clearbands.rows.settings import EngineName
 

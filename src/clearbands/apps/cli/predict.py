@@ -33,7 +33,7 @@ def predict(
     dominant and unfamiliar.
     """
     from clearbands.apps.cli.predicting import Wanted, predict_files, table_in_files
-    from clearbands.apps.tasks import task_of
+    from clearbands.apps.task import task_of
 
     files.check_output(output.out, inputs=[model, data], table=True)
     fitted, wanted = load_model(model, of_classes=True), Wanted(questioned, output)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     import polars as pl
 
-    from clearbands.apps.tasks import Task
+    from clearbands.apps.task import Task
 
 
 def report(

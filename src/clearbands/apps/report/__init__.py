@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from clearbands._compat import require
-from clearbands.apps.report import accuracy, answer, coverage, figures, rows, widths
+from clearbands.apps.report import answer, figures, row_lists, whiskers, widths
 from clearbands.apps.report.facts import Facts, gather
 from clearbands.calibration.guarantee import Guarantee, named
 from clearbands.persistence.writing import written_whole
@@ -130,12 +130,12 @@ def _page(facts: Facts) -> dict[str, Any]:
         f"· {dt.date.today().isoformat()}",
         "verdict": answer.verdict(facts),
         "lead": " ".join(answer.answer(facts)),
-        "tile": coverage.tile(facts),
-        "errors": accuracy.errors(facts),
-        "widths": (accuracy.own_widths(facts), accuracy.constant_width(facts)) if drawn else None,
+        "tile": whiskers.tile(facts),
+        "errors": widths.errors(facts),
+        "widths": (widths.own_widths(facts), widths.constant_width(facts)) if drawn else None,
         "warning": answer.warning(facts.n_seen, len(facts.y)),
         "fan": figures.fan(facts) if drawn else None,
-        "unfamiliar": rows.unfamiliar(facts) if drawn else "",
+        "unfamiliar": row_lists.unfamiliar(facts) if drawn else "",
         "quartiles": widths.quartiles(facts) if drawn else "",
         "bands": figures.bands(facts) if drawn else None,
         "parts": figures.parts_of_rows(facts) if drawn and facts.has_both_parts else None,
@@ -146,13 +146,13 @@ def _page(facts: Facts) -> dict[str, Any]:
         "who_chose_lambda": answer.who_chose_lambda(facts),
         "how_lambda_won": answer.how_lambda_won(facts),
         "findings": facts.diagnosis.say_findings(("“", "”")),
-        "coverage": list(coverage.whiskers(facts).items()),
+        "coverage": list(whiskers.whiskers(facts).items()),
         "boards": boards_of(facts.model),
         "most_listed": MOST_LISTED,
-        "most_epistemic": rows.most_epistemic(facts) if drawn else (),
-        "most_aleatoric": rows.most_aleatoric(facts) if drawn else (),
-        "named_columns": facts.important_columns(rows.MOST_VALUES),
-        "all_rows": rows.all_rows(facts) if drawn else None,
+        "most_epistemic": row_lists.most_epistemic(facts) if drawn else (),
+        "most_aleatoric": row_lists.most_aleatoric(facts) if drawn else (),
+        "named_columns": facts.important_columns(row_lists.MOST_VALUES),
+        "all_rows": row_lists.all_rows(facts) if drawn else None,
         "guarantee": Guarantee.in_text(facts.model.guarantee_).name,
         "sharing": named(getattr(facts.model.calibrator_, "sharing_", ())),
         "directions": answer.directions(facts),

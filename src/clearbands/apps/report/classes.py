@@ -15,8 +15,8 @@ from sklearn.utils.validation import _num_samples
 
 from clearbands.apps.report import Report, render
 from clearbands.apps.report.answer import cannot_tell, warning
-from clearbands.apps.report.coverage import Tile, Track, whisker
-from clearbands.apps.report.rows import MOST_VALUES, widest_rows
+from clearbands.apps.report.row_lists import MOST_VALUES, widest_rows
+from clearbands.apps.report.whiskers import Tile, Track, whisker
 from clearbands.apps.report.widths import Layers, layers_of
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.diagnostics.class_metrics import bins_of, evaluate_classes

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clearbands.calibration.lambda_path import LambdaPath
+from clearbands.diagnostics.compared_groups import bounds_together, needed_groups
 from clearbands.diagnostics.coverage import Cell, coverage
 from clearbands.diagnostics.diagnose import FEWEST_ROWS, Predicted, judge
 from clearbands.diagnostics.diagnosis import Diagnosis
-from clearbands.diagnostics.groups import bounds_together, needed_groups
 from clearbands.diagnostics.importance import Importance, feature_importance
 from clearbands.prediction.glossary import PARTS
 from clearbands.prediction.questions import fan_levels

@@ -21,7 +21,7 @@ from clearbands.apps.reading.layout import MISSING
 from clearbands.apps.reading.numbers import as_numbers
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import CellError, Refusal, refuse_values
-from clearbands.apps.web.rows import check_row_count, column_errors, decode, repeated_column
+from clearbands.apps.web.request_rows import check_row_count, column_errors, decode, repeated_column
 from clearbands.apps.web.values import column_of, expected, show
 
 if TYPE_CHECKING:

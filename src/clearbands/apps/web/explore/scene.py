@@ -12,8 +12,8 @@ import narwhals.stable.v1 as nw
 import numpy as np
 
 from clearbands.apps.reading.features import Feature, row_features
-from clearbands.apps.tasks import Regression
-from clearbands.apps.web.rows import Row, frame_of, predict_rows
+from clearbands.apps.task import Regression
+from clearbands.apps.web.request_rows import Row, frame_of, predict_rows
 from clearbands.prediction.predictions import Predictions
 from clearbands.prediction.questions import Questions
 from clearbands.tables.kinds import kind_of, numbers_of, value_of

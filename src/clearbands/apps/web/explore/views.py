@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from clearbands.apps.web.explore.scene import CHOICES, Control, Scene, ShownModel
-from clearbands.apps.web.rows import Row
+from clearbands.apps.web.request_rows import Row
 from clearbands.apps.web.values import finite
 from clearbands.models.monotone import directions_of
 from clearbands.persistence.origin import origin_of

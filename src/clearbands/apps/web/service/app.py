@@ -15,14 +15,14 @@ from starlette.exceptions import HTTPException
 
 from clearbands import __version__
 from clearbands.apps.reading.features import row_features
-from clearbands.apps.tasks import Classification, task_of
+from clearbands.apps.task import Classification, task_of
 from clearbands.apps.web.bodies import Bodies
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import ProblemJson, Refusal
 from clearbands.apps.web.service.contract import question_model, refusals, wrong_question
+from clearbands.apps.web.service.counters import Metrics
 from clearbands.apps.web.service.description import Source, describe_model, metric_labels
 from clearbands.apps.web.service.line import WaitingLine
-from clearbands.apps.web.service.metrics import Metrics
 from clearbands.apps.web.service.middleware import KnownHosts, Log
 from clearbands.apps.web.service.routes import Service, guarded_routes, open_routes
 from clearbands.apps.web.service.scoring import JSON, Scorer

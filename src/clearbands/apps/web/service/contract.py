@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 
-from clearbands.apps.questions import QUESTIONS
+from clearbands.apps.question_table import QUESTIONS
 from clearbands.apps.reading.features import Feature, typical_row
-from clearbands.apps.tasks import Classification, Task
+from clearbands.apps.task import Classification, Task
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.service.schemas import INFINITE, Problem
 from clearbands.apps.web.values import show, type_of

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from clearbands import __version__
 from clearbands.apps.reading.features import Feature
-from clearbands.apps.tasks import Classification, Task
+from clearbands.apps.task import Classification, Task
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.service.schemas import (
     FeatureInfo,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from clearbands.apps.web.hosts import Hosts
-    from clearbands.apps.web.service.metrics import Metrics
+    from clearbands.apps.web.service.counters import Metrics
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 log = logging.getLogger("clearbands.apps.web.service")

@@ -22,9 +22,9 @@ from clearbands.apps.web.service.contract import (
     refusals,
     request_body,
 )
+from clearbands.apps.web.service.counters import CONTENT_TYPE, Metrics
 from clearbands.apps.web.service.description import guarantee_of
 from clearbands.apps.web.service.line import WaitingLine
-from clearbands.apps.web.service.metrics import CONTENT_TYPE, Metrics
 from clearbands.apps.web.service.schemas import ModelInfo, State, UpdatesInfo
 from clearbands.apps.web.service.scoring import CSV, JSON, READERS, Scorer
 from clearbands.apps.web.service.updates import Updates

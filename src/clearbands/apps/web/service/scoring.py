@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from clearbands.apps.reading.features import Feature, typical_row
-from clearbands.apps.tasks import Task
+from clearbands.apps.task import Task
 from clearbands.apps.web.csv_rows import rows_from_csv
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import Refusal
-from clearbands.apps.web.rows import predict_rows, rows_from_json
+from clearbands.apps.web.request_rows import predict_rows, rows_from_json
 from clearbands.apps.web.values import finite
 from clearbands.prediction.questions import Questions
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from clearbands.apps.questions import QUESTIONS
+from clearbands.apps.question_table import QUESTIONS
 from clearbands.apps.reading.choosing import take_classes, take_target
 
 if TYPE_CHECKING:

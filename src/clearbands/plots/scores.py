@@ -1,4 +1,4 @@
-"""Is the coverage what it should be: at every level, and along a distance or a feature?"""
+"""How good intervals are: coverage beside the level and the width, and which features matter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clearbands.diagnostics.coverage import Cell, coverage, equal_count_bins, inside, make_cell
-from clearbands.plots.style import INK, LINES, MARKERS, MUTED, dress, new_axes, new_pair, percent
+from clearbands.plots.style import (
+    ALEATORIC,
+    EPISTEMIC,
+    INK,
+    LINES,
+    MARKERS,
+    MUTED,
+    dress,
+    new_axes,
+    new_pair,
+    percent,
+)
+from clearbands.prediction import glossary
 from clearbands.rows.checks import (
     check_count,
     check_intervals,
@@ -20,6 +32,8 @@ from clearbands.rows.checks import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from clearbands.diagnostics.importance import Importance
 
 
 def coverage_and_width(
@@ -123,3 +137,35 @@ def _whiskers(ax: Axes, at: Any, cells: list[Cell], **look: Any) -> None:
     values = np.array([cell.coverage for cell in cells])
     ends = np.array([(cell.low, cell.high) for cell in cells]).T
     ax.errorbar(at, values, np.abs(ends - values), elinewidth=1, capsize=2, lw=1.4, **look)
+
+
+def importance(found: Sequence[Importance], *, most: int = 8, ax: Axes | None = None) -> Axes:
+    """What shuffling each feature does to the two parts of the width, the largest on top.
+
+    `found` comes from `clearbands.diagnostics.feature_importance`. A long blue bar: the noise
+    depends on this feature. A long orange one: what the model does not know depends on it.
+
+    Examples
+    --------
+    >>> from clearbands import plots
+    >>> from clearbands.diagnostics import Importance
+    >>> found = [Importance("age", 0.5, 0.1, 80, aleatoric=0.1, epistemic=0.02),
+    ...          Importance("size", 0.4, 0.2, 80, aleatoric=0.05, epistemic=0.2)]
+    >>> plots.importance(found).get_title(loc="left")
+    'size drives the width most'
+    """
+    if not found:
+        raise ValueError("found is empty: there is no feature to draw.")
+    shown = sorted(found, key=lambda each: each.width)[-most:]
+    ax = new_axes() if ax is None else ax
+    for part, colour, shift in (
+        (glossary.ALEATORIC, ALEATORIC, 0.2),
+        (glossary.EPISTEMIC, EPISTEMIC, -0.2),
+    ):
+        changes = [100 * getattr(each, part.name) for each in shown]
+        places = [row + shift for row in range(len(shown))]
+        ax.barh(places, changes, height=0.38, color=colour, label=part.label)
+    ax.set_yticks(range(len(shown)), labels=[each.name for each in shown])
+    words = "Mean change when shuffled, % of the mean width"
+    dress(ax, f"{shown[-1].name} drives the width most", words, "", grid="x")
+    return ax

@@ -1,4 +1,4 @@
-"""The app behind the page, which answers to this machine alone."""
+"""The app behind the page, which answers to browsers on this machine that show this very page."""
 
 from __future__ import annotations
 
@@ -17,20 +17,61 @@ from clearbands.apps.reading.choosing import take_features
 from clearbands.apps.reading.features import fitted_columns
 from clearbands.apps.reading.formats import TooLargeError, unpacked
 from clearbands.apps.reading.reading import read_fitted, reading_in_words
-from clearbands.apps.tasks import task_of
+from clearbands.apps.task import task_of
 from clearbands.apps.web.bodies import Bodies
 from clearbands.apps.web.explore import views
-from clearbands.apps.web.explore.guard import LocalOnly
 from clearbands.apps.web.explore.scene import Scene, ShownModel
+from clearbands.apps.web.hosts import LOCAL_NAMES, Hosts
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import Refusal
-from clearbands.apps.web.rows import JsonObject, parse_json, predict_rows
+from clearbands.apps.web.request_rows import JsonObject, parse_json, predict_rows
 from clearbands.apps.web.values import show
 from clearbands.persistence.origin import origin_of
 from clearbands.prediction import glossary
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+HOSTS = Hosts(LOCAL_NAMES)
+HEADERS = (
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+)
+
+
+class LocalOnly:
+    """403 for requests that name another host or come from another page."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"].extend(HEADERS)
+            await send(message)
+
+        headers = dict(scope["headers"])
+        host = headers.get(b"host", b"").decode("latin-1")
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        if HOSTS.allow(host) and origin in ("", f"http://{host}"):
+            await self.app(scope, receive, send_guarded)
+            return
+        body = b"This page answers only to this machine, as localhost."
+        start: Message = {"type": "http.response.start", "status": 403, "headers": []}
+        await send_guarded(start)
+        await send({"type": "http.response.body", "body": body})
+
 
 FOLDER = Path(__file__).parent / "page"
 LIMITS = Limits(bytes=200_000_000, seconds=600, requests=4)

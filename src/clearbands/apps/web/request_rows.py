@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from clearbands.apps.reading.features import Feature, group_feature
-from clearbands.apps.tasks import Task
+from clearbands.apps.task import Task
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import CellError, Refusal, refuse_values
 from clearbands.apps.web.values import column_of, show
