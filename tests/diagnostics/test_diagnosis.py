@@ -554,7 +554,9 @@ def test_notes_say_what_is_no_fault():
     )
     assert edge.startswith("lambda is 0: the intervals are noise alone")
     assert "do not widen where rows are rare" in edge
-    assert few == "worst_slab and excess_risk need at least 100 rows; there are 30."
+    assert few == (
+        "Two of the checks, worst_slab and excess_risk, need at least 100 rows; there are 30."
+    )
     model.lambda_ = np.array([math.inf])
     edge = diagnose(model, *Scaled.draw(30, 0)).notes[1]
     assert edge.startswith("lambda is infinite: the intervals are ignorance alone")

@@ -142,8 +142,8 @@ class Diagnosis:
             said.append(lambda_words(self.lambda_, self.lambda_edge))
         if self.excess_risk is None:
             said.append(
-                f"worst_slab and excess_risk need at least {ROWS_NEEDED} rows; there are "
-                f"{self.coverage.n}."
+                f"Two of the checks, worst_slab and excess_risk, need at least {ROWS_NEEDED} rows; "
+                f"there are {self.coverage.n}."
             )
         return said
 

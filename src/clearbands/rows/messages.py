@@ -29,9 +29,19 @@ def row_name(index: int) -> str:
     """
     if not _in_file.get():
         return f"row {index:,} (counted from 0)"
+    return row_of_file(row_number(index))
+
+
+def row_number(index: int) -> int:
+    """From 1: where a row stands in its file, however rows were chosen or ordered since.
+
+    >>> with rows_of_a_file():
+    ...     rows_stand_as(np.array([4, 2]))
+    ...     row_number(0), row_number(1)
+    (5, 3)
+    """
     order = _order.get()
-    number = index if order is None or index >= len(order) else int(order[index])
-    return row_of_file(number + 1)
+    return 1 + (index if order is None or index >= len(order) else int(order[index]))
 
 
 def row_of_file(number: int) -> str:
@@ -52,6 +62,17 @@ def rows_of_a_file() -> Iterator[None]:
     finally:
         _in_file.reset(in_file)
         _order.reset(order)
+
+
+@contextmanager
+def some_rows(order: np.ndarray) -> Iterator[None]:
+    """Inside, rows are these (n,) of those outside."""
+    before = _order.get()
+    rows_stand_as(order)
+    try:
+        yield
+    finally:
+        _order.set(before)
 
 
 def rows_stand_as(order: np.ndarray) -> None:

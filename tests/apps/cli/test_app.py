@@ -277,6 +277,13 @@ def test_fit_keeps_rows_for_its_report_out_of_the_fit(folder, tmp_path):
     assert "96 trained, 32 calibrated" in result.stdout
     assert f"Wrote {page} (a report on 32 rows)." in result.stdout
     assert "32 of 160, drawn by the seed and kept out of the fit" in page.read_text()
+    taken = re.search(r'"rows": (\[\[.*?\]\]), "share"', page.read_text())
+    names = json.loads(re.search(r'"names": (\[.*?\])', page.read_text())[1])
+    rows = json.loads(taken[1])
+    assert len(rows) == 32
+    prices = pl.read_csv(folder / "train.csv")["price"]  # a row has the number of the file
+    for row in rows:
+        assert row[names.index("true value")] == pytest.approx(prices[row[0] - 1])
     assert_fails(run(*args, "--report", model), "both name")
     few = tmp_path / "few.csv"
     houses(12).write_csv(few)

@@ -48,6 +48,7 @@ def fit(
             raise ValueError(f"--report and --out both name {out}; give each a file of its own.")
     from clearbands.apps.cli import fit_files, fitting
     from clearbands.apps.cli.opened import drop_rows, in_order
+    from clearbands.rows.messages import some_rows
 
     needs_memory = {
         "report": report,
@@ -71,8 +72,15 @@ def fit(
         reading = in_order(reading, names.time)
     rows = fitting.choose_rows(reading, names, choice)
     model = fitting.make_model(rows, names, settings)
-    learned, held_out = (rows, None) if report is None else fitting.hold_out(rows, names, settings)
+    shares = None if report is None else fitting.hold_out(rows, names, settings)
     fitting.tell(reading, names, choice, rows)
-    fitting.fit_and_save(model, learned, names, settings, reading.known, data=data, out=out)
-    if report is not None and held_out is not None:
-        fitting.report_on(held_out, model, reading, names, as_typed(ctx), report)
+    if shares is None or report is None:
+        fitting.fit_and_save(model, rows, names, settings, reading.known, data=data, out=out)
+        return
+    learned, held_out = shares
+    with some_rows(learned):
+        fitting.fit_and_save(
+            model, rows.take(learned), names, settings, reading.known, data=data, out=out
+        )
+    with some_rows(held_out):
+        fitting.report_on(rows.take(held_out), model, reading, names, as_typed(ctx), report)

@@ -29,7 +29,6 @@ from clearbands.apps.reading.choosing import (
 from clearbands.apps.report.facts import FEWEST_ROWS
 from clearbands.apps.task import task_of
 from clearbands.rows.checks import check_weights
-from clearbands.rows.messages import rows_stand_as
 from clearbands.rows.split import Rows, hold_out_last
 from clearbands.rows.split import hold_out as hold_out_by_chance
 from clearbands.rows.time_order import places
@@ -76,17 +75,16 @@ def make_model(rows: Rows, names: Names, settings: Settings) -> Any:
     return settings.make_classifier()
 
 
-def hold_out(rows: Rows, names: Names, settings: Settings) -> tuple[Rows, Rows]:
-    """The rows to fit on, and the fifth that no step of the fit may see: the last, in time."""
+def hold_out(rows: Rows, names: Names, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows to fit on, and the fifth that no step of the fit may see: the last, in time."""
+    numbered = replace(rows, X=np.arange(len(rows)))
     if names.time:
         place = places(len(rows), rows.groups)
-        learned, held_out = hold_out_last(rows, HELD_OUT, place, settings.gap)
+        shares = hold_out_last(numbered, HELD_OUT, place, settings.gap)
     else:
-        numbered = replace(rows, X=np.arange(len(rows)))
         other_draws = np.random.RandomState([settings.seed, 1])  # than those of the fit
-        first, last = (part.X for part in hold_out_by_chance(numbered, HELD_OUT, other_draws))
-        learned, held_out = rows.take(first), rows.take(last)
-        rows_stand_as(first)
+        shares = hold_out_by_chance(numbered, HELD_OUT, other_draws)
+    learned, held_out = (share.X for share in shares)
     if len(held_out) < FEWEST_ROWS:
         raise ValueError(
             f"A fifth of {len(rows)} rows is {len(held_out)}, and a report needs at least "

@@ -22,6 +22,7 @@ from clearbands.apps.cli.options import (
 )
 from clearbands.apps.reading import files
 from clearbands.apps.reading.choosing import take_column
+from clearbands.rows.messages import rows_stand_as
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,6 +58,7 @@ def report(
     origin = {}
     if new is not None:
         X, y = X.filter(new), y[new]
+        rows_stand_as(new.nonzero()[0])
         labels = None if labels is None else labels[new]
         origin["Rows left out"] = f"{n - len(y):,} of {n:,}, on which the model was fitted"
     n_seen = rows.count_seen(X, y)

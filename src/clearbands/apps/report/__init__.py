@@ -21,6 +21,7 @@ from clearbands.calibration.guarantee import Guarantee, named
 from clearbands.persistence.writing import written_whole
 from clearbands.prediction import glossary
 from clearbands.rows import display
+from clearbands.rows.messages import row_number
 from clearbands.rows.typed import TableLike
 from clearbands.selection.leaderboard import boards_of
 
@@ -103,6 +104,7 @@ def render(name: str, origin: Mapping[str, str] | None, **page: Any) -> Report:
     environment.filters["breakable"] = _breakable
     shared = {
         "words": display,
+        "row_number": row_number,
         "glossary": glossary,
         "noise": glossary.ALEATORIC,
         "ignorance": glossary.EPISTEMIC,

@@ -11,6 +11,7 @@ from clearbands.apps.report.plot import SIZE, Mark, Plot, Scale, Spot, Tick, bar
 from clearbands.calibration.lambda_path import LambdaPath, PathPoint
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
 from clearbands.rows.display import change, level, number, percent
+from clearbands.rows.messages import row_number
 from clearbands.uncertainty.bands import make_interval
 
 MOST_BARS = 240
@@ -103,7 +104,7 @@ def fan(facts: Facts) -> Plot | None:
 
 
 def _fan_spot(facts: Facts, row: int, x: float, scale: Scale) -> Spot:
-    said = [f"Row {row + 1:,}", f"true value {number(facts.y[row])}"]
+    said = [f"Row {row_number(row):,}", f"true value {number(facts.y[row])}"]
     said += [
         f"{level(at)}: {number(bounds[row, 0])} to {number(bounds[row, 1])}"
         for at, bounds in facts.fan.items()
@@ -214,7 +215,7 @@ def _spot(facts: Facts, row: int, x: float, y: float, scale: Scale | None) -> Sp
 def _row_words(facts: Facts, row: int) -> str:
     low, high = facts.interval[row]
     said = [
-        f"Row {row + 1:,}",
+        f"Row {row_number(row):,}",
         f"prediction {number(facts.parts.center[row])}",
         f"interval {number(low)} to {number(high)}",
         f"true value {number(facts.y[row])}" + ("" if facts.inside[row] else " (outside)"),

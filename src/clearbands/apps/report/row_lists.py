@@ -10,6 +10,7 @@ from clearbands.apps.report.facts import Facts
 from clearbands.prediction.familiarity import ORDINARY
 from clearbands.prediction.glossary import PARTS
 from clearbands.rows.display import count, percent
+from clearbands.rows.messages import row_number
 from clearbands.tables.columns import Column
 
 MOST_ROWS = 8
@@ -82,7 +83,7 @@ def all_rows(facts: Facts) -> dict[str, Any]:
     }
     rows = np.sort(widest)
     columns = [
-        (rows + 1).tolist(),
+        [row_number(row) for row in rows.tolist()],
         *(_values(column, rows) for column in important),
         *([float(f"{value:.12g}") for value in values[rows]] for values in measured.values()),
         *([] if facts.unfamiliar is None else [_yes_or_no(facts.unfamiliar[rows])]),
