@@ -53,7 +53,7 @@ class WithOthers(ModelSearch):
         trees = {"early trees": EarlyTrees(n_trees=10, max_depth=2)} if self.of_trees else {}
         return {"steps": Steps(), **trees}
 
-    def noises(self, n_rows):
+    def noises(self):
         return {"scale": NoiseCandidate(ScaledResiduals(n_repeats=1))}
 
 

@@ -69,8 +69,8 @@ def test_the_default_chooses_averages_and_is_reproduced():
     X, y = noisy_line(150)
     model = ClearRegressor(confidence_level=[0.9, 0.5], n_jobs=1, random_state=3).fit(X, y)
     assert len(model.centers_) == len(ModelSearch().centers(*X.shape))
-    assert {s.noise for s in model.leaderboard_} == set(ModelSearch().noises(400))
-    assert len(model.leaderboard_) <= 3 * len(ModelSearch().noises(400))
+    assert {s.noise for s in model.leaderboard_} == set(ModelSearch().noises())
+    assert len(model.leaderboard_) <= 3 * len(ModelSearch().noises())
     assert model.leaderboard_[0].kept
     assert 1 <= sum(s.kept for s in model.leaderboard_) <= 3
     assert [s.loss for s in model.leaderboard_] == sorted(s.loss for s in model.leaderboard_)
@@ -150,8 +150,8 @@ class Tiring(TwoByTwo):
 
 
 class TiringNoise(TwoByTwo):
-    def noises(self, n_rows):
-        return {"tires": NoiseCandidate(ScaledResiduals(Tires())), **super().noises(n_rows)}
+    def noises(self):
+        return {"tires": NoiseCandidate(ScaledResiduals(Tires())), **super().noises()}
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_where_a_center_fails_later_the_next_best_takes_its_place(fits, rules, l
     assert len(model.epistemic_.predict_members(X)[0]) == 6
 
 
-@pytest.mark.parametrize("fits", [0, 10])  # around no center, around the first
+@pytest.mark.parametrize("fits", [0, 4])  # no member can be fitted, or not all
 def test_noise_that_fails_is_left_out(fits):
     X, y = noisy_line(60)
     Tires.fits_left = fits
@@ -265,7 +265,7 @@ def test_bad_input(parameters, arguments, message):
 def test_many_rows_or_columns_get_fewer_centers():
     search = ModelSearch()
     sizes = [(1_000, 512), (1_000, 513), (6_000, 20), (20_000, 20)]
-    assert [search.n_centers_for(*size) for size in sizes] == [3, 1, 2, 1]
+    assert [search.n_centers_for(*size) for size in sizes] == [3, 1, 3, 1]
 
 
 def test_three_tenths_of_the_folds_judge_centers_and_more_where_rows_are_few():
@@ -299,8 +299,8 @@ class TreesAlone(ModelSearch):
     def centers(self, n_rows, n_columns):
         return {"trees": SymmetricTrees(n_trees=400, max_depth=2)}
 
-    def noises(self, n_rows):
-        return {"constant": super().noises(n_rows)["constant"]}
+    def noises(self):
+        return {"constant": super().noises()["constant"]}
 
 
 def test_what_has_won_is_finer_where_rows_are_many():

@@ -126,8 +126,8 @@ class FileSearch(ModelSearch):
     def n_centers_for(self, n_rows: int, n_columns: int) -> int:
         return 1
 
-    def noises(self, n_rows: int) -> Mapping[str, NoiseCandidate]:
-        return self.of.noises(n_rows)
+    def noises(self) -> Mapping[str, NoiseCandidate]:
+        return self.of.noises()
 
 
 def _choose(plan: Plan, work: TableWork, rng: np.random.RandomState) -> ChosenParts:

@@ -64,7 +64,7 @@ def fit_on_all(plan: Plan, train: Rows, rng: np.random.RandomState) -> ChosenPar
     chosen = compete(
         train,
         {**centers, **reserves},
-        _noises(plan, search, len(train), rng),
+        _noises(plan, search, rng),
         levels=plan.levels,
         shown=_shown(plan, train.X),
         search=search,
@@ -179,12 +179,12 @@ def _still(plan: Plan, train: Rows) -> Still | None:
 
 
 def _noises(
-    plan: Plan, search: ModelSearch, n_rows: int, rng: np.random.RandomState
+    plan: Plan, search: ModelSearch, rng: np.random.RandomState
 ) -> Mapping[str, NoiseCandidate]:
     if plan.aleatoric is None:
         return {
             name: noise._replace(part=_set_up(plan, _crossed_noise(plan, noise.part), rng))
-            for name, noise in search.noises(n_rows).items()
+            for name, noise in search.noises().items()
         }
     if plan.residuals == "in-sample":
         raise ValueError(

@@ -31,6 +31,13 @@ class NoiseCandidate(NamedTuple):
     learns_target: bool = False
 
 
+def once_repeated(noise: NoiseCandidate) -> NoiseCandidate:
+    """The same with half of its members, where folds are repeated."""
+    if "n_repeats" not in noise.part.get_params(deep=False):
+        return noise
+    return noise._replace(part=clone(noise.part).set_params(n_repeats=1))
+
+
 class LeaderboardRow(NamedTuple):
     """A line of the leaderboard."""
 

@@ -33,15 +33,13 @@ class ModelSearch:
         A member of a center misses one of so many folds. Tables of fewer than `small_rows` rows
         have twice as many, because each of their rows tells more; tables of more than `fine_rows`
         have half as many, because they can spare some.
-    small_rows : int
-        Fewer rows have twice as many folds for the center, and folds drawn twice for the noise.
     repeats : int
         How often folds are drawn: so many members speak of a row that they did not see. Of more
-        than `fine_rows` rows it is one less.
+        than `judging_rows` rows it is one less.
     n_centers : int
-        The most centers that noise is learned around; of more than `fine_rows` rows one less, and
-        of more than `judging_rows` rows or `many_columns` columns only one. Those alone compete
-        that the race could not tell from the best.
+        The most centers that noise is learned around; of more than `judging_rows` rows or
+        `many_columns` columns only one. Those alone compete that the race could not tell from the
+        best.
     judging_rows : int
         Of more rows, so many at random run the race and choose the noise.
     fine_rows : int
@@ -65,7 +63,7 @@ class ModelSearch:
     --------
     >>> from clearbands import ClearRegressor
     >>> quick = ClearRegressor(search=ModelSearch(folds=5, n_centers=1))
-    >>> sorted(quick.search.noises(n_rows=1_000))
+    >>> sorted(quick.search.noises())
     ['boosting', 'constant', 'forest', 'scale', 'scale by logarithm']
     """
 
@@ -127,13 +125,13 @@ class ModelSearch:
 
     def repeats_for(self, n_rows: int) -> int:
         """How often folds are drawn; one member alone could not disagree."""
-        return max(min(2, self.repeats), self.repeats - self.is_finer(n_rows))
+        return max(min(2, self.repeats), self.repeats - (n_rows > self.judging_rows))
 
     def n_centers_for(self, n_rows: int, n_columns: int) -> int:
         """How many centers noise is learned around, at most."""
         if n_rows > self.judging_rows or n_columns > self.many_columns:
             return 1
-        return max(1, self.n_centers - self.is_finer(n_rows))
+        return self.n_centers
 
     def nested_folds_for(self, n_rows: int) -> int:
         """Of which two are left out where noise is learned and has rivals; 0 for none."""
@@ -141,18 +139,17 @@ class ModelSearch:
             return 0
         return max(3, self.nested_folds - (n_rows > self.judging_rows))
 
-    def noises(self, n_rows: int) -> Mapping[str, NoiseCandidate]:
-        """The aleatoric parts that compete around the best center; few rows have folds twice."""
-        n_repeats = 2 if n_rows < self.small_rows else 1
+    def noises(self) -> Mapping[str, NoiseCandidate]:
+        """The aleatoric parts that compete around each of the best centers."""
         parts: dict[str, ResampledPart] = {
-            "constant": ScaledResiduals(DummyRegressor(), n_repeats=n_repeats),
-            "scale": ScaledResiduals(n_repeats=n_repeats),
+            "constant": ScaledResiduals(DummyRegressor()),
+            "scale": ScaledResiduals(),
         }
         if not self.lean:
             parts |= {
-                "scale by logarithm": ScaledResiduals(n_repeats=n_repeats, learn_log=True),
-                "boosting": FoldedBounds(shallow_boosting(), n_repeats=n_repeats),
-                "forest": FoldedBounds(noise_forest(), n_repeats=n_repeats),
+                "scale by logarithm": ScaledResiduals(learn_log=True),
+                "boosting": FoldedBounds(shallow_boosting()),
+                "forest": FoldedBounds(noise_forest()),
             }
         return {name: NoiseCandidate(part) for name, part in parts.items()}
 

@@ -41,6 +41,6 @@ class TwoByTwo(ModelSearch):
     def centers(self, n_rows, n_columns):
         return {"line": LinearRegression(), "mean": DummyRegressor()}
 
-    def noises(self, n_rows):
+    def noises(self):
         constant, scaled = ScaledResiduals(DummyRegressor()), ScaledResiduals(LinearRegression())
         return {"constant": NoiseCandidate(constant), "scaled": NoiseCandidate(scaled)}
