@@ -41,7 +41,7 @@ test-oldest: .venv-oldest/ready
 test-minimal: .venv/ready
 	rm -rf .venv-minimal
 	$(PYTHON) -m venv .venv-minimal
-	$(BIN)/uv build --quiet --out-dir .venv-minimal/dist
+	$(BIN)/uv build --quiet --sdist --wheel --out-dir .venv-minimal/dist
 	tar -xzf .venv-minimal/dist/*.tar.gz -C .venv-minimal/dist
 	VIRTUAL_ENV=$(CURDIR)/.venv-minimal $(BIN)/uv pip install --quiet .venv-minimal/dist/*.whl
 	cd .venv-minimal && bin/python dist/clearbands-*/tests/wheel.py
@@ -52,7 +52,7 @@ test-minimal: .venv/ready
 # environment; then with its extra `serve`, the README's lines, the command and the service.
 dist: .venv/ready
 	rm -rf dist .venv-dist
-	$(BIN)/uv build --quiet --out-dir dist
+	$(BIN)/uv build --quiet --sdist --wheel --out-dir dist
 	$(BIN)/uv tool run twine check --strict dist/*.whl dist/*.tar.gz
 	$(PYTHON) -m venv .venv-dist
 	VIRTUAL_ENV=$(CURDIR)/.venv-dist $(BIN)/uv pip install --quiet dist/*.whl

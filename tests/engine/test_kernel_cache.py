@@ -4,10 +4,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import ClassVar
 
+import llvmlite.binding as llvm
 import pytest
 
 import clearbands
+from clearbands.engine.kernel_cache import PORTABLE, _runs_portable
 
 pytestmark = pytest.mark.slow  # numba takes a second to load in each of the processes
 
@@ -33,6 +36,11 @@ warnings.simplefilter("error")
 from toy.kernels import walk
 print(walk(40), sum(walk.stats.cache_hits.values()))
 """
+
+
+def runs_portable():
+    abilities = llvm.get_host_cpu_features().flatten()
+    return _runs_portable(llvm.get_process_triple(), llvm.get_host_cpu_name(), abilities)
 
 
 @pytest.fixture
@@ -144,3 +152,26 @@ def test_without_any_folder_kernels_are_compiled_every_time(folder):
     assert call(folder, TMPDIR=str(temporary)) == (42, 0)
     assert call(folder, TMPDIR=str(temporary)) == (42, 0)
     assert kernels(folder) == []
+
+
+@pytest.mark.skipif(not runs_portable(), reason="another system or an older processor")
+class TestPortable:
+    everywhere: ClassVar = {"NUMBA_CPU_NAME": PORTABLE[1], "NUMBA_CPU_FEATURES": PORTABLE[2]}
+
+    def test_a_kernel_that_came_with_the_wheel_is_taken_where_none_was_compiled(self, folder):
+        assert call(folder, **self.everywhere) == (42, 0)
+        assert [path.parent.name for path in kernels(folder)] == ["kernels"]
+        assert call(folder) == (42, 1)
+        assert len(kernels(folder)) == 1
+
+    def test_it_is_not_taken_by_a_processor_that_can_do_less(self, folder):
+        call(folder, **self.everywhere)
+        assert call(folder, NUMBA_CPU_NAME="x86-64", NUMBA_CPU_FEATURES="+sse2") == (42, 0)
+        assert len(kernels(folder)) == 2
+
+    def test_one_compiled_for_the_processor_at_hand_comes_first(self, folder):
+        call(folder)
+        call(folder, **self.everywhere)
+        [portable] = kernels(folder / "code" / "toy" / "kernels")
+        portable.write_bytes(b"")
+        assert call(folder) == (42, 1)

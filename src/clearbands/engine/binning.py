@@ -85,6 +85,7 @@ def _find_bins(X, cuts, starts, first_row, binned):
     one = np.uint64(1)
     value = np.empty(ROWS_SIDE_BY_SIDE)
     below = np.empty(ROWS_SIDE_BY_SIDE, np.uint64)
+    is_above = np.empty(ROWS_SIDE_BY_SIDE, np.uint8)
     for column in range(X.shape[1]):
         first, n_cuts = np.uint64(starts[column]), np.uint64(starts[column + 1] - starts[column])
         for start in range(0, len(X), ROWS_SIDE_BY_SIDE):
@@ -96,8 +97,10 @@ def _find_bins(X, cuts, starts, first_row, binned):
             while size > 0:
                 half = (size + one) >> one
                 for i in range(width):
-                    last = cuts[below[i] + half - one]
-                    below[i] += half if last < value[i] else np.uint64(0)
+                    is_above[i] = cuts[below[i] + half - one] < value[i]
+                # In a loop of its own: within the other most processors would get a jump.
+                for i in range(width):
+                    below[i] += half * np.uint64(is_above[i])
                 size -= half
             for i in range(width):
                 binned[column, first_row + start + i] = np.int16(below[i] - first)

@@ -5,6 +5,9 @@ functions it calls have: after an update old numbers could come back. Here the n
 kernel holds a digest of all sources it can be made of, so an old one is never found. Nor does a
 fit ever fail because of the cache: what is cut or damaged is compiled again, and where no folder
 can be written to, kernels are compiled in every process.
+
+A wheel can bring kernels along that run on any processor of a kind (`PORTABLE`): they are taken
+where none was compiled for the processor at hand, so that nobody has to wait for the first fit.
 """
 
 from __future__ import annotations
@@ -32,6 +35,12 @@ ENGINE = Path(__file__).parent
 SUFFIX = ".kernel"
 TAG = sys.implementation.cache_tag
 CHECKSUM_BYTES = 32  # of SHA-256
+PORTABLE = (
+    "x86_64-unknown-linux-gnu",
+    "x86-64-v3",
+    "+avx,+avx2,+bmi,+bmi2,+cx16,+f16c,+fma,+lzcnt,+movbe,+popcnt,+sse4.1,+sse4.2,+ssse3",
+)
+"""System, processor and what it must be able to do, of kernels that a wheel brings along."""
 
 
 class KernelCache(_Cache):
@@ -41,6 +50,8 @@ class KernelCache(_Cache):
     the kernel, the kind of Python, the digest of the sources, and a digest of the types of the
     arguments and of the processor.
     """
+
+    takes_portable = True  # `clearbands warm` compiles for the processor at hand
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._home = Path(function.__code__.co_filename).parent
@@ -69,9 +80,13 @@ class KernelCache(_Cache):
         if not self._enabled:
             return None
         target.refresh()
-        name = self._file_name(signature, target.codegen())
-        for folder in _folders_to_read(self._home):
-            payload = _read(folder / name)
+        processor = target.codegen().magic_tuple()
+        name = self._file_name(signature, processor)
+        paths = [folder / name for folder in _folders_to_read(self._home)]
+        if self.takes_portable and _runs_portable(*processor):
+            paths.append(_portable_folder(self._home) / self._file_name(signature, PORTABLE))
+        for path in paths:
+            payload = _read(path)
             if payload is not None:
                 return CompileResult._rebuild(target, *pickle.loads(payload))
         return None
@@ -81,15 +96,27 @@ class KernelCache(_Cache):
         if not self._enabled or compiled.lifted or compiled.library.has_dynamic_globals:
             return
         payload = dumps(compiled._reduce())
-        name = self._file_name(signature, compiled.library.codegen)
-        for folder in _folders_to_write(self._home):
+        processor = compiled.library.codegen.magic_tuple()
+        name = self._file_name(signature, processor)
+        is_portable = processor == PORTABLE
+        portable = [_portable_folder(self._home)]
+        for folder in portable if is_portable else _folders_to_write(self._home):
             if _write(folder / name, payload):
                 _remove_older(folder, f"{TAG}-{self._digest}-")
                 return
 
-    def _file_name(self, signature: Any, codegen: Any) -> str:
-        key = hashlib.sha256(repr((str(signature), codegen.magic_tuple())).encode()).hexdigest()
+    def _file_name(self, signature: Any, processor: tuple[str, str, str]) -> str:
+        key = hashlib.sha256(repr((str(signature), processor)).encode()).hexdigest()
         return f"{self._name}.{TAG}-{self._digest}-{key[:16]}{SUFFIX}"
+
+
+def _portable_folder(home: Path) -> Path:
+    return home / "kernels"
+
+
+def _runs_portable(system: str, processor: str, abilities: str) -> bool:
+    """Whether what was compiled for `PORTABLE` runs here."""
+    return system == PORTABLE[0] and set(PORTABLE[2].split(",")) <= set(abilities.split(","))
 
 
 def source_digest(*folders: Path) -> str | None:
