@@ -173,7 +173,7 @@ def test_where_a_center_fails_later_the_next_best_takes_its_place(fits, rules, l
     assert len(model.epistemic_.predict_members(X)[0]) == 6
 
 
-@pytest.mark.parametrize("fits", [0, 4])  # no member can be fitted, or not all
+@pytest.mark.parametrize("fits", [0, 4])  # around no center, or not with all its members
 def test_noise_that_fails_is_left_out(fits):
     X, y = noisy_line(60)
     Tires.fits_left = fits

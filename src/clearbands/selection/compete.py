@@ -112,9 +112,9 @@ def compete(
     """Fit centers, let noises compete around them, and average the pairs that are best.
 
     Parts come unfitted and seeded, at the levels. No width depends on columns held `still`. Only
-    the first `n_centers` compete; those behind them take the places of centers that fail. Noises
-    compete with half of their members, on some of the rows where these are many; those that are
-    chosen are fitted whole. What fails is left out with a warning, unless it has no rival.
+    the first `n_centers` compete; those behind them take the places of centers that fail. Of many
+    rows some choose the noises, and those that are chosen are fitted on all. What fails is left out
+    with a warning, unless it has no rival.
     """
     pace = pace or Pace(0.0, {})
     pairing = _Pairing(train, centers, noises, levels, shown, search, still, Failures(), pace)
@@ -124,7 +124,7 @@ def compete(
     while True:
         best = most_diverse(not_told_apart(contestants), search.averaged)
         board = leaderboard(contestants, best)
-        if judges is None and len(noises) == 1:
+        if judges is None:
             break
         again = pairing.fit_again(fitted, best)
         failed = {each.names for each in best} - {each.names for each in again}
@@ -198,18 +198,14 @@ class _Pairing:
         """All noises around the best center, and the best of them around the others."""
         contestants: list[Contestant] = []
         around = list(self.noises)
-        pairing = self
-        if len(around) > 1:
-            half = {name: once_repeated(noise) for name, noise in self.noises.items()}
-            pairing = replace(self, noises=half)
         for number, center in enumerate(fitted, start=1):
             n_noises = len(around)
-            pairs = pairing._pair_up(center.among(some), around)
+            pairs = self._pair_up(center.among(some), around)
             contestants += pairs
             if pairs:
                 around = [each.noise_name for each in not_told_apart(pairs)[:BEST_NOISES]]
             report("pairs", number, len(fitted))
-            to_come = (len(fitted) - number) * len(around) + 2 * BEST_NOISES
+            to_come = (len(fitted) - number) * len(around) + (some is not None) * BEST_NOISES
             self.pace.pairs_done(n_noises, to_come)
         if not contestants:
             raise self.failures.none_left("No center could be fitted with noise around it")
@@ -218,11 +214,16 @@ class _Pairing:
     def fit_again(
         self, fitted: Sequence[_Fitted], chosen: Sequence[Contestant]
     ) -> list[Contestant]:
-        """The chosen pairs with all members of their noise, but for those that fail."""
+        """The chosen pairs with noise that is learned from all rows, but for those that fail.
+
+        So many rows need no second repeat of the folds.
+        """
         by_name = {center.name: center for center in fitted}
+        noises = {name: once_repeated(noise) for name, noise in self.noises.items()}
+        pairing = replace(self, noises=noises)
         again = []
         for center, noise in (each.names for each in chosen):
-            again += self._pair_up(by_name[center], [noise])
+            again += pairing._pair_up(by_name[center], [noise])
         return again
 
     def _pair_up(self, center: _Fitted, around: Iterable[str]) -> list[Contestant]:
