@@ -29,6 +29,7 @@ from clearbands.apps.web.explore.scene import MAX_ROWS
 from clearbands.persistence.origin import record_origin
 from tests.browsers import open_browser
 from tests.served import COLUMNS, ROW, far_houses, houses, linear_model, serving, small_model
+from tests.toys import linear_clear, noisy_line
 
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "clearbands")
 
@@ -98,6 +99,15 @@ def test_the_bands_are_those_of_the_model(scene):
             assert band["upper"] == intervals[:, 1, j].tolist()
             inner = np.subtract(band["inner_upper"], band["inner_lower"])
             np.testing.assert_allclose(inner, band["aleatoric"])
+
+
+def test_the_page_says_what_more_rows_would_do():
+    X, y = noisy_line(150)
+    model = clearbands.fast(random_state=0).fit(X, y)
+    said = views.more_rows(model)
+    assert said == model.forecast((10,)).sentence()
+    assert "10 times the rows would make these intervals" in said
+    assert views.more_rows(linear_clear().fit(X, y)) == ""
 
 
 @pytest.mark.parametrize("column", COLUMNS)

@@ -31,6 +31,7 @@ def overview(scene: Scene) -> dict[str, Any]:
             "directions": directions_of(shown.model),
             "columns": [feature.name for feature in shown.features],
             "bands": bands(shown, scene.levels, scene.rows),
+            "more_rows": more_rows(shown.model),
         }
         for shown in scene.models
     ]
@@ -49,6 +50,11 @@ def overview(scene: Scene) -> dict[str, Any]:
         "target": origin.target,
         "unit": origin.unit,
     }
+
+
+def more_rows(model: Any) -> str:
+    """What ten times the rows would do to the intervals; "" where no curve was measured."""
+    return "" if getattr(model, "outlook_", None) is None else model.forecast((10,)).sentence()
 
 
 def telling_column(scene: Scene, center: Sequence[float]) -> str:

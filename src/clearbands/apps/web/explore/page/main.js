@@ -217,13 +217,17 @@ function start() {
     drawBands();
   });
   $("model").append(...scene.models.map((model, m) => html("option", { value: m }, model.name)));
+  const several = scene.models.length > 1;
+  const more = scene.models.filter((model) => model.more_rows);
+  $("more").hidden = more.length === 0;
+  $("more").textContent = more.map((m) => `${several ? `${m.name}: ` : ""}${m.more_rows}`).join(" ");
   $("seen").hidden = scene.truth == null;
   if (scene.n_seen > 0.05 * scene.n_rows) {
     const which = scene.n_seen === scene.n_rows ? "all" : `${scene.n_seen.toLocaleString("en-GB")} of`;
     $("seen").className = "problem";
     $("seen").textContent = `The model was fitted on ${which} ${all} rows: how many true values lie inside says nothing about new rows.`;
   }
-  $("which").hidden = scene.models.length === 1;
+  $("which").hidden = !several;
   $("model").addEventListener("change", () => {
     state.model = Number($("model").value);
     drawRows();
