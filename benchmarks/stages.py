@@ -80,7 +80,7 @@ def on_set(name: str, seed: int, rules: dict[str, Any]) -> dict[str, Any]:
     _, cost = measure(lambda: model.fit(X[train], y[train]))
     center, intervals = model.predict_interval(X[test])
     scores = metrics.evaluate(y[test], center, intervals[:, :, 0], LEVEL)
-    kept = [f"{s.center} / {s.noise}" for s in model.leaderboard_ if s.kept]
+    kept = [f"{s.center} / {s.noise}" for s in model.leaderboard_ if s.selected]
     return {
         "loss": scores["quantile_loss"],
         "coverage": scores["picp"],

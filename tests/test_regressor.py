@@ -221,11 +221,11 @@ def test_only_aleatoric_parts_that_compete_see_the_center_unasked():
     X, y = noisy_line(60)
     quick = PCSEnsemble([LinearRegression()], n_bootstraps=30)
     competing = ClearRegressor(quick, random_state=0)
-    assert competing.fit(X, y).parts_.pairs[0].shown == "center and spread"
-    assert linear_clear().fit(X, y).parts_.shown == "nothing"
-    assert linear_clear(show_center=True).fit(X, y).parts_.shown == "center"
+    assert competing.fit(X, y).parts_.pairs[0].visible == "center and spread"
+    assert linear_clear().fit(X, y).parts_.visible == "nothing"
+    assert linear_clear(show_center=True).fit(X, y).parts_.visible == "center"
     competing.set_params(show_center=False)
-    assert competing.fit(X, y).parts_.pairs[0].shown == "nothing"
+    assert competing.fit(X, y).parts_.pairs[0].visible == "nothing"
 
 
 def test_a_table_that_nobody_encodes_cannot_get_the_center_as_a_column():
@@ -236,7 +236,7 @@ def test_a_table_that_nobody_encodes_cannot_get_the_center_as_a_column():
         ResidualQuantiles(LinearQuantiles(), 3, preprocessing=TableEncoder()),
     )
     joint = {"encoder": None, "calibration": "joint"}
-    assert ClearRegressor(*parts, **joint).fit(X, y).parts_.shown == "nothing"
+    assert ClearRegressor(*parts, **joint).fit(X, y).parts_.visible == "nothing"
     with pytest.raises(ValueError, match="encoder=None leaves X a table"):
         ClearRegressor(*parts, **joint, show_center=True).fit(X, y)
 

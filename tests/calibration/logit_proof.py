@@ -76,7 +76,7 @@ def bounds(problem: Logits, box: Box) -> Bounds:
     """From the tangent planes in the middle."""
     corners, middle = np.zeros((2, 2)), 0.0
     for chunk in problem.chunks():
-        p, log_p = chunk.said(box.a, box.b)
+        p, log_p = chunk.log_probabilities(box.a, box.b)
         middle -= float(np.sum(chunk.weight * shares(log_p)[1]))
         slope_a = box.h * (chunk.of_asked(chunk.mean) - (p * chunk.mean).sum(axis=0))
         slope_b = box.k * (chunk.of_asked(chunk.deviation) - (p * chunk.deviation).sum(axis=0))

@@ -50,7 +50,7 @@ def test_all_rows_train_and_all_rows_calibrate():
     assert (model.n_train_, model.n_calibration_) == (240, 240)
     assert model.calibration_ == "cross"
     assert "without a finite-sample guarantee" in model.guarantee_
-    assert [s.kept for s in model.leaderboard_] == [True]
+    assert [s.selected for s in model.leaderboard_] == [True]
 
 
 @pytest.mark.slow
@@ -71,8 +71,8 @@ def test_the_default_chooses_averages_and_is_reproduced():
     assert len(model.centers_) == len(ModelSearch().centers(*X.shape))
     assert {s.noise for s in model.leaderboard_} == set(ModelSearch().noises())
     assert len(model.leaderboard_) <= 3 * len(ModelSearch().noises())
-    assert model.leaderboard_[0].kept
-    assert 1 <= sum(s.kept for s in model.leaderboard_) <= 3
+    assert model.leaderboard_[0].selected
+    assert 1 <= sum(s.selected for s in model.leaderboard_) <= 3
     assert [s.loss for s in model.leaderboard_] == sorted(s.loss for s in model.leaderboard_)
     again = ClearRegressor(confidence_level=[0.9, 0.5], n_jobs=2, random_state=3).fit(X, y)
     np.testing.assert_array_equal(model.predict_interval(X)[1], again.predict_interval(X)[1])
@@ -169,7 +169,7 @@ def test_where_a_center_fails_later_the_next_best_takes_its_place(fits, rules, l
     with pytest.warns(UserWarning, match="The center 'tires' is left out: RuntimeError: the dev"):
         model = ClearRegressor(search=Tiring(**search), random_state=0).fit(X, y)
     assert {standing.center for standing in model.leaderboard_} == left
-    assert [standing.center for standing in model.leaderboard_ if standing.kept] == ["line"]
+    assert [standing.center for standing in model.leaderboard_ if standing.selected] == ["line"]
     assert len(model.epistemic_.predict_members(X)[0]) == 6
 
 
@@ -180,7 +180,7 @@ def test_noise_that_fails_is_left_out(fits):
     search = TiringNoise(folds=3, repeats=2, n_centers=2, judging_rows=30)
     with pytest.warns(UserWarning, match="The noise 'tires' around '(line|mean)' is left out"):
         model = ClearRegressor(search=search, random_state=0).fit(X, y)
-    kept = {standing.noise for standing in model.leaderboard_ if standing.kept}
+    kept = {standing.noise for standing in model.leaderboard_ if standing.selected}
     assert kept
     assert kept <= {"constant", "scaled"}
 

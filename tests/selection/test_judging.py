@@ -51,7 +51,7 @@ def test_those_whom_the_rows_cannot_tell_from_the_best_are_kept():
     kept = not_told_apart(field)
     assert [c.center_name for c in kept] == ["best", "as good by chance"]
     board = leaderboard(field, kept)
-    assert [(s.center, s.kept) for s in board][-1] == ("worse for sure", False)
+    assert [(s.center, s.selected) for s in board][-1] == ("worse for sure", False)
     assert board[-1].behind == pytest.approx(0.1)
     assert board[-1].error == pytest.approx(0)
 

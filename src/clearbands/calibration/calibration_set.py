@@ -89,8 +89,8 @@ def fit_calibrator(
         "sample_weight": held_out.sample_weight,
         "validation_weight": None if chooser is None else chooser.weight,
     }
-    given = {name: label for name, label in labels.items() if label is not None}
-    return calibrator.fit(*held_out.arrays, validation=validation, **given)
+    of_rows = {name: label for name, label in labels.items() if label is not None}
+    return calibrator.fit(*held_out.arrays, validation=validation, **of_rows)
 
 
 def scale(
@@ -104,8 +104,8 @@ def scale(
         raise ValueError(
             "calibration_groups and calibration_weight cannot be used at once: give one."
         )
-    given = {"calibration_groups": calibration_groups, "weight": weight}
-    of_rows = {name: value for name, value in given.items() if value is not None}
+    labels = {"calibration_groups": calibration_groups, "weight": weight}
+    of_rows = {name: value for name, value in labels.items() if value is not None}
     center, *widths = components
     return Components(center, *calibrator.scale(*widths, **of_rows))
 

@@ -126,24 +126,24 @@ class _Calibrator(BaseEstimator, ABC):
         rows = self._rows_per_level(arrays, len(levels), "", weight)
         choosers = rows
         if validation is not None:
-            given = _check_optional(
+            as_given = _check_optional(
                 validation_weight, "validation_weight", len(np.atleast_1d(validation[0]))
             )
-            choosers = self._rows_per_level(validation, len(levels), "validation ", given)
-        found, rays = [], []
+            choosers = self._rows_per_level(validation, len(levels), "validation ", as_given)
+        factors_by_level, rays = [], []
         for part, chooser, level in zip(rows, choosers, levels, strict=True):
             ray = self._ray(part, chooser, level)
             k = self._rank(part, level, split=validation is not None)
             factors = ray.at(order_statistic(ray.scores, k, weight))
             _warn_if_infinite(max(factors.gamma1, factors.gamma2), part, level, k)
-            found.append(factors)
+            factors_by_level.append(factors)
             rays.append(ray)
         losses = [
             part.quantile_loss(factors.gamma1, factors.gamma2, alpha(level))
-            for part, factors, level in zip(choosers, found, levels, strict=True)
+            for part, factors, level in zip(choosers, factors_by_level, levels, strict=True)
         ]
         self.levels_ = np.array(levels)
-        self.factors_ = np.array(found)
+        self.factors_ = np.array(factors_by_level)
         self.losses_ = np.array(losses)
         self.n_calibration_ = len(rows[0])
         self.by_weight_ = None if shift is None else _FactorsByWeight(rays, weight, heaviest)
@@ -494,7 +494,7 @@ class _FactorsByWeight:
 
     def factors(self, weight: np.ndarray, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """gamma1 and gamma2, each (n, 1, k)."""
-        found = np.empty((len(weight), 1, len(levels), 2))
+        factors = np.empty((len(weight), 1, len(levels), 2))
         for j, level in enumerate(levels):
             needed = weighted_rank(self.weight, level, weight / self.heaviest)
             reached = np.searchsorted(self.cumulative[j], needed)
@@ -502,5 +502,5 @@ class _FactorsByWeight:
             score = np.where(score == -np.inf, 0.0, score)
             with np.errstate(invalid="ignore"):
                 step = np.where(self.directions[j] == 0, 0.0, score[:, None] * self.directions[j])
-            found[:, 0, j] = self.starts[j] + step
-        return found[..., 0], found[..., 1]
+            factors[:, 0, j] = self.starts[j] + step
+        return factors[..., 0], factors[..., 1]

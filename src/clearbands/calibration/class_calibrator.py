@@ -85,11 +85,11 @@ class JointClassCalibrator(BaseEstimator):
         logits = check_logits(logits)
         y = _check_classes(y, *logits.shape[::2])
         weight = _check_weight(sample_weight, len(y))
-        found = search_constants(y, logits, float(self.prior_rows), weight)
-        self.c1_, self.c2_, self.gradient_norm_ = found.c1, found.c2, found.gradient_norm
+        optimum = search_constants(y, logits, float(self.prior_rows), weight)
+        self.c1_, self.c2_, self.gradient_norm_ = optimum.c1, optimum.c2, optimum.gradient_norm
         self.n_classes_ = logits.shape[2]
         self.loss_ = negative_log_likelihood(y, self.predict_proba(logits), weight)
-        if not found.is_limited and not self.prior_rows:
+        if not optimum.is_limited and not self.prior_rows:
             warn(
                 f"The {len(y)} rows set no limit to c1 or c2, as where none of them is wrong: "
                 "larger ones look better and better. Give more rows, or set prior_rows=1.",

@@ -187,15 +187,15 @@ class AnyLevel:
         """
         if side not in SIDES:
             raise ValueError(f'side must be "both", "lower" or "upper", got {side!r}.')
-        asked = check_levels(levels)
+        checked = check_levels(levels)
         distances = distances[:, :, self.columns]
         if side == "both":
-            found = [self._around(center, distances, level) for level in asked]
-            return np.stack(found, axis=2)
+            bands = [self._around(center, distances, level) for level in checked]
+            return np.stack(bands, axis=2)
         sign = -1.0 if side == "lower" else 1.0
-        bounds = np.full((len(center), 2, len(asked)), np.inf)
+        bounds = np.full((len(center), 2, len(checked)), np.inf)
         bounds[:, 0] = -np.inf
-        for j, level in enumerate(asked):
+        for j, level in enumerate(checked):
             z = self._one_sided(sign, level)
             ends = self._points(self._from_median(center, distances), np.array([z]))
             # At low levels a bound could lie beyond the center, which no interval leaves out.
@@ -222,8 +222,8 @@ class AnyLevel:
     ) -> tuple[np.ndarray, np.ndarray]:
         """(n, 2) twice: the two parts (n, 2, k) of the distances at another level."""
         (level,) = check_levels(level)
-        kept = self.columns
-        aleatoric, epistemic = aleatoric[:, :, kept], epistemic[:, :, kept]
+        columns = self.columns
+        aleatoric, epistemic = aleatoric[:, :, columns], epistemic[:, :, columns]
         bounds = self._around(np.zeros(len(aleatoric)), aleatoric + epistemic, level)
         reach, ends = np.abs(bounds), np.abs(self.ends(level))
         noise, ignorance = self._mixed(aleatoric, ends), self._mixed(epistemic, ends)
@@ -243,19 +243,19 @@ class AnyLevel:
         lie on one side of the center, as they may at low levels, the interval reaches to it and
         the quantile does not. Where noise is skewed, each is the bound of its own side instead.
         """
-        asked, distances = check_quantiles(levels), distances[:, :, self.columns]
+        shares, distances = check_quantiles(levels), distances[:, :, self.columns]
         if self.is_skewed:
-            z = np.array([self._quantile(share) for share in asked.tolist()])
+            z = np.array([self._quantile(share) for share in shares.tolist()])
             return self._points(self._from_median(center, distances), z)
-        found = np.empty((len(center), len(asked)))
-        for j, quantile in enumerate(asked.tolist()):
+        points = np.empty((len(center), len(shares)))
+        for j, quantile in enumerate(shares.tolist()):
             inside = float(abs(2 * exact(quantile) - 1))
             if inside == 0:
-                found[:, j] = self._middle(self._from_median(center, distances))
+                points[:, j] = self._middle(self._from_median(center, distances))
             else:
                 bounds = self._bounds(center, distances, inside)
-                found[:, j] = bounds[:, int(quantile > 0.5)]
-        return found
+                points[:, j] = bounds[:, int(quantile > 0.5)]
+        return points
 
     def distribution(self, center: np.ndarray, distances: np.ndarray) -> Distribution:
         """The distribution of the target of every row."""
@@ -266,9 +266,9 @@ class AnyLevel:
         z = np.abs(self.positions)[order]
         weight = np.ones(len(z)) if self.weight is None else self.weight[order]
         inside = level_of_rank(np.cumsum(weight), weight.sum())
-        kept = (z < FARTHEST_BAND) & (weight > 0)
-        knots = np.concatenate([[0.0], np.maximum(z[kept], APART)])  # one row may be the median
-        shares = np.concatenate([[0.0], inside[kept]])
+        usable = (z < FARTHEST_BAND) & (weight > 0)
+        knots = np.concatenate([[0.0], np.maximum(z[usable], APART)])  # one row may be the median
+        shares = np.concatenate([[0.0], inside[usable]])
         around_median = self._from_median(center, distances[:, :, self.columns])
         return Distribution(self, around_median, *_strictly_rising(knots, shares))
 
@@ -385,14 +385,14 @@ class AnyLevel:
 
     def _points(self, around: Around, z: np.ndarray) -> np.ndarray:
         """(n, q): the ends of the bands z (q,), below the median where z is negative."""
-        found = np.empty((len(around.median), len(z)))
+        points = np.empty((len(around.median), len(z)))
         for j, position in enumerate(z.tolist()):
             if math.isinf(position):
-                found[:, j] = position
+                points[:, j] = position
             else:
                 reach = self._band(around, abs(position))[:, int(position > 0)]
-                found[:, j] = around.median + math.copysign(1.0, position) * reach
-        return found
+                points[:, j] = around.median + math.copysign(1.0, position) * reach
+        return points
 
     def positions_of(self, y: np.ndarray, center: np.ndarray, distances: np.ndarray) -> np.ndarray:
         """(n,): the bands that just contain new rows, whose distances are (n, 2, k)."""
@@ -488,11 +488,11 @@ class Distribution:
 
     def ppf(self, p: Any) -> np.ndarray:
         """(n, q): the values that the shares `p` (q,) of the targets do not exceed."""
-        asked = np.atleast_1d(np.asarray(p, float))
-        if asked.ndim != 1 or not np.all((asked > 0) & (asked < 1)):
+        shares = np.atleast_1d(np.asarray(p, float))
+        if shares.ndim != 1 or not np.all((shares > 0) & (shares < 1)):
             raise ValueError(f"p must lie strictly between 0 and 1, got {p!r}.")
-        found = self.bands._points(self.around, self._z_below(asked))
-        return self.targets.points(found, self._center)
+        points = self.bands._points(self.around, self._z_below(shares))
+        return self.targets.points(points, self._center)
 
     def logpdf(self, t: Any) -> np.ndarray:
         """(n,): the logarithm of the density at `t`, a number or one per row.
@@ -512,11 +512,13 @@ class Distribution:
             )
             z, low, high = (self._positions(at) for at in (values, values - step, values + step))
             slope = np.nan_to_num((high - low) / (2 * step), nan=0.0, posinf=np.inf)
-            found = binned._log_density(z) + np.log(slope)
+            log_density = binned._log_density(z) + np.log(slope)
         support = self.targets.support
-        found = np.where((values < support.low) | (values > support.high), -np.inf, found)
+        log_density = np.where(
+            (values < support.low) | (values > support.high), -np.inf, log_density
+        )
         is_bound = (values == support.low) | (values == support.high)
-        return np.where(is_bound, np.inf, found)
+        return np.where(is_bound, np.inf, log_density)
 
     def mean(self) -> np.ndarray:
         """(n,): the mean, over 200 quantiles."""
@@ -603,9 +605,9 @@ class SignedDistribution(Distribution):
     def _below(self, z: np.ndarray) -> np.ndarray:
         first, last = self.knots[[0, -1]]
         low, high = self.shares[[0, -1]]
-        found = np.interp(z, self.knots, self.shares)
-        found = np.where(z < first, low * tail_share(-z, -first), found)
-        return np.where(z > last, 1 - (1 - high) * tail_share(z, last), found)
+        shares_below = np.interp(z, self.knots, self.shares)
+        shares_below = np.where(z < first, low * tail_share(-z, -first), shares_below)
+        return np.where(z > last, 1 - (1 - high) * tail_share(z, last), shares_below)
 
     def _log_density(self, z: np.ndarray) -> np.ndarray:
         (first, last), (low, high) = self.knots[[0, -1]], self.shares[[0, -1]]
@@ -617,11 +619,11 @@ class SignedDistribution(Distribution):
     def _z_below(self, share: np.ndarray) -> np.ndarray:
         first, last = self.knots[[0, -1]]
         low, high = self.shares[[0, -1]]
-        found = np.interp(share, self.shares, self.knots)
+        positions = np.interp(share, self.shares, self.knots)
         with np.errstate(divide="ignore", invalid="ignore"):
             beneath = -tail_band(share / low, -first)
             beyond = tail_band((1 - share) / (1 - high), last)
-        return np.where(share < low, beneath, np.where(share > high, beyond, found))
+        return np.where(share < low, beneath, np.where(share > high, beyond, positions))
 
 
 def tail_share(z: np.ndarray, last: float) -> np.ndarray:

@@ -59,20 +59,20 @@ class Chunk:
 
     mean: np.ndarray  # (classes, 1, n)
     deviation: np.ndarray  # (classes, members, n)
-    asked: np.ndarray  # (labels, 1, n): the classes whose probability counts
+    counted: np.ndarray  # (labels, 1, n): the classes whose probability counts
     weight: np.ndarray  # (labels, n): how much
 
     def at(self, a: float, b: float) -> tuple[float, np.ndarray, np.ndarray]:
         """Loss, gradient (2,) and Hessian (2, 2), summed over the rows."""
         u, v = self.mean, self.deviation
-        p, log_p = self.said(a, b)
+        p, log_p = self.log_probabilities(a, b)
         share, pooled = shares(log_p)
         weighted = p * u
         mean_u, uu, uv = (part.sum(axis=0) for part in (weighted, weighted * u, weighted * v))
         np.multiply(p, v, out=weighted)
         mean_v, vv = weighted.sum(axis=0), (weighted * v).sum(axis=0)
         # The gradient of each member's log-probability, and its curvature: a covariance.
-        du, dv = self.of_asked(u) - mean_u, self.of_asked(v) - mean_v
+        du, dv = self.of_counted(u) - mean_u, self.of_counted(v) - mean_v
         bends = uu - mean_u**2, uv - mean_u * mean_v, vv - mean_v**2
         pulls = du * du, du * dv, dv * dv
         slope_u, slope_v = (share * du).sum(axis=1), (share * dv).sum(axis=1)
@@ -84,21 +84,21 @@ class Chunk:
         gradient = -np.array([np.sum(self.weight * slope) for slope in (slope_u, slope_v)])
         return -float(np.sum(self.weight * pooled)), gradient, np.array([[aa, ab], [ab, bb]])
 
-    def said(self, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
-        """Probabilities (classes, members, n), and logarithms of those asked for."""
+    def log_probabilities(self, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
+        """Probabilities (classes, members, n), and logarithms of those that count."""
         z = b * self.deviation
         z += a * self.mean
         z -= z.max(axis=0)
         p = np.exp(z)
         total = p.sum(axis=0)
         p /= total
-        return p, self.of_asked(z) - np.log(total)
+        return p, self.of_counted(z) - np.log(total)
 
-    def of_asked(self, values: np.ndarray) -> np.ndarray:
+    def of_counted(self, values: np.ndarray) -> np.ndarray:
         """(labels, members, n) of (classes, members, n)."""
-        if len(self.asked) == len(values):  # all classes, in their order
+        if len(self.counted) == len(values):  # all classes, in their order
             return values
-        return np.take_along_axis(values, self.asked, axis=0)
+        return np.take_along_axis(values, self.counted, axis=0)
 
 
 def shares(log_p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -112,11 +112,11 @@ def shares(log_p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _powers(logits: np.ndarray) -> list[np.ndarray]:
     """The exponentials of the logits times each scanned factor, none of them infinite or 0."""
-    kept = np.clip(logits, -FARTHEST, FARTHEST)
-    found = [np.exp(factor * kept) for factor in SCANNED[:2]]
+    clipped = np.clip(logits, -FARTHEST, FARTHEST)
+    powers = [np.exp(factor * clipped) for factor in SCANNED[:2]]
     for _ in SCANNED[2:]:
-        found.append(found[-2] * found[-2])
-    return found
+        powers.append(powers[-2] * powers[-2])
+    return powers
 
 
 @dataclass(frozen=True)
@@ -166,11 +166,11 @@ class Logits:
         """Few rows, evenly taken, then ever more, but not all."""
         n_classes, n_members, n = self.deviation.shape
         step = n // max(FEWEST_SCANNED, SCANNED_LOGITS // (n_classes * n_members))
-        found = []
+        samples = []
         while step > 1:
-            found.append(self._every(step))
+            samples.append(self._every(step))
             step //= GROWTH
-        return found
+        return samples
 
     def _every(self, step: int) -> Logits:
         mean, deviation = (np.ascontiguousarray(part[:, :, ::step]) for part in self.parts)
@@ -186,11 +186,14 @@ class Logits:
     def chunks(self) -> Iterator[Chunk]:
         n_classes, n_members, n = self.deviation.shape
         n_rows = max(1, CHUNK // (n_classes * n_members))
-        asked, weight = self._labels()
+        counted, weight = self._labels()
         for start in range(0, n, n_rows):
             rows = slice(start, start + n_rows)
             yield Chunk(
-                self.mean[:, :, rows], self.deviation[:, :, rows], asked[..., rows], weight[:, rows]
+                self.mean[:, :, rows],
+                self.deviation[:, :, rows],
+                counted[..., rows],
+                weight[:, rows],
             )
 
     def _labels(self) -> tuple[np.ndarray, np.ndarray]:
@@ -222,12 +225,12 @@ class Logits:
         own = self.y[None, None]
         ahead = [part - np.take_along_axis(part, own, axis=0) for part in self.parts]
         by_mean, by_deviation = map(_powers, ahead)
-        found = np.empty((len(SCANNED), len(SCANNED)))
+        losses = np.empty((len(SCANNED), len(SCANNED)))
         for i, one in enumerate(by_mean):
             for j, other in enumerate(by_deviation):
                 p = 1 / (one * other).sum(axis=0)
-                found[i, j] = -np.average(np.log(p.mean(axis=0)), weights=self.weight)
-        return found
+                losses[i, j] = -np.average(np.log(p.mean(axis=0)), weights=self.weight)
+        return losses
 
 
 def search_constants(
@@ -245,9 +248,9 @@ def search_constants(
     bare = _without_spread(problem)
     ends = [bare, *(_newton(problem, problem.point(start)) for start in _starts(problem, bare))]
     end = min(ends, key=lambda end: end.loss)
-    given = problem.point(_within(problem, problem.sizes))
-    if given.loss < end.loss:  # in no valley that the grid shows
-        end = _newton(problem, given)
+    plain = problem.point(_within(problem, problem.sizes))
+    if plain.loss < end.loss:  # in no valley that the grid shows
+        end = _newton(problem, plain)
     is_there = problem.sizes > 0  # on a part that is not, nothing depends
     a, b = np.divide(end.at, problem.sizes, out=np.ones(2), where=is_there).tolist()
     return Constants(
@@ -279,11 +282,11 @@ def _starts(problem: Logits, bare: Point) -> list[np.ndarray]:
 
 def _apart(ends: list[np.ndarray]) -> list[np.ndarray]:
     """Those that lie apart, each with some spread: without any, the loss is flat in b."""
-    found: list[np.ndarray] = []
+    chosen: list[np.ndarray] = []
     for end in ends:
-        if not any(np.allclose(end, other, rtol=SAME, atol=SAME) for other in found):
-            found.append(np.maximum(end, SCANNED[0]))
-    return found
+        if not any(np.allclose(end, other, rtol=SAME, atol=SAME) for other in chosen):
+            chosen.append(np.maximum(end, SCANNED[0]))
+    return chosen
 
 
 def _free(problem: Logits, point: Point) -> np.ndarray:

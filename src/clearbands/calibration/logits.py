@@ -77,26 +77,26 @@ def classes_of(members: Sequence[Any]) -> np.ndarray:
 
 
 def _logits(member: BaseEstimator, X: TableLike, classes: np.ndarray) -> np.ndarray:
-    said = np.asarray(member.predict_proba(X), float)
+    predicted = np.asarray(member.predict_proba(X), float)
     name = type(member).__name__
-    if said.ndim != 2 or said.shape[1] != len(member.classes_):
+    if predicted.ndim != 2 or predicted.shape[1] != len(member.classes_):
         raise ValueError(
-            f"{name}.predict_proba gives shape {said.shape}; one probability per row and class is "
+            f"{name}.predict_proba gives shape {predicted.shape}; one probability per row and class is "
             f"needed, (n, {len(member.classes_)})."
         )
-    total = said.sum(axis=1)
-    if not (np.all(said >= 0) and np.allclose(total, 1, atol=1e-3)):
-        row = int(np.argmax(~(np.all(said >= 0, axis=1) & np.isclose(total, 1, atol=1e-3))))
+    total = predicted.sum(axis=1)
+    if not (np.all(predicted >= 0) and np.allclose(total, 1, atol=1e-3)):
+        row = int(np.argmax(~(np.all(predicted >= 0, axis=1) & np.isclose(total, 1, atol=1e-3))))
         raise ValueError(
-            f"{name}.predict_proba gives {said[row].round(4).tolist()} in {row_name(row)}: "
+            f"{name}.predict_proba gives {predicted[row].round(4).tolist()} in {row_name(row)}: "
             "probabilities must not be negative and must sum to 1."
         )
-    probabilities = np.zeros((len(said), len(classes)))
-    probabilities[:, np.searchsorted(classes, member.classes_)] = said
+    probabilities = np.zeros((len(predicted), len(classes)))
+    probabilities[:, np.searchsorted(classes, member.classes_)] = predicted
     logs = np.log(np.maximum(probabilities, FLOOR))
     return logs - logs.mean(axis=1, keepdims=True)
 
 
 def _listed(classes: np.ndarray) -> str:
-    shown = ", ".join(map(str, classes[:5]))
-    return f"{shown}, ..." if len(classes) > 5 else shown
+    first = ", ".join(map(str, classes[:5]))
+    return f"{first}, ..." if len(classes) > 5 else first

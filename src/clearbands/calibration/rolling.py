@@ -298,13 +298,13 @@ class Rolling:
         end = len(self.positions) - behind
         in_window = sorted(z[max(0, end - window) : end])
         known, outside = self.n_rows - behind, self.n_outside - self.last_outside.sum(axis=0)
-        found = list(self.last_outside)
+        history = list(self.last_outside)
         for row in range(len(positions)):
             while known + late < self.n_rows + row:  # one more target has become known
                 insort(in_window, z[end])
                 if len(in_window) > window:
                     del in_window[bisect_left(in_window, z[end - window])]
-                outside = outside + found[known - (self.n_rows - behind)]
+                outside = outside + history[known - (self.n_rows - behind)]
                 known, end = known + 1, end + 1
             alphas = self._alphas(known, outside)[order]
             below, above = alphas.T.tolist()
@@ -313,8 +313,8 @@ class Rolling:
             at = z[len(self.positions) + row]
             is_outside = np.empty((len(order), 2), bool)
             is_outside[order] = np.stack([at < low, at > high], axis=1)
-            found.append(is_outside)
-        return np.array(found[behind:], bool).reshape(-1, len(order), 2)
+            history.append(is_outside)
+        return np.array(history[behind:], bool).reshape(-1, len(order), 2)
 
 
 def _tails(levels: np.ndarray) -> np.ndarray:

@@ -63,7 +63,7 @@ class WindowShares:
     At the levels of the fit by the alphas; interpolated between.
     """
 
-    asked: np.ndarray  # (q,): rising from 0 to 1
+    shares: np.ndarray  # (q,): rising from 0 to 1
     needed: np.ndarray  # (q,): rising
 
     @classmethod
@@ -83,13 +83,13 @@ class WindowShares:
         )
 
     def in_window(self, share: float) -> float:
-        (same,) = np.nonzero(np.abs(self.asked - share) < 1e-12)
+        (same,) = np.nonzero(np.abs(self.shares - share) < 1e-12)
         if len(same):
             return float(self.needed[same[0]])
-        return float(np.interp(share, self.asked, self.needed))
+        return float(np.interp(share, self.shares, self.needed))
 
     def of_new_rows(self, in_window: np.ndarray) -> np.ndarray:
-        return np.interp(in_window, self.needed, self.asked)
+        return np.interp(in_window, self.needed, self.shares)
 
 
 @dataclass(frozen=True)
@@ -140,8 +140,8 @@ class RollingLevels(AnyLevel):
             return np.full(len(around.median), z)
         reach = self._band(around, abs(z))[:, int(z > 0)]
         reach = reach * (1 + sign * math.copysign(8 * EPS, z))
-        found = around.median + math.copysign(1.0, z) * reach
-        return np.where(reach > 0, np.nextafter(found, sign * np.inf), found)
+        bounds = around.median + math.copysign(1.0, z) * reach
+        return np.where(reach > 0, np.nextafter(bounds, sign * np.inf), bounds)
 
     def _lower(self, share: float, level: float) -> float:
         return self._told(lower_end(self.in_window, self.shares.in_window(share)), level)

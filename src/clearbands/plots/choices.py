@@ -96,9 +96,9 @@ def model_comparison(
     ax = new_axes() if ax is None else ax
     places = np.arange(len(entries))[::-1]
     values = np.array([entry.value for entry in entries])
-    kept = np.array([entry.kept for entry in entries])
+    selected = np.array([entry.selected for entry in entries])
     ax.hlines(places, 0, values, color=GRID, lw=3, zorder=2)
-    for of, colour, label in ((kept, INK, "Kept"), (~kept, MUTED, "Not kept")):
+    for of, colour, label in ((selected, INK, "Kept"), (~selected, MUTED, "Not selected")):
         if of.any():
             ax.scatter(values[of], places[of], 80, color=colour, label=label, zorder=3)
     for place, entry in zip(places, entries, strict=True):

@@ -125,7 +125,7 @@ class AnsweringRegressor(IntervalRegressor):
         """
         if side not in SIDES:
             raise ValueError(f'side must be "both", "lower" or "upper", got {side!r}.')
-        asked = None if confidence_level is None else check_levels(confidence_level)
+        levels = None if confidence_level is None else check_levels(confidence_level)
         is_other = side != "both" or not (confidence_level is tails is None)
         if calibration_weight is not None and is_other:
             raise ValueError(
@@ -137,17 +137,17 @@ class AnsweringRegressor(IntervalRegressor):
                 raise ValueError(
                     "Of a Dask DataFrame, ask for one side at a time instead of tails."
                 )
-            return self._predict_partitions(X, calibration_groups, asked, side, calibration_weight)
-        found = self.answers(
+            return self._predict_partitions(X, calibration_groups, levels, side, calibration_weight)
+        answers = self.answers(
             X, calibration_groups=calibration_groups, calibration_weight=calibration_weight
         )
-        return found.center, found.interval(confidence_level, side, tails)
+        return answers.center, answers.interval(confidence_level, side, tails)
 
     def _predict_partitions(
         self,
         X: TableLike,
         calibration_groups: ArrayLike | None,
-        asked: tuple[float, ...] | None,
+        other_levels: tuple[float, ...] | None,
         side: str,
         weight: ArrayLike | None,
     ) -> Any:
@@ -157,8 +157,8 @@ class AnsweringRegressor(IntervalRegressor):
                 "Of a Dask DataFrame, calibration_groups are the name of a column, and rows have "
                 "no weights."
             )
-        levels = self.levels_.tolist() if asked is None else list(asked)
-        wanted = None if asked is None else levels
+        levels = self.levels_.tolist() if other_levels is None else list(other_levels)
+        wanted = None if other_levels is None else levels
         return predict_partitions(
             self,
             X,
@@ -225,9 +225,9 @@ class AnsweringRegressor(IntervalRegressor):
         check_is_fitted(self, "calibrator_")
         if not isinstance(calibration_groups, str | None):
             raise ValueError("Of a Dask DataFrame, calibration_groups are the name of a column.")
-        names, asked = list(levels) or self.levels_.tolist(), list(levels) or None
+        names, other_levels = list(levels) or self.levels_.tolist(), list(levels) or None
         return frame_partitions(
-            self, X, names, calibration_groups=calibration_groups, confidence_level=asked
+            self, X, names, calibration_groups=calibration_groups, confidence_level=other_levels
         )
 
     def components(self, X: TableLike) -> Components:
@@ -245,8 +245,8 @@ class AnsweringRegressor(IntervalRegressor):
             `target_transform` where there is one.
         """
         _, encoded = self._read(X)
-        found = self._components(encoded)
-        return found._replace(center=self._targets.unshifted(found.center))
+        components = self._components(encoded)
+        return components._replace(center=self._targets.unshifted(components.center))
 
     @renamed(groups="calibration_groups")
     def predict_quantiles(
@@ -523,8 +523,8 @@ class AnsweringRegressor(IntervalRegressor):
         >>> model.predict_center_interval(X[:5]).shape
         (5, 2)
         """
-        found = self.answers(X, calibration_groups=calibration_groups)
-        return found.uncertainty(confidence_level).center_interval
+        answers = self.answers(X, calibration_groups=calibration_groups)
+        return answers.uncertainty(confidence_level).center_interval
 
     def _noise(
         self, components: Components, calibrated: Components, widened: Components
@@ -537,8 +537,8 @@ class AnsweringRegressor(IntervalRegressor):
             np.add(each.aleatoric, each.epistemic)[:, :, 0] for each in (calibrated, widened)
         )
         with np.errstate(invalid="ignore", divide="ignore"):
-            kept = np.where(after > before, before / after, 1.0)
-        return outlook.noise(components)[:, :, None] * kept
+            share = np.where(after > before, before / after, 1.0)
+        return outlook.noise(components)[:, :, None] * share
 
     def placed(self, X: TableLike, y: Any, *, calibration_groups: Any = None) -> Placed:
         """Where rows lie in the bands of the fit, whatever was updated since."""
@@ -567,17 +567,17 @@ class AnsweringRegressor(IntervalRegressor):
 
     def without_updates(self) -> Self:
         """The same model as it was after the fit."""
-        found = copy(self)
-        if hasattr(found, "rolling_"):
-            del found.rolling_
-        return found
+        model = copy(self)
+        if hasattr(model, "rolling_"):
+            del model.rolling_
+        return model
 
     def without_calibration_groups(self) -> Self:
         """The same model as if all groups had been calibrated together; at the levels of fit."""
-        found = self.without_updates()
-        found.calibrator_ = self._pooled
-        found.any_level_ = None
-        return found
+        model = self.without_updates()
+        model.calibrator_ = self._pooled
+        model.any_level_ = None
+        return model
 
     @property
     def lambda_(self) -> np.ndarray:

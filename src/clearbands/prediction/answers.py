@@ -53,11 +53,11 @@ class Answers:
         """(n, 2, q): the bounds at any levels, by default those of the fit; or between tails."""
         if tails is not None:
             return self._between(tails, confidence_level, side)
-        asked = None if confidence_level is None else check_levels(confidence_level)
+        other_levels = None if confidence_level is None else check_levels(confidence_level)
         center = self.calibrated.center
-        levels = self.levels.tolist() if asked is None else asked
-        found = (same_level(self.levels, level) for level in levels)
-        columns = [j for j in found if j is not None]
+        levels = self.levels.tolist() if other_levels is None else other_levels
+        places = (same_level(self.levels, level) for level in levels)
+        columns = [j for j in places if j is not None]
         if side == "both" and len(columns) == len(levels) and not self.is_updated:
             bounds = make_interval(center, self._distances)[:, :, columns]
             return self.targets.points(bounds, center)
@@ -75,10 +75,10 @@ class Answers:
 
     def quantiles(self, levels: float | Sequence[float]) -> np.ndarray:
         """(n, q): the values that shares `levels` (q,), rising, of the targets do not exceed."""
-        asked = check_quantiles(np.atleast_1d(np.asarray(levels, float)).tolist()).tolist()
+        shares = check_quantiles(np.atleast_1d(np.asarray(levels, float)).tolist()).tolist()
         center = self.calibrated.center
-        found = self._other_levels().quantiles(center, self._distances, asked)
-        return self.targets.points(found, center)
+        points = self._other_levels().quantiles(center, self._distances, shares)
+        return self.targets.points(points, center)
 
     def probability(self, *, above: Any = None, below: Any = None) -> np.ndarray:
         """(n,): the chance that the target is above, or below, a value: a number or one per row."""
@@ -92,8 +92,8 @@ class Answers:
 
     def distribution(self) -> Distribution:
         """The distribution of the target of every row."""
-        found = self._other_levels().distribution(self.calibrated.center, self._distances)
-        return replace(found, targets=self.targets, center=self.calibrated.center)
+        of_model = self._other_levels().distribution(self.calibrated.center, self._distances)
+        return replace(of_model, targets=self.targets, center=self.calibrated.center)
 
     def uncertainty(self, confidence_level: float | None = None) -> Uncertainty:
         """Both parts of the interval at one level, by default the first of the fit."""
@@ -108,12 +108,12 @@ class Answers:
         support = self.targets.support
         if self.targets.are_plain:
             limited = support.limit(center, *parts)
-            found = Uncertainty(center, *limited, level, self.kind, support)
+            uncertainty = Uncertainty(center, *limited, level, self.kind, support)
         else:
             bounds = self.targets.points(make_interval(center, np.add(*parts)), center)
             split = self.targets.split(self.center, bounds, *parts)
-            found = Uncertainty(self.center, *split, level, self.kind, support, bounds)
-        return found if self.noise is None else found.split_by(self.noise)
+            uncertainty = Uncertainty(self.center, *split, level, self.kind, support, bounds)
+        return uncertainty if self.noise is None else uncertainty.split_by(self.noise)
 
     def uncertainties(self) -> tuple[Uncertainty, ...]:
         """The same at every level of the fit, in its order."""

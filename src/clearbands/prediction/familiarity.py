@@ -63,14 +63,14 @@ class Familiarity:
         known = [sorted(set(column.tolist())) for column in texts.T]
         n = len(widths)
         width = order_statistic(widths, capped_rank(n, ORDINARY))
-        found = cls(low, high, known, width, 0.0)
+        familiar = cls(low, high, known, width, 0.0)
         if held_out is None:
             outside, new = _left_out(numbers)[rows], _alone(texts)[rows]
         else:
-            outside, new = found._outside(held_out[0]), found.unknown(held_out[1])
-        found = replace(found, telling=_telling(new))
-        scores = found._combine(widths, outside, found._count(new))
-        return replace(found, threshold=order_statistic(scores, capped_rank(n, ORDINARY)))
+            outside, new = familiar._outside(held_out[0]), familiar.unknown(held_out[1])
+        familiar = replace(familiar, telling=_telling(new))
+        scores = familiar._combine(widths, outside, familiar._count(new))
+        return replace(familiar, threshold=order_statistic(scores, capped_rank(n, ORDINARY)))
 
     def widened(
         self, low: np.ndarray, high: np.ndarray, texts: Sequence[set[str] | None]
@@ -112,11 +112,11 @@ class Familiarity:
 
     def unknown(self, texts: np.ndarray) -> np.ndarray:
         """(n, t) booleans: which categories were never seen."""
-        found = np.zeros(texts.shape, bool)
+        is_unknown = np.zeros(texts.shape, bool)
         for j, known in enumerate(self.known):
             names = set(known)
-            found[:, j] = [text not in names for text in texts[:, j].tolist()]
-        return found
+            is_unknown[:, j] = [text not in names for text in texts[:, j].tolist()]
+        return is_unknown
 
 
 def ordinary_rows(n: int) -> np.ndarray:
@@ -168,11 +168,11 @@ def _left_out(X: np.ndarray) -> np.ndarray:
 
 def _alone(texts: np.ndarray) -> np.ndarray:
     """(n, t) booleans: which categories no other row has."""
-    found = np.zeros(texts.shape, bool)
+    is_alone = np.zeros(texts.shape, bool)
     for j, column in enumerate(texts.T):
         _, place, counts = np.unique(column.astype(str), return_inverse=True, return_counts=True)
-        found[:, j] = counts[place] == 1
-    return found
+        is_alone[:, j] = counts[place] == 1
+    return is_alone
 
 
 def _telling(new: np.ndarray) -> np.ndarray:

@@ -47,11 +47,11 @@ class Forecast:
 
     def columns(self) -> dict[str, np.ndarray]:
         """The columns of the frame by their names."""
-        found: dict[str, np.ndarray] = {"rows": self.rows}
+        columns: dict[str, np.ndarray] = {"rows": self.rows}
         for name in MEASURES:
             middle, low, high = getattr(self, name) * self.factors.T
-            found |= {name: middle, f"{name}_low": low, f"{name}_high": high}
-        return found
+            columns |= {name: middle, f"{name}_low": low, f"{name}_high": high}
+        return columns
 
     def sentence(self) -> str:
         """What most rows but the last would do, in words.
@@ -65,8 +65,8 @@ class Forecast:
             return self.reason
         times = number(self.rows[-2] / self.rows[0])
         middle, low, high = (1 - each for each in self.factors[-2])
-        said = f"{percent(middle)} narrower ({_bare(high)} to {percent(low)})"
-        return f"{times} times the rows would make these intervals {said}.".replace(GAP, " ")
+        narrower = f"{percent(middle)} narrower ({_bare(high)} to {percent(low)})"
+        return f"{times} times the rows would make these intervals {narrower}.".replace(GAP, " ")
 
     def __repr__(self) -> str:
         return self._shown().text()

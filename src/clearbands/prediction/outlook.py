@@ -51,8 +51,8 @@ class Split:
         aleatoric, epistemic = _raw(components)
         unknown = self.weight * (epistemic**2 + self.common**2)
         with np.errstate(invalid="ignore"):
-            found = np.sqrt(aleatoric**2 / (aleatoric**2 + unknown))
-        return np.where(np.isfinite(found), found, 0.0)
+            noise = np.sqrt(aleatoric**2 / (aleatoric**2 + unknown))
+        return np.where(np.isfinite(noise), noise, 0.0)
 
 
 @dataclass(frozen=True)

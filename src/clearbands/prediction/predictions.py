@@ -33,7 +33,7 @@ class Predictions:
 
     bands: tuple[Uncertainty, ...]  # one for each level
     side: str = "both"
-    asked: np.ndarray | None = None  # (n, 2, levels): bounds of other levels, or of one side
+    other_bounds: np.ndarray | None = None  # (n, 2, levels): bounds of other levels, or of one side
     quantiles: Mapping[float, np.ndarray] = field(default_factory=dict)  # (n,) of each
     above: Mapping[str, np.ndarray] = field(default_factory=dict)  # (n,): chances
     below: Mapping[str, np.ndarray] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Predictions:
 
     def bounds(self, j: int) -> np.ndarray:
         """(n, 2): at the level j; infinite on a side that was not asked for."""
-        return self.bands[j].interval if self.asked is None else self.asked[:, :, j]
+        return self.bands[j].interval if self.other_bounds is None else self.other_bounds[:, :, j]
 
     def _bound_columns(self) -> Iterator[tuple[str, np.ndarray]]:
         for j, parts in enumerate(self.bands):
@@ -85,12 +85,12 @@ def predict(
 def answer(answers: Answers, questions: Questions) -> Predictions:
     """The same of rows that were passed over already."""
     levels, tails = questions.levels or answers.levels.tolist(), questions.tails
-    asked = None
+    bounds = None
     if tails is not None:
         levels = [float(1 - exact(tails[0]) - exact(tails[1]))]
-        asked = answers.interval(tails=tails)
+        bounds = answers.interval(tails=tails)
     elif questions.levels or questions.side != "both":
-        asked = answers.interval(levels, questions.side)
+        bounds = answers.interval(levels, questions.side)
     quantiles: dict[float, np.ndarray] = {}
     if questions.quantiles:
         values = answers.quantiles(questions.quantiles)
@@ -98,7 +98,7 @@ def answer(answers: Answers, questions: Questions) -> Predictions:
     return Predictions(
         tuple(answers.uncertainty(level) for level in levels),
         questions.side,
-        asked,
+        bounds,
         quantiles,
         {name: answers.probability(above=value) for name, value in questions.above.items()},
         {name: answers.probability(below=value) for name, value in questions.below.items()},
@@ -139,7 +139,7 @@ def interval_names(levels: list[float]) -> list[str]:
     return ["prediction", *(bound_name(side, level) for level in levels for side in SIDES)]
 
 
-def predict_partitions(model: Any, X: Any, levels: list[float], **asked: Any) -> Any:
+def predict_partitions(model: Any, X: Any, levels: list[float], **options: Any) -> Any:
     """A Dask DataFrame with the index of X: the intervals of a model, not computed yet.
 
     The model is part of the graph, so that a worker that dies takes nothing with it.
@@ -147,10 +147,10 @@ def predict_partitions(model: Any, X: Any, levels: list[float], **asked: Any) ->
     dask, pandas = _libraries()
     names = interval_names(levels)
     meta = pandas.DataFrame({name: pandas.Series(dtype=float) for name in names})
-    return X.map_partitions(_predict, dask.delayed(model), names, asked, meta=meta)
+    return X.map_partitions(_predict, dask.delayed(model), names, options, meta=meta)
 
 
-def frame_partitions(model: Any, X: Any, levels: list[float], **asked: Any) -> Any:
+def frame_partitions(model: Any, X: Any, levels: list[float], **options: Any) -> Any:
     """The same for all columns of `predict_frame`."""
     dask, _ = _libraries()
     numbers = [*interval_names(levels), "aleatoric", "epistemic", "epistemic_share"]
@@ -158,7 +158,7 @@ def frame_partitions(model: Any, X: Any, levels: list[float], **asked: Any) -> A
     row: dict[str, list[Any]] = {name: [0.0] for name in numbers}
     row |= {"dominant": ["noise"], "unfamiliar": [False if is_known else None]}
     meta = make_frame(row, FrameKind("pandas")).iloc[:0]
-    return X.map_partitions(_predict_frame, dask.delayed(model), meta, asked, meta=meta)
+    return X.map_partitions(_predict_frame, dask.delayed(model), meta, options, meta=meta)
 
 
 def _libraries() -> tuple[Any, Any]:
@@ -167,16 +167,16 @@ def _libraries() -> tuple[Any, Any]:
     return dask, pandas
 
 
-def _predict(rows: Any, model: Any, names: list[str], asked: dict[str, Any]) -> Any:
+def _predict(rows: Any, model: Any, names: list[str], options: dict[str, Any]) -> Any:
     import pandas as pd
 
     if len(rows) == 0:
         return pd.DataFrame({name: pd.Series(dtype=float) for name in names}, index=rows.index)
-    center, intervals = model.predict_interval(rows, **asked)
+    center, intervals = model.predict_interval(rows, **options)
     bounds = intervals.transpose(0, 2, 1).reshape(len(center), -1)
     columns = dict(zip(names, [center, *bounds.T], strict=True))
     return pd.DataFrame(columns, index=rows.index)
 
 
-def _predict_frame(rows: Any, model: Any, empty: Any, asked: dict[str, Any]) -> Any:
-    return empty if len(rows) == 0 else model.predict_frame(rows, **asked)
+def _predict_frame(rows: Any, model: Any, empty: Any, options: dict[str, Any]) -> Any:
+    return empty if len(rows) == 0 else model.predict_frame(rows, **options)

@@ -52,22 +52,22 @@ class Questions:
         if rising:
             check_quantiles(rising)
         object.__setattr__(self, "quantiles", rising)
-        for name, asked in (("above", self.above), ("below", self.below)):
-            for value in asked.values():
+        for name, thresholds in (("above", self.above), ("below", self.below)):
+            for value in thresholds.values():
                 if np.ndim(value) == 0 and not math.isfinite(value):
                     raise ValueError(f"{name} must be a finite number, got {value:g}.")
 
     def check_rows(self, n: int) -> None:
         """Raise unless there is one value for each of n rows where there are several."""
-        for name, asked in (("above", self.above), ("below", self.below)):
-            for value in asked.values():
+        for name, thresholds in (("above", self.above), ("below", self.below)):
+            for value in thresholds.values():
                 check_threshold(value, name, n)
 
     def rows(self, start: int, stop: int) -> Questions:
         """Those about some of the rows."""
         above, below = (
-            {name: _part(value, start, stop) for name, value in asked.items()}
-            for asked in (self.above, self.below)
+            {name: _part(value, start, stop) for name, value in thresholds.items()}
+            for thresholds in (self.above, self.below)
         )
         return replace(self, above=above, below=below)
 

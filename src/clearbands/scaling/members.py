@@ -77,7 +77,7 @@ class Target(Response):
 class Sizes(Response):
     """What is shown of the center beside all columns, and the sizes of the residuals."""
 
-    said: SayRows
+    centers: SayRows
     store: Store  # where the cuts of the shown columns lie
     n_shown: int
     offset: float | None  # of logarithms
@@ -90,11 +90,11 @@ class Sizes(Response):
         fine = self.rows.fine(number)
         if not self.n_shown:
             return fine
-        extra = np.ascontiguousarray(self.said.said(number)[: self.n_shown].T)
+        extra = np.ascontiguousarray(self.centers.of_piece(number)[: self.n_shown].T)
         return np.concatenate([fine, bins_in(self.store.folder, SHOWN_BINS).columns(extra)])
 
     def target(self, number: int) -> np.ndarray:
-        residual = self.rows.target(number) - self.said.said(number)[0]
+        residual = self.rows.target(number) - self.centers.of_piece(number)[0]
         return learned_sizes(residual, self.offset)
 
 
@@ -273,7 +273,7 @@ class SayRows(Stage):
             center_and_width[:] = center, widths[:, :, 0].sum(axis=1)
         self.store.write_array(self.name(number), center_and_width)
 
-    def said(self, number: int) -> np.ndarray:
+    def of_piece(self, number: int) -> np.ndarray:
         """(2, n), on disk: the center, and the epistemic width below and above together."""
         return self.store.map_array(self.name(number))
 

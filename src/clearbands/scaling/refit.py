@@ -37,8 +37,8 @@ class Center(NamedTuple):
     """A center that was fitted on all rows."""
 
     part: FoldedEnsemble
-    said: CenterAndWidths  # of the sample, by members that did not see it
-    said_of_rows: SayRows  # of all rows
+    unseen: CenterAndWidths  # of the sample, by members that did not see it
+    rows_said: SayRows  # of all rows
 
 
 def check_can_refit(epistemic: Any) -> None:
@@ -63,10 +63,10 @@ def refit(parts: Blend, work: TableWork, levels: Sequence[float]) -> tuple[Blend
             centers[key] = refit_center(pair.epistemic, work, levels)
         center = centers[key]
         fit_noise = _on_all_rows if _streams(pair.aleatoric) else _on_sample
-        noise = fit_noise(pair.aleatoric, pair.shown, center, work)
-        fitted = CrossPair(center.part, noise, pair.shown)
+        noise = fit_noise(pair.aleatoric, pair.visible, center, work)
+        fitted = CrossPair(center.part, noise, pair.visible)
         sample = work.sample.encoded
-        unseen = fitted.unseen(sample.X, center.said)
+        unseen = fitted.unseen(sample.X, center.unseen)
         contestant = assess(("", ""), fitted, sample.y, unseen, levels, sample.sample_weight)
         contestants.append(contestant)
     return blend(contestants)
@@ -100,30 +100,30 @@ def _streams(part: BaseEstimator) -> bool:
     return isinstance(part, ScaledResiduals) and has(part.scale_model(), "streams_files")
 
 
-def _on_all_rows(chosen: Any, shown: str, center: Center, work: TableWork) -> ResampledPart:
+def _on_all_rows(chosen: Any, visible: str, center: Center, work: TableWork) -> ResampledPart:
     part, sample = clone(chosen), work.sample.encoded
-    residual, weight = sample.y - center.said.center, sample.sample_weight
+    residual, weight = sample.y - center.unseen.center, sample.sample_weight
     model, rng = part.prepare(residual, weight)
     draws = work.draws(int(rng.randint(MAX_SEED)), part)
     offset = part.offset_ if part.learn_log else None
-    visible = show(sample.X, center.said, shown)
-    kind, parameters = _described(model, visible.shape[1])
-    store = center.said_of_rows.store.below(
+    view = show(sample.X, center.unseen, visible)
+    kind, parameters = _described(model, view.shape[1])
+    store = center.rows_said.store.below(
         "noise",
         class_name=kind.__name__,
         model=dict(parameters),
         draws=vars(draws),
-        shown=shown,
+        shown=visible,
         offset=offset,
     )
-    extra = np.asarray(visible)[:, sample.X.shape[1] :]
+    extra = np.asarray(view)[:, sample.X.shape[1] :]
     shown_bins = _write_shown(store, extra, weight)
-    learned = Sizes(work.rows, center.said_of_rows, store, extra.shape[1], offset)
+    learned = Sizes(work.rows, center.rows_said, store, extra.shape[1], offset)
     sums = _sums(store, learned, draws, learned_sizes(residual, offset), work)
     grow = GrowMembers(store, learned, kind, parameters, draws, work.per_one(draws), sums)
     make_all(grow, work.engine, "aleatoric")
     part.draws_, part.bag_ = draws, grow.bag()
-    part.n_features_in_ = visible.shape[1]
+    part.n_features_in_ = view.shape[1]
     fine = np.concatenate([work.sample.fine, shown_bins.columns(extra)])
     members = _unseen_members(grow, fine, work)
     return part.finish(residual, members, weight)
@@ -140,13 +140,16 @@ def _write_shown(store: Store, extra: np.ndarray, weight: np.ndarray | None) -> 
     return bins
 
 
-def _on_sample(chosen: Any, shown: str, center: Center, work: TableWork) -> ResampledPart:
+def _on_sample(chosen: Any, visible: str, center: Center, work: TableWork) -> ResampledPart:
     sample = work.sample.encoded
     described = f"{type(chosen).__name__} {sorted(_without_jobs(chosen).items())!r}"
-    store = center.said_of_rows.store.below("part", part=described, shown=shown)
+    store = center.rows_said.store.below("part", part=described, shown=visible)
     if not all(map(store.is_whole, (PART, SEEN))):
         store.write_part(PART, clone(chosen))
-        seen = {"X": show(sample.X, center.said, shown), "residual": sample.y - center.said.center}
+        seen = {
+            "X": show(sample.X, center.unseen, visible),
+            "residual": sample.y - center.unseen.center,
+        }
         labels = {"weight": sample.sample_weight, "groups": sample.groups}
         known = {name: label for name, label in labels.items() if label is not None}
         codes = np.array(code_columns(seen["X"]), np.int64)

@@ -132,8 +132,8 @@ def train(
     if not tried:
         raise failures.none_left("Every model of the pool failed")
     tried = dict(sorted(tried.items(), key=lambda item: item[1].loss))
-    kept, bags = _keep(tried), dict[str, list[ClassBag]]()
-    while missing := [name for name in kept if name not in bags]:
+    names, bags = _keep(tried), dict[str, list[ClassBag]]()
+    while missing := [name for name in names if name not in bags]:
         name = missing[0]
         with failures.leaving_out(f"The model {name!r}", has_rivals=len(tried) > 1):
             more = []
@@ -145,11 +145,11 @@ def train(
             bags[name] = [tried[name].bag, *more]
         if name not in bags:
             del tried[name]
-            kept = _keep(tried)
+            names = _keep(tried)
     return Trained(
-        [bag for name in kept for bag in bags[name]],
-        Folds(np.tile(draws.counts, (len(kept), 1))),
-        {name: tried[name].model for name in kept},
+        [bag for name in names for bag in bags[name]],
+        Folds(np.tile(draws.counts, (len(names), 1))),
+        {name: tried[name].model for name in names},
         {name: each.loss for name, each in tried.items()},
     )
 
@@ -185,13 +185,13 @@ def _lengths(bag: Any) -> list[Any]:
 def _keep(tried: Mapping[str, Tried]) -> list[str]:
     """The first, and in turn each other that makes unseen rows more likely beside those kept."""
     (first, best), *others = tried.items()
-    kept, lowest = [first], best.loss
+    names, lowest = [first], best.loss
     for name, _ in others:
-        together = np.concatenate([tried[k].unseen for k in (*kept, name)], axis=1)
+        together = np.concatenate([tried[k].unseen for k in (*names, name)], axis=1)
         loss = _loss(best.y, together, best.weight)
         if loss < lowest:
-            kept, lowest = [*kept, name], loss
-    return kept
+            names, lowest = [*names, name], loss
+    return names
 
 
 def _fit(

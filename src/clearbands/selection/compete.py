@@ -102,7 +102,7 @@ def compete(
     noises: Mapping[str, NoiseCandidate],
     *,
     levels: list[float],
-    shown: str,
+    visible: str,
     search: ModelSearch,
     rng: np.random.RandomState,
     still: Still | None = None,
@@ -117,7 +117,7 @@ def compete(
     with a warning, unless it has no rival.
     """
     pace = pace or Pace(0.0, {})
-    pairing = _Pairing(train, centers, noises, levels, shown, search, still, Failures(), pace)
+    pairing = _Pairing(train, centers, noises, levels, visible, search, still, Failures(), pace)
     judges = draw_numbers(train, search.judging_rows, rng)
     fitted = pairing.fit_centers(len(centers) if n_centers is None else n_centers)
     contestants = pairing.judge(fitted, judges)
@@ -154,7 +154,7 @@ class _Fitted(NamedTuple):
 
     name: str
     part: CrossPart
-    said: CenterAndWidths
+    unseen: CenterAndWidths
     numbers: np.ndarray  # of these rows among those that train
     nested: Nested | None
 
@@ -163,8 +163,8 @@ class _Fitted(NamedTuple):
         if some is None:
             return self
         judged = np.isin(self.numbers, some)
-        said = CenterAndWidths(self.said.center[judged], self.said.widths[judged])
-        return self._replace(said=said, numbers=self.numbers[judged], nested=None)
+        unseen = CenterAndWidths(self.unseen.center[judged], self.unseen.widths[judged])
+        return self._replace(unseen=unseen, numbers=self.numbers[judged], nested=None)
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class _Pairing:
     centers: Mapping[str, CrossPart]
     noises: Mapping[str, NoiseCandidate]
     levels: list[float]
-    shown: str
+    visible: str
     search: ModelSearch
     still: Still | None
     failures: Failures
@@ -246,20 +246,20 @@ class _Pairing:
         can_nest = self.still is None and isinstance(epistemic, FoldedEnsemble)
         if n_folds and len(self.noises) > 1 and can_nest:
             nested = Nested.fit(epistemic, rows, n_folds)
-        said = hold_still(epistemic.predict_unseen, rows.X, self.still)
-        numbers = unseen_rows(said.center, epistemic.judges_all)
-        said = CenterAndWidths(said.center[numbers], said.widths[numbers])
-        return _Fitted(name, epistemic, said, numbers, nested)
+        unseen = hold_still(epistemic.predict_unseen, rows.X, self.still)
+        numbers = unseen_rows(unseen.center, epistemic.judges_all)
+        unseen = CenterAndWidths(unseen.center[numbers], unseen.widths[numbers])
+        return _Fitted(name, epistemic, unseen, numbers, nested)
 
     def _judge_pair(self, used: Rows, noise: str, center: _Fitted) -> Contestant:
         contestant = judge(
             used,
             (center.name, noise),
             center.part,
-            center.said,
+            center.unseen,
             self.noises[noise],
             self.levels,
-            self.shown,
+            self.visible,
             center.nested,
             self.still,
         )

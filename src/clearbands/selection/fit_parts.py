@@ -66,7 +66,7 @@ def fit_on_all(plan: Plan, train: Rows, rng: np.random.RandomState) -> ChosenPar
         {**centers, **reserves},
         _noises(plan, search, rng),
         levels=plan.levels,
-        shown=_shown(plan, train.X),
+        visible=_visible(plan, train.X),
         search=search,
         rng=rng,
         still=_still(plan, train),
@@ -221,7 +221,7 @@ def _crossed_noise(plan: Plan, part: AleatoricPart) -> ResampledPart:
     return resampled_noise(part, plan.gap)
 
 
-def _shown(plan: Plan, X: TableLike) -> str:
+def _visible(plan: Plan, X: TableLike) -> str:
     """What competing aleatoric parts see besides X."""
     shall_show = plan.aleatoric is None if plan.show_center is None else plan.show_center
     if plan.direction is not None or (plan.show_center is None and is_frame(X)):

@@ -216,9 +216,9 @@ class FitResult:
         """Tell of bounds that leave the range of all targets, at the first level."""
         center, *widths = calibrated
         bounds = make_interval(center, np.add(*widths)[:, :, 0])
-        said = hint(self.y, self.targets.points(bounds, center), self.targets)
-        if said is not None:
-            warn(said, TargetWarning)
+        sentence = hint(self.y, self.targets.points(bounds, center), self.targets)
+        if sentence is not None:
+            warn(sentence, TargetWarning)
 
     def _forgetting(self) -> np.ndarray | None:
         """What the categories of training rows are worth; None where there are none."""

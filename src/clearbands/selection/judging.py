@@ -46,7 +46,7 @@ class LeaderboardRow(NamedTuple):
     loss: float  # calibrated quantile loss on unseen rows, mean over the levels
     behind: float  # the loss above that of the best
     error: float  # standard error of `behind`
-    kept: bool
+    selected: bool
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,10 @@ def judge(
     rows: Rows,
     names: tuple[str, str],
     epistemic: CrossPart,
-    said: CenterAndWidths,
+    unseen_center: CenterAndWidths,
     noise: NoiseCandidate,
     levels: Sequence[float],
-    shown: str,
+    visible: str,
     nested: Nested | None = None,
     still: Still | None = None,
 ) -> Contestant:
@@ -94,14 +94,14 @@ def judge(
     it say without one fold more: then a member of the noise learns nothing of what it judges. No
     width depends on the columns that are held `still`.
     """
-    learned = rows.y if noise.learns_target else rows.y - said.center
+    learned = rows.y if noise.learns_target else rows.y - unseen_center.center
     part = match_quantile_model(clone(noise.part), epistemic)
-    pair = CrossPair(epistemic, part, shown, still)
+    pair = CrossPair(epistemic, part, visible, still)
     how: dict[str, Any] = {"groups": rows.groups}
     if nested is not None and part.takes_nested and not noise.learns_target:
-        how = {"nested": _nested_rows(rows, said, nested, shown)}
-    fit_weighted(part, pair.view(rows.X, said), learned, rows.sample_weight, **how)
-    unseen = pair.unseen(rows.X, said)
+        how = {"nested": _nested_rows(rows, unseen_center, nested, visible)}
+    fit_weighted(part, pair.view(rows.X, unseen_center), learned, rows.sample_weight, **how)
+    unseen = pair.unseen(rows.X, unseen_center)
     return assess(names, pair, rows.y, unseen, levels, rows.sample_weight)
 
 
@@ -124,25 +124,27 @@ def assess(
     return Contestant(*names, pair, y, unseen, factors, losses, judges, weight)
 
 
-def _nested_rows(rows: Rows, said: CenterAndWidths, nested: Nested, shown: str) -> NestedRows:
-    typical = float(np.mean(said.widths))
+def _nested_rows(
+    rows: Rows, unseen_center: CenterAndWidths, nested: Nested, visible: str
+) -> NestedRows:
+    typical = float(np.mean(unseen_center.widths))
 
     def see(fold: int) -> tuple[np.ndarray, np.ndarray]:
         center, widths = nested.without(fold)
         # Members that saw fewer rows disagree more; what is shown must be of one size.
         widths = widths * (typical / (float(np.mean(widths)) or 1.0))
-        found = CenterAndWidths(center, widths)
-        return np.asarray(show(rows.X, found, shown), float), rows.y - center
+        predicted = CenterAndWidths(center, widths)
+        return np.asarray(show(rows.X, predicted, visible), float), rows.y - center
 
     return NestedRows(nested.draws.folds(), see)
 
 
-def unseen_rows(said: np.ndarray, all_should_be: bool = True) -> np.ndarray:
+def unseen_rows(unseen: np.ndarray, all_should_be: bool = True) -> np.ndarray:
     """The numbers of the rows that are not NaN; more than half of them must not be."""
-    is_unseen = np.isfinite(said)
+    is_unseen = np.isfinite(unseen)
     if not all_should_be:
         return np.flatnonzero(is_unseen)
-    n_left, n = int(np.count_nonzero(is_unseen)), len(said)
+    n_left, n = int(np.count_nonzero(is_unseen)), len(unseen)
     if n_left < n / 2:
         raise ValueError(
             f"Only {n_left} of {n} rows were left out by any member; calibration on all rows needs "
@@ -195,11 +197,11 @@ def most_diverse(ranked: Sequence[Contestant], most: int) -> list[Contestant]:
 
 
 def leaderboard(
-    contestants: Sequence[Contestant], kept: Sequence[Contestant]
+    contestants: Sequence[Contestant], chosen: Sequence[Contestant]
 ) -> tuple[LeaderboardRow, ...]:
     """All of them, best first."""
     ranked = sorted(contestants, key=lambda contestant: contestant.loss)
-    names = {c.names for c in kept}
+    names = {c.names for c in chosen}
     return tuple(
         LeaderboardRow(
             c.center_name,
@@ -245,17 +247,17 @@ def blend(chosen: Sequence[Contestant]) -> tuple[Blend, UnseenRows]:
     return mean, UnseenRows(chosen[0].rows, components, shrinkage(chosen, components))
 
 
-def shrinkage(kept: Sequence[Contestant], components: Components) -> np.ndarray:
+def shrinkage(chosen: Sequence[Contestant], components: Components) -> np.ndarray:
     """(n,): how much smaller errors are where all members speak.
 
     The squared error of an unseen row is that of a new row plus what the mean of few members varies
     more than that of all. Both are taken in units of the width, so that noisy rows do not speak for
     all. Centers of different models vary independently of each other.
     """
-    share = dict.fromkeys((contestant.center_name for contestant in kept), 0.0)
-    for contestant in kept:
-        share[contestant.center_name] += 1 / len(kept)
-    of_centers = {contestant.center_name: contestant for contestant in kept}
+    share = dict.fromkeys((contestant.center_name for contestant in chosen), 0.0)
+    for contestant in chosen:
+        share[contestant.center_name] += 1 / len(chosen)
+    of_centers = {contestant.center_name: contestant for contestant in chosen}
     surplus = np.sum(
         [share[name] ** 2 * each.surplus_variance() for name, each in of_centers.items()], axis=0
     )
@@ -263,8 +265,8 @@ def shrinkage(kept: Sequence[Contestant], components: Components) -> np.ndarray:
     is_known = width > 0
     if not is_known.any():
         return np.ones(len(width))
-    error = (kept[0].y - components.center)[is_known] / width[is_known]
-    typical = mean_of(error**2, None if kept[0].weight is None else kept[0].weight[is_known])
+    error = (chosen[0].y - components.center)[is_known] / width[is_known]
+    typical = mean_of(error**2, None if chosen[0].weight is None else chosen[0].weight[is_known])
     share_of_square = np.zeros(len(width))
     if typical > 0:
         share_of_square[is_known] = surplus[is_known] / (typical * width[is_known] ** 2)

@@ -17,7 +17,7 @@ class Entry:
     name: str
     value: float  # by which they are ranked; smaller is better
     also: float | None  # a second number; None where it says nothing
-    kept: bool
+    selected: bool
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,16 @@ def boards_of(model: Any) -> tuple[Board, ...]:
 
     A part without a rival did not compete.
     """
-    found = []
+    boards = []
     if len(model.leaderboard_) > 1:
-        found.append(board_of(model.leaderboard_))
+        boards.append(board_of(model.leaderboard_))
     if len(model.centers_) > 1:
         chosen = {standing.center for standing in model.leaderboard_}
-        found.append(_centers(model.centers_, chosen))
+        boards.append(_centers(model.centers_, chosen))
     inner = getattr(model.epistemic_, "leaderboard_", ())  # of ensembles that choose for themselves
     if inner and inner[0]["rmse"] is not None:
-        found.append(board_of(inner))
-    return tuple(found)
+        boards.append(board_of(inner))
+    return tuple(boards)
 
 
 def board_of(
@@ -56,7 +56,7 @@ def board_of(
     --------
     >>> gam = dict(model="gam", preprocessing="logs", rmse=1.5, r2=0.9, selected=True)
     >>> board_of([gam]).entries
-    (Entry(name='gam after logs', value=1.5, also=0.9, kept=True),)
+    (Entry(name='gam after logs', value=1.5, also=0.9, selected=True),)
     """
     first = leaderboard[0] if len(leaderboard) else None
     if isinstance(first, LeaderboardRow):
@@ -77,7 +77,7 @@ def best_model(model: Any) -> str | None:
 
 def _pairs(standings: Sequence[LeaderboardRow]) -> Board:
     entries = tuple(
-        Entry(f"{each.center}, noise by {each.noise}", each.loss, each.behind, each.kept)
+        Entry(f"{each.center}, noise by {each.noise}", each.loss, each.behind, each.selected)
         for each in standings
     )
     return Board("pairs", "Quantile loss", "Behind the best", entries)

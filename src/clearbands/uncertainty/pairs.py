@@ -26,7 +26,7 @@ class Pair:
 
     epistemic: EpistemicPart
     aleatoric: AleatoricPart
-    shown: str = "nothing"
+    visible: str = "nothing"
     still: Still | None = None  # columns that no width depends on
 
     @property
@@ -56,7 +56,7 @@ class Pair:
     def view(self, X: TableLike, predicted: CenterAndWidths) -> TableLike:
         """X as the aleatoric part sees it."""
         return show(
-            X if self.still is None else self.still.of(np.asanyarray(X)), predicted, self.shown
+            X if self.still is None else self.still.of(np.asanyarray(X)), predicted, self.visible
         )
 
 
@@ -129,11 +129,11 @@ def hold_still(
     )
 
 
-def show(X: TableLike, predicted: CenterAndWidths, shown: str) -> Any:
+def show(X: TableLike, predicted: CenterAndWidths, visible: str) -> Any:
     """X and what else is shown."""
-    if shown == "nothing":
+    if visible == "nothing":
         return X
     columns = [np.asarray(X), predicted.center]
-    if shown == "center and spread":
+    if visible == "center and spread":
         columns.append(predicted.widths[:, :, 0].sum(axis=1))
     return coded(np.column_stack(columns), code_columns(X))

@@ -21,7 +21,7 @@ def winner():
 def test_pairs_and_centers_are_shown_best_first(winner):
     pairs, centers = boards_of(winner)
     assert [entry.value for entry in pairs.entries] == [s.loss for s in winner.leaderboard_]
-    assert [entry.kept for entry in pairs.entries] == [s.kept for s in winner.leaderboard_]
+    assert [entry.selected for entry in pairs.entries] == [s.selected for s in winner.leaderboard_]
     assert [(e.name, e.value) for e in centers.entries] == [
         (standing.name, standing.loss) for standing in winner.centers_
     ]
