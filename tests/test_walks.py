@@ -1,11 +1,12 @@
 """The instrument of `python -m tests.walks`, on a house of three files."""
 
+import ast
 import importlib
 import sys
 
 import pytest
 
-from tests.walks import code_lines, largest_knot, longest_chain, of_the_source, walk
+from tests.walks import LIBRARY, code_lines, largest_knot, longest_chain, of_the_source, walk
 
 FILES = {
     "__init__.py": "",
@@ -44,24 +45,24 @@ def lodge(tmp_path, monkeypatch):
 
 
 def test_figures_of_the_source(lodge, tmp_path):
-    found = of_the_source(lodge, tmp_path)
-    assert found["code lines: core / apps"] == "17 / 0"
-    assert found["entries; longest chain of imports between them"] == "3; 3"
-    assert found["modules that exactly one other imports"] == "3"
-    assert found["entries in one knot through imports for types"] == "2"
-    assert found["modules without a test file of their path"] == "4"
+    figures = of_the_source(lodge, tmp_path)
+    assert figures["code lines: core / apps"] == "17 / 0"
+    assert figures["entries; longest chain of imports between them"] == "3; 3"
+    assert figures["modules that exactly one other imports"] == "3"
+    assert figures["entries in one knot through imports for types"] == "2"
+    assert figures["modules without a test file of their path"] == "4"
 
 
 def test_a_walk_leaves_leaves_out(lodge):
     hall = importlib.import_module("lodge.hall")
-    found = walk(hall.shine, lodge)
-    assert found.edges == {
+    figures = walk(hall.shine, lodge)
+    assert figures.edges == {
         ("attic/lamp.py", "cellar/fuse.py"),
         ("cellar/fuse.py", "cellar/wire.py"),
     }
-    assert str(found) == "1 / 2 / 0"
-    assert (found.n_checks, found.n_scans) == (1, 0)
-    assert found.carriers == {"lodge.attic.lamp.Light"}
+    assert str(figures) == "1 / 2 / 0"
+    assert (figures.n_checks, figures.n_scans) == (1, 0)
+    assert figures.carriers == {"lodge.attic.lamp.Light"}
 
 
 def test_lines_of_comments_and_docstrings_do_not_count(tmp_path):
@@ -74,3 +75,27 @@ def test_chains_and_knots():
     assert longest_chain({"a": {"b"}, "b": {"c"}, "c": set()}) == 3
     assert largest_knot({"a": {"b"}, "b": {"c"}, "c": set()}) == 0
     assert largest_knot({"a": {"b"}, "b": {"a"}, "c": {"a"}}) == 2
+
+
+VAGUE = {"asked", "found", "given", "kept", "made", "said", "shown", "told"}
+
+
+def names_in(file):
+    """Variables, arguments and fields, each with its line."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id, node.lineno
+
+
+def test_names_say_what_they_hold():
+    """A participle fits any value: call a variable after what it is."""
+    core = [file for file in LIBRARY.rglob("*.py") if "apps" not in file.relative_to(LIBRARY).parts]
+    places = [(file, *place) for file in core for place in names_in(file)]
+    vague = [
+        f"{file.relative_to(LIBRARY)}:{line}: {name}"
+        for file, name, line in places
+        if name in VAGUE and "engine" not in file.relative_to(LIBRARY).parts
+    ]
+    assert vague == []

@@ -151,7 +151,7 @@ class Walk:
 
 def walk(call: Callable[[], Any], package: Path = LIBRARY) -> Walk:
     """Run the call, and write down where it goes."""
-    found, names = Walk(), dict[Any, str]()
+    steps, names = Walk(), dict[Any, str]()
 
     def name_of(code: Any) -> str:
         if code not in names:
@@ -165,21 +165,21 @@ def walk(call: Callable[[], Any], package: Path = LIBRARY) -> Walk:
             return
         code = frame.f_code
         if code.co_name == "_load_libraries" and "threadpoolctl" in code.co_filename:
-            found.n_scans += 1
+            steps.n_scans += 1
         if code.co_name == "__init__" and code.co_filename == "<string>":  # of a dataclass
-            found.carriers |= _carrier(type(frame.f_locals.get("self")), package.name)
+            steps.carriers |= _carrier(type(frame.f_locals.get("self")), package.name)
         if code.co_filename.startswith("<string>") and "_cls" in frame.f_locals:  # a named tuple
-            found.carriers |= _carrier(frame.f_locals["_cls"], package.name)
+            steps.carriers |= _carrier(frame.f_locals["_cls"], package.name)
         callee = name_of(code)
         if not callee:
             return
-        found.n_checks += code.co_name.startswith("check_")
+        steps.n_checks += code.co_name.startswith("check_")
         above = frame.f_back
         while above is not None and not name_of(above.f_code):
             above = above.f_back
         caller = "" if above is None else name_of(above.f_code)
         if caller and caller != callee:
-            found.edges.add((caller, callee))
+            steps.edges.add((caller, callee))
 
     threading.setprofile(listen)
     sys.setprofile(listen)
@@ -188,7 +188,7 @@ def walk(call: Callable[[], Any], package: Path = LIBRARY) -> Walk:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
-    return found
+    return steps
 
 
 def _carrier(kind: type, package: str) -> set[str]:

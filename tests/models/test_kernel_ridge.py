@@ -95,7 +95,7 @@ def test_values_that_are_not_kept_are_found_again():
     X, y = waves(80)
     basis = basis_of(X, y)
     kept = Values.of(basis, X)
-    again = replace(kept, kept=None)
+    again = replace(kept, held=None)
     np.testing.assert_array_equal(kept.at(np.arange(80)), again.at(np.arange(80)))
 
 

@@ -81,8 +81,8 @@ def _logits(member: BaseEstimator, X: TableLike, classes: np.ndarray) -> np.ndar
     name = type(member).__name__
     if predicted.ndim != 2 or predicted.shape[1] != len(member.classes_):
         raise ValueError(
-            f"{name}.predict_proba gives shape {predicted.shape}; one probability per row and class "
-            f"is needed, (n, {len(member.classes_)})."
+            f"{name}.predict_proba gives shape {predicted.shape}; one probability per row and "
+            f"class is needed, (n, {len(member.classes_)})."
         )
     total = predicted.sum(axis=1)
     if not (np.all(predicted >= 0) and np.allclose(total, 1, atol=1e-3)):

@@ -37,13 +37,13 @@ def evaluate_classes(
     weight = None
     if sample_weight is not None:
         weight = check_weights(sample_weight, "sample_weight", len(y))
-    found = {
+    scores = {
         "accuracy": mean_of((probabilities.argmax(axis=1) == y).astype(float), weight),
         "nll": mean_of(-np.log(own), weight),
         "brier": mean_of(((probabilities - np.eye(n_classes)[y]) ** 2).sum(axis=1), weight),
         "ece": calibration_error(y, probabilities, weight),
     }
-    return found if sets is None else found | evaluate_sets(y, sets, weight)
+    return scores if sets is None else scores | evaluate_sets(y, sets, weight)
 
 
 def evaluate_sets(

@@ -72,9 +72,9 @@ def worst_slab(
     best, rows = np.inf, np.zeros(len(hit), bool)
     for direction in _directions(Z.shape[1], n_directions, rng):
         projection = Z @ direction
-        found, (low, high) = least_covered_range(projection[search], hit[search], least)
-        if found < best:
-            best, rows = found, (low <= projection) & (projection <= high)
+        coverage, (low, high) = least_covered_range(projection[search], hit[search], least)
+        if coverage < best:
+            best, rows = coverage, (low <= projection) & (projection <= high)
     judged = judge[rows[judge]]
     if len(judged) == 0:
         raise ValueError(

@@ -97,8 +97,8 @@ def hsic(
     check_count(n_shuffles, "n_shuffles")
     rng = check_random_state(random_state)
     if len(targets) > max_rows:
-        kept = rng.choice(len(targets), max_rows, replace=False)
-        targets, bounds = targets[kept], bounds[kept]
+        some = rng.choice(len(targets), max_rows, replace=False)
+        targets, bounds = targets[some], bounds[some]
     hit, widths = covered(targets, bounds), _finite(bounds[:, 1] - bounds[:, 0])
     if np.all(widths == widths[0]) or np.all(hit == hit[0]):
         return Dependence(0.0, 1.0)

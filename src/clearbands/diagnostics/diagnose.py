@@ -154,7 +154,7 @@ def judge(
     tools: dict[str, Any] = {"classifier": classifier, "random_state": random_state}
     n_calibration = getattr(model, "n_calibration_", None)
     lambda_ = _lambda(model, j)
-    found = Diagnosis(
+    diagnosis = Diagnosis(
         confidence_level=level,
         n_calibration=n_calibration,
         expected=coverage_range(n_calibration, level) if n_calibration else None,
@@ -180,7 +180,7 @@ def judge(
         n_below_zero=_n_below_zero(y, intervals),
         kind=kind_of(X),
     )
-    return corrected(found)
+    return corrected(diagnosis)
 
 
 def _predict(
@@ -195,8 +195,8 @@ def _predict(
     j = find_level(model.levels_, confidence_level)
     if hasattr(model, "predict_uncertainty"):
         level = float(model.levels_[j])
-        asked = {"calibration_groups": needed_groups(model, by)} if has_groups(model) else {}
-        parts = model.predict_uncertainty(X, confidence_level=level, **asked)
+        options = {"calibration_groups": needed_groups(model, by)} if has_groups(model) else {}
+        parts = model.predict_uncertainty(X, confidence_level=level, **options)
         return Predicted.of(parts, bounds_together(model, X, level))
     center, intervals = model.predict_interval(X)
     return Predicted(center, intervals[:, :, j], None)
@@ -239,12 +239,12 @@ def _by_feature(X: TableLike, y: np.ndarray, intervals: np.ndarray) -> tuple[Cel
 def _with_values(X: TableLike) -> Any:
     """The table without columns that are missing in every row: a model may know them, here
     there is nothing to learn from them."""
-    kept = [not column.is_missing.all() for column in columns_of(X)]
-    return _safe_indexing(X if is_frame(X) else np.asarray(X, float), kept, axis=1)
+    has_values = [not column.is_missing.all() for column in columns_of(X)]
+    return _safe_indexing(X if is_frame(X) else np.asarray(X, float), has_values, axis=1)
 
 
 def _without_rare(values: Any) -> np.ndarray:
     labels = check_group_labels(values, len(values), "by")
-    found, where, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    is_rare = (counts < RARE) & (found != MISSING)
+    names, where, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    is_rare = (counts < RARE) & (names != MISSING)
     return np.where(is_rare[where], "any rare value", labels)

@@ -76,21 +76,21 @@ def feature_importance(
     names = _names(table)
     affordable = MOST_PREDICTIONS // (n_repeats * len(names))
     n_rows = min(len(target), MOST_ROWS, max(affordable, FEWEST_ROWS))
-    kept = np.sort(rng.choice(len(target), n_rows, replace=False))
-    X, target = _safe_indexing(table, kept), target[kept]
+    some = np.sort(rng.choice(len(target), n_rows, replace=False))
+    X, target = _safe_indexing(table, some), target[some]
 
-    asked: dict[str, ArrayLike] = {}
+    options: dict[str, ArrayLike] = {}
     if calibration_groups is not None:  # a column's name stays, labels go with their rows
         is_name = isinstance(calibration_groups, str)
-        labels = calibration_groups if is_name else np.array(calibration_groups, object)[kept]
-        asked["calibration_groups"] = labels
+        labels = calibration_groups if is_name else np.array(calibration_groups, object)[some]
+        options["calibration_groups"] = labels
 
     def measure(X: TableLike) -> Measured:
-        parts = model.predict_uncertainty(X, confidence_level=confidence_level, **asked)
+        parts = model.predict_uncertainty(X, confidence_level=confidence_level, **options)
         return _measure(parts, target)
 
-    whole = measure(X) if predicted is None else _measure(predicted.take(kept), target)
-    found = []
+    whole = measure(X) if predicted is None else _measure(predicted.take(some), target)
+    importances = []
     for j, name in enumerate(names):
         shuffled = [measure(_shuffle(X, j, rng.permutation(n_rows))) for _ in range(n_repeats)]
         worse = float(np.mean([each.errors.mean() for each in shuffled]) - whole.errors.mean())
@@ -98,8 +98,8 @@ def feature_importance(
         changes = [np.abs(each.widths - whole.widths).mean(axis=1) for each in shuffled]
         noise, ignorance, width = (_share(c, mean_width) for c in np.mean(changes, axis=0))
         center = _share(worse, whole.errors.mean())
-        found.append(Importance(name, center, width, n_rows, noise, ignorance))
-    return found
+        importances.append(Importance(name, center, width, n_rows, noise, ignorance))
+    return importances
 
 
 def _names(X: Table) -> list[str]:

@@ -61,8 +61,8 @@ def _ranks(column: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarr
     share = np.bincount(number, weight) / weight.sum()
     ranks = np.cumsum(share) - share / 2
     if len(values) > MAX_KNOTS:
-        kept = np.unique(np.linspace(0, len(values) - 1, MAX_KNOTS).round().astype(int))
-        values, ranks = values[kept], ranks[kept]
+        knots = np.unique(np.linspace(0, len(values) - 1, MAX_KNOTS).round().astype(int))
+        values, ranks = values[knots], ranks[knots]
     return values, ranks
 
 
@@ -84,7 +84,7 @@ def learn_turn(Z: np.ndarray, t: np.ndarray, kernel: Kernel) -> tuple[np.ndarray
         typical = float(np.median(D[np.triu_indices(len(D), 1)])) or 1.0
         error, scale, weights = min(
             (_leave_one_out(kernel(D / (scale * typical)), t, scale * typical) for scale in SCALES),
-            key=lambda found: found[0],
+            key=lambda scored: scored[0],
         )
         if error < best[0]:
             best = error, turn, scale
@@ -106,9 +106,9 @@ def _leave_one_out(K: np.ndarray, t: np.ndarray, scale: float) -> tuple[float, f
     """The mean squared error at the best ridge, the scale, and the weights of the rows there."""
     size, vectors = eigh(K)
     projected, squares = vectors.T @ t, vectors**2
-    found = []
+    losses = []
     for ridge in RIDGES:
         inverse = 1 / (np.maximum(size, 0) + ridge)
         weights = vectors @ (inverse * projected)
-        found.append((float(np.mean((weights / (squares @ inverse)) ** 2)), scale, weights))
-    return min(found, key=lambda each: each[0])
+        losses.append((float(np.mean((weights / (squares @ inverse)) ** 2)), scale, weights))
+    return min(losses, key=lambda each: each[0])

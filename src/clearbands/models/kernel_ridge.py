@@ -181,8 +181,8 @@ class Basis:
     def around(cls, coordinates: Coordinates, X: np.ndarray, kernel: Kernel, scale: float) -> Basis:
         landmarks = KernelLandmarks(coordinates, coordinates.apply(X), kernel, scale)
         size, vectors = eigh(landmarks.alike(X))
-        kept = size > SMALLEST * size[-1]
-        return cls(landmarks, vectors[:, kept] / np.sqrt(size[kept]))
+        is_large = size > SMALLEST * size[-1]
+        return cls(landmarks, vectors[:, is_large] / np.sqrt(size[is_large]))
 
 
 @dataclass(frozen=True)
@@ -191,17 +191,17 @@ class Values:
 
     basis: Basis
     X: np.ndarray
-    kept: np.ndarray | None  # (n, k)
+    held: np.ndarray | None  # (n, k)
 
     @classmethod
     def of(cls, basis: Basis, X: np.ndarray) -> Values:
-        found = cls(basis, X, None)
-        if len(X) * found.n_functions > MOST_KEPT:
-            return found
-        kept = np.empty((len(X), found.n_functions))
+        values = cls(basis, X, None)
+        if len(X) * values.n_functions > MOST_KEPT:
+            return values
+        held = np.empty((len(X), values.n_functions))
         for rows in _stretches(len(X)):
-            kept[rows] = found.at(rows)
-        return replace(found, kept=kept)
+            held[rows] = values.at(rows)
+        return replace(values, held=held)
 
     @property
     def n_functions(self) -> int:
@@ -209,8 +209,8 @@ class Values:
 
     def at(self, rows: Some) -> np.ndarray:
         """(rows, k)"""
-        if self.kept is not None:
-            return self.kept[rows]
+        if self.held is not None:
+            return self.held[rows]
         return self.basis.landmarks.alike(self.X[rows]) @ self.basis.mix
 
 

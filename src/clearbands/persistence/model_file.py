@@ -170,8 +170,8 @@ def _tell_of_other_versions(path: str | os.PathLike[str], header: dict[str, Any]
 
 def _numbers(version: str) -> tuple[int, ...]:
     """What versions are compared by: 1.10.0rc1 is (1, 10, 0)."""
-    found = re.match(r"\d{1,9}(\.\d{1,9})*", version)
-    return tuple(map(int, found[0].split("."))) if found else ()
+    match = re.match(r"\d{1,9}(\.\d{1,9})*", version)
+    return tuple(map(int, match[0].split("."))) if match else ()
 
 
 @contextmanager

@@ -43,11 +43,11 @@ class Origin:
         if len(self.rows) == 0:
             return 0
         hashes = hash_rows(X, y)
-        found = np.isin(hashes, self.rows)
+        is_seen = np.isin(hashes, self.rows)
         if self.n_rows == len(self.rows):
-            return int(found.sum())
+            return int(is_seen.sum())
         n_looked_for = int((hashes <= self.rows[-1]).sum())
-        return round(found.sum() / n_looked_for * len(hashes)) if n_looked_for else 0
+        return round(is_seen.sum() / n_looked_for * len(hashes)) if n_looked_for else 0
 
     def find_seen(self, X: pl.DataFrame, y: np.ndarray) -> np.ndarray | None:
         """(n,) booleans: which of these rows the model has seen; None if it does not know all."""

@@ -59,8 +59,8 @@ def _is_class_of(package: str, name: str) -> bool:
     module, _, _ = name.rpartition(".")
     if module.split(".")[0] != package or module.startswith(NO_MODELS) or ".tests" in module:
         return False
-    found = _find(name)
-    return inspect.isclass(found) and found.__module__ == module
+    named = _find(name)
+    return inspect.isclass(named) and named.__module__ == module
 
 
 def _is_compiled_loss(name: str) -> bool:

@@ -24,10 +24,10 @@ def written_whole(path: Path) -> Iterator[Path]:
         yield unfinished
         os.replace(unfinished, path)
     except Exception as error:
-        told = _in_words(error, path, unfinished)
-        if told is None:
+        clearer = _in_words(error, path, unfinished)
+        if clearer is None:
             raise
-        raise told from error
+        raise clearer from error
     finally:
         unfinished.unlink(missing_ok=True)
 

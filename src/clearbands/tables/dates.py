@@ -70,8 +70,8 @@ class DateParts:
     def of(cls, seconds: np.ndarray) -> DateParts:
         """From the dates of the fit, as seconds since 1970 in which NaN is missing."""
         known = seconds[~np.isnan(seconds)]
-        made = {name: read(known) for name, read in PARTS.items()}
-        varying = [name for name, part in made.items() if np.ptp(part) > 0]
+        parts = {name: read(known) for name, read in PARTS.items()}
+        varying = [name for name, part in parts.items() if np.ptp(part) > 0]
         if "month" not in varying:  # within a month the season is the date itself
             varying = [name for name in varying if not name.startswith("season")]
         return cls(varying, float(np.median(known)))

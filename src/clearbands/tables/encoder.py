@@ -206,9 +206,9 @@ give it the type it had in fit.
         """Whether any of these numeric columns has a gap."""
         if isinstance(X, np.ndarray):
             return bool(np.isnan(X).any())
-        found = self._columns(nw.from_native(X, eager_only=True))
+        by_name = self._columns(nw.from_native(X, eager_only=True))
         names = [name for name, own in zip(self.numeric_columns_, columns, strict=True) if own]
-        return any(has_gaps(found[name]) for name in names)
+        return any(has_gaps(by_name[name]) for name in names)
 
     def drop_value(self, encoded: np.ndarray, column: int) -> np.ndarray:
         """Encoded rows as they would be if one of their numeric columns, without gaps in `fit`,
@@ -288,14 +288,14 @@ give it the type it had in fit.
     def _columns(self, frame: nw.DataFrame[Any]) -> dict[Name, Series]:
         """The columns under the names of fit; after an array, which has none, in their order."""
         names = list(self.kinds_)
-        given = names if set(frame.columns).issuperset(names) else frame.columns
-        if given is not names and getattr(self, "has_names_", False):
+        own_names = names if set(frame.columns).issuperset(names) else frame.columns
+        if own_names is not names and getattr(self, "has_names_", False):
             missing = next(name for name in names if name not in set(frame.columns))
             raise ValueError(
                 f"X has no column {missing!r}, which was there in fit: give the columns of fit, in "
                 "any order."
             )
-        return {name: frame.get_column(of) for name, of in zip(names, given, strict=True)}  # type: ignore[arg-type]
+        return {name: frame.get_column(of) for name, of in zip(names, own_names, strict=True)}  # type: ignore[arg-type]
 
     def _known_texts(self, j: int) -> Sequence[Any]:
         """The categories of the j-th text column; none where the transformer does not tell."""
@@ -387,7 +387,7 @@ def _kinds(X: Table) -> dict[Name, str]:
 def _check_spelling(texts: np.ndarray, known: Sequence[Any], name: Name) -> None:
     """Raise for a number that fit knew as text in another spelling: "1.0", where it was "1"."""
     whole = {text: WHOLE.fullmatch(text) for text in set(texts) if text is not None}
-    numbers = {text: found[1] for text, found in whole.items() if found}
+    numbers = {text: match[1] for text, match in whole.items() if match}
     as_in_fit = set(known) if numbers else set()
     for text, number in numbers.items():
         for other in (number, f"{number}.0"):

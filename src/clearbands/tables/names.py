@@ -19,6 +19,6 @@ def nearest(name: str, names: Sequence[str]) -> str:
 
 def first_names(names: Sequence[str]) -> str:
     """The first of the names in quotes, and how many more there are."""
-    shown = ", ".join(repr(name) for name in names[:MAX_NAMED])
+    first = ", ".join(repr(name) for name in names[:MAX_NAMED])
     left = len(names) - MAX_NAMED
-    return f"{shown} and {left} more" if left > 0 else shown
+    return f"{first} and {left} more" if left > 0 else first
