@@ -180,8 +180,8 @@ class GrowMembers(Stage):
             rows = np.flatnonzero(own)
             tables = zip(self.sums.bins(member), self.sums.worths(member), strict=True)
             worths = [bins.columns(of).T[None] for bins, of in tables]
-            shown = look_up(worths, codes[:, rows], np.zeros(len(rows), int))
-            seen = np.concatenate([np.take(fine, rows, axis=1), shown])
+            worth_to_member = look_up(worths, codes[:, rows], np.zeros(len(rows), int))
+            seen = np.concatenate([np.take(fine, rows, axis=1), worth_to_member])
             alone = bag.parts[member].predict_left_out(seen, np.ones((1, len(rows)), bool))
             members[rows, place[member, rows]] = alone[:, 0] if len(rows) else 0.0
         return members

@@ -86,12 +86,12 @@ class PickRows(PieceRows):
         """All texts of a column; none where they are too many."""
         import polars as pl
 
-        found: set[str | None] = set()
+        categories: set[str | None] = set()
         for number in range(self.count):
-            found |= set(pl.read_parquet(self.store.path(self._values(number)))[column][0])
-            if len(found) > MOST_VALUES:
+            categories |= set(pl.read_parquet(self.store.path(self._values(number)))[column][0])
+            if len(categories) > MOST_VALUES:
                 return []
-        return list(found)
+        return list(categories)
 
     def picked(self) -> tuple[np.ndarray, pl.DataFrame]:
         """The numbers of the rows by rising hash, and the rows."""
@@ -295,12 +295,12 @@ def _values_of(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     import polars as pl
 
     texts = [name for name in names if str(frame.schema[name]).split("(")[0] in TEXTS]
-    found = {}
+    by_column = {}
     for name in texts:
         distinct = frame[name].unique().head(MOST_VALUES + 1)
         values = sorted(set(texts_of(nw.from_native(distinct, series_only=True))), key=str)
-        found[name] = pl.Series(name, [values], dtype=pl.List(pl.String))
-    return pl.DataFrame(found)
+        by_column[name] = pl.Series(name, [values], dtype=pl.List(pl.String))
+    return pl.DataFrame(by_column)
 
 
 def _texts(frame: pl.DataFrame, columns: Any) -> dict[str, np.ndarray]:
