@@ -107,45 +107,47 @@ class Diagnosis:
     def say_findings(self, quotes: tuple[str, str] = ("`", "`")) -> list[str]:
         """The same, with names of features in other quotation marks."""
         off = self.off
-        said = [sentence(cell, self.confidence_level, quotes) for cell in off[:MOST_SENTENCES]]
+        sentences = [sentence(cell, self.confidence_level, quotes) for cell in off[:MOST_SENTENCES]]
         if len(off) > MOST_SENTENCES:
-            said.append(f"{len(off) - MOST_SENTENCES} more parts are off; to_frame() has them.")
+            sentences.append(
+                f"{len(off) - MOST_SENTENCES} more parts are off; to_frame() has them."
+            )
         if self.hsic.p_value < FALSE_ALARMS:
-            said.append("Coverage depends on the width of the interval (HSIC).")
+            sentences.append("Coverage depends on the width of the interval (HSIC).")
         if self.exchangeability and self.exchangeability.p_value < FALSE_ALARMS:
-            said.append(
+            sentences.append(
                 "New rows differ from the calibration rows: a classifier tells them apart with an "
                 f"AUC of {self.exchangeability.auc:.2f}, so the coverage is not guaranteed."
             )
         if self.n_below_zero:
             many = f"{self.n_below_zero:,} lower bounds are"
             bounds = "one lower bound is" if self.n_below_zero == 1 else many
-            said.append(
+            sentences.append(
                 f"None of the {self.coverage.n:,} true values is negative, but {bounds}: if the "
                 "target cannot be negative, say so with support=(0, inf), or --support 0: of the "
                 "command."
             )
-        return said
+        return sentences
 
     @property
     def notes(self) -> list[str]:
         """What to know when reading the numbers; nothing here is a fault."""
-        said = []
+        notes = []
         if self.expected is not None:
             low, high = (percent(share, 1) for share in self.chance)
-            said.append(
+            notes.append(
                 f"With {self.n_calibration:,} calibration rows and {self.coverage.n:,} new ones, "
                 f"coverage between {low} and {high} is to be expected in 19 of 20 cases; these "
                 f"rows show {percent(self.coverage.coverage, 1)}."
             )
         if self.lambda_ is not None and self.lambda_edge:
-            said.append(lambda_words(self.lambda_, self.lambda_edge))
+            notes.append(lambda_words(self.lambda_, self.lambda_edge))
         if self.excess_risk is None:
-            said.append(
+            notes.append(
                 f"Two of the checks, worst_slab and excess_risk, need at least {ROWS_NEEDED} rows; "
                 f"there are {self.coverage.n}."
             )
-        return said
+        return notes
 
     def to_frame(self) -> Any:
         """A row per number: where, of how many rows, its interval, its p-value.
@@ -165,16 +167,20 @@ class Diagnosis:
 
     def _shown(self) -> Shown:
         """Findings as the title; the numbers, those that are off first."""
-        found = len(self.findings)
-        said = f"{found} finding{'s' if found > 1 else ''}" if found else "nothing is off"
+        n_findings = len(self.findings)
+        summary = (
+            f"{n_findings} finding{'s' if n_findings > 1 else ''}"
+            if n_findings
+            else "nothing is off"
+        )
         lines = sorted(self._lines(), key=lambda line: not line.p_value < FALSE_ALARMS)
-        shown = lines[:MOST_SHOWN]
+        first = lines[:MOST_SHOWN]
         columns = {
-            name: [_cell_words(line[i]) for line in shown] for i, name in enumerate(Line._fields)
+            name: [_cell_words(line[i]) for line in first] for i, name in enumerate(Line._fields)
         }
-        left = len(lines) - len(shown)
+        left = len(lines) - len(first)
         title = (
-            f"Diagnosis of {self.coverage.n:,} rows at {100 * self.confidence_level:g} %: {said}"
+            f"Diagnosis of {self.coverage.n:,} rows at {100 * self.confidence_level:g} %: {summary}"
         )
         return Shown(title, columns, f"{left:,} more in to_frame()" if left else "")
 
@@ -206,32 +212,32 @@ class Diagnosis:
             yield Line("lambda", "model", n, self.lambda_)
 
 
-def corrected(found: Diagnosis) -> Diagnosis:
+def corrected(diagnosis: Diagnosis) -> Diagnosis:
     """The diagnosis with a p-value in every cell, and all of them corrected by Holm's rule.
 
     A cell's own is exact and two-sided, of the hypothesis that its rows are covered as
     calibration with this many rows makes all rows covered; see `covered_rows`.
     """
-    level, n_calibration = found.confidence_level, found.n_calibration
-    own = [_p_value(cell, level, n_calibration) for cell in found.cells]
-    own.append(found.hsic.p_value)
-    own += [found.exchangeability.p_value] if found.exchangeability else []
+    level, n_calibration = diagnosis.confidence_level, diagnosis.n_calibration
+    own = [_p_value(cell, level, n_calibration) for cell in diagnosis.cells]
+    own.append(diagnosis.hsic.p_value)
+    own += [diagnosis.exchangeability.p_value] if diagnosis.exchangeability else []
     left = iter(holm(np.array(own)).tolist())
 
     def judged(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
         return tuple(replace(cell, p_value=next(left)) for cell in cells)
 
-    slab, risk, test = found.worst_slab, found.excess_risk, found.exchangeability
+    slab, risk, test = diagnosis.worst_slab, diagnosis.excess_risk, diagnosis.exchangeability
     return replace(  # in the order of `cells`
-        found,
-        coverage=judged((found.coverage,))[0],
-        by_group=judged(found.by_group),
-        by_feature=judged(found.by_feature),
-        by_width=judged(found.by_width),
-        by_ratio=judged(found.by_ratio),
+        diagnosis,
+        coverage=judged((diagnosis.coverage,))[0],
+        by_group=judged(diagnosis.by_group),
+        by_feature=judged(diagnosis.by_feature),
+        by_width=judged(diagnosis.by_width),
+        by_ratio=judged(diagnosis.by_ratio),
         worst_slab=slab and replace(slab, cell=judged((slab.cell,))[0]),
         excess_risk=risk and replace(risk, cells=judged(risk.cells)),
-        hsic=replace(found.hsic, p_value=next(left)),
+        hsic=replace(diagnosis.hsic, p_value=next(left)),
         exchangeability=test and replace(test, p_value=next(left)),
     )
 

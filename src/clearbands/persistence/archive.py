@@ -122,9 +122,9 @@ class _Walk:
             for key in NOT_SHAPE & value.keys():  # of a user's dictionary, not of a state
                 if isinstance(value[key], dict):
                     parts[key] = self.digest(value[key])
-            found = _hash("{", *(bit for key in sorted(parts) for bit in (key, parts[key])))
-            self._check_state(value, found)
-            return found
+            digest = _hash("{", *(bit for key in sorted(parts) for bit in (key, parts[key])))
+            self._check_state(value, digest)
+            return digest
         if isinstance(value, list):
             return _hash("[", *map(self.digest, value))
         return f"{type(value).__name__} {value}".encode("utf-8", "surrogatepass")

@@ -114,7 +114,7 @@ def model_comparison(
     return ax
 
 
-def forecast(found: Forecast, *, ax: Axes | None = None) -> Axes:
+def forecast(outlook: Forecast, *, ax: Axes | None = None) -> Axes:
     """The mean width over the number of rows, with its range, above the noise that stays.
 
     Examples
@@ -128,15 +128,17 @@ def forecast(found: Forecast, *, ax: Axes | None = None) -> Axes:
     'Rows'
     """
     ax = new_axes() if ax is None else ax
-    middle, low, high = found.width * found.factors.T
-    rows, noise = found.rows[:-1], middle[-1]
+    middle, low, high = outlook.width * outlook.factors.T
+    rows, noise = outlook.rows[:-1], middle[-1]
     ax.fill_between(rows, 0, noise, color=ALEATORIC, lw=0, label=NOISE.label)
     ax.fill_between(rows, noise, middle[:-1], color=EPISTEMIC, lw=0, label=IGNORANCE.label)
     errors = np.stack([middle - low, high - middle])[:, :-1]
     ax.errorbar(rows, middle[:-1], errors, color=INK, lw=1.6, capsize=4, label="80 % range")
     ax.set_xscale("log")
     ax.set_ylim(0)
-    dress(ax, "What more rows would buy", "Rows", f"Mean width at {level(found.confidence_level)}")
+    dress(
+        ax, "What more rows would buy", "Rows", f"Mean width at {level(outlook.confidence_level)}"
+    )
     ax.set_xticks(rows, [f"{each:,.0f}" for each in rows])
     ax.minorticks_off()
     return ax

@@ -139,7 +139,7 @@ def _whiskers(ax: Axes, at: Any, cells: list[Cell], **look: Any) -> None:
     ax.errorbar(at, values, np.abs(ends - values), elinewidth=1, capsize=2, lw=1.4, **look)
 
 
-def importance(found: Sequence[Importance], *, most: int = 8, ax: Axes | None = None) -> Axes:
+def importance(importances: Sequence[Importance], *, most: int = 8, ax: Axes | None = None) -> Axes:
     """What shuffling each feature does to the two parts of the width, the largest on top.
 
     `found` comes from `clearbands.diagnostics.feature_importance`. A long blue bar: the noise
@@ -154,18 +154,18 @@ def importance(found: Sequence[Importance], *, most: int = 8, ax: Axes | None = 
     >>> plots.importance(found).get_title(loc="left")
     'size drives the width most'
     """
-    if not found:
+    if not importances:
         raise ValueError("found is empty: there is no feature to draw.")
-    shown = sorted(found, key=lambda each: each.width)[-most:]
+    widest = sorted(importances, key=lambda each: each.width)[-most:]
     ax = new_axes() if ax is None else ax
     for part, colour, shift in (
         (glossary.ALEATORIC, ALEATORIC, 0.2),
         (glossary.EPISTEMIC, EPISTEMIC, -0.2),
     ):
-        changes = [100 * getattr(each, part.name) for each in shown]
-        places = [row + shift for row in range(len(shown))]
+        changes = [100 * getattr(each, part.name) for each in widest]
+        places = [row + shift for row in range(len(widest))]
         ax.barh(places, changes, height=0.38, color=colour, label=part.label)
-    ax.set_yticks(range(len(shown)), labels=[each.name for each in shown])
+    ax.set_yticks(range(len(widest)), labels=[each.name for each in widest])
     words = "Mean change when shuffled, % of the mean width"
-    dress(ax, f"{shown[-1].name} drives the width most", words, "", grid="x")
+    dress(ax, f"{widest[-1].name} drives the width most", words, "", grid="x")
     return ax

@@ -90,9 +90,9 @@ def judge(
 ) -> Contestant:
     """Fit the noise around a fitted center, and calibrate both on unseen rows.
 
-    `said` is what the center says of the rows by what did not see them, `nested` what others like
-    it say without one fold more: then a member of the noise learns nothing of what it judges. No
-    width depends on the columns that are held `still`.
+    `unseen_center` is what the center says of the rows by what did not see them, `nested` what
+    others like it say without one fold more: then a member of the noise learns nothing of what it
+    judges. No width depends on the columns that are held `still`.
     """
     learned = rows.y if noise.learns_target else rows.y - unseen_center.center
     part = match_quantile_model(clone(noise.part), epistemic)
