@@ -80,6 +80,7 @@ image-steps: .venv/ready
 docs: .venv/docs-ready
 	$(BIN)/python -m tests.commands_page
 	$(BIN)/python -m tests.api_pages
+	$(BIN)/python -m tests.notebook_page
 	$(BIN)/python -m tests.pages docs/howto/report.md
 	mkdir -p docs/results
 	cp -r experiments/results/figures experiments/results/*.md experiments/results/summary.json docs/results

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import re
 
 import pytest
 
-NOTEBOOK = Path(__file__).parents[2] / "docs" / "notebook.ipynb"
+from tests.notebook_page import NOTEBOOK, PAGE, PICTURES, render
 
 PICTURE, TABLE = "image/png", "text/html"
 SHOWN = {
@@ -50,3 +50,30 @@ def test_the_notebook_runs_and_shows_tables_and_pictures(tmp_path):
 def test_the_notebook_is_kept_without_its_results():
     assert '"outputs": []' in NOTEBOOK.read_text()
     assert "image/png" not in NOTEBOOK.read_text()
+
+
+def test_the_page_of_the_notebook_has_its_code_and_its_pictures():
+    nbformat = pytest.importorskip("nbformat")
+    cells = nbformat.read(NOTEBOOK, as_version=4).cells
+    code = [cell.source for cell in cells if cell.cell_type == "code"]
+    page = PAGE.read_text("utf-8")
+    blocks = re.findall(r"^```py\n(.*?)\n```", page, re.DOTALL | re.MULTILINE)
+    assert blocks == code, "run python -m tests.notebook_page"
+    pictures = re.findall(r"\(images/notebook/([^)]+)\)", page)
+    assert pictures == sorted(path.name for path in PICTURES.glob("*.png"))
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            assert cell.source.splitlines()[-1] in page
+
+
+def test_tables_are_rendered_as_text_and_pictures_as_files():
+    nbformat = pytest.importorskip("nbformat")
+    cell = nbformat.v4.new_code_cell("frame")
+    picture = nbformat.v4.new_output("display_data", {"image/png": "UE5H"})
+    table = nbformat.v4.new_output("display_data", {"text/plain": "a b", "text/html": "<b>a</b>"})
+    cell.outputs = [table, picture]
+    heading = nbformat.v4.new_markdown_cell("# Title\n\nWords.")
+    page, pictures = render(nbformat.v4.new_notebook(cells=[heading, cell]))
+    assert page.startswith("# Title\n\n*Center")
+    assert "Words.\n\n```py\nframe\n```\n\n```text\na b\n```\n\n![" in page
+    assert pictures == {"1.png": b"PNG"}
