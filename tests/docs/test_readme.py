@@ -159,7 +159,7 @@ def test_links_lead_somewhere(page):
         file, _, anchor = link.partition("#")
         if link.startswith("http") or file in made:
             continue
-        target = page.parent / file if file else page
+        target = (page.parent / file).resolve() if file else page
         if WRITTEN[1] in target.parents:
             assert target.stem in ENTRIES, link
             continue
