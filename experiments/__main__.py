@@ -35,6 +35,7 @@ from experiments import (
     standing,
     updates,
 )
+from experiments.why import command as why
 
 CHECKED = ("quantileloss", "nciw", "picp")
 HEADER = (
@@ -65,6 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
     shifted.add_commands(commands)
     labelling.add_commands(commands)
     class_networks.add_commands(commands)
+    why.add_commands(commands)
     args = parser.parse_args(arguments)
     try:
         code = args.command(args)

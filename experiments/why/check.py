@@ -5,7 +5,7 @@
 - `simulated`: the noise is known, and so is the mean of y.
 - `repeats`: real rows with the same x, in cells of at least 30: their quantiles are noise.
 
-usage: python -m experiments.why.check FILE.csv KIND [--model default] [--seeds 0 1] [--only NAME]
+usage: python -m experiments why check [KIND ...] [--model default] [--seeds 0 1] [--only NAME]
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import csv
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,16 @@ import numpy as np
 import pandas as pd
 
 from clearbands import ClearRegressor, fast
+from clearbands.calibration.calibration_set import scale
+from experiments import results
 from experiments.why.tables import PAPER, REPEATS, SIMULATIONS, Table, load, simulate
 
 COLUMNS = [
-    "kind", "model", "table", "seed", "rows", "share", "low", "high", "true",
+    "kind", "model", "table", "seed", "rows", "share", "low", "high", "former", "true",
     "noise", "true_noise", "oracle", "width", "times", "forecast", "forecast_low", "forecast_high",
     "came", "held", "unclear", "seconds",
 ]  # fmt: skip
+RESULTS = results.FOLDER / "why_checks.csv"
 MOST, TEST_ROWS, LEVEL = 8_000, 2_000, 0.9
 FEWEST_IN_CELL = 30
 MODELS: dict[str, Callable[..., ClearRegressor]] = {
@@ -39,8 +43,8 @@ MODELS: dict[str, Callable[..., ClearRegressor]] = {
 
 def fitted(model: str, table: Table, seed: int) -> tuple[ClearRegressor, float]:
     start = time.process_time()
-    made = MODELS[model](confidence_level=LEVEL, n_jobs=1, random_state=seed)
-    return made.fit(table.X, table.y), round(time.process_time() - start, 1)
+    regressor = MODELS[model](confidence_level=LEVEL, n_jobs=1, random_state=seed)
+    return regressor.fit(table.X, table.y), round(time.process_time() - start, 1)
 
 
 def told(model: ClearRegressor, X: Any) -> dict[str, Any]:
@@ -48,7 +52,10 @@ def told(model: ClearRegressor, X: Any) -> dict[str, Any]:
     shares = {"share": parts.mean_share, "low": parts.share_low, "high": parts.share_high}
     unclear = float(np.mean(parts.dominant == "unclear"))
     widths = parts.widths.mean(axis=0)
-    return shares | {"noise": widths[0], "width": widths.sum(), "unclear": unclear}
+    _, noise, ignorance = scale(model.calibrator_, model.components(X))
+    former = ignorance.sum() / (noise + ignorance).sum()
+    shares |= {"former": float(former), "unclear": unclear}
+    return shares | {"noise": widths[0], "width": widths.sum()}
 
 
 def forecast(name: str, model: str, seed: int) -> Iterator[dict[str, Any]]:
@@ -120,30 +127,43 @@ KINDS = {
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", type=Path)
-    parser.add_argument("kind", choices=KINDS)
+def add_command(commands: Any) -> None:
+    help_ = "noise, ignorance and forecasts of fitted models, against the truth"
+    parser = commands.add_parser("check", help=help_, description=help_)
+    parser.add_argument("kinds", nargs="*", default=list(KINDS))
+    parser.add_argument("--file", type=Path, default=RESULTS)
     parser.add_argument("--model", choices=MODELS, default="default")
     parser.add_argument("--seeds", type=int, nargs="*", default=[0])
-    parser.add_argument("--only", nargs="*")
-    given = parser.parse_args()
+    parser.add_argument("--only", nargs="*", help="names of tables")
+    parser.add_argument("--seconds", type=float, default=np.inf, help="after which none is begun")
+    parser.add_argument("--table", action="store_true", help="print the table, run nothing")
+    parser.set_defaults(command=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    if not args.table:
+        run_missing(args)
+    print(table_of(pd.read_csv(args.file)))
+    return 0
+
+
+def run_missing(args: argparse.Namespace) -> None:
     warnings.filterwarnings("ignore")
-    done = set()
-    if given.file.exists():
-        there = pd.read_csv(given.file)
-        done = set(zip(there.kind, there.model, there.table, there.seed, strict=True))
-    check, names = KINDS[given.kind]
-    with given.file.open("a", newline="") as file:
+    start, known = time.monotonic(), set()
+    if args.file.exists():
+        there = pd.read_csv(args.file)
+        known = set(zip(there.kind, there.model, there.table, there.seed, strict=True))
+    with args.file.open("a", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS)
-        if not done:
+        if not known:
             writer.writeheader()
-        for seed in given.seeds:
-            for name in given.only or names:
-                key = {"kind": given.kind, "model": given.model, "table": name, "seed": seed}
-                if tuple(key.values()) in done:
+        for seed, kind in product(args.seeds, args.kinds):
+            check, names = KINDS[kind]
+            for name in args.only or names:
+                key = {"kind": kind, "model": args.model, "table": name, "seed": seed}
+                if tuple(key.values()) in known or time.monotonic() - start > args.seconds:
                     continue
-                for row in check(name, given.model, seed):
+                for row in check(name, args.model, seed):
                     rounded = {
                         k: float(f"{v:.5g}") if isinstance(v, float) else v for k, v in row.items()
                     }
@@ -152,5 +172,29 @@ def main() -> None:
                     print(key, rounded, flush=True)
 
 
-if __name__ == "__main__":
-    main()
+def table_of(rows: pd.DataFrame) -> str:
+    """What is off, by kind and number of rows."""
+    lines = []
+    for (kind, n), some in rows[rows.kind != "forecast"].groupby(["kind", "rows"]):
+        means = some.groupby("table")[["share", "former", "true"]].mean()
+        off, former = ((means[name] - means.true).abs().mean() for name in ("share", "former"))
+        held = ((some.true >= some.low) & (some.true <= some.high)).mean()
+        lines.append(
+            f"{kind}, {n:,} rows, {some.seed.nunique()} seeds: mean share off by {off:.3f} (split of "
+            f"the calibrator {former:.3f}), range holds {held:.2f}, noise off by "
+            f"{np.exp(np.abs(np.log(some.noise / some.true_noise)).mean()) - 1:.2f}, band holds "
+            f"{some.held.mean():.2f}, unclear rows {some.unclear.mean():.2f}\n"
+            + means.round(3).to_string()
+        )
+    some = rows[rows.kind == "forecast"]
+    if len(some):
+        off = (some.forecast / some.came - 1).abs()
+        held = ((some.came >= some.forecast_low) & (some.came <= some.forecast_high)).mean()
+        lines.append(
+            f"forecast, {some.table.nunique()} tables: off by {off.median():.3f} (median), range "
+            f"holds {held:.2f}; nothing changes: {(some.width / some.came - 1).abs().median():.3f}\n"
+            + some[["table", "rows", "width", "forecast", "forecast_low", "forecast_high", "came"]]
+            .round(4)
+            .to_string(index=False)
+        )
+    return "\n\n".join(lines)

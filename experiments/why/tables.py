@@ -152,6 +152,7 @@ SIMULATIONS: dict[str, Callable[[np.random.RandomState, int], Simulated]] = {
     "waves, noise 0.5": lambda rng, n: _waves(rng, n, 0.5),
     "waves, noise 0.1": lambda rng, n: _waves(rng, n, 0.1),
     "checkers, noise 0.3": lambda rng, n: _checkers(rng, n, 0.3),
+    "checkers, noise 0.05": lambda rng, n: _checkers(rng, n, 0.05),
     "radial, noise 0.2": lambda rng, n: _radial(rng, n, 0.2),
 }
 

@@ -1,0 +1,15 @@
+"""The command `why`: is the reason why intervals are wide the true one?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from experiments.why import check, curves, prior
+
+
+def add_commands(commands: Any) -> None:
+    help_ = "noise, ignorance and forecasts, held against the truth"
+    parser = commands.add_parser("why", help=help_, description=help_)
+    own = parser.add_subparsers(required=True, metavar="what")
+    for part in (curves, prior, check):
+        part.add_command(own)
