@@ -1,7 +1,7 @@
 """Is the advice right? The plain ClearRegressor on Ames with more and fewer rows and features.
 
-Where the epistemic part dominates, more rows should help; where the aleatoric part does, more
-features. Every combination is fitted, so what each step buys can be read off.
+Where ignorance dominates, more rows should help; where noise does, more features. Every combination
+is fitted, so what each step buys can be read off.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import joblib
-import numpy as np
 import pandas as pd
 
 from clearbands import ClearRegressor, metrics
@@ -20,19 +19,24 @@ from experiments import ames_data, results
 from experiments.ames import LEVEL, SCENARIOS, Scenario
 
 TWO = SCENARIOS["2 features"].features
+GROUPS = (
+    ("neighborhood", "year_built"),
+    ("total_bsmt_sf", "garage_cars", "lot_area", "full_bath"),
+    ("kitchen_qual", "overall_cond"),
+)
 FEATURES = {
     "2 features": TWO,
-    "10 features": (
-        *TWO,
-        *("neighborhood", "year_built", "total_bsmt_sf", "garage_cars"),
-        *("kitchen_qual", "lot_area", "full_bath", "overall_cond"),
-    ),
+    "and place, age": (*TWO, *GROUPS[0]),
+    "and sizes": (*TWO, *GROUPS[0], *GROUPS[1]),
+    "and quality": (*TWO, *GROUPS[0], *GROUPS[1], *GROUPS[2]),
     "all features": None,
 }
+"""One group of columns after another."""
+
 SHARES = (0.2, 0.5, 1.0)
-SEEDS = tuple(range(5))
+SEEDS = tuple(range(3))
 KEY = ["features", "share", "seed"]
-COLUMNS = [*KEY, "aleatoric", "epistemic", "ratio", "quantile_loss", "coverage"]
+COLUMNS = [*KEY, "aleatoric", "epistemic", "low", "high", "quantile_loss", "coverage"]
 ROWS = results.Schema("advice", results.FOLDER / "ames_advice.csv", KEY, COLUMNS, packed=COLUMNS)
 
 
@@ -66,34 +70,41 @@ def run_one(houses: ames_data.Houses, features: str, share: float, seed: int) ->
         "seed": seed,
         "aleatoric": float(parts.aleatoric.sum(axis=1).mean()),
         "epistemic": float(parts.epistemic.sum(axis=1).mean()),
-        "ratio": float(np.median(parts.ratio)),
+        "low": parts.share_low,
+        "high": parts.share_high,
         "quantile_loss": metrics.quantile_loss(test.y, parts.interval, LEVEL),
         "coverage": metrics.picp(test.y, parts.interval),
     }
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Means over the seeds, and the range of the ratio; features and then rows in rising order."""
-    groups = rows.groupby(["features", "share"])
-    found = groups[["aleatoric", "epistemic", "quantile_loss", "coverage"]].mean()
-    found["lowest"], found["highest"] = groups["ratio"].min(), groups["ratio"].max()
-    return found.reindex([key for key in product(FEATURES, SHARES) if key in found.index])
+    """Means over the seeds, and the range of the share; features and then rows in rising order."""
+    names = ["aleatoric", "epistemic", "low", "high", "quantile_loss", "coverage"]
+    ignorance = rows["epistemic"] / (rows["aleatoric"] + rows["epistemic"])
+    groups = rows.assign(ignorance=ignorance).groupby(["features", "share"])
+    means = groups[[*names, "ignorance"]].mean()
+    means["lowest"], means["highest"] = groups["ignorance"].min(), groups["ignorance"].max()
+    return means.reindex([key for key in product(FEATURES, SHARES) if key in means.index])
 
 
 def table(rows: pd.DataFrame) -> str:
     """Markdown: a line per combination."""
-    header = "features | rows | aleatoric, $ | epistemic, $ | ratio | quantile loss | coverage"
-    lines = [f"| {header} |", f"|---|{6 * '---:|'}"]
+    header = (
+        "features | rows | noise, $ | ignorance, $ | share of ignorance (range) | seeds "
+        "| quantile loss | coverage"
+    )
+    lines = [f"| {header} |", f"|---|{7 * '---:|'}"]
     for (features, share), row in summary(rows).iterrows():
         lines.append(
             f"| {features} | {count(share)} | {row['aleatoric']:,.0f} | {row['epistemic']:,.0f} "
-            f"| {ratios(row)} | {row['quantile_loss']:,.0f} | {row['coverage']:.2f} |"
+            f"| {row['ignorance']:.2f} ({row['low']:.2f} to {row['high']:.2f}) | {shares(row)} "
+            f"| {row['quantile_loss']:,.0f} | {row['coverage']:.2f} |"
         )
     return "\n".join(lines)
 
 
-def ratios(row: pd.Series) -> str:
-    return f"{row['lowest']:.2g} to {row['highest']:.2g}"
+def shares(row: pd.Series) -> str:
+    return f"{row['lowest']:.2f} to {row['highest']:.2f}"
 
 
 def count(share: float) -> str:
@@ -105,21 +116,19 @@ def draw(rows: pd.DataFrame, path: Path) -> None:
     from clearbands.plots import style
     from experiments import figure
 
-    found = summary(rows)
+    means = summary(rows)
     sheet, axes = figure.pyplot().subplots(
-        1, len(FEATURES), figsize=(9, 4.2), sharey=True, layout="constrained"
+        1, len(FEATURES), figsize=(11, 4.2), sharey=True, layout="constrained"
     )
     for axis, features in zip(axes, FEATURES, strict=True):
-        here = found.loc[features]
+        here = means.loc[features]
         noise, ignorance = here["aleatoric"] / 1000, here["epistemic"] / 1000
         labels = [count(share) for share in here.index]
-        axis.bar(labels, noise, 0.6, color=style.ALEATORIC, label="Aleatoric (noise)")
-        axis.bar(
-            labels, ignorance, 0.6, noise, color=style.EPISTEMIC, label="Epistemic (too few data)"
-        )
+        axis.bar(labels, noise, 0.6, color=style.ALEATORIC, label="Noise")
+        axis.bar(labels, ignorance, 0.6, noise, color=style.EPISTEMIC, label="Ignorance")
         for place, (_, row) in enumerate(here.iterrows()):
             axis.annotate(
-                ratios(row),
+                f"{row['ignorance']:.2f}",
                 (place, (row["aleatoric"] + row["epistemic"]) / 1000),
                 xytext=(0, 4),
                 textcoords="offset points",
@@ -133,8 +142,8 @@ def draw(rows: pd.DataFrame, path: Path) -> None:
         axis.grid(axis="y", color=style.GRID, lw=0.8)
         axis.set_axisbelow(True)
         axis.margins(y=0.12)
-    words = "training rows; above the bars the smallest and the largest ratio of five seeds"
-    axes[1].set_xlabel(words, color=style.MUTED)
+    words = "training rows; above the bars the share of ignorance"
+    axes[len(axes) // 2].set_xlabel(words, color=style.MUTED)
     axes[0].set_ylabel("mean width of 90 % intervals, thousand dollars", color=style.MUTED)
     axes[-1].legend(frameon=False, fontsize=9, loc="upper right", labelcolor=style.INK)
     figure.save(sheet, path, dpi=110)

@@ -180,8 +180,8 @@ def table_of(rows: pd.DataFrame) -> str:
         off, former = ((means[name] - means.true).abs().mean() for name in ("share", "former"))
         held = ((some.true >= some.low) & (some.true <= some.high)).mean()
         lines.append(
-            f"{kind}, {n:,} rows, {some.seed.nunique()} seeds: mean share off by {off:.3f} (split of "
-            f"the calibrator {former:.3f}), range holds {held:.2f}, noise off by "
+            f"{kind}, {n:,} rows, {some.seed.nunique()} seeds: mean share off by {off:.3f} "
+            f"(split of the calibrator {former:.3f}), range holds {held:.2f}, noise off by "
             f"{np.exp(np.abs(np.log(some.noise / some.true_noise)).mean()) - 1:.2f}, band holds "
             f"{some.held.mean():.2f}, unclear rows {some.unclear.mean():.2f}\n"
             + means.round(3).to_string()
@@ -189,10 +189,11 @@ def table_of(rows: pd.DataFrame) -> str:
     some = rows[rows.kind == "forecast"]
     if len(some):
         off = (some.forecast / some.came - 1).abs()
+        unchanged = (some.width / some.came - 1).abs().median()
         held = ((some.came >= some.forecast_low) & (some.came <= some.forecast_high)).mean()
         lines.append(
-            f"forecast, {some.table.nunique()} tables: off by {off.median():.3f} (median), range "
-            f"holds {held:.2f}; nothing changes: {(some.width / some.came - 1).abs().median():.3f}\n"
+            f"forecast, {some.table.nunique()} tables: off by {off.median():.3f} (median), "
+            f"range holds {held:.2f}; nothing changes: {unchanged:.3f}\n"
             + some[["table", "rows", "width", "forecast", "forecast_low", "forecast_high", "came"]]
             .round(4)
             .to_string(index=False)

@@ -55,7 +55,7 @@ PRIOR = CurvePrior(
     better_spread=0.244,
     worse_spread=0.3,
 )
-"""Of 350 beginnings of curves of 46 real and 89 simulated tables; the last two numbers of 15 fits."""
+"""Of 350 beginnings of curves of 46 real and 89 simulated tables; the last two of 31 fits."""
 
 LEVELS = np.arange(-9.0, 9.1, 0.6)  # binary logarithms
 RATES = np.exp(np.linspace(np.log(0.15), np.log(2.0), 9))
