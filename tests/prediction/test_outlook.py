@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from clearbands import fast
 from clearbands.prediction.curve_posterior import CurvePosterior
 from clearbands.prediction.outlook import Outlook, Split
 from clearbands.uncertainty.bands import Components
@@ -62,3 +63,15 @@ def test_without_a_curve_anything_may_come_and_a_sentence_says_why():
     assert (frame["width_low"][1], frame["width_high"][1]) == (0, 10)
     assert forecast.sentence() == "There is no curve."
     assert "There is no curve." in repr(forecast)
+
+
+def test_a_row_that_stands_twice_is_no_new_row():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(120, 3))
+    y = np.sin(6 * X[:, 0]) + 0.3 * rng.normal(size=120)
+    once = fast(random_state=0).fit(X, y).outlook_
+    with pytest.warns(UserWarning, match="copy among the others"):
+        twice = fast(random_state=0).fit(np.tile(X, (2, 1)), np.tile(y, 2)).outlook_
+    assert twice.posterior.rows == 120
+    assert twice.sizes == pytest.approx(2 * once.sizes)  # training rows, each of them twice
+    assert twice.shares.low < 0.3

@@ -28,6 +28,13 @@ def test_the_larger_square_dominates_and_a_range_may_leave_it_unclear():
     assert (parts.share_low, parts.share_high) == pytest.approx((1 - 2.49 / 3, 1 - 1.9 / 3))
 
 
+def test_of_no_width_nobody_knows_what_it_is():
+    noise = np.array([0.5, 0.1, 0.9])[:, None, None]
+    parts = uncertainty([[0.0, 0.0]] * 2, [[0.0, 0.0]] * 2).split_by(noise)
+    assert parts.dominant.tolist() == ["unclear", "unclear"]
+    assert (parts.share_low, parts.share_high) == (0.0, 1.0)
+
+
 def test_ratio_where_parts_vanish_or_are_infinite():
     zero, one, infinite = [0.0, 0.0], [1.0, 1.0], [np.inf, np.inf]
     parts = uncertainty([zero, one, zero, infinite], [one, zero, zero, infinite])

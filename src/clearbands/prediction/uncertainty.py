@@ -81,13 +81,17 @@ class Uncertainty:
         distances = self.aleatoric + self.epistemic
         with np.errstate(invalid="ignore"):  # of infinite distances all is ignorance
             likely, *ends = np.where(np.isfinite(distances), noise * distances, 0.0)
-        whole = np.maximum(distances.sum(axis=1), np.finfo(float).tiny)
+        whole = distances.sum(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            least, most = (np.minimum(each.sum(axis=1) / whole, 1.0) for each in ends)
+        nothing = whole == 0  # of which anything may be noise
+        noise_range = np.stack([np.where(nothing, 0.0, least), np.where(nothing, 1.0, most)])
         return replace(
             self,
             aleatoric=likely,
             epistemic=distances - likely,
             bounds=self.interval,
-            noise_range=np.stack([each.sum(axis=1) / whole for each in ends]),
+            noise_range=noise_range,
         )
 
     @property
@@ -159,7 +163,7 @@ class Uncertainty:
         finite = np.isfinite(widths)
         total = float(widths[finite].sum())
         noise = float(widths[finite] @ self.noise_range[end, finite])
-        return 1 - noise / total if total > 0 else float(end == 0)
+        return max(0.0, 1 - noise / total) if total > 0 else float(end == 0)
 
     @property
     def center_interval(self) -> np.ndarray:

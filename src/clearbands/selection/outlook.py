@@ -74,9 +74,11 @@ def _posterior(
 ) -> tuple[CurvePosterior | None, str, LearningCurve | None]:
     if not learned.sees_numbers:
         return None, NO_NUMBERS, None
-    rows = learned.train
+    rows, n_rows = learned.train, learned.n_train
+    own: float | None = error
     if learned.has_copies and rows.groups is None:
-        rows = replace(rows, groups=_alike(rows))
+        copies, own = _alike(rows), None  # members judge what they have seen
+        rows, n_rows = replace(rows, groups=copies), len(np.unique(copies))
     gap, pool = learned.plan.gap, _own_pool(learned.plan.epistemic)
     curve = measure_curve(rows, rng, gap=gap, n_jobs=n_jobs, pool=pool)
     if curve is None:
@@ -84,7 +86,7 @@ def _posterior(
     means = curve.means()
     if error <= 0 or means.errors.min() <= 0:
         return None, NO_ERRORS, curve
-    posterior = extrapolate(means, rows=learned.n_train, error=error, n_columns=rows.X.shape[1])
+    posterior = extrapolate(means, rows=n_rows, error=own, n_columns=rows.X.shape[1])
     return posterior, "", curve
 
 
