@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clearbands.engine.compiled import kernel, whole_and_read_only
 from clearbands.engine.stored import Stored, check_array, check_starts
 
 MAX_BINS = 256
 ROWS_PER_PART = 2**13  # that are copied at once where they have to be
-ROWS_SIDE_BY_SIDE = 64  # so many that loops over them are not unrolled, but one step for several
 
 
 @dataclass(frozen=True)
@@ -58,12 +56,16 @@ class Bins(Stored):
 
     def columns(self, X: np.ndarray) -> np.ndarray:
         """(n, d) floats to (d, n) int16."""
+        # Here, because the names of this file are needed where nothing is compiled yet.
+        from clearbands.engine.bin_kernel import find_bins
+        from clearbands.engine.compiled import whole_and_read_only
+
         self.check_width(X)
         binned = np.empty((X.shape[1], len(X)), np.int16)
         cuts, starts = whole_and_read_only(self.cuts), whole_and_read_only(self.starts)
         for first in range(0, len(X), ROWS_PER_PART):
             part = whole_and_read_only(X[first : first + ROWS_PER_PART])
-            _find_bins(part, cuts, starts, first, binned)
+            find_bins(part, cuts, starts, first, binned)
         return binned
 
     def apply(self, X: np.ndarray, dtype: type = np.uint8) -> np.ndarray:
@@ -74,36 +76,6 @@ class Bins(Stored):
             part = slice(first, first + ROWS_PER_PART)
             binned[part] = self.columns(X[part]).T
         return binned
-
-
-@kernel
-def _find_bins(X, cuts, starts, first_row, binned):
-    """The number of cuts below each value, by halving; no jumps, as they could not be foreseen.
-
-    Halving takes as many steps for every row of a column, so that many rows go through it together.
-    """
-    one = np.uint64(1)
-    value = np.empty(ROWS_SIDE_BY_SIDE)
-    below = np.empty(ROWS_SIDE_BY_SIDE, np.uint64)
-    is_above = np.empty(ROWS_SIDE_BY_SIDE, np.uint8)
-    for column in range(X.shape[1]):
-        first, n_cuts = np.uint64(starts[column]), np.uint64(starts[column + 1] - starts[column])
-        for start in range(0, len(X), ROWS_SIDE_BY_SIDE):
-            width = min(ROWS_SIDE_BY_SIDE, len(X) - start)
-            for i in range(width):
-                value[i] = X[start + i, column]
-                below[i] = first
-            size = n_cuts
-            while size > 0:
-                half = (size + one) >> one
-                for i in range(width):
-                    is_above[i] = cuts[below[i] + half - one] < value[i]
-                # In a loop of its own: within the other most processors would get a jump.
-                for i in range(width):
-                    below[i] += half * np.uint64(is_above[i])
-                size -= half
-            for i in range(width):
-                binned[column, first_row + start + i] = np.int16(below[i] - first)
 
 
 def _column_cuts(column: np.ndarray, max_bins: int, weight: np.ndarray | None) -> np.ndarray:
