@@ -10,6 +10,7 @@ import numpy as np
 from clearbands import __version__
 from clearbands.apps.reading.features import Feature, features_of
 from clearbands.calibration.guarantee import Guarantee
+from clearbands.persistence.origin import origin_of
 from clearbands.rows import display
 
 MOST_CATEGORIES = 8  # of a text column in one line
@@ -18,8 +19,8 @@ MOST_CATEGORIES = 8  # of a text column in one line
 def make_card(model: Any, *, name: str = "model.clear", target: str = "") -> str:
     """What the model predicts, how good it is, where it breaks, what holds, how to load it."""
     is_classifier = hasattr(model, "classes_")
-    origin = getattr(model, "origin_", None)
-    target = _one_line(target or ("the target" if origin is None else origin.target))
+    origin = origin_of(model)
+    target = _one_line(target or origin.target or "the target")
     what = "Classes" if is_classifier else "Prediction intervals"
     sections = [
         _front_matter(is_classifier),
@@ -47,7 +48,7 @@ def _front_matter(is_classifier: bool) -> str:
 
 
 def _about(model: Any, origin: Any, target: str) -> Iterator[str]:
-    unit = f" in {origin.unit}" if origin is not None and origin.unit else ""
+    unit = f" in {origin.unit}" if origin.unit else ""
     if hasattr(model, "classes_"):
         named = ", ".join(f"`{label}`" for label in model.classes_.tolist())
         yield f"It predicts **{target}**, one of {named}."
@@ -60,7 +61,7 @@ def _about(model: Any, origin: Any, target: str) -> Iterator[str]:
     rows = f"{model.n_train_:,} rows trained it and {model.n_calibration_:,} rows calibrated it"
     if model.calibration_ == "cross":
         rows = f"{model.n_train_:,} rows trained and calibrated it"
-    if origin is not None:
+    if origin.fitted:
         rows += f" ({origin.data or 'data'}, fingerprint `{origin.fingerprint}`, {origin.fitted})"
     yield f"{rows}. It is a `{type(model).__name__}` of clearbands {__version__}."
     names = getattr(model, "feature_names_in_", None)
@@ -72,9 +73,9 @@ def _about(model: Any, origin: Any, target: str) -> Iterator[str]:
 
 def _column(feature: Feature) -> tuple[str, str, str]:
     if feature.categories:
-        shown = ", ".join(feature.categories[:MOST_CATEGORIES])
+        listed = ", ".join(feature.categories[:MOST_CATEGORIES])
         left = len(feature.categories) - MOST_CATEGORIES
-        values = f"{shown} and {left} more" if left > 0 else shown
+        values = f"{listed} and {left} more" if left > 0 else listed
     else:
         values = "" if feature.typical is None else f"typically {_shown(feature.typical)}"
     return f"`{feature.name.replace('`', '')}`", feature.kind, values
@@ -86,7 +87,7 @@ def _shown(value: Any) -> str:
 
 
 def _scores(model: Any, origin: Any) -> Iterator[str]:
-    unseen, unit = model.unseen_, "" if origin is None else origin.unit
+    unseen, unit = model.unseen_, origin.unit
     yield (
         f"On {display.count(unseen.n_rows)}, each judged by members that did not see it. The same "
         "rows set the width of the intervals, so that their coverage is near the level by "
@@ -117,7 +118,7 @@ def _class_scores(model: Any) -> Iterator[str]:
 
 
 def _limits(model: Any, is_classifier: bool) -> Iterator[str]:
-    said = [
+    limits = [
         "The level holds on average over rows like those of the fit, not for every group of them: "
         "`diagnose` finds groups where it does not.",
         "Rows unlike those of the fit, by a value outside the range of its column or a category "
@@ -126,16 +127,18 @@ def _limits(model: Any, is_classifier: bool) -> Iterator[str]:
         else "It cannot tell rows that are unlike those of the fit.",
     ]
     if getattr(model, "split", "random") == "random":
-        said.append(
+        limits.append(
             "It takes new rows to be like the old ones: when they drift, coverage falls. "
             "`clearbands monitor` watches that."
         )
     if not is_classifier and model.unseen_.lowest_target >= 0 > model.unseen_.lowest_bound:
         lowest = display.number(model.unseen_.lowest_bound)
-        said.append(f"No target was negative, but lower bounds go down to {lowest}.")
+        limits.append(f"No target was negative, but lower bounds go down to {lowest}.")
     if not is_classifier and not np.all(np.isfinite(model.unseen_.width)):
-        said.append("Some intervals are infinite: the calibration rows are too few for the level.")
-    yield "\n".join(f"- {words}" for words in said)
+        limits.append(
+            "Some intervals are infinite: the calibration rows are too few for the level."
+        )
+    yield "\n".join(f"- {words}" for words in limits)
 
 
 def _loading(name: str, is_classifier: bool) -> Iterator[str]:

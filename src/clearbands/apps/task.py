@@ -38,7 +38,7 @@ class Regression:
     @property
     def highest_level(self) -> float:
         """The highest level that its calibration rows suffice for."""
-        bands = getattr(self.model, "any_level_", None)
+        bands = self.model.any_level_
         return max(self.levels) if bands is None else float(bands.highest)
 
     @property
@@ -60,7 +60,7 @@ class Regression:
         from clearbands.calibration.conformal import rows_needed
         from clearbands.rows.levels import same_level
 
-        bands = getattr(self.model, "any_level_", None)
+        bands = self.model.any_level_
         if bands is None:
             return  # the model says itself why it answers at the levels of the fit alone
         levels = [each for each in questions.levels if same_level(self.levels, each) is None]

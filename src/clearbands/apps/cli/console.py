@@ -189,8 +189,8 @@ def show_columns(columns: Sequence[Inspected], title: str) -> None:
 
 
 def _names(names: Sequence[str]) -> str:
-    shown, left = ", ".join(names[:MOST_NAMES]), len(names) - MOST_NAMES
-    return f"{shown} and {left:,} more" if left > 0 else shown
+    listed, left = ", ".join(names[:MOST_NAMES]), len(names) - MOST_NAMES
+    return f"{listed} and {left:,} more" if left > 0 else listed
 
 
 def show_pairs(title: str, pairs: Mapping[str, str]) -> None:
@@ -218,8 +218,8 @@ def show_updates(model: Any, title: str) -> None:
     for name in ("level", "asked for now", "coverage so far", "below", "above"):
         table.add_column(name, justify="right")
     columns = (rolling.levels, rolling.levels_now, rolling.coverage, *rolling.outside.T)
-    for level, *found in zip(*(values.tolist() for values in columns), strict=True):
-        table.add_row(f"{level:g}", *(f"{value:.4g}" for value in found))
+    for level, *values_at in zip(*(values.tolist() for values in columns), strict=True):
+        table.add_row(f"{level:g}", *(f"{value:.4g}" for value in values_at))
     _print(f"Updated with {title}; {count(rolling.n_rows, 'row')} since the fit", table)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clearbands.apps.cli import console
+from clearbands.persistence.origin import origin_of
 from clearbands.rows import display
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ def show_written(
     """What came of a fit, and where it is now."""
     is_classifier = hasattr(model, "classes_")
     pairs = _of_classes(model) if is_classifier else _of_numbers(model, verbose=verbose)
-    shown = {name: words.replace(display.GAP, " ") for name, words in pairs.items()}
-    console.show_pairs(f"Fitted on {console.title_of(data)} in {_time(seconds)}", shown)
+    lines = {name: words.replace(display.GAP, " ") for name, words in pairs.items()}
+    console.show_pairs(f"Fitted on {console.title_of(data)} in {_time(seconds)}", lines)
     advice = None if is_classifier else about_support(model)
     if advice is not None:
         console.complain(f"Warning: {advice}")
@@ -32,18 +33,17 @@ def show_written(
 def _of_numbers(model: ClearRegressor, *, verbose: bool) -> dict[str, str]:
     from clearbands.selection.leaderboard import best_model
 
-    unseen, origin = model.unseen_, getattr(model, "origin_", None)
-    unit = "" if origin is None else origin.unit
+    unseen, unit = model.unseen_, origin_of(model).unit
     pairs = {}
     for level, coverage, width in zip(
         model.levels_.tolist(), unseen.coverage, unseen.width, strict=True
     ):
-        asked = display.level(level)
-        pairs[f"coverage at {asked}"] = (
+        promised = display.level(level)
+        pairs[f"coverage at {promised}"] = (
             f"{display.percent(coverage, 1)} of {display.count(unseen.n_rows)} that the models "
             "judging them did not see"
         )
-        pairs[f"typical width at {asked}"] = display.with_unit(width, unit)
+        pairs[f"typical width at {promised}"] = display.with_unit(width, unit)
     pairs["typical error"] = (
         f"{display.with_unit(unseen.rmse, unit)} (root mean square; always saying the mean: "
         f"{display.number(unseen.rmse_of_mean)})"

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from clearbands.apps.reading.reading import Fitted
 from clearbands.apps.reading.understanding import Known
+from clearbands.persistence.origin import origin_of
 from clearbands.tables.kinds import value_of
 
 if TYPE_CHECKING:
@@ -61,14 +62,14 @@ def group_feature(model: ClearRegressor) -> Feature | None:
         or model.calibration_group_column_ is not None
     ):
         return None
-    origin = getattr(model, "origin_", None)
-    if origin is None or not origin.calibration_groups:
+    column = origin_of(model).calibration_groups
+    if not column:
         raise ValueError(
             "The model was calibrated by group, with labels whose column it does not know; fit it "
             "with the name of a column."
         )
     labels = tuple(group.label for group in model.calibrator_.calibration_groups_)
-    return Feature(origin.calibration_groups, "any", labels, labels[0])
+    return Feature(column, "any", labels, labels[0])
 
 
 def typical_row(features: Sequence[Feature]) -> dict[str, Any]:
@@ -104,9 +105,8 @@ def fitted_columns(*models: ClearRegressor) -> Fitted:
 
 def _known(model: ClearRegressor) -> Known:
     """How the file of the fit was written; nothing where the model does not remember."""
-    origin = getattr(model, "origin_", None)
-    decimal = getattr(origin, "decimal", "") or None
-    return Known(decimal, getattr(origin, "date_orders", {}))
+    origin = origin_of(model)
+    return Known(origin.decimal or None, origin.date_orders)
 
 
 def _feature(name: str, kind: str, median: float | None, categories: tuple[str, ...]) -> Feature:

@@ -39,11 +39,11 @@ def is_mostly_seen(facts: Facts) -> bool:
 
 def answer(facts: Facts) -> list[str]:
     """The same in a few more words: coverage, width, what dominates."""
-    cell, asked = facts.diagnosis.coverage, level(facts.confidence_level)
+    cell, promised = facts.diagnosis.coverage, level(facts.confidence_level)
     if not facts.is_finite:
         return [f"{_too_few(facts)} The bounds are infinite and hold every value."]
     sentences = [
-        f"{cell.n_covered:,} of {cell.n:,} true values lie inside their {asked} intervals.",
+        f"{cell.n_covered:,} of {cell.n:,} true values lie inside their {promised} intervals.",
         f"A typical interval for {facts.target} is {with_unit(facts.typical_width, facts.unit)} "
         f"wide, where the true values range from {number(facts.y.min())} to "
         f"{number(facts.y.max())}.",

@@ -115,7 +115,7 @@ class Facts:
     def important_columns(self, most: int) -> list[Column]:
         """The columns that matter, the most important first."""
         by_name = {column.name: column for column in self.columns}
-        return [by_name[found.name] for found in self.importance[:most]]
+        return [by_name[each.name] for each in self.importance[:most]]
 
     def in_unit(self, words: str) -> str:
         """The name of an axis, with the unit of the target where there is one."""
@@ -193,8 +193,8 @@ def _level_facts(model: ClearRegressor, y: np.ndarray, parts: Uncertainty) -> Le
     return LevelFacts(parts.confidence_level, covered, typical_width(parts), factors)
 
 
-def _most_important_first(found: list[Importance]) -> list[Importance]:
+def _most_important_first(importances: list[Importance]) -> list[Importance]:
     """By what a feature does to the center or to the width, whichever is more remarkable."""
-    center = max((each.center for each in found), default=0) or 1.0
-    width = max((each.width for each in found), default=0) or 1.0
-    return sorted(found, key=lambda each: -max(each.center / center, each.width / width))
+    center = max((each.center for each in importances), default=0) or 1.0
+    width = max((each.width for each in importances), default=0) or 1.0
+    return sorted(importances, key=lambda each: -max(each.center / center, each.width / width))

@@ -104,14 +104,14 @@ def fan(facts: Facts) -> Plot | None:
 
 
 def _fan_spot(facts: Facts, row: int, x: float, scale: Scale) -> Spot:
-    said = [f"Row {row_number(row):,}", f"true value {number(facts.y[row])}"]
-    said += [
+    lines = [f"Row {row_number(row):,}", f"true value {number(facts.y[row])}"]
+    lines += [
         f"{level(at)}: {number(bounds[row, 0])} to {number(bounds[row, 1])}"
         for at, bounds in facts.fan.items()
     ]
     widest = next(iter(facts.fan.values()))[row]
     ends = [scale.down(end) for end in (*widest, facts.y[row])]
-    return Spot(x, scale.down(facts.y[row]), "\n".join(said), min(ends), max(ends))
+    return Spot(x, scale.down(facts.y[row]), "\n".join(lines), min(ends), max(ends))
 
 
 def parts_of_rows(facts: Facts) -> Plot:
@@ -214,14 +214,14 @@ def _spot(facts: Facts, row: int, x: float, y: float, scale: Scale | None) -> Sp
 
 def _row_words(facts: Facts, row: int) -> str:
     low, high = facts.interval[row]
-    said = [
+    lines = [
         f"Row {row_number(row):,}",
         f"prediction {number(facts.parts.center[row])}",
         f"interval {number(low)} to {number(high)}",
         f"true value {number(facts.y[row])}" + ("" if facts.inside[row] else " (outside)"),
         f"{percent(facts.epistemic_shares[row])} of the width {EPISTEMIC.plain}",
     ]
-    return "\n".join(said)
+    return "\n".join(lines)
 
 
 def _common_largest(values: np.ndarray) -> float:

@@ -73,14 +73,14 @@ def watch(
     j = find_level(model.levels_, confidence_level)
     stretch = min(max(SMALLEST_STRETCH, n // 20) if stretch is None else stretch, n)
     ends = np.unique(np.linspace(stretch - 1, n - 1, POINTS).astype(int))
-    found = model.placed(X, y, calibration_groups=calibration_groups)
+    placed = model.placed(X, y, calibration_groups=calibration_groups)
     assert model.any_level_ is not None  # else nothing could be placed
     calibration = model.any_level_.positions
-    inside = np.abs(found.positions) <= normal_distances(model.levels_)[j]
+    inside = np.abs(placed.positions) <= normal_distances(model.levels_)[j]
     pace = model.rolling_.pace if hasattr(model, "rolling_") else model.first_pace()
     rolling = Rolling.begin(model.levels_, calibration, pace)
-    below, above = rolling.judge(found.positions)[:, j].T
-    kept = ~(below | above)
+    below, above = rolling.judge(placed.positions)[:, j].T
+    inside_updated = ~(below | above)
     parts = model.without_updates().predict_uncertainties(X, calibration_groups=calibration_groups)[
         j
     ]
@@ -96,14 +96,14 @@ def watch(
         ends=ends,
         times=1 + np.arange(n) if times is None else times,
         coverage=mean(inside),
-        updated=mean(kept),
+        updated=mean(inside_updated),
         aleatoric=mean(parts.aleatoric.sum(axis=1)),
         epistemic=mean(parts.epistemic.sum(axis=1)),
-        strange=None if found.strange is None else mean(found.strange),
-        drift=_drift(calibration, found.positions, ends, stretch),
+        strange=None if placed.strange is None else mean(placed.strange),
+        drift=_drift(calibration, placed.positions, ends, stretch),
         covered=float(inside.mean()),
-        covered_updated=float(kept.mean()),
-        advice=rolling.after(found.positions, found.strange).advice(),
+        covered_updated=float(inside_updated.mean()),
+        advice=rolling.after(placed.positions, placed.strange).advice(),
     )
 
 
@@ -126,12 +126,12 @@ def _drift(
     )
     by_chance = (N_CELLS - 1) * (1 / stretch + 1 / len(reference))
     cells = np.searchsorted(edges, positions)
-    found = []
+    indices = []
     for end in ends:
         counts = np.bincount(cells[end + 1 - stretch : end + 1], minlength=N_CELLS)
         seen = (counts + 0.5) / (stretch + N_CELLS / 2)
-        found.append(float(np.sum((seen - expected) * np.log(seen / expected))))
-    return np.maximum(np.array(found) - by_chance, 0)
+        indices.append(float(np.sum((seen - expected) * np.log(seen / expected))))
+    return np.maximum(np.array(indices) - by_chance, 0)
 
 
 DRIFTED = 0.25
@@ -176,12 +176,12 @@ def make_monitor(
 
 def verdict(watched: Watched) -> str:
     """The page in one sentence."""
-    asked = level(watched.level)
+    promised, covered = level(watched.level), percent(watched.covered)
     if watched.advice is not None:
         return "The model should be fitted anew."
     if watched.covered < watched.level - 0.03:
-        return f"The intervals of the fit hold {percent(watched.covered)} where {asked} was asked."
-    return f"The intervals hold {percent(watched.covered)}, {asked} was asked."
+        return f"The intervals of the fit hold {covered} where {promised} was asked."
+    return f"The intervals hold {covered}, {promised} was asked."
 
 
 def coverage(watched: Watched) -> Plot:
@@ -190,8 +190,8 @@ def coverage(watched: Watched) -> Plot:
     y = Scale(max(0.0, min(low, watched.level) - 0.05), 1.02)
     marks = [Mark("equal", line([(0, y.down(watched.level)), (SIZE, y.down(watched.level))]))]
     words = (
-        f"the fit {percent(fit, 1)}\nupdated {percent(kept, 1)}"
-        for fit, kept in zip(watched.coverage, watched.updated, strict=True)
+        f"the fit {percent(fit, 1)}\nupdated {percent(updated, 1)}"
+        for fit, updated in zip(watched.coverage, watched.updated, strict=True)
     )
     return _plot(
         watched,

@@ -51,7 +51,7 @@ def unfamiliar(facts: Facts) -> str:
     if flags is None:
         return ""
     n = int(flags.sum())
-    said = (
+    words = (
         f"{n:,} of {count(len(flags))} ({percent(n / len(flags))}) "
         f"{'is' if n == 1 else 'are'} unlike the rows of the fit: by the width of their "
         f"{PARTS[1].plain}, by a value outside the range of its column, or by a category that was "
@@ -60,11 +60,11 @@ def unfamiliar(facts: Facts) -> str:
     if 0 < n < len(flags):
         widths = facts.widths.sum(axis=1)
         ratio = widths[flags].mean() / widths[~flags].mean()
-        said += (
+        words += (
             f" {int(facts.inside[flags].sum()):,} of them lie inside their intervals, which are "
             f"{ratio:.1f} times as wide as those of the others."
         )
-    return said
+    return words
 
 
 def all_rows(facts: Facts) -> dict[str, Any]:
@@ -89,9 +89,9 @@ def all_rows(facts: Facts) -> dict[str, Any]:
         *([] if facts.unfamiliar is None else [_yes_or_no(facts.unfamiliar[rows])]),
         _yes_or_no(facts.inside[rows]),
     ]
-    told = [] if facts.unfamiliar is None else ["unfamiliar"]
+    flag_name = [] if facts.unfamiliar is None else ["unfamiliar"]
     return {
-        "names": ["row", *(column.name for column in important), *measured, *told, "inside"],
+        "names": ["row", *(column.name for column in important), *measured, *flag_name, "inside"],
         "rows": [list(row) for row in zip(*columns, strict=True)],
         "share": facts.epistemic_share,
     }

@@ -89,17 +89,17 @@ def whiskers(facts: Facts) -> dict[str, list[Whisker]]:
         "Where a search found least coverage": (slab.cell,) if slab else (),
         "Where a classifier sees a pattern": risk.cells if risk else (),
     }
-    shown = {
-        name: [whisker(cell, label_of(cell), facts.confidence_level, track) for cell in found]
-        for name, found in cells.items()
+    drawn = {
+        name: [whisker(cell, label_of(cell), facts.confidence_level, track) for cell in each]
+        for name, each in cells.items()
     }
     for column in facts.important_columns(len(facts.columns)):
-        shown[column.name] = [
+        drawn[column.name] = [
             whisker(cell, range_of(cell, column), facts.confidence_level, track)
             for cell in diagnosis.by_feature
             if cell.by == column.name
         ]
-    return {name: found for name, found in shown.items() if found}
+    return {name: each for name, each in drawn.items() if each}
 
 
 def label_of(cell: Cell) -> str:

@@ -93,23 +93,23 @@ def _ranges(column: Column, missing: np.ndarray, n_bins: int) -> list[tuple[str,
         return []
     where = np.full(len(missing), -1)
     where[~missing] = equal_count_bins(values, n_bins)
-    found = []
+    ranges = []
     for j in range(where.max() + 1):
         low, high = column.values[where == j].min(), column.values[where == j].max()
         words = column.in_words(low)
-        found.append((words if low == high else f"{words} to {column.in_words(high)}", where == j))
-    return found
+        ranges.append((words if low == high else f"{words} to {column.in_words(high)}", where == j))
+    return ranges
 
 
 def _categories(column: Column, missing: np.ndarray) -> list[tuple[str, np.ndarray]]:
     """The most frequent by name, the others together."""
     labels, counts = np.unique(column.values[~missing].astype(str), return_counts=True)
     named = labels[np.argsort(-counts, kind="stable")[:MOST_NAMED]]
-    found = [(str(label), column.values == label) for label in named]
+    categories = [(str(label), column.values == label) for label in named]
     others = ~missing & ~np.isin(column.values.astype(str), named)
     if others.any():
-        found.append((count(len(labels) - len(named), "other value"), others))
-    return found
+        categories.append((count(len(labels) - len(named), "other value"), others))
+    return categories
 
 
 def rows_shuffled(facts: Facts) -> str:
@@ -122,27 +122,27 @@ def rows_shuffled(facts: Facts) -> str:
 
 def importances(facts: Facts) -> list[Bar]:
     """What shuffling does to the center and to both parts of the width, per feature."""
-    shown = facts.importance[:MOST_NAMED]
-    error = max([found.center for found in shown] + [0.0]) or 1.0
-    part = max([max(found.aleatoric, found.epistemic) for found in shown] + [0.0]) or 1.0
+    listed = facts.importance[:MOST_NAMED]
+    error = max([each.center for each in listed] + [0.0]) or 1.0
+    part = max([max(each.aleatoric, each.epistemic) for each in listed] + [0.0]) or 1.0
     return [
         Bar(
-            found.name,
+            each.name,
             (
-                f"{_signed(100 * found.center)} %",
-                f"{100 * found.aleatoric:.0f} %",
-                f"{100 * found.epistemic:.0f} %",
+                f"{_signed(100 * each.center)} %",
+                f"{100 * each.aleatoric:.0f} %",
+                f"{100 * each.epistemic:.0f} %",
             ),
             tuple(
                 round(100 * max(value, 0) / most, 1)
                 for value, most in (
-                    (found.center, error),
-                    (found.aleatoric, part),
-                    (found.epistemic, part),
+                    (each.center, error),
+                    (each.aleatoric, part),
+                    (each.epistemic, part),
                 )
             ),
         )
-        for found in shown
+        for each in listed
     ]
 
 

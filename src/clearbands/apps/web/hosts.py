@@ -41,8 +41,8 @@ class Hosts:
 
 def host_name(header: str) -> str | None:
     """The name or address in a Host header, without the port; None if it is no such header."""
-    found = HOST.fullmatch(header)
-    return (found[1] or found[2]).lower() if found else None
+    match = HOST.fullmatch(header)
+    return (match[1] or match[2]).lower() if match else None
 
 
 def _is_address(name: str) -> bool:

@@ -79,10 +79,10 @@ values (and 29 more)"
     of_kinds = list(firsts.values())
     chosen = set(list(dict.fromkeys(map(id, [*of_kinds, *ordered])))[:MAX_ERRORS])
     listed = [error for error in ordered if id(error) in chosen]
-    shown = of_kinds[:MAX_KINDS]
-    left = len(errors) - len(shown)
+    named = of_kinds[:MAX_KINDS]
+    left = len(errors) - len(named)
     more = f" (and {left} more)" if left else ""
-    return Refusal(422, "; ".join(map(str, shown)) + more, listed)
+    return Refusal(422, "; ".join(map(str, named)) + more, listed)
 
 
 async def send_refusal(send: Send, refusal: Refusal, *headers: tuple[bytes, bytes]) -> None:

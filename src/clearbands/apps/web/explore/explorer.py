@@ -100,10 +100,10 @@ def create_page(scene: Scene) -> ASGIApp:
 
     @app.post("/along")
     async def along(request: Request) -> Response:
-        asked = parse_json(await body_of(request))
-        row, column = _row_in(asked, scene), _column_in(asked, scene)
-        whole = isinstance(asked, JsonObject) and asked.get("whole") is True
-        above = _above_in(asked)
+        message = parse_json(await body_of(request))
+        row, column = _row_in(message, scene), _column_in(message, scene)
+        whole = isinstance(message, JsonObject) and message.get("whole") is True
+        above = _above_in(message)
         return await _answer(lambda: views.along(scene, row, column, whole=whole, above=above))
 
     @app.post("/why")
@@ -117,8 +117,8 @@ def create_page(scene: Scene) -> ASGIApp:
             raise Refusal(404, f"There is no model {number}.")
         content = await body_of(request)
         name = unquote(request.headers.get("x-file-name", "file.csv"))
-        shown = scene.models[number]
-        table, mended = await asyncio.to_thread(score_file, shown, content, name)
+        model = scene.models[number]
+        table, mended = await asyncio.to_thread(score_file, model, content, name)
         headers = {"x-mended": json.dumps(mended)}  # in ASCII, as headers must be
         return Response(table, media_type="text/csv", headers=headers)
 
@@ -131,15 +131,15 @@ def create_page(scene: Scene) -> ASGIApp:
     return app
 
 
-def score_file(shown: ShownModel, content: bytes, name: str) -> tuple[bytes, list[str]]:
+def score_file(fitted: ShownModel, content: bytes, name: str) -> tuple[bytes, list[str]]:
     """The csv file that `clearbands predict` would write for a file, and what was mended in it."""
-    model = shown.model
+    model = fitted.model
     try:
         if not content:
             raise ValueError(f"{name} is empty (0 bytes).")
         table_in = unpacked(content, Path(name), LIMITS.bytes)
         reading = read_fitted(*table_in, name, fitted_columns(model))
-        rows = take_features(reading.frame, [feature.name for feature in shown.features], name)
+        rows = take_features(reading.frame, [feature.name for feature in fitted.features], name)
         table = predict_rows(task_of(model), rows).frame()
     except TooLargeError as error:
         raise Refusal(413, str(error)) from error
@@ -151,28 +151,28 @@ def score_file(shown: ShownModel, content: bytes, name: str) -> tuple[bytes, lis
     return table.write_csv().encode(), reading_in_words(reading)
 
 
-def _row_in(asked: object, scene: Scene) -> JsonObject:
+def _row_in(message: object, scene: Scene) -> JsonObject:
     """The row that the page asks about, with the columns of the scene and values that fit them."""
-    row = asked.get("row") if isinstance(asked, JsonObject) else None
+    row = message.get("row") if isinstance(message, JsonObject) else None
     if not isinstance(row, JsonObject):
         raise Refusal(422, 'The body must be {"row": {...}}.')
     if row.keys() != {control.name for control in scene.controls}:
         raise Refusal(422, "The row must have exactly the columns of the page.")
-    for shown in scene.models:
-        shown.check(row)
+    for model in scene.models:
+        model.check(row)
     return row
 
 
-def _column_in(asked: object, scene: Scene) -> str:
-    name = asked.get("column") if isinstance(asked, JsonObject) else None
+def _column_in(message: object, scene: Scene) -> str:
+    name = message.get("column") if isinstance(message, JsonObject) else None
     if not isinstance(name, str) or name not in [control.name for control in scene.controls]:
         raise Refusal(422, f"There is no column {name!r}.")
     return name
 
 
-def _above_in(asked: object) -> float | None:
+def _above_in(message: object) -> float | None:
     """The value that the target may exceed, if the page asks for its chance."""
-    value = asked.get("above") if isinstance(asked, JsonObject) else None
+    value = message.get("above") if isinstance(message, JsonObject) else None
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e300:

@@ -94,18 +94,18 @@ def make_scene(
     them a model was fitted on.
     """
     chosen = np.unique(np.linspace(0, frame.height - 1, MAX_ROWS).round().astype(int))
-    shown = tuple(
+    page_models = tuple(
         ShownModel(name, model, _kinds_from(row_features(model), frame))
         for name, model in models.items()
     )
-    controls = tuple(_control(feature, frame) for feature in _all_features(shown))
+    controls = tuple(_control(feature, frame) for feature in _all_features(page_models))
     columns = [_json_values(frame[c.name][chosen.tolist()], c.kind) for c in controls]
     names = [control.name for control in controls]
     rows = tuple(dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
     return Scene(
-        models=shown,
+        models=page_models,
         controls=controls,
-        levels=_common_levels(shown),
+        levels=_common_levels(page_models),
         rows=rows,
         numbers=tuple((chosen + 1).tolist()),
         first=_most_typical(rows, controls),

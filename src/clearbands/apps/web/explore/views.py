@@ -26,14 +26,14 @@ def overview(scene: Scene) -> dict[str, Any]:
     """All that the page needs to start."""
     models: list[dict[str, Any]] = [
         {
-            "name": shown.name,
-            "guarantee": shown.model.guarantee_,
-            "directions": directions_of(shown.model),
-            "columns": [feature.name for feature in shown.features],
-            "bands": bands(shown, scene.levels, scene.rows),
-            "more_rows": more_rows(shown.model),
+            "name": each.name,
+            "guarantee": each.model.guarantee_,
+            "directions": directions_of(each.model),
+            "columns": [feature.name for feature in each.features],
+            "bands": bands(each, scene.levels, scene.rows),
+            "more_rows": more_rows(each.model),
         }
-        for shown in scene.models
+        for each in scene.models
     ]
     origin = origin_of(scene.models[0].model)
     return {
@@ -59,21 +59,21 @@ def more_rows(model: Any) -> str:
 
 def telling_column(scene: Scene, center: Sequence[float]) -> str:
     """The column that the predictions rise or fall with most, by ranks; of numbers if there are."""
-    found = {}
+    strength = {}
     for control in scene.controls:
         values = np.array([row[control.name] for row in scene.rows], dtype=object)
         numbers = np.array([isinstance(value, int | float) for value in values])
         if control.kind in CHOICES or len(set(values[numbers])) < 2:
             continue
         ranks = rankdata(values[numbers].astype(float)), rankdata(np.asarray(center)[numbers])
-        found[control.name] = abs(np.corrcoef(*ranks)[0, 1]) * np.sqrt(numbers.mean())
-    found = {name: value for name, value in found.items() if np.isfinite(value)}
-    return max(found, key=found.__getitem__) if found else scene.controls[0].name
+        strength[control.name] = abs(np.corrcoef(*ranks)[0, 1]) * np.sqrt(numbers.mean())
+    strength = {name: value for name, value in strength.items() if np.isfinite(value)}
+    return max(strength, key=strength.__getitem__) if strength else scene.controls[0].name
 
 
-def bands(shown: ShownModel, levels: Sequence[float], rows: Sequence[Row]) -> list[dict[str, Any]]:
+def bands(model: ShownModel, levels: Sequence[float], rows: Sequence[Row]) -> list[dict[str, Any]]:
     """The bands of rows at each of the levels, as columns; infinite values are null."""
-    return _bands(shown.predict(rows), levels, slice(None))
+    return _bands(model.predict(rows), levels, slice(None))
 
 
 def along(
@@ -94,33 +94,33 @@ def along(
         "column": name,
         "places": places,
         "above": above,
-        "models": [_along(shown, scene, [*rows, dict(row)], above) for shown in scene.models],
+        "models": [_along(model, scene, [*rows, dict(row)], above) for model in scene.models],
     }
 
 
 def _along(
-    shown: ShownModel, scene: Scene, rows: Sequence[Row], above: float | None
+    model: ShownModel, scene: Scene, rows: Sequence[Row], above: float | None
 ) -> dict[str, Any]:
     """The last of the rows is the row itself."""
-    fan = fan_levels(shown.model)
-    can_answer = shown.model.any_level_ is not None
-    asked = {ABOVE: above} if above is not None and can_answer else {}
-    questions = Questions(levels=tuple(dict.fromkeys([*scene.levels, *fan])), above=asked)
-    found = shown.predict(rows, questions)
-    fans = _bands(found, fan, slice(-1))
+    fan = fan_levels(model.model)
+    can_answer = model.model.any_level_ is not None
+    thresholds = {ABOVE: above} if above is not None and can_answer else {}
+    questions = Questions(levels=tuple(dict.fromkeys([*scene.levels, *fan])), above=thresholds)
+    predictions = model.predict(rows, questions)
+    fans = _bands(predictions, fan, slice(-1))
     return {
-        "bands": _bands(found, scene.levels, slice(-1)),
-        "here": _bands(found, scene.levels, slice(-1, None)),
+        "bands": _bands(predictions, scene.levels, slice(-1)),
+        "here": _bands(predictions, scene.levels, slice(-1, None)),
         "fan": [
             {"level": level, "lower": each["lower"], "upper": each["upper"]}
             for level, each in zip(fan, fans, strict=True)
         ],
-        "chance": float(found.above[ABOVE][-1]) if asked else None,
+        "chance": float(predictions.above[ABOVE][-1]) if thresholds else None,
     }
 
 
-def _bands(found: Predictions, levels: Sequence[float], rows: slice) -> list[dict[str, Any]]:
-    parts = {each.confidence_level: each for each in found.bands}
+def _bands(predictions: Predictions, levels: Sequence[float], rows: slice) -> list[dict[str, Any]]:
+    parts = {each.confidence_level: each for each in predictions.bands}
     return [_columns(parts[level].take(np.arange(len(parts[level]))[rows])) for level in levels]
 
 
@@ -145,8 +145,8 @@ def why(scene: Scene, row: Row) -> dict[str, Any]:
     """For each model: by how much each part of the width exceeds what it would be with one value
     replaced by the typical one, all others as they are."""
     answers = []
-    for shown in scene.models:
-        controls = [scene.control(feature.name) for feature in shown.features]
+    for model in scene.models:
+        controls = [scene.control(feature.name) for feature in model.features]
         rows = [dict(row)] + [{**row, control.name: control.typical} for control in controls]
         answers.append(
             {
@@ -161,7 +161,7 @@ def why(scene: Scene, row: Row) -> dict[str, Any]:
                         }
                         for j, control in enumerate(controls, start=1)
                     ]
-                    for columns in bands(shown, scene.levels, rows)
+                    for columns in bands(model, scene.levels, rows)
                 ]
             }
         )

@@ -94,10 +94,10 @@ def guarded_routes(service: Service, app: FastAPI) -> APIRouter:
         openapi_extra={"requestBody": request_body(scorer.features, service.limits)},
         responses=predict_answers(service.example),
     )
-    async def predict(request: Request, asked: Annotated[Asked, Query()]) -> Response:  # type: ignore[valid-type]
+    async def predict(request: Request, parameters: Annotated[Asked, Query()]) -> Response:  # type: ignore[valid-type]
         type_out = CSV if CSV in request.headers.get("accept", "") else JSON
         try:
-            questions = questions_in(asked.model_dump())  # type: ignore[attr-defined]
+            questions = questions_in(parameters.model_dump())  # type: ignore[attr-defined]
         except (ValueError, TypeError) as error:
             raise Refusal(422, str(error)) from error
         answer = await service.work(
