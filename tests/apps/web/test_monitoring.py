@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from fastapi.testclient import TestClient
 
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.service import create_app
+from clearbands.persistence.origin import Origin
 from tests.served import ROW, documented_houses, houses, linear_model, small_model
 
 
@@ -137,9 +137,7 @@ def test_the_id_that_a_request_brings_is_kept_if_it_is_one(given, is_kept, caplo
 
 
 def test_the_model_is_named_with_its_version_fingerprint_and_date():
-    origin = SimpleNamespace(
-        target="price", unit="CHF", fitted="2026-01-31T13:45:00Z", fingerprint="00ff"
-    )
+    origin = Origin(target="price", unit="CHF", fitted="2026-01-31T13:45:00Z", fingerprint="00ff")
     app = create_app(
         Changed(origin_=origin), name="houses", versions={"clearbands": "1.2"}, fingerprint="aabb"
     )
