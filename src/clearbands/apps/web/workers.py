@@ -4,9 +4,9 @@ The first process loads, forks and watches; it never answers requests itself, an
 that a fork could break. On SIGHUP it loads again and starts new processes; when these answer, the
 old ones finish what they have and leave, and no request is lost.
 
-Uvicorn's own `workers=` starts processes that share nothing. With four of them and a model of 10,000
-rows (1.2 MB), `python -m benchmarks.workers` measured 1,515 MB of memory and 21.9 s of CPU until all
-answer, and 727 MB and 8.1 s here; one process alone ends at SIGHUP there, and reads again here.
+Uvicorn's own `workers=` starts processes that share nothing. Four of them, with a model of 10,000
+rows, took 1,456 MB of memory and 22.7 s of CPU until all answered; these take 662 MB and 7.8 s
+(`python -m benchmarks.workers`). One process by itself ends at SIGHUP there, and reads again here.
 """
 
 from __future__ import annotations
