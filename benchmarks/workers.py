@@ -100,6 +100,7 @@ def _free_port() -> int:
 
 
 def main() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # else nohup would keep it from them
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--rows", type=int, default=10_000)

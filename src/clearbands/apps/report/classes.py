@@ -52,7 +52,7 @@ class SurenessBin:
     low: float
     high: float
     n: int
-    said: float  # the mean probability
+    probability: float  # the mean
     right: Cell  # how often it was the true class
 
 

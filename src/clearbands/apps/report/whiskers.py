@@ -55,7 +55,7 @@ class Tile:
     at: float
     promised: float
     chance: Range  # percent of the track
-    said: str
+    in_words: str
 
     @classmethod
     def of(cls, coverage: float, level: float, chance: Range) -> Tile:
