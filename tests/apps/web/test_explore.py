@@ -101,6 +101,21 @@ def test_the_bands_are_those_of_the_model(scene):
             np.testing.assert_allclose(inner, band["aleatoric"])
 
 
+def test_a_file_whose_dates_are_all_empty_is_scored():
+    frame = houses(60, seed=1)
+    page = create_page(make_scene({"a": small_model()}, frame, None))
+    client = TestClient(page, base_url="http://127.0.0.1:8000")
+    lines = [",".join(COLUMNS), *(f"{x},2,,,red" for x in (0.5, 1.5))]
+    answer = client.post("/score/0", content="\n".join(lines), headers={"content-type": "text/csv"})
+    assert answer.status_code == 200, answer.text
+    empty = frame[:2].select(COLUMNS).with_columns(
+        x=pl.Series([0.5, 1.5]), age=2, heated=pl.lit(None, pl.Boolean),
+        sold=pl.lit(None, frame["sold"].dtype), colour=pl.lit("red"),
+    )  # fmt: skip
+    said = pl.read_csv(answer.content)["prediction"].to_list()
+    assert said == pytest.approx(small_model().predict(empty).tolist())
+
+
 def test_the_page_says_what_more_rows_would_do():
     X, y = noisy_line(150)
     model = clearbands.fast(random_state=0).fit(X, y)

@@ -267,7 +267,7 @@ def _as_fitted(reading: Reading, fitted: Fitted, asked: Asked) -> Reading:
     reading = replace(reading, frame=in_kinds(reading.frame, fitted))
     for column in reading.frame:
         kind = kinds.get(column.name, "text")
-        if column.dtype == pl.String and kind != "text":
+        if column.dtype == pl.String and kind != "text" and column.count() > 0:
             refuse_text(column, kind)
         if column.name in kinds and column.name in reading.mended:
             _refuse_strays(column.name, kind, reading.mended[column.name].strays)
@@ -321,6 +321,10 @@ def refuse_text(column: pl.Series, kind: str) -> None:
     from clearbands.tables.kinds import KINDS
 
     there = [(row, text) for row, text in enumerate(column, 1) if text is not None]
+    if not there:
+        raise ValueError(
+            f"Column {column.name!r} must hold {KINDS[kind].in_words}, but all its cells are empty."
+        )
     row, text = next(((row, t) for row, t in there if not _can_be(t, kind)), there[0])
     raise ValueError(
         f"Column {column.name!r} must hold {KINDS[kind].in_words}, but {row_of_file(row)} holds "
