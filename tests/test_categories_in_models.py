@@ -9,12 +9,24 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 
 import clearbands
-from clearbands import ClearClassifier, ClearRegressor, PCSEnsemble, fast
+from clearbands import (
+    ClearCalibrator,
+    ClearClassifier,
+    ClearRegressor,
+    FoldedEnsemble,
+    PCSEnsemble,
+    ScaledResiduals,
+    fast,
+)
+from clearbands.models.bagging import Folds
 from clearbands.models.category_bag import CategoryBag
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.models.trees_classifier import SymmetricTreesClassifier
 from clearbands.prediction.interval_regressor import make_encoder
+from clearbands.rows.split import Rows
+from clearbands.selection.class_members import train
 from clearbands.selection.model_search import ModelSearch
+from clearbands.tables.encoder import encode_to_fit
 
 
 class Few(ModelSearch):
@@ -81,6 +93,56 @@ def test_files_clones_pickles_and_jobs_answer_alike(tmp_path):
         np.testing.assert_array_equal(other.predict_interval(X)[1], expected)
 
 
+class Keeping(ClearCalibrator):
+    """Keeps what it was fitted on."""
+
+    def fit(self, y, center, aleatoric, epistemic, **given):
+        self.y_, self.components_ = y, (center, aleatoric, epistemic)
+        return super().fit(y, center, aleatoric, epistemic, **given)
+
+
+def judged(X, y, rows=None, **parameters):
+    """The targets that calibrate, and what is said of them, by members of trees."""
+    parts = FoldedEnsemble(SymmetricTrees(n_trees=8), 3, 2), ScaledResiduals(n_folds=3, n_repeats=1)
+    model = ClearRegressor(*parts, calibrator=Keeping(), random_state=0, **parameters)
+    fitted = model.fit(X, y, **(rows or {}))
+    assert fitted.encode(X).shape[1] == 2  # towns are codes
+    return fitted.calibrator_.y_, fitted.calibrator_.components_
+
+
+@pytest.mark.parametrize("labels", [None, "sample_weight", "groups"])
+def test_the_center_of_a_row_knows_nothing_of_its_target(labels):
+    X, y = towns()
+    place, row = np.arange(len(y)) // 3, 100
+    rows = {} if labels is None else {labels: 1 + place % 3 if labels == "sample_weight" else place}
+    together = place == place[row] if labels == "groups" else np.arange(len(y)) == row
+    changed = np.where(together, y + 3.0, y)
+    now, then = (judged(X, target, rows)[1][0] for target in (y, changed))
+    assert now[row] == then[row]
+    assert not np.array_equal(now, then)
+
+
+def test_in_time_categories_are_worth_what_the_past_says():
+    X, y = towns(400)
+    changed = np.where(np.arange(400) < 300, y, 50 - y)
+    (y_now, now), (y_then, then) = (judged(X, each, split="time") for each in (y, changed))
+    same = np.flatnonzero(y_now == y_then)
+    assert len(same) > 100
+    for one, other in zip(now, then, strict=True):
+        np.testing.assert_array_equal(one[same], other[same])
+    assert not np.array_equal(now[0], then[0])
+
+
+@pytest.mark.parametrize("calibration", ["joint", "conformal"])
+def test_rows_that_are_held_out_tell_nothing_of_categories(calibration):
+    X, y = towns(400)
+    held_out, now = judged(X, y, calibration=calibration)
+    changed = np.where(np.isin(y, held_out), 50 - y, y)
+    _, then = judged(X, changed, calibration=calibration)
+    for one, other in zip(now, then, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_a_new_category_widens_and_is_unfamiliar():
     X, y = towns()
     model = quick().fit(X, y)
@@ -110,6 +172,22 @@ def test_nul_at_the_end_of_a_category_changes_nothing():
     padded = X.with_columns(pl.col("town") + "\0")
     np.testing.assert_array_equal(model.predict(padded), model.predict(X))
     np.testing.assert_array_equal(model.unfamiliar(padded), model.unfamiliar(X))
+
+
+def test_members_of_a_classifier_know_nothing_of_a_row_that_they_left_out():
+    X, y = towns(300)
+    row, high = 100, (y > np.median(y)).astype(int)
+    coded = encode_to_fit(make_encoder("auto", codes=True).fit(X), X)
+    draws = Folds.draw(300, 3, 2, np.random.RandomState(0))
+    models = {"trees": SymmetricTreesClassifier(n_trees=8, random_state=0)}
+    now, then = (
+        np.concatenate(
+            [bag.predict_logits(coded)[row] for bag in
+             train(models, Rows(coded, label), 2, draws, 2, n_jobs=1).bags]
+        )
+        for label in (high, np.where(np.arange(300) == row, 1 - high, high))
+    )  # fmt: skip
+    np.testing.assert_array_equal((now == then).all(axis=1), draws.unseen[:, row])
 
 
 def test_classes(tmp_path):
