@@ -205,7 +205,7 @@ def test_unknown_categories_make_intervals_wide_enough(calibration):
 def test_what_a_category_is_worth_counts_rows_as_weights_say():
     X, texts = np.array([[1.0, 5.0], [0.0, 5.0]]), np.array([["a"], ["b"]])
 
-    def forget(rows, texts, column):
+    def forget(rows, texts, columns):
         return np.column_stack([np.zeros(len(rows)), rows[:, 1]])
 
     found = forgetting(lambda rows: 3 * rows[:, 0], forget, X, texts, None)
@@ -214,6 +214,23 @@ def test_what_a_category_is_worth_counts_rows_as_weights_say():
     np.testing.assert_allclose(found, [few * 3 / np.sqrt(2)])
     weighted = forgetting(lambda rows: 3 * rows[:, 0], forget, X, texts, np.array([3.0, 1.0]))
     np.testing.assert_allclose(weighted, [few * 3 * np.sqrt(3 / 4)])
+
+
+@pytest.mark.parametrize("n_columns", [5, 200])
+def test_of_many_columns_those_that_move_nothing_are_looked_at_together(n_columns):
+    X = np.random.RandomState(0).randn(30, n_columns)
+    texts = np.array([["a"] * n_columns, ["b"] * n_columns] * 15, object)
+    slopes, calls = np.zeros(n_columns), []
+    slopes[3] = 2.0
+
+    def forget(rows, texts, columns):
+        calls.append(columns)
+        return np.where(np.isin(np.arange(n_columns), columns), 0.0, rows)
+
+    found = forgetting(lambda rows: rows @ slopes, forget, X, texts, None)
+    expected = _of_few(2) * np.abs(slopes) * np.sqrt(np.mean(X**2, axis=0))
+    np.testing.assert_allclose(found, expected)
+    assert len(calls) < 25
 
 
 def test_ranges_larger_than_any_number():

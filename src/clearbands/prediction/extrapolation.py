@@ -16,9 +16,11 @@ from clearbands.rows.levels import normal_distances
 from clearbands.uncertainty.bands import Components
 
 END = 1 / 8  # of the rows are at an end of a column
-MOST_ROWS = 1_000  # that tell what a category is worth; of all numbers twice as many do
+MOST_ROWS = 2_000  # that tell what all categories or numbers are worth, each some of them
+FEW_COLUMNS = 32  # of text: more are looked at several at a time
+AT_ONCE = 64
 FEWEST_CATEGORIES = 3  # so many are taken for having told, at least
-FEWEST_ROWS = 100  # that tell what a number is worth
+FEWEST_ROWS = 100  # that tell what a category or a number is worth
 MOST_NUMBERS = 4_000_000  # that are predicted at once
 FARTHEST = 1e9  # ranges: so far out, one place is like another
 
@@ -137,19 +139,35 @@ class Extrapolation:
 
 def forgetting(
     predict: Callable[[np.ndarray], np.ndarray],
-    forget: Callable[[np.ndarray, np.ndarray, int], np.ndarray],
+    forget: Callable[[np.ndarray, np.ndarray, Sequence[int]], np.ndarray],
     X: np.ndarray,
     texts: np.ndarray,
     weight: np.ndarray | None,
 ) -> np.ndarray:
     """(text columns,): by how much the center of rows moves without their category, as a root mean
-    square, and more where few categories tell. Of many rows some do."""
-    factors = np.array([_of_few(len(set(column.tolist()))) for column in texts.T])
-    some = np.arange(0, len(X), max(1, len(X) // MOST_ROWS))
+    square, and more where few categories tell. Of many rows some do, and of many columns fewer.
+
+    Columns that move nothing together move nothing alone: of very many, few are looked at alone.
+    """
+    n_columns = texts.shape[1]
+    deviations = np.array([_of_few(len(set(column.tolist()))) for column in texts.T])
+    some = rows_that_tell(len(X), n_columns)
     X, texts = X[some], texts[some]
     own, center = None if weight is None else weight[some], predict(X)
-    moves = [center - predict(forget(X, texts, j)) for j in range(texts.shape[1])]
-    return factors * np.sqrt([np.average(move**2, weights=own) for move in moves])
+
+    def measure(columns: range) -> None:
+        move = center - predict(forget(X, texts, columns))
+        if len(columns) > 1 and move.any():
+            middle = len(columns) // 2
+            measure(columns[:middle])
+            measure(columns[middle:])
+        else:
+            deviations[columns] *= np.sqrt(np.average(move**2, weights=own))
+
+    at_once = AT_ONCE if n_columns > FEW_COLUMNS else 1
+    for first in range(0, n_columns, at_once):
+        measure(range(n_columns)[first : first + at_once])
+    return deviations
 
 
 def _of_few(n_categories: int) -> float:
@@ -183,7 +201,7 @@ def moves_without_numbers(
 
 def rows_that_tell(n: int, n_columns: int) -> np.ndarray:
     """The numbers of rows, of n, that tell what so many columns are worth: fewer of many."""
-    return np.linspace(0, n - 1, min(n, max(FEWEST_ROWS, 2 * MOST_ROWS // n_columns))).astype(int)
+    return np.linspace(0, n - 1, min(n, max(FEWEST_ROWS, MOST_ROWS // n_columns))).astype(int)
 
 
 def gap_deviations(

@@ -170,16 +170,16 @@ give it the type it had in fit.
         _, categorical = self._blocks(check_table(self, X, reset=False))
         return np.where(categorical == None, "", categorical)  # noqa: E711
 
-    def forget(self, encoded: np.ndarray, texts: np.ndarray, column: int) -> np.ndarray:
-        """Encoded rows as they would be if one of their text columns held what nobody has seen.
+    def forget(self, encoded: np.ndarray, texts: np.ndarray, columns: Sequence[int]) -> np.ndarray:
+        """Encoded rows as they would be if some of their text columns held what nobody has seen.
 
-        `texts` (n, text columns) are those of `text_block`, `column` is a number among them.
+        `texts` (n, text columns) are those of `text_block`, `columns` are numbers among them.
         """
         check_is_fitted(self)
         assert self.categorical_ is not None
         categorical = texts.copy()
         categorical[texts == ""] = None
-        categorical[:, column] = NEVER_SEEN
+        categorical[:, list(columns)] = NEVER_SEEN
         with warnings.catch_warnings(), config_context(transform_output="default"):
             warnings.simplefilter("ignore")  # of unknown categories: that is the point
             block = self.categorical_.transform(categorical)
