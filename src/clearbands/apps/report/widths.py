@@ -60,7 +60,7 @@ def panels(facts: Facts) -> list[Panel]:
     widths = facts.widths
     n_bins = int(np.clip(len(widths) // ROWS_PER_BIN, 1, MOST_BINS))
     important = facts.important_columns(MOST_PANELS)
-    divided = [(column.name, _divide(column, n_bins)) for column in important]
+    divided = [(column.name, _divide(column, n_bins, widths[:, 1])) for column in important]
     means = [
         [(label, int(rows.sum()), widths[rows].mean(axis=0)) for label, rows in bins]
         for _, bins in divided
@@ -80,10 +80,13 @@ def layers_of(label: str, n: int, mean: np.ndarray, longest: float) -> Layers:
     return Layers(label, n, number(total), share, *lengths)
 
 
-def _divide(column: Column, n_bins: int) -> list[tuple[str, np.ndarray]]:
+def _divide(column: Column, n_bins: int, ignorance: np.ndarray) -> list[tuple[str, np.ndarray]]:
     """The rows (booleans) by ranges of numbers or by category, missing ones last."""
     missing = column.is_missing
-    bins = _categories(column, missing) if column.is_text else _ranges(column, missing, n_bins)
+    if column.is_text:
+        bins = _categories(column, missing, ignorance)
+    else:
+        bins = _ranges(column, missing, n_bins)
     return [*bins, ("missing", missing)] if missing.any() else bins
 
 
@@ -101,10 +104,17 @@ def _ranges(column: Column, missing: np.ndarray, n_bins: int) -> list[tuple[str,
     return ranges
 
 
-def _categories(column: Column, missing: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """The most frequent by name, the others together."""
-    labels, counts = np.unique(column.values[~missing].astype(str), return_counts=True)
-    named = labels[np.argsort(-counts, kind="stable")[:MOST_NAMED]]
+def _categories(
+    column: Column, missing: np.ndarray, ignorance: np.ndarray
+) -> list[tuple[str, np.ndarray]]:
+    """The most frequent by name; of many, those with the most ignorance. The others together."""
+    labels, place, counts = np.unique(
+        column.values[~missing].astype(str), return_inverse=True, return_counts=True
+    )
+    rank = counts.astype(float)
+    if len(labels) > MOST_NAMED:
+        rank = np.bincount(place, ignorance[~missing], len(labels)) / counts
+    named = labels[np.argsort(-rank, kind="stable")[:MOST_NAMED]]
     categories = [(str(label), column.values == label) for label in named]
     others = ~missing & ~np.isin(column.values.astype(str), named)
     if others.any():

@@ -159,7 +159,8 @@ def _control(feature: Feature, frame: pl.DataFrame) -> Control:
         frequent = [value for value, _ in Counter(column.to_list()).most_common()]
         known = [False, True] if feature.kind == "boolean" else list(feature.categories)
         there = [value for value in frequent if value is not None]
-        choices = tuple(dict.fromkeys([*known, *there]))[:MAX_CHOICES]
+        listed = [*known, *there] if len(known) <= MAX_CHOICES else [*there, *known]
+        choices = tuple(dict.fromkeys(listed))[:MAX_CHOICES]
         return Control(feature.name, feature.kind, frequent[0], has_gaps, choices)
     numbers = numbers_of(nw.from_native(present, series_only=True), feature.name)
     if len(numbers) == 0:
