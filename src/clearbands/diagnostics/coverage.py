@@ -229,7 +229,7 @@ def coverage_gap(cells: Sequence[Cell], confidence_level: float) -> float:
 
 
 def binomial_interval(n_covered: int, n: int, confidence: float = 0.95) -> Range:
-    """Clopper and Pearson's interval: it holds the truth in at least the share `confidence`.
+    """Clopper and Pearson's interval: it contains the true share in at least `confidence` of cases.
 
     Examples
     --------

@@ -188,7 +188,7 @@ PLAIN = Targets()
 
 
 class TargetWarning(UserWarning):
-    """Bounds leave the range that all targets keep to, which the model could be told of."""
+    """Bounds leave the range that all targets keep to; a `support` would tell the model."""
 
 
 def check_whole(y: np.ndarray) -> None:

@@ -22,7 +22,7 @@ FIRST_SHARE = 0.25
 N_BLOCKS = 5
 """In which the others are judged, each by what was fitted before it."""
 
-LONG_STEP = 5  # times the usual one: a weekend and two holidays are not told of
+LONG_STEP = 5  # times the usual one: a weekend and two holidays give no warning
 
 
 class TimeOrderWarning(UserWarning):

@@ -1,4 +1,4 @@
-"""Files as people have them: read as they were meant, mended and told where they must be."""
+"""Files as people write them are read as they were meant, and what was changed is reported."""
 
 from __future__ import annotations
 

@@ -21,11 +21,13 @@ def explore(
     data: Data,
     text: TextFile,
     model2: Annotated[
-        Path | None, typer.Argument(metavar="MODEL2", help="A second model, to compare.")
+        Path | None, typer.Argument(metavar="MODEL2", help="A second model to compare with.")
     ] = None,
     target: KnownTarget = None,
     port: Port = 0,
-    no_browser: Annotated[bool, option("--no-browser", "Only say where the page is.")] = False,
+    no_browser: Annotated[
+        bool, option("--no-browser", "Print the address of the page, and open no browser.")
+    ] = False,
 ) -> None:
     """Open a page on this machine: move features and watch the band, see why rows are uncertain.
 

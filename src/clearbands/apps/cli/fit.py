@@ -17,7 +17,7 @@ from clearbands.apps.reading.reading import read_table
 def fit(
     ctx: typer.Context,
     data: Data,
-    out: Annotated[Path, option("--out", "File for the model.", "MODEL")],
+    out: Annotated[Path, option("--out", "The file to write the model to.", "MODEL")],
     names: Names,
     settings: Settings,
     choice: Choice,
@@ -34,8 +34,8 @@ def fit(
 ) -> None:
     """Learn intervals, or classes, for one column of a table from all the others.
 
-    What the target holds is found and said: text, yes and no, or two numbers alone are classes;
-    text that looks like numbers is refused unless --task or --columns-as says what it is.
+    Text, yes and no, and columns of only two numbers are taken for classes, and a line says so.
+    Text that looks like numbers is refused unless --task or --columns-as says what it is.
 
     A folder of parquet files, a parquet file of more than a million rows, or one with --engine or
     --work, is not read into memory: it may be larger than that. Its target must be a number.

@@ -32,24 +32,47 @@ class Names:
         str,
         column(
             "--groups",
-            "Rows that belong together, such as visits of one patient. Not learned from.",
+            (
+                "The column that says which rows belong together, such as a patient. "
+                "The model does not learn from it."
+            ),
         ),
     ] = ""
     calibration_groups: Annotated[
-        str, column("--calibration-groups", "Let the level hold within each group it names.")
+        str,
+        column(
+            "--calibration-groups", ("Let the level hold in each group that this column names.")
+        ),
     ] = ""
     weight: Annotated[
-        str, column("--weight", "How many rows each counts as; not learned from.")
+        str,
+        column(
+            "--weight",
+            (
+                "The column that says how many rows each row counts as. The model does "
+                "not learn from it."
+            ),
+        ),
     ] = ""
     time: Annotated[
         str,
         column(
             "--time",
-            "When rows were: no later row trains or calibrates an earlier one. Not learned from.",
+            (
+                "The column that says when each row was. No later row trains or "
+                "calibrates an earlier one, and the model does not learn from it."
+            ),
         ),
     ] = ""
     id: Annotated[
-        str, column("--id", "What names the rows: not learned from, kept by predict.")
+        str,
+        column(
+            "--id",
+            (
+                "The column that names the rows. The model does not learn from it, and "
+                "predict keeps it."
+            ),
+        ),
     ] = ""
 
     def __post_init__(self) -> None:
@@ -67,17 +90,17 @@ class Choice:
     """Which columns and rows are learned from, and how they are read."""
 
     features: Annotated[
-        list[str], column("--features", "Learn from these alone; repeat for several.")
+        list[str], column("--features", "Learn from this column alone; repeat it for several.")
     ] = field(default_factory=list)
-    drop: Annotated[list[str], column("--drop", "Do not learn from it; repeat for several.")] = (
-        field(default_factory=list)
-    )
+    drop: Annotated[
+        list[str], column("--drop", "Do not learn from this column; repeat it for several.")
+    ] = field(default_factory=list)
     drop_missing_target: DropMissingTarget = False
     task: Annotated[
         Task | None,
         option(
             "--task",
-            "Whether to predict numbers or classes; found if not given, and then said.",
+            "Whether to predict numbers or classes; by default the values of the target decide.",
         ),
     ] = None
     columns_as: ColumnsAs = field(default_factory=list)
@@ -88,30 +111,32 @@ class Settings:
     """Of the model; checked when they are made, which is before the data are read."""
 
     level: Annotated[
-        list[float], option("--level", "Confidence level; repeat for several.", "LEVEL")
+        list[float], option("--level", "The confidence level; repeat it for several.", "LEVEL")
     ] = field(default_factory=lambda: [0.9])
     preset: Annotated[
         PresetName,
-        option("--preset", "fast or thorough, or a variant of the paper."),
+        option("--preset", "How the model is set up: fast, thorough, or a variant of the paper."),
     ] = "default"
     time_budget: Annotated[
         float | None,
         option(
-            "--time-budget", "Take the best search that is expected to be done by then.", "SECONDS"
+            "--time-budget",
+            "Choose the best search that is expected to end within so many seconds.",
+            "SECONDS",
         ),
     ] = None
     calibration: Annotated[
         Calibration | None,
         option(
             "--calibration",
-            "cross lets all rows train; conformal holds out more and guarantees the coverage.",
+            "With cross all rows train; conformal holds rows out and guarantees the coverage.",
         ),
     ] = None
     unknown_groups: Annotated[
         UnknownGroups,
         option(
             "--unknown-groups",
-            "With --calibration-groups: whether groups that were not there are refused, or "
+            "With --calibration-groups: refuse groups that fit has not seen, or let them be "
             "calibrated like all rows.",
         ),
     ] = "refuse"
@@ -127,31 +152,36 @@ class Settings:
         ScaleName | None,
         option(
             "--target-transform",
-            "The scale to learn the target on; answers are on its own.",
+            "Learn the target on this scale; answers are on the scale of the target.",
         ),
     ] = None
     whole_numbers: Annotated[
         bool,
-        option("--whole-numbers", "The target counts something, and so do all answers."),
+        option("--whole-numbers", "The target is a count, so give whole numbers as answers."),
     ] = False
     rises: Annotated[
         list[str],
         column(
-            "--rises", "The target rises with it, other things being equal; repeat for several."
+            "--rises",
+            (
+                "The target rises with this column if all others stay the same; repeat "
+                "it for several."
+            ),
         ),
     ] = field(default_factory=list)
-    falls: Annotated[list[str], column("--falls", "The target falls with it; likewise.")] = field(
-        default_factory=list
-    )
+    falls: Annotated[
+        list[str],
+        column("--falls", "The target falls when this column rises; repeat it for several."),
+    ] = field(default_factory=list)
     gap: Annotated[
         int,
         option(
-            "--gap", "With --time: how many moments before a row are not known yet.", "N", min=0
+            "--gap", "With --time, how many moments before a row are not known yet.", "N", min=0
         ),
     ] = 0
     seed: Annotated[int, option("--seed", "The same seed gives the same model.", "N", min=0)] = 0
     jobs: Jobs = None
-    verbose: Annotated[bool, option("--verbose", "Also show lambda and gamma at every level.")] = (
+    verbose: Annotated[bool, option("--verbose", "Also print lambda and gamma at every level.")] = (
         False
     )
 

@@ -16,7 +16,8 @@ TIMES = [2.0, 4.0, 10.0]
 def forecast(
     model: Model,
     more: Annotated[
-        list[float] | None, option("--more", "So many times the rows; repeatable.", "TIMES")
+        list[float] | None,
+        option("--more", "How many times the rows of the fit; repeat it for several.", "TIMES"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

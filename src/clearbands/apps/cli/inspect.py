@@ -19,10 +19,12 @@ from clearbands.apps.reading.reading import read_table
 def inspect(
     data: Data,
     text: TextFile,
-    target: Annotated[str | None, column("--target", "What is to be predicted, if known.")] = None,
+    target: Annotated[
+        str | None, column("--target", "The column to predict, if you know it.")
+    ] = None,
     columns_as: ColumnsAs = [],  # noqa: B006
 ) -> None:
-    """Show how fit would read a table: kinds of columns, gaps, what was mended or looks wrong."""
+    """Show how fit would read a table: its columns and gaps, changed cells, what looks wrong."""
     reading = read_table(data, asked=text.asked, columns_as=kinds_asked(columns_as))
 
     from clearbands.apps.reading.inspection import inspect_table, warnings_about_target

@@ -33,7 +33,7 @@ def monitor(
         int | None,
         option(
             "--stretch",
-            "Rows that each point looks back over; by default a twentieth of them.",
+            "How many rows each point of a curve looks back over; by default a twentieth of all.",
             "N",
             min=10,
         ),

@@ -36,22 +36,26 @@ Data = Annotated[
     ),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file written by fit.")]
-Port = Annotated[int, option("--port", "0 takes a free one.", "N", min=0, max=65535)]
+Port = Annotated[
+    int, option("--port", "The port to listen on; 0 takes a free one.", "N", min=0, max=65535)
+]
 Target = Annotated[str, column("--target", "What to predict.")]
 KnownTarget = Annotated[
-    str | None, column("--target", "The true values; the model knows their name.")
+    str | None,
+    column("--target", "The column with the true values; by default the target of the fit."),
 ]
 KnownTime = Annotated[
-    str | None, column("--time", "When rows were; a model fitted with --time knows it.")
+    str | None, column("--time", "The column that says when each row was; by default that of fit.")
 ]
-Unit = Annotated[str, option("--unit", "Of the target, to be shown.", "TEXT")]
+Unit = Annotated[str, option("--unit", "The unit of the target, for pages and tables.", "TEXT")]
 DropMissingTarget = Annotated[
     bool, option("--drop-missing-target", "Leave out rows whose target is missing.")
 ]
 PageOut = Annotated[Path, option("--out", "The page, a .html file.", "FILE")]
-AsJson = Annotated[bool, option("--json", "JSON for machines; infinite values are null.")]
+AsJson = Annotated[bool, option("--json", "Print JSON; infinite values are null.")]
 Jobs = Annotated[
-    int | None, option("--jobs", "Cores to use, all by default; changes no result.", "N", min=1)
+    int | None,
+    option("--jobs", "How many cores to use, by default all; it changes no result.", "N", min=1),
 ]
 
 
@@ -61,13 +65,18 @@ class TextFile:
 
     separator: Annotated[
         str | None,
-        option("--separator", "Between columns, such as ; or tab; found if not given.", "CHAR"),
+        option("--separator", "The separator, such as ; or tab; by default it is found.", "CHAR"),
     ] = None
     decimal: Annotated[
-        str | None, option("--decimal", "Before decimals, . or ,; found if not given.", "CHAR")
+        str | None, option("--decimal", "The decimal sign, . or ,; by default it is found.", "CHAR")
     ] = None
     encoding: Annotated[
-        str | None, option("--encoding", "Such as latin-1 or utf-16; found if not given.", "NAME")
+        str | None,
+        option(
+            "--encoding",
+            "The encoding, such as latin-1 or utf-16; by default it is found.",
+            "NAME",
+        ),
     ] = None
 
     def __post_init__(self) -> None:
@@ -99,17 +108,24 @@ class TableOut:
         Path, option("--out", "A .csv, .parquet or .feather file; - for standard output.", "FILE")
     ]
     keep: Annotated[
-        list[str], column("--keep", "Carry a column into the output; repeat for several.")
+        list[str], column("--keep", "Copy this column to the output; repeat it for several.")
     ] = field(default_factory=list)
     no_formulas: Annotated[
         bool,
         option(
             "--no-formulas",
-            "Write a ' before text that a spreadsheet would run, such as =HYPERLINK(...).",
+            (
+                "Write a ' before text that a spreadsheet would run as a formula, such "
+                "as =HYPERLINK(...)."
+            ),
         ),
     ] = False
     row_id: Annotated[
-        str | None, column("--id", "What names the rows, carried along; as in fit.")
+        str | None,
+        column(
+            "--id",
+            "The column that names the rows, which the output keeps; by default that of fit.",
+        ),
     ] = None
 
 
@@ -119,15 +135,23 @@ class Workers:
 
     engine: Annotated[
         EngineName | None,
-        option("--engine", "Who works on a table in parquet files; changes no result."),
+        option("--engine", "What works on a table in parquet files; it changes no result."),
     ] = None
     scheduler: Annotated[
         str | None,
-        option("--scheduler", "Of the Dask cluster, such as tcp://10.0.0.5:8786.", "ADDRESS"),
+        option(
+            "--scheduler",
+            "The address of the Dask cluster, such as tcp://10.0.0.5:8786.",
+            "ADDRESS",
+        ),
     ] = None
     work: Annotated[
         Path | None,
-        option("--work", "Keep what is finished there; the same command goes on from it.", "DIR"),
+        option(
+            "--work",
+            "Keep finished work in this folder; the same command then goes on from it.",
+            "DIR",
+        ),
     ] = None
 
     @property

@@ -40,7 +40,7 @@ def report(
     target: KnownTarget = None,
     unit: Unit = "",
     by: Annotated[
-        str | None, column("--by", "Compare coverage between the groups it names.")
+        str | None, column("--by", "Compare the coverage of the groups that this column names.")
     ] = None,
     drop_missing_target: DropMissingTarget = False,
 ) -> None:

@@ -14,28 +14,47 @@ from clearbands.apps.web.limits import Limits
 def serve(
     model: Model,
     port: Port = 8000,
-    host: Annotated[str, option("--host", "0.0.0.0 for all networks.", "ADDRESS")] = "127.0.0.1",
+    host: Annotated[
+        str,
+        option(
+            "--host",
+            "The address to listen on; 0.0.0.0 opens the service to all networks.",
+            "ADDRESS",
+        ),
+    ] = "127.0.0.1",
     token_env: Annotated[
-        str | None, option("--token-env", "Environment variable with the token.", "NAME")
+        str | None, option("--token-env", "The environment variable that holds the token.", "NAME")
     ] = None,
     token_file: Annotated[
-        Path | None, option("--token-file", "File with the token.", "FILE")
+        Path | None, option("--token-file", "The file that holds the token.", "FILE")
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        option("--allow-host", "Without a token: a name it is asked for under.", "NAME"),
+        option(
+            "--allow-host",
+            "Without a token, also answer under this name; repeat it for several.",
+            "NAME",
+        ),
     ] = None,
     allow_update: Annotated[
         bool,
         option(
             "--allow-update",
-            "Take rows with their true values at /update, and write the model with them.",
+            "Accept rows with their true values at /update, and write them into the model.",
         ),
     ] = False,
-    workers: Annotated[int, option("--workers", "Processes that share the model.", "N", min=1)] = 1,
-    max_rows: Annotated[int, option("--max-rows", "Of one request.", "N", min=1)] = Limits.rows,
-    max_bytes: Annotated[int, option("--max-bytes", "Of one request.", "N", min=1)] = Limits.bytes,
-    timeout: Annotated[float, option("--timeout", "For one request.", "SECONDS")] = Limits.seconds,
+    workers: Annotated[
+        int, option("--workers", "How many processes share the model.", "N", min=1)
+    ] = 1,
+    max_rows: Annotated[
+        int, option("--max-rows", "The most rows of one request.", "N", min=1)
+    ] = Limits.rows,
+    max_bytes: Annotated[
+        int, option("--max-bytes", "The most bytes of one request.", "N", min=1)
+    ] = Limits.bytes,
+    timeout: Annotated[
+        float, option("--timeout", "How long one request may take.", "SECONDS")
+    ] = Limits.seconds,
 ) -> None:
     """Answer requests over HTTP: /predict, /model, /metrics, /health, /ready, /docs for people.
 

@@ -19,13 +19,13 @@ def update(
     time: KnownTime = None,
     window: Annotated[
         int | None,
-        option("--window", "How many of the last rows count; at first 1000.", "N", min=1),
+        option("--window", "How many of the last rows calibrate; by default 1000.", "N", min=1),
     ] = None,
     rate: Annotated[
         float | None,
         option(
             "--rate",
-            "How much one row moves the share of its side; by default a twentieth of it.",
+            "How far one row moves the share of its side; by default a twentieth of that share.",
             "NUMBER",
         ),
     ] = None,
@@ -33,7 +33,7 @@ def update(
         int | None,
         option(
             "--lead",
-            "How many rows pass until a true value is known; at first the gap and 1.",
+            "How many rows pass until a true value is known; by default the gap plus 1.",
             "N",
             min=1,
         ),
