@@ -102,17 +102,17 @@ def _widened(bounds: np.ndarray, scores: np.ndarray) -> np.ndarray:
 
 def native(tables: list[pl.DataFrame]) -> list[pd.DataFrame]:
     """As pandas has them: text as categories that are the same in all, dates as seconds."""
-    made = [table.to_pandas() for table in tables]
+    frames = [table.to_pandas() for table in tables]
     for column, kind in tables[0].schema.items():
         if kind == pl.String:
-            values = pd.concat([table[column] for table in made]).fillna("missing").astype(str)
+            values = pd.concat([table[column] for table in frames]).fillna("missing").astype(str)
             known = pd.CategoricalDtype(sorted(values.unique()))
-            for table in made:
+            for table in frames:
                 table[column] = table[column].fillna("missing").astype(str).astype(known)
         elif kind.is_temporal():
-            for table in made:
+            for table in frames:
                 table[column] = pd.to_datetime(table[column]).astype("int64") / 1e9
-    return made
+    return frames
 
 
 def _text(X: pd.DataFrame) -> list[str]:

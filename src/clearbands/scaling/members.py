@@ -181,8 +181,8 @@ class GrowMembers(Stage):
             tables = zip(self.sums.bins(member), self.sums.worths(member), strict=True)
             worths = [bins.columns(of).T[None] for bins, of in tables]
             worth_to_member = look_up(worths, codes[:, rows], np.zeros(len(rows), int))
-            seen = np.concatenate([np.take(fine, rows, axis=1), worth_to_member])
-            alone = bag.parts[member].predict_left_out(seen, np.ones((1, len(rows)), bool))
+            view = np.concatenate([np.take(fine, rows, axis=1), worth_to_member])
+            alone = bag.parts[member].predict_left_out(view, np.ones((1, len(rows)), bool))
             members[rows, place[member, rows]] = alone[:, 0] if len(rows) else 0.0
         return members
 

@@ -118,10 +118,10 @@ def find_separator(lines: list[str]) -> str:
     >>> find_separator(["size;price", "1,5;2", "2,5;3"])
     ';'
     """
-    found = max(SEPARATORS, key=lambda separator: _regularity(lines, separator))
-    return (
-        " " if _regularity(lines, found)[1] == 0 and _are_numbers_between_blanks(lines) else found
-    )
+    likeliest = max(SEPARATORS, key=lambda separator: _regularity(lines, separator))
+    if _regularity(lines, likeliest)[1] == 0 and _are_numbers_between_blanks(lines):
+        return " "
+    return likeliest
 
 
 def _are_numbers_between_blanks(lines: list[str]) -> bool:
