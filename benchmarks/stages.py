@@ -66,6 +66,17 @@ def by_stage(rules: dict[str, Any], sizes: list[tuple[int, int]]) -> None:
         for stage, seconds in sorted(times.seconds.items(), key=lambda item: -item[1]):
             print(f"  {stage:<24}{seconds:8.2f}")
         print(f"  {'the rest':<24}{cost.cpu_seconds - sum(times.seconds.values()):8.2f}")
+        for n_rows, repeats in ((1, 100), (100_000, 2)):
+            rows = np.resize(X, (n_rows, size[1]))
+            seconds = predict_seconds(model, rows, repeats)
+            print(f"  predict_interval of {n_rows:,} rows: {1e3 * seconds:.2f} CPU ms", flush=True)
+
+
+def predict_seconds(model: ClearRegressor, rows: np.ndarray, repeats: int) -> float:
+    """CPU seconds of `predict_interval`, the mean over repeats after a first call."""
+    model.predict_interval(rows)
+    _, cost = measure(lambda: [model.predict_interval(rows) for _ in range(repeats)])
+    return cost.cpu_seconds / repeats
 
 
 def on_set(name: str, seed: int, rules: dict[str, Any]) -> dict[str, Any]:
