@@ -146,10 +146,15 @@ def fixed_ratios(rows: pd.DataFrame) -> str:
 
 
 def _against_published(own: pd.Series) -> pd.Series:
-    """By set: against the published variant, (a) to deep, whose mean loss is the smallest there."""
+    """By set: against the published variant, (a) to deep, whose mean loss is the smallest there.
+
+    Means are over the seeds of `own`.
+    """
     printed = pd.read_parquet(published.PER_SEED).query(
         "method == 'CLEAR' and metric == 'quantileloss'"
     )
+    seed = printed["seed_index"] + protocol.FIRST_SEED
+    printed = printed[pd.MultiIndex.from_arrays([printed["dataset"], seed]).isin(own.index)]
     best = printed.groupby(["dataset", "variant"])["value"].mean().groupby("dataset").min()
     return _change(own.groupby("dataset").mean(), best)
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from experiments import outside, published, results, standing
+from experiments.protocol import FIRST_SEED
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -19,7 +20,7 @@ def rows_of(losses):
     lines = [
         ("airfoil", variant, "standard", seed, method, 0.95, 2 * loss, loss**2, loss, 0, 1, 1, 1)
         for (variant, method), values in losses.items()
-        for seed, loss in enumerate(values)
+        for seed, loss in enumerate(values, start=FIRST_SEED)
     ]
     return pd.DataFrame(lines, columns=results.COLUMNS[:-1]).assign(error="")
 
@@ -41,8 +42,8 @@ def test_the_best_peer_is_chosen_anew_on_every_split_that_all_have():
     assert (found["seeds"], found["with peers"], found["chosen on it"]) == (3, 2, "yes")
 
 
-def test_the_best_published_variant_is_that_of_the_smallest_mean_loss():
-    printed = pd.read_parquet(published.PER_SEED).query("dataset == 'airfoil'")
+def test_the_best_published_variant_is_that_of_the_smallest_mean_loss_on_the_same_seeds():
+    printed = pd.read_parquet(published.PER_SEED).query("dataset == 'airfoil' and seed_index < 3")
     losses = {
         variant: printed.query(
             "variant == @variant and method == 'CLEAR' and metric == 'quantileloss'"
