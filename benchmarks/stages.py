@@ -124,7 +124,8 @@ def compare(path: Path, before: str) -> str:
     """Loss (%), coverage and CPU of each label against `before`, on the same splits."""
     rows = pd.read_csv(path)
     first = rows[rows["label"] == before].set_index(["dataset", "seed"])
-    paired = rows.join(first, on=["dataset", "seed"], rsuffix="_before").dropna(subset="loss_before")
+    both = rows.join(first, on=["dataset", "seed"], rsuffix="_before")
+    paired = both.dropna(subset="loss_before")
     paired["loss %"] = 100 * (paired["loss"] / paired["loss_before"] - 1)
     paired["cpu share"] = paired["cpu_seconds"] / paired["cpu_seconds_before"]
     columns = ["loss %", "coverage", "cpu_seconds", "cpu share"]
