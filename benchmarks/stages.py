@@ -123,6 +123,8 @@ def over_sets(path: Path, label: str, rules: dict[str, Any], sets: list[str], se
 def compare(path: Path, before: str) -> str:
     """Loss (%), coverage and CPU of each label against `before`, on the same splits."""
     rows = pd.read_csv(path)
+    is_whole = rows["label"].str.endswith("whole sets")  # other rows of the same sets and seeds
+    rows = rows[is_whole == before.endswith("whole sets")]
     first = rows[rows["label"] == before].set_index(["dataset", "seed"])
     both = rows.join(first, on=["dataset", "seed"], rsuffix="_before")
     paired = both.dropna(subset="loss_before")
