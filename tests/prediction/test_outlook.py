@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clearbands import fast
+from clearbands import Forecast, fast
 from clearbands.prediction.curve_posterior import CurvePosterior
 from clearbands.prediction.outlook import Outlook, Split
 from clearbands.uncertainty.bands import Components
@@ -75,3 +75,9 @@ def test_a_row_that_stands_twice_is_no_new_row():
     assert twice.posterior.rows == 120
     assert twice.sizes == pytest.approx(2 * once.sizes)  # training rows, each of them twice
     assert twice.shares.low < 0.3
+
+
+def test_a_sentence_has_no_negative_shares():
+    factors = np.array([[1, 1, 1], [0.99, 0.9, 1.02], [0.9, 0.8, 1]])
+    sentence = Forecast(np.array([100, 1000, np.inf]), factors, 20.0, 6.0, 0.8, 0.9).sentence()
+    assert sentence.endswith("1 % narrower (0 to 10 %).")

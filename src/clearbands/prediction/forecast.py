@@ -64,7 +64,7 @@ class Forecast:
         if self.reason:
             return self.reason
         times = number(self.rows[-2] / self.rows[0])
-        middle, low, high = (1 - each for each in self.factors[-2])
+        middle, low, high = (max(1 - each, 0.0) for each in self.factors[-2])
         narrower = f"{percent(middle)} narrower ({_bare(high)} to {percent(low)})"
         return f"{times} times the rows would make these intervals {narrower}.".replace(GAP, " ")
 
