@@ -473,6 +473,12 @@ def test_help_loads_nothing_slow():
     assert done.stderr.strip() == ""
 
 
+def test_the_module_is_the_command():
+    command = [sys.executable, "-m", "clearbands", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"clearbands {clearbands.__version__}\n")
+
+
 def test_the_installed_script_tells_its_version_and_commands():
     version = subprocess.run([SCRIPT, "--version"], capture_output=True, text=True)
     assert (version.returncode, version.stdout) == (0, f"clearbands {clearbands.__version__}\n")
