@@ -16,6 +16,7 @@ CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 START, END = "<!-- drawn by `python -m tests.imports` -->\n", "<!-- end of the drawing -->\n"
 
 LAYERS = (
+    ("__main__",),  # the command
     ("apps",),
     ("presets", "plots", "scorers"),
     ("regressor", "classifier", "baselines"),
@@ -33,7 +34,7 @@ LAYERS = (
 """The rooms of the library, from top to bottom. A room imports from layers below its own alone."""
 
 BOXES = {
-    "apps/": ("apps",),
+    "apps/": ("__main__", "apps"),
     "presets.py, regressor.py, classifier.py, baselines/": (
         "presets",
         "regressor",
