@@ -131,6 +131,32 @@ def test_rows_of_a_group_that_all_count_alike_are_as_many_as_without_weights():
         np.testing.assert_array_equal(first.gamma1, second.gamma1)
 
 
+def test_weights_that_differ_in_a_group_promise_nothing_to_rows_that_count_alike():
+    """Quiet rows that weigh more make intervals short, which cover too few of the loud ones."""
+    rng, ones = np.random.default_rng(0), np.ones((2000, 2))
+    groups, is_loud = np.repeat(["a", "b"], 1000), np.tile([True, False], 1000)
+    y = np.where(is_loud, 10.0, 1.0) * rng.normal(size=2000)
+    data = (y, np.zeros(2000), ones, ones)
+    fitted = GroupCalibrator(confidence_level=0.9).fit(
+        *data,
+        calibration_groups=groups,
+        validation=tuple(array[::2] for array in data),
+        sample_weight=np.where(is_loud, 1.0, 100.0),
+    )
+    inside = covered(y, fitted.predict_interval(*data[1:], calibration_groups=groups))
+    assert inside.mean() < 0.6
+    assert fitted.guarantee_ == Guarantee.WEIGHTED_GROUPS
+    assert Guarantee.in_text(fitted.guarantee_) is Guarantee.WEIGHTED_GROUPS
+
+
+def test_rows_that_count_as_several_are_no_further_rows_to_the_guarantee():
+    data, groups = three_groups(np.random.default_rng(5), 120)
+    fixed = GroupCalibrator(FixedRatioCalibrator(ratio=0))
+    assert fixed.fit(*data, calibration_groups=groups).guarantee_ == Guarantee.GROUPS
+    fixed.fit(*data, calibration_groups=groups, sample_weight=np.full(120, 50.0))
+    assert fixed.guarantee_ == Guarantee.JOINT
+
+
 def test_unknown_groups_are_named_or_pooled():
     data, groups = three_groups(np.random.default_rng(2), 120)
     new = ([0.0, 0.0], [[1, 1]] * 2, [[1, 1]] * 2)

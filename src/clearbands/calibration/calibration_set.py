@@ -51,7 +51,7 @@ class CalibrationSet(NamedTuple):
     def guarantee(self) -> Guarantee:
         """What holds for the coverage, if other rows chose lambda."""
         if self.calibration_groups is not None:
-            return Guarantee.GROUPS
+            return Guarantee.within(self.calibration_groups, self.weight)
         return Guarantee.of("conformal", self.weight)
 
     @property

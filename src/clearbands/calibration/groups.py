@@ -133,9 +133,10 @@ class GroupCalibrator(BaseEstimator):
             arrays, labels, weight, is_split=validation is not None
         )
         self.n_calibration_ = len(labels)
-        nothing_chosen = validation is not None or isinstance(chosen, FixedRatioCalibrator)
+        is_fixed = isinstance(chosen, FixedRatioCalibrator) and weight is None
+        nothing_chosen = validation is not None or is_fixed
         is_within = nothing_chosen and not self.sharing_
-        guarantee = Guarantee.GROUPS if is_within else Guarantee.JOINT
+        guarantee = Guarantee.within(labels, weight) if is_within else Guarantee.JOINT
         self.guarantee_ = guarantee.besides(self.sharing_)
         return self
 

@@ -24,6 +24,9 @@ class Guarantee(StrEnum):
     CONFORMAL = "finite-sample marginal coverage"
     WEIGHTED = "finite-sample coverage of rows that are distributed as the weights say"
     GROUPS = "finite-sample coverage within every group"
+    WEIGHTED_GROUPS = (
+        "finite-sample coverage, in every group, of rows that are distributed as the weights say"
+    )
     TIME = "coverage close to the level while new rows are like the last ones, without a guarantee"
     ADAPTIVE = "long-run coverage of updated rows, whatever they are: rolling_.bound says how close"
     UNKNOWN = "no guarantee: models that were fitted elsewhere may have seen these rows"
@@ -39,6 +42,19 @@ class Guarantee(StrEnum):
         guarantee = cls[calibration.upper()]
         is_weighted = weight is not None and np.ptp(weight) > 0
         return cls.WEIGHTED if is_weighted and guarantee is cls.CONFORMAL else guarantee
+
+    @classmethod
+    def within(cls, groups: np.ndarray, weight: np.ndarray | None = None) -> Guarantee:
+        """Of calibration rows with labels (n,) of their groups, in which other rows chose lambda.
+
+        A group whose rows all weigh the same is calibrated as without weights.
+
+        >>> Guarantee.within(np.array(["a", "b", "b"]), np.array([1.0, 3.0, 3.0])).name
+        'GROUPS'
+        """
+        if weight is None or all(np.ptp(weight[groups == own]) == 0 for own in np.unique(groups)):
+            return cls.GROUPS
+        return cls.WEIGHTED_GROUPS
 
     @classmethod
     def in_text(cls, text: str) -> Guarantee:
@@ -67,7 +83,7 @@ class Guarantee(StrEnum):
     @property
     def is_finite_sample(self) -> bool:
         """Whether it holds for any number of rows and any quality of the models."""
-        return self in (Guarantee.CONFORMAL, Guarantee.WEIGHTED, Guarantee.GROUPS)
+        return self.name in ("CONFORMAL", "WEIGHTED", "GROUPS", "WEIGHTED_GROUPS")
 
 
 def named(groups: Sequence[str]) -> str:
@@ -99,6 +115,11 @@ IN_WORDS = {
         "For a row exchangeable with the calibration rows of its group the interval holds the true "
         "value with at least the probability of the confidence level, on average over rows and "
         "calibration sets. Nothing is promised for one given row."
+    ),
+    "weighted_groups": (
+        "For a row that is distributed as the weights of the calibration rows of its group say the "
+        "interval holds the true value with at least the probability of the confidence level, on "
+        "average over rows and calibration sets. Nothing is promised for one given row."
     ),
     "unknown": (
         "Nothing is promised: models that were fitted elsewhere may have seen the rows that "

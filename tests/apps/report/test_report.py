@@ -380,6 +380,19 @@ def test_what_holds_is_said_as_the_model_says_it(parameters):
     assert ("nothing is guaranteed in finite samples" in text) != bool(parameters)
 
 
+def test_rows_that_belong_together_or_count_unlike_get_a_promise_of_their_own():
+    X, y = houses(160)
+    fitted = small_clear(calibration="conformal")
+    together = fitted.fit(X, y, groups=np.arange(160) // 2)
+    text = Page(together.report(*houses(60, seed=1)).html).text
+    assert "with a probability of at least 90 %" not in text
+    assert "Rows of one label are not drawn independently" in text
+    weighted = fitted.fit(X, y, calibration_weight=1.0 + np.arange(160) % 2)
+    text = Page(weighted.report(*houses(60, seed=1)).html).text
+    assert "as often as their weights say, lie inside their intervals" in text
+    assert "in 19 of 20 cases" not in text.split("This holds:")[1].split("not promised")[0]
+
+
 def test_how_to_reproduce_it_names_seed_versions_and_rows(model, text):
     assert "Seed 0 " in text
     assert f"{model.n_train_} trained, {model.n_calibration_} calibrated" in text
