@@ -247,7 +247,7 @@ def test_evaluate_gives_the_metrics_to_people_and_machines(folder, model):
 def test_report_writes_a_page_that_tells_how_to_repeat_it(folder, model, tmp_path):
     out = tmp_path / "page.html"
     args = ["report", model, folder / "test.csv", "--target", "price", "--out", out]
-    result = run(*args, "--unit", "EUR", "--by", "id")
+    result = run(*args, "--unit", "EUR", "--by", "id", "--drop-missing-target")
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == f"Wrote {out} (a report on 60 rows).\n"
     page = html.unescape(out.read_text(encoding="utf-8"))

@@ -260,6 +260,9 @@ def test_the_reason_starts_with_what_more_rows_would_do():
     parts = model.predict_uncertainty(houses(60, seed=1)[0])
     assert f"{100 * parts.mean_share:.0f} % of the mean width is ignorance" in text
     assert f"What dominates {parts.mean_dominant.capitalize()}" in text
+    larger, unclear = ((parts.dominant == name).sum() for name in ("ignorance", "unclear"))
+    assert unclear > 0
+    assert f"outweighs noise in {larger} of 60 rows; in {unclear} either may." in text
 
 
 def test_the_share_of_ignorance_is_one_number_everywhere(model, text):
@@ -497,6 +500,16 @@ def test_saved_and_shown(tmp_path):
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == report.html
     frame = Page(report._repr_html_())
     assert dict(frame.attributes)["srcdoc"] == report.html
+
+
+def test_a_terminal_shows_one_line_of_a_report():
+    assert repr(Report("x" * 186_000)) == "Report of 186 kB; save(path) writes it as one file"
+
+
+def test_a_target_that_names_its_unit_names_it_once(model):
+    text = Page(model.report(*houses(60, seed=1), target="Price (EUR)", unit="EUR").html).text
+    assert "Price (EUR)" in text
+    assert "(EUR) (EUR)" not in text
 
 
 @pytest.fixture(scope="module")

@@ -113,6 +113,8 @@ def as_typed(ctx: typer.Context) -> str:
         value = ctx.params[param.name or ""]
         if param.param_type_name == "argument":
             words.append(str(value))
+        elif value is True:  # a flag, which takes no value
+            words.append(param.opts[0])
         else:
             values = value if isinstance(value, list | tuple) else [value]
             words += [f"{param.opts[0]}={each}" for each in values]

@@ -55,6 +55,9 @@ class Report:
         with written_whole(Path(path)) as unfinished:
             unfinished.write_text(self.html, encoding="utf-8")
 
+    def __repr__(self) -> str:
+        return f"Report of {len(self.html) / 1e3:,.0f} kB; save(path) writes it as one file"
+
     def _repr_html_(self) -> str:
         """In a frame of its own, so that its style stays inside."""
         page = markup.escape(self.html, quote=True)

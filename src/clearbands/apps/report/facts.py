@@ -119,7 +119,8 @@ class Facts:
 
     def in_unit(self, words: str) -> str:
         """The name of an axis, with the unit of the target where there is one."""
-        return f"{words} ({self.unit})" if self.unit else words
+        unit = f"({self.unit})"
+        return f"{words} {unit}" if self.unit and not words.endswith(unit) else words
 
 
 def gather(

@@ -143,9 +143,9 @@ def parts_of_rows(facts: Facts) -> Plot:
         x_range=(x.low, x.high),
         y_range=(y.low, y.high),
         keys={
-            "dot less": "Noise outweighs ignorance",
-            "square": "Ignorance outweighs noise",
-            "equal": "Both equal",
+            "dot less": "Wider by noise",
+            "square": "Wider by ignorance",
+            "equal": "Equally wide by both",
         },
     )
 
