@@ -19,7 +19,7 @@ UNITS, ROWS = 1, 2  # axes
 
 
 class _NormalisedActivation(torch.autograd.Function):
-    """activation(scale * normalised z + shift) * kept; also the mean and variance of z."""
+    """activation(scale * normalised z + shift) * unit_factors; also the mean and variance of z."""
 
     @staticmethod
     def forward(
@@ -44,7 +44,7 @@ class _NormalisedActivation(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Any, *_: Any) -> tuple[Any, ...]:
         seen, mean, inverse, scale, active, unit_factors = ctx.saved_tensors
-        # Where a unit was dropped `active` is 0, and so is the gradient by `kept`.
+        # Where a unit was dropped `active` is 0, and so is the gradient by `unit_factors`.
         g = torch.ops.aten.leaky_relu_backward(gradient, active, ctx.slope, True)
         if unit_factors is not None:
             g.mul_(unit_factors)

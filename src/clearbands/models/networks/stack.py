@@ -90,7 +90,7 @@ class Stack:
     def forward(
         self, member: int, X: np.ndarray, unit_factors: Sequence[np.ndarray] | None = None
     ) -> np.ndarray:
-        """(n, outputs) of one member for standardised rows; `kept` multiplies the hidden units."""
+        """(n, outputs) of one member for standardised rows; hidden units times `unit_factors`."""
         seen = [X]
         for layer, weight in enumerate(self.weights):
             z = seen[-1] @ weight[member].T
