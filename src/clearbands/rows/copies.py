@@ -47,6 +47,19 @@ def count_copies(X: np.ndarray, y: np.ndarray) -> int:
     return _count_copies((X, y))
 
 
+def copy_labels(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """(n,): one label for all rows with the same X and y up to rounding.
+
+    >>> copy_labels(np.array([[0.0], [1.0], [1.0 + 1e-9]]), np.array([2.0, 3.0, 3.0])).tolist()
+    [0, 1, 1]
+    """
+    return _pair_labels(_alike_rows(X), _alike_values(y))
+
+
+def _pair_labels(of_X: np.ndarray, of_y: np.ndarray) -> np.ndarray:
+    return np.unique(of_X * (of_y.max() + 1) + of_y, return_inverse=True)[1]
+
+
 def _joined(parts: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([part.X for part in parts]), np.concatenate([part.y for part in parts])
 
@@ -91,7 +104,7 @@ def _count_copies(rows: Arrays, others: Arrays | None = None) -> int:
     """
     X, y = rows if others is None else map(np.concatenate, zip(rows, others, strict=True))
     of_X, of_y = _alike_rows(X), _alike_values(y)
-    both = np.unique(of_X * (of_y.max() + 1) + of_y, return_inverse=True)[1]
+    both = _pair_labels(of_X, of_y)
     n = len(rows[1])
     looked_for, own = (slice(None), 1) if others is None else (slice(n, None), 0)
     n_different = len(np.unique(both[:n]))

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator
 from clearbands.calibration.calibration_set import scale
 from clearbands.prediction.curve_posterior import CurvePosterior, extrapolate
 from clearbands.prediction.outlook import ALL_LIKELY, Outlook, Split
+from clearbands.rows.copies import copy_labels
 from clearbands.rows.levels import alpha
-from clearbands.rows.split import Rows
 from clearbands.rows.weighting import mean_of
 from clearbands.selection.fit_result import FitResult
 from clearbands.selection.learning_curve import FEWEST_ROWS, LearningCurve, measure_curve
@@ -77,8 +77,10 @@ def _posterior(
     rows, n_rows = learned.train, learned.n_train
     own: float | None = error
     if learned.has_copies and rows.groups is None:
-        copies, own = _alike(rows), None  # members judge what they have seen
-        rows, n_rows = replace(rows, groups=copies), len(np.unique(copies))
+        copies, own = copy_labels(rows.X, rows.y), None  # members judge what they have seen
+        # Of a table in files `rows` are some of those that train.
+        n_rows = round(n_rows * len(np.unique(copies)) / len(rows))
+        rows = replace(rows, groups=copies)
     gap, pool = learned.plan.gap, _own_pool(learned.plan.epistemic)
     curve = measure_curve(rows, rng, gap=gap, n_jobs=n_jobs, pool=pool)
     if curve is None:
@@ -95,9 +97,3 @@ def _own_pool(epistemic: EpistemicPart | None) -> dict[str, BaseEstimator] | Non
     if not isinstance(epistemic, FoldedEnsemble):
         return None
     return {"the center": epistemic.center_model()}
-
-
-def _alike(rows: Rows) -> np.ndarray:
-    """(n,): one label for all copies of a row; a copy is no new row for the curve."""
-    table = np.column_stack([rows.X, rows.y])
-    return np.unique(table, axis=0, return_inverse=True)[1].reshape(-1)
