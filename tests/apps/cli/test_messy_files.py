@@ -297,7 +297,7 @@ def test_targets_with_gaps_are_offered_a_way_and_files_are_remembered(tmp_path):
     assert (origin.n_rows, origin.decimal, origin.date_orders) == (88, ".", {"Listed": "mdy"})
     exported(90, seed=1).write_csv(tmp_path / "later.csv")
     scored = ("evaluate", tmp_path / "m.clear", tmp_path / "later.csv")
-    assert "--drop-missing-target of fit, evaluate and report" in run(*scored).stderr
+    assert "--drop-missing-target of fit, evaluate, report and explore" in run(*scored).stderr
     done = run(*scored, "--drop-missing-target", "--json")
     assert json.loads(done.stdout)["n_rows"] == 88, done.stderr
     tables = []

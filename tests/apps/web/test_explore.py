@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sysconfig
+import urllib.request
 from contextlib import contextmanager
 from copy import copy
 from itertools import pairwise
@@ -378,9 +379,24 @@ def test_the_command_refuses_tables_that_lack_columns(folder, tmp_path):
     assert "lacks 4 columns the model was fitted on" in result.stderr
 
 
+def test_rows_without_a_true_value_are_refused_or_left_out(folder, tmp_path):
+    rows = pl.read_csv(folder / "rows.csv").with_columns(
+        price=pl.when(pl.int_range(60) == 3).then(None).otherwise("price")
+    )
+    rows.write_csv(tmp_path / "gap.csv")
+    arguments = [folder / "model.cb", tmp_path / "gap.csv", "--target", "price"]
+    result = CliRunner().invoke(command, ["explore", *map(str, arguments), "--no-browser"])
+    assert result.exit_code == 2
+    assert "--drop-missing-target of fit, evaluate, report and explore does" in result.stderr
+    left_out = "Warning: Left out 1 row of 60, whose target 'price' is missing.\n"
+    with served(*arguments, "--drop-missing-target", complaints=left_out) as address:
+        start = json.load(urllib.request.urlopen(f"{address}/start"))
+        assert start["n_rows"] == 59
+
+
 @contextmanager
-def served(*arguments):
-    """The address of the page, from the command as users run it."""
+def served(*arguments, complaints=""):
+    """The address of the page, from the command as users run it, which complains of no more."""
     process = subprocess.Popen(
         [SCRIPT, "explore", *map(str, arguments), "--no-browser"],
         stdout=subprocess.PIPE,
@@ -391,8 +407,8 @@ def served(*arguments):
         said = process.stdout.readline()
         yield re.search(r"http://127\.0\.0\.1:\d+", said)[0]
         process.send_signal(signal.SIGTERM)
-        _, complaints = process.communicate(timeout=30)
-        assert (process.returncode, complaints) == (0, "")
+        _, complained = process.communicate(timeout=30)
+        assert (process.returncode, complained) == (0, complaints)
     finally:
         process.kill()
         process.stdout.close()

@@ -10,7 +10,15 @@ import typer
 
 from clearbands.apps.cli import console
 from clearbands.apps.cli.opened import Opened, load_model, read_for
-from clearbands.apps.cli.options import Data, KnownTarget, Model, Port, TextFile, option
+from clearbands.apps.cli.options import (
+    Data,
+    DropMissingTarget,
+    KnownTarget,
+    Model,
+    Port,
+    TextFile,
+    option,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +32,7 @@ def explore(
         Path | None, typer.Argument(metavar="MODEL2", help="A second model to compare with.")
     ] = None,
     target: KnownTarget = None,
+    drop_missing_target: DropMissingTarget = False,
     port: Port = 0,
     no_browser: Annotated[
         bool, option("--no-browser", "Print the address of the page, and open no browser.")
@@ -44,6 +53,9 @@ def explore(
     models = {str(path) if alike else path.name: load_model(path) for path in paths}
     reading = read_for(data, text, *models.values())
     opened = [Opened(fitted, reading) for fitted in models.values()]
+    if drop_missing_target:
+        reading = opened[0].without_missing(target).reading
+        opened = [Opened(each.model, reading) for each in opened]
     tables = [each.X for each in opened]
     y = _true_values(opened[0], target)
     seen = [] if y is None else [o.count_seen(X, y) for o, X in zip(opened, tables, strict=True)]

@@ -56,7 +56,7 @@ def take_target(reading: Reading, target: str, *, what: str = "The target") -> n
     return values.to_numpy()
 
 
-LEAVES_OUT = "--drop-missing-target of fit, evaluate and report does"
+LEAVES_OUT = "--drop-missing-target of fit, evaluate, report and explore does"
 FILL_IN = f"fill them in or remove those rows, as {LEAVES_OUT}"
 
 
