@@ -67,38 +67,39 @@ GIVEN_MEMBERS = ", if no member was trained on these rows"
 class ClearClassifier(ClassifierMixin, BaseEstimator):
     """Calibrated probabilities and sets of classes that tell noise from ignorance.
 
-    Members are trained on repeated folds. One constant scales their logits, another scales the
-    spread of the logits around their mean (see `JointClassCalibrator`), and the mean of the
-    members' probabilities is what `predict_proba` returns.
+    Members are trained on repeated folds. One constant scales their logits, and another scales the
+    spread of the logits around their mean (see `JointClassCalibrator`). `predict_proba` returns the
+    mean of the members' probabilities.
 
     Parameters
     ----------
     model : classifier with `predict_proba`, or a list or dict of such, optional
-        Of several models, `fit` keeps the one under which unseen rows are most likely, and adds
-        others as long as they make these rows more likely. By default a logistic regression, the
-        same on a kernel (up to 20,000 rows), and boosted trees compete.
+        The models that compete. `fit` keeps the one under which unseen rows are most likely, and
+        adds others as long as they make these rows more likely. By default a logistic regression,
+        another one on a kernel (up to 20,000 rows), and boosted trees compete.
     n_folds : int
         How many folds the rows are divided into. Each member leaves out one fold.
     n_repeats : int
         How often the rows are divided. A model that is kept has n_folds x n_repeats members.
     members : list of fitted classifiers, optional
-        An ensemble that is fitted already. Nothing is trained then, the rows of `fit` calibrate,
-        and the encoder "auto" leaves X to the members.
+        An ensemble that is fitted already. Then `fit` trains nothing, its rows calibrate, and the
+        encoder "auto" leaves X to the members.
     confidence_level : float
         The coverage that the sets of classes shall have.
     calibration : "cross", "joint" or "conformal", optional
-        "cross": all rows train, and every row is calibrated by members that did not see it; the
-        default when `fit` is given no calibration set. "joint": held-out rows choose c1, c2 and
-        the threshold of the sets; the default with a calibration set, and with `members`.
-        "conformal": c1 and c2 from one half of them, the threshold from the other, with a
+        How probabilities and sets are calibrated. With "cross" all rows train, and every row is
+        calibrated by members that did not see it; this is the default when `fit` is given no
+        calibration set. With "joint" held-out rows choose c1, c2 and the threshold of the sets;
+        this is the default with a calibration set, and with `members`. With "conformal" one half of
+        the held-out rows chooses c1 and c2 and the other half the threshold, which gives a
         finite-sample guarantee for the sets.
     calibration_size : float
-        Share of the rows that "joint" and "conformal" hold out when `fit` is given no calibration
-        set.
+        The share of the rows that "joint" and "conformal" hold out when `fit` is given no
+        calibration set.
     encoder : "auto", transformer or None
-        Turns tables into numbers; "auto" is a `TableEncoder`, None leaves X as it is. Where the
-        models compete, "auto" leaves it to their members what the values of a text column with
-        more than 10 of them are worth: each learns it from its own rows.
+        What turns a table into numbers. "auto" is a `TableEncoder`, and None leaves X as it is.
+        Where the models compete, "auto" lets each member learn from its own rows what the values of
+        a text column are worth that has more than 10 of them.
     n_jobs : int, optional
         How many threads work, as in scikit-learn. The result does not depend on it.
     random_state : int, RandomState or None
@@ -312,9 +313,9 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
     def unfamiliar(self, X: TableLike) -> np.ndarray:
         """(n,) booleans: whether a row is unlike those the model has learned from.
 
-        Three things make a row strange: members whose logits lie far apart, a value outside the
-        range of its column, a category that was never seen. Of ordinary rows about 5 % are flagged,
-        as for numbers; what c2 makes of the disagreement does not matter.
+        A row is unfamiliar if the logits of its members lie far apart, if a value lies outside the
+        range of its column, or if a category was never seen in the fit. About 5 % of ordinary rows
+        are flagged, as in `ClearRegressor`. The value of c2 does not matter.
         """
         return self.answers(X).unfamiliar()
 
@@ -357,8 +358,9 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
     ) -> Report:
         """One page about rows that the model has not seen: whether sets hold, why rows are unsure.
 
-        It shows itself in a notebook, and `save(path)` writes one file that needs no network.
-        `by` (n,) are labels of rows whose coverage is compared. Needs the extra "report".
+        A notebook shows the page, and `save(path)` writes one file that needs no network. `by` (n,)
+        holds labels of groups of rows whose coverage is compared. The report needs the extra
+        "report".
         """
         from clearbands.apps.report.classes import make_class_report
 
@@ -372,12 +374,12 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def c1_(self) -> float:
-        """What scales all logits."""
+        """The factor of all logits."""
         return self.calibrator_.c1_
 
     @property
     def c2_(self) -> float:
-        """What scales the spread of the members around the mean logit."""
+        """The factor of the spread of the members around the mean logit."""
         return self.calibrator_.c2_
 
     def _threshold(self, level: float) -> float:

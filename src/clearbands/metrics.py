@@ -37,7 +37,8 @@ __all__ = [
 def picp(y: ArrayLike, intervals: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Prediction interval coverage probability: the share of rows inside, bounds included.
 
-    Best is the confidence level: less breaks the promise, more is paid for in width.
+    The best value is the confidence level: a lower one breaks the promise, and a higher one costs
+    width.
 
     >>> picp([1.0, 2.0, 3.0, 9.0], [[0, 2], [1, 3], [2, 4], [3, 5]])
     0.75
@@ -74,10 +75,10 @@ def nciw(
     """Normalised calibrated interval width: NIW after a common factor. Smaller is better.
 
     The factor stretches or shrinks every interval about its center so that the share
-    `confidence_level` of these very rows is just covered; what is left to compare is how well
-    the widths are distributed. A row off the center on a side of width zero is covered by no
-    factor; when too many rows are, the result is infinite, and so it is when a bound is. A bound
-    on the wrong side of the center counts as a width of zero on that side.
+    `confidence_level` of these very rows is just covered; the result then compares only how well
+    the widths are distributed over the rows. No factor covers a row that lies off the center on a
+    side of width zero. If there are too many such rows, or if a bound is infinite, the result is
+    infinite. A bound on the wrong side of the center counts as a width of zero on that side.
 
     >>> nciw([1.0, 2.0, 3.0, 9.0], [1, 2, 3, 4], [[0, 2], [1, 3], [2, 4], [3, 5]], 1 - 1e-9)
     1.25
@@ -141,8 +142,9 @@ def crps(
 ) -> float:
     """Continuous ranked probability score of predicted quantiles. Smaller is better; unit of y.
 
-    It is twice the pinball loss, averaged over all levels between 0 and 1; `quantiles` (n, q) at
-    the rising `levels` (q,) stand for those around them, so many levels make it exact.
+    It is twice the pinball loss, averaged over all levels between 0 and 1. Each of the `quantiles`
+    (n, q) at the rising `levels` (q,) stands for the levels around it, so the score becomes exact
+    with many levels.
 
     >>> crps([1.0, 4.0], [[0.0, 1.0, 2.0], [0.0, 1.0, 2.0]], [0.25, 0.5, 0.75])
     1.5
@@ -157,8 +159,9 @@ def crps(
 def pit(y: ArrayLike, quantiles: ArrayLike, levels: Sequence[float] | np.ndarray) -> np.ndarray:
     """(n,): probability integral transform, the level at which each target lies.
 
-    Uniform between 0 and 1 where the predicted distributions are right. Interpolated between the
-    `quantiles` (n, q) at the rising `levels` (q,); 0 below all of them and 1 above.
+    The values are uniform between 0 and 1 if the predicted distributions are right. They are
+    interpolated between the `quantiles` (n, q) at the rising `levels` (q,); they are 0 below all
+    quantiles and 1 above all of them.
 
     >>> pit([1.0, 1.5, 4.0], [[0.0, 1.0, 2.0]] * 3, [0.25, 0.5, 0.75])
     array([0.5  , 0.625, 1.   ])

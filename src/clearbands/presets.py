@@ -105,7 +105,7 @@ def thorough(**parameters: Unpack[Parameters]) -> ClearRegressor:
 def variant_a(*, stock: bool = False, **parameters: Unpack[Parameters]) -> ClearRegressor:
     """Quantile forest, quantile boosting or expectile GAM, whichever predicts best.
 
-    `stock` takes XGBoost and quantile-forest instead of the kernels of this package; the other
+    With `stock=True`, XGBoost and quantile-forest replace the kernels of this package. The other
     parameters are those of `ClearRegressor`.
 
     >>> from clearbands import variant_a
@@ -143,9 +143,9 @@ def variant_c(*, stock: bool = False, **parameters: Unpack[Parameters]) -> Clear
 def variant_deep(**parameters: Unpack[Parameters]) -> ClearRegressor:
     """Networks: a deep ensemble around the center, and simultaneous quantiles of the target.
 
-    As the paper says the quantile networks learn y itself: `residuals="target"`. The ensemble is
-    as wide as the standard deviation of its members, which is what the paper's numbers show. The
-    parameters are those of `ClearRegressor`. Training needs torch.
+    As the paper says, the quantile networks learn y itself: `residuals="target"`. The widths of the
+    ensemble come from the standard deviation of its members, because the paper's numbers show that
+    theirs did. The parameters are those of `ClearRegressor`. Training needs torch.
 
     >>> from clearbands import variant_deep
     >>> variant_deep().epistemic.n_members

@@ -597,9 +597,9 @@ class ClearRegressor(AnsweringRegressor):
     ) -> Report:
         """A page about the model on rows that no step of the fit has seen.
 
-        It says whether the intervals hold, why they are wide, and which rows to look at. `target`
-        and `unit` are names to be shown, `by` labels (n,) between which coverage should not differ.
-        Save the page with `.save("report.html")`; in a notebook it shows itself.
+        It says whether the intervals hold, why they are wide, and which rows to look at. The page
+        shows the names `target` and `unit`. `by` (n,) holds labels of groups between which coverage
+        should not differ. Save the page with `.save("report.html")`; a notebook shows it by itself.
         """
         from clearbands.apps.report import make_report
 

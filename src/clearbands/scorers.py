@@ -26,8 +26,9 @@ __all__ = ["ALL", "IntervalScorer", "coverage", "interval_score", "quantile_loss
 class IntervalScorer:
     """One metric of the intervals of a model, for scikit-learn.
 
-    A model of several levels gets the mean over its levels. Of a `Pipeline` the last step is asked,
-    on what the others make of the rows; of a fitted search its best estimator.
+    The score of a model with several levels is the mean over its levels. In a `Pipeline` the last
+    step is scored, on the rows as the other steps transform them; in a fitted search, the best
+    estimator is scored.
 
     Examples
     --------

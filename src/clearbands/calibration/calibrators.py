@@ -101,17 +101,18 @@ class _Calibrator(BaseEstimator, ABC):
         aleatoric, epistemic : (n, 2) or, with k levels, (n, 2, k)
             Non-negative distances from the center, below and above.
         validation : (y, center, aleatoric, epistemic), optional
-            Rows that choose lambda; the rows given first then only choose gamma1, and the
-            interval has finite-sample marginal coverage.
+            Rows that choose lambda. The other rows then choose only gamma1, and the interval has
+            finite-sample marginal coverage.
         sample_weight : (n,), optional
-            How many rows each row counts as, in the loss and in the rank. New rows count as one;
-            with `validation` as the heaviest of these: copies of a row are no further rows to the
-            guarantee.
+            How many rows each row counts as, in the loss and in the rank. A new row counts as one;
+            with `validation` it counts as much as the heaviest row, because copies of a row are no
+            further rows for the guarantee.
         calibration_weight : (n,), optional
             How many times more often such a row occurs among new rows than here, up to a common
-            factor: the coverage then holds for the new rows (weighted conformal prediction). The
-            weight of the row to predict counts, too: give it to `predict_interval`; where it is
-            not given, the largest of these weights stands for it, which is valid up to that.
+            factor. The coverage then holds for the new rows (weighted conformal prediction). The
+            weight of the row to predict counts, too, so pass it to `predict_interval`. Without it,
+            the largest of these weights stands for it, which is valid for rows of at most that
+            weight.
         validation_weight : (n of the validation rows,), optional
             How many rows each of them counts as.
         """
@@ -284,20 +285,23 @@ class ClearCalibrator(_Calibrator):
     Parameters
     ----------
     confidence_level : float or list of float
+        The coverage that the intervals shall have.
     lambdas : "exact" or array
-        "exact" finds the minimum over all of [0, inf]; an array searches that grid.
+        Where lambda is searched. "exact" finds the minimum over all of [0, inf]; an array is a grid
+        of values to try.
     least_epistemic, usual_epistemic : float
-        Shares of the mean width: what is epistemic at the least, if the widths allow, and up to
-        where lambda is raised as long as the rows cannot tell the loss from the smallest: it lies
-        within one standard error, of the differences from row to row. With 0 and 0 lambda stays
-        where the loss is smallest, as in the paper. Calibration rows are like the training rows, so
-        they often cannot tell a lambda of 0 from a small one, but with 0 no interval grows however
-        far a row is from all data.
+        Shares of the mean width that shall be epistemic, if the widths allow it. `least_epistemic`
+        always holds. Up to `usual_epistemic`, lambda is raised as long as the rows cannot tell its
+        loss from the smallest one, that is, within one standard error of the differences from row
+        to row. With 0 and 0 lambda stays where the loss is smallest, as in the paper. Calibration
+        rows are like the training rows, so they often cannot tell a lambda of 0 from a small one;
+        but with a lambda of 0 no interval grows, however far a row is from all data.
 
     Attributes
     ----------
-    lambda_, gamma1_, gamma2_, loss_ : float, or one value per level for a list of levels
-        `lambda_` may be infinite: then the interval is purely epistemic, `gamma1_` is 0.
+    lambda_, gamma1_, gamma2_, loss_ : float or array
+        The factors and the quantile loss, with one value per level for a list of levels. `lambda_`
+        may be infinite: then the interval is purely epistemic, and `gamma1_` is 0.
 
     Examples
     --------
@@ -373,7 +377,7 @@ class ClearCalibrator(_Calibrator):
 
 
 class FixedRatioCalibrator(_Calibrator):
-    """lambda is given, gamma1 is calibrated; with ratio 1 the paper's baseline "lambda = 1".
+    """lambda is given, gamma1 is calibrated; ratio 1 gives the paper's baseline "lambda = 1".
 
     >>> from clearbands import FixedRatioCalibrator
     >>> ones = [[1.0, 1.0]] * 4
@@ -397,10 +401,10 @@ class FixedRatioCalibrator(_Calibrator):
 
 
 class FixedAleatoricCalibrator(_Calibrator):
-    """gamma1 is given, lambda is calibrated; with gamma1 = 1 the paper's baseline "gamma1 = 1".
+    """gamma1 is given, lambda is calibrated; gamma1 = 1 gives the paper's baseline "gamma1 = 1".
 
-    lambda is at least 0: where the aleatoric widths alone cover more rows than needed, the
-    interval stays as wide as they make it.
+    lambda is at least 0: where the aleatoric widths alone cover more rows than needed, the interval
+    keeps these widths.
 
     >>> from clearbands import FixedAleatoricCalibrator
     >>> ones = [[1.0, 1.0]] * 4

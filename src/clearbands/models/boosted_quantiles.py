@@ -23,29 +23,32 @@ MAX_DEPTH = 12
 class BoostedQuantiles(QuantileModel):
     """Quantile boosting with histogram trees; the defaults are the paper's.
 
-    Of more than 512 columns the native trees of a bootstrap see the most promising ones.
+    With more than 512 columns, the native trees of a bootstrap see only the most promising ones.
 
     Parameters
     ----------
-    quantiles : sequence of floats
-        Rising levels, strictly between 0 and 1.
+    quantiles : sequence of float
+        The levels to predict, rising and strictly between 0 and 1.
     n_trees : int
-        Rounds of boosting, per quantile.
+        How many trees are grown for each quantile.
     max_depth : int
-        Levels of splits in a tree, at most 12.
+        How many levels of splits a tree has, at most 12.
     learning_rate : float
-        The part of the way to the quantile of its residuals that a leaf goes.
+        How far a leaf moves the prediction, as a share of the way to the quantile of its residuals.
     min_child_weight : float
-        A split must leave at least this many rows (repeated ones count repeatedly) on each side.
+        A split must leave at least this many rows on each side; repeated rows count repeatedly.
     reg_lambda : float
-        Added to the number of rows in the score of a split; larger values favour larger children.
+        A number that is added to the number of rows in the score of a split. Larger values favour
+        larger children.
     max_bins : int
         Columns with more distinct values than this, at most 256, are split between bins that hold
         equal shares of a bootstrap.
     backend : {"native", "xgboost"}
-        The kernels of this package, or stock XGBoost: equally good and several times slower.
+        Whether the kernels of this package grow the trees, or stock XGBoost, which is equally good
+        and several times slower.
     random_state : int, RandomState or None
-        Handed to XGBoost. Nothing is drawn here: rows and columns are not sampled.
+        The seed that XGBoost gets. The kernels of this package draw nothing, because they sample
+        neither rows nor columns.
 
     Examples
     --------

@@ -21,21 +21,29 @@ GROWN_ON = ("target", "magnitude")
 class ForestQuantiles(QuantileModel):
     """Trees on bootstraps, split by squared error, with every column tried at every node.
 
-    Of more than 512 columns the native trees of a bootstrap see the most promising ones.
+    With more than 512 columns, the native trees of a bootstrap see only the most promising ones.
 
     Parameters
     ----------
-    quantiles : rising levels between 0 and 1; one forest serves them all.
-    n_trees : trees per forest.
-    min_samples_leaf : rows that a leaf holds at least. The native backend decides by weight: the
-        number of draws that this many different rows of a bootstrap stand for, 16 for 10 rows.
-    samples_per_leaf : how many random targets a leaf keeps.
-    grow_on : "target" or "magnitude": whether splits tell rows of other targets apart, or of other
-        absolute targets, as becomes residuals; leaves keep the targets either way.
-    max_bins : values that the native backend tells apart per column, at most 256.
-    backend : "native" grows all forests of a bag on shared bins; "quantile-forest" fits
-        quantile_forest.RandomForestQuantileRegressor on the rows of one bootstrap after another.
-    random_state : None, a seed or a RandomState.
+    quantiles : sequence of float
+        The levels to predict, rising and between 0 and 1. One forest predicts all of them.
+    n_trees : int
+        How many trees a forest has.
+    min_samples_leaf : int
+        How many rows a leaf holds at least. The native backend decides by weight: by the number of
+        draws that this many different rows of a bootstrap stand for, which is 16 for 10 rows.
+    samples_per_leaf : int
+        How many targets, drawn at random, a leaf keeps.
+    grow_on : "target" or "magnitude"
+        Whether splits separate rows by their targets or by their absolute targets. "magnitude"
+        suits residuals. The leaves keep the targets either way.
+    max_bins : int
+        How many values of a column the native backend can tell apart, at most 256.
+    backend : "native" or "quantile-forest"
+        "native" grows all forests of a bag on shared bins; "quantile-forest" fits
+        `quantile_forest.RandomForestQuantileRegressor` on the rows of one bootstrap after another.
+    random_state : int, RandomState or None
+        The seed, as in scikit-learn.
 
     Examples
     --------

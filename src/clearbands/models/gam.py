@@ -32,23 +32,28 @@ class ExpectileGAM(QuantileModel):
     on as a straight line beyond it. A column with two values, such as a dummy, needs only a
     straight line, which is the same fit; a constant column is left out.
 
-    What it predicts at the levels `quantiles` are expectiles, not quantiles: the level tau is
-    the minimum of squared errors that weigh tau above the fit and 1 - tau below. At 0.5 that is
-    the mean. Away from it expectiles lie closer together than the quantiles of the same levels;
-    as widths they have the right shape, and calibration takes care of the scale.
+    At the levels `quantiles` the model predicts expectiles, not quantiles. The expectile at the
+    level tau minimises squared errors that weigh tau above the fit and 1 - tau below it; at 0.5 it
+    is the mean. Expectiles of other levels lie closer together than the quantiles of these levels.
+    As widths they have the right shape, and calibration corrects their scale.
 
-    The cost grows with the cube of the number of splines. More than 2,000 of them, that is more
-    than 222 columns of ten, or so many rows that their splines would take 2 GB, are refused.
+    The cost grows with the cube of the number of splines. The model refuses more than 2,000
+    splines, that is more than 222 columns of ten, and so many rows that their splines would take 2
+    GB.
 
     Parameters
     ----------
-    quantiles : rising levels strictly between 0 and 1.
-    n_splines : splines per column, more than `spline_order`.
-    spline_order : degree of the splines, at least 1.
-    smoothing : "gcv", or a number of at least 0 that multiplies the squared second differences
-        of the coefficients, the same for all columns. "gcv" takes the value of `SMOOTHING_GRID`
-        with the best generalised cross-validation at the level 0.5 on the whole training set;
-        bootstraps share it, as they share the knots.
+    quantiles : sequence of float
+        The levels to predict, rising and strictly between 0 and 1.
+    n_splines : int
+        How many splines each column has; it must be more than `spline_order`.
+    spline_order : int
+        The degree of the splines, at least 1.
+    smoothing : "gcv" or float
+        A number of at least 0 that multiplies the squared second differences of the coefficients,
+        the same for all columns. "gcv" takes the value of `SMOOTHING_GRID` with the best
+        generalised cross-validation at the level 0.5 on the whole training set; bootstraps share
+        it, as they share the knots.
 
     Examples
     --------

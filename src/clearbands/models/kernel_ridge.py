@@ -31,26 +31,29 @@ class KernelRidge(CenterModel):
 
     The distance is turned and stretched along the directions in which y changes, as seen by up to
     `turn_rows` rows (recursive feature machines: Radhakrishnan et al. 2024). Landmarks are rows of
-    the training set; with as many as there are rows, the model is exact. What a member of a bag
-    predicts is a solution for the rows that it drew, in closed form.
+    the training set; if every row is a landmark, the model is exact. Each member of a bag is the
+    closed-form solution for the rows that it drew.
 
     Members share landmarks, ridge and distance, so a distance that was learned from all rows would
     tell a member of rows that it did not draw. There are two surfaces instead, each with a distance
-    learned from one half of the rows: of a training row speaks the one that learned its distance
-    from the other half, of a new row their mean.
+    learned from one half of the rows. A training row is predicted by the surface that learned its
+    distance from the other half, and a new row by the mean of both.
 
     Parameters
     ----------
     kernel : {"gaussian", "matern"}
+        The function of the distance that says how alike two rows are.
     by_rank : bool
-        Whether columns enter by the ranks of their values: for long tails.
+        Whether the model sees the ranks of values instead of the values, which suits columns with
+        long tails.
     n_landmarks : int
-        The most there are. The cost of a fit grows with their square times the rows.
+        How many landmarks there are at most. The cost of a fit grows with their square times the
+        number of rows.
     turn_rows : int
-        Each of the two distances is learned from so many rows at most; the cost grows with the
+        From how many rows, at most, each of the two distances is learned. The cost grows with the
         cube of their number.
     random_state : int, RandomState or None
-        Which rows are landmarks.
+        The seed that decides which rows are landmarks.
 
     Examples
     --------

@@ -24,14 +24,16 @@ ATTEMPTS = (("highs", 1e-10), ("highs", 1e-7), ("highs-ipm", 1e-7))
 class LinearQuantiles(QuantileModel):
     """Conditional quantiles that are linear in the columns of X.
 
-    Columns are standardised inside. Of columns that repeat each other, or that are constant,
-    those in excess get the coefficient zero, so rows unlike the training rows stay predictable.
+    Columns are standardised inside. A column that is constant, or that follows linearly from other
+    columns, gets the coefficient zero, so rows unlike the training rows get sensible predictions.
 
     Parameters
     ----------
-    quantiles : rising levels strictly between 0 and 1.
-    alpha : weight of the sum of absolute coefficients of the standardised columns, beside the
-        mean quantile loss. 0 fits freely.
+    quantiles : sequence of float
+        The levels to predict, rising and strictly between 0 and 1.
+    alpha : float
+        The weight of the sum of absolute coefficients of the standardised columns, which is added
+        to the mean quantile loss. With 0 the coefficients are not penalised.
 
     Examples
     --------

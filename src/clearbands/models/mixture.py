@@ -19,8 +19,9 @@ class Mixture(CenterModel):
     Parameters
     ----------
     models : list of regressors
+        The models to average.
     weights : list of float
-        One per model; they need not add up to 1.
+        One weight per model. The weights need not add up to 1.
 
     Examples
     --------

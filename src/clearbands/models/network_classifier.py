@@ -24,26 +24,27 @@ from clearbands.rows.typed import Seed, TableLike
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
     """A network whose outputs are the logits of the classes.
 
-    Hidden layers are linear map, batch normalisation, ReLU and dropout, and the output sees the
-    input and all of them; Adam; inputs standardised inside. A random `stopping_size` of the rows
-    decides when training stops. Training needs torch, predicting does not.
+    Each hidden layer is a linear map, batch normalisation, ReLU and dropout, and the output sees
+    the input and all hidden layers. Adam trains the network on standardised inputs. A random share
+    `stopping_size` of the rows decides when training stops. Training needs torch, but predicting
+    does not.
 
     Parameters
     ----------
     hidden : list of int
-        Widths of the hidden layers.
+        The widths of the hidden layers.
     dropout : float
-        Share of the hidden units that is left out at random while training.
+        The share of the hidden units that is left out at random while training.
     learning_rate, weight_decay, batch_size
-        Of Adam.
+        The settings of the optimiser Adam.
     max_epochs, patience : int
         Training ends after `patience` epochs without a better one, or after `max_epochs`.
     stopping_size : float
-        Share of the rows that decide when to stop.
+        The share of the rows that decide when to stop.
     device : str
         Where torch trains: "cpu", "cuda", ...
-    random_state
-        As in scikit-learn. On one machine the same seed gives the same network.
+    random_state : int, RandomState or None
+        The seed, as in scikit-learn. On one machine the same seed gives the same network.
 
     Examples
     --------

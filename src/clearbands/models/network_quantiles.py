@@ -18,35 +18,38 @@ from clearbands.models.quantile_model import QuantileModel
 class NetworkQuantiles(QuantileModel):
     """All quantiles as the outputs of one network: pinball loss, and a penalty where they cross.
 
-    Hidden layers are linear map, layer normalisation, leaky ReLU (0.01) and dropout; Adam with
-    cosine annealing; inputs and target standardised inside. A bag is trained at once as one
-    batched model. Training stops by rows that a member does not see: those its bootstrap left
-    out, or a random `stopping_size` of them where it left none out. Training needs torch,
-    predicting does not.
+    Each hidden layer is a linear map, layer normalisation, leaky ReLU (0.01) and dropout. Adam with
+    cosine annealing trains the network on standardised inputs and targets. A bag is trained at once
+    as one batched model. Rows that a member does not see decide when its training stops: those that
+    its bootstrap left out, or, if it left none out, a random share `stopping_size` of the rows.
+    Training needs torch, but predicting does not.
 
     Parameters
     ----------
     quantiles : list of float
+        The levels to predict.
     hidden : list of int
-        Widths of the hidden layers.
+        The widths of the hidden layers.
     dropout : float
+        The share of the hidden units that is left out at random while training.
     skip : bool
-        Batch instead of layer normalisation, ReLU, and an output that also sees the input and
-        every hidden layer: a linear model is contained, which targets close to one need.
+        Whether to use batch instead of layer normalisation, plain ReLU, and an output that also
+        sees the input and every hidden layer. The network then contains a linear model, which helps
+        with targets that are nearly linear.
     learning_rate, weight_decay, batch_size
-        Of Adam.
+        The settings of the optimiser Adam.
     max_epochs, patience : int
         Training ends after `patience` epochs without a better one, or after `max_epochs`.
     max_gradient_norm : float
-        Longer gradients are shortened to it.
+        Gradients that are longer than this are shortened to it.
     crossing_penalty : float
-        Factor of the distance by which neighbouring quantiles are out of order.
+        The factor of the distance by which neighbouring quantiles are out of order.
     stopping_size : float
-        Share of the rows that decide when to stop.
+        The share of the rows that decide when to stop.
     device : str
         Where torch trains: "cpu", "cuda", ...
-    random_state
-        As in scikit-learn. On one machine the same seed gives the same networks.
+    random_state : int, RandomState or None
+        The seed, as in scikit-learn. On one machine the same seed gives the same networks.
 
     Examples
     --------

@@ -23,7 +23,7 @@ from clearbands.models.trees_on_smooth import TreesOnSmooth
 def quantile_pool(*, stock: bool = False) -> dict[str, Any]:
     """Quantile forest, quantile boosting and expectile GAM, set up as in the paper.
 
-    `stock` takes XGBoost and quantile-forest instead of the kernels of this package.
+    With `stock=True`, XGBoost and quantile-forest replace the kernels of this package.
 
     >>> from clearbands import quantile_pool
     >>> sorted(quantile_pool())

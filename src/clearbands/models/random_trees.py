@@ -19,17 +19,19 @@ if TYPE_CHECKING:
 
 
 class RandomTrees(CenterModel):
-    """The mean of trees whose cuts are drawn: of one per column the best is taken.
+    """The mean of trees that choose, at every node, the best of a few random cuts.
 
-    Every tree sees all rows. Columns enter by the order of their values alone.
+    At every node one cut per column is drawn at random. Every tree sees all rows. Only the order of
+    the values of a column matters.
 
     Parameters
     ----------
     n_trees : int
+        How many trees are averaged.
     min_samples_leaf : int
-        Rows that a leaf holds at least.
+        How many rows a leaf holds at least.
     random_state : int, RandomState or None
-        What the cuts are drawn by.
+        The seed by which cuts are drawn.
 
     Examples
     --------

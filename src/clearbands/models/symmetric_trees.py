@@ -29,34 +29,37 @@ RATE_BY_TREES = 0.61  # the power by which steps are smaller where there are mor
 class SymmetricTrees(CenterModel):
     """Boosted trees whose nodes of one level all ask the same question.
 
-    Columns enter by the order of their values alone, so a rising transformation of one changes
-    nothing but the points between training values at which trees split.
+    Only the order of the values of a column matters, so a rising transformation of a column changes
+    nothing except the points between training values at which trees split.
 
     Parameters
     ----------
     loss : {"squared", "absolute"}
-        What is made small: leaves hold means of residuals or medians.
+        The loss that the trees make small: with "squared" leaves hold means of residuals, and with
+        "absolute" they hold medians.
     n_trees : int
-        Rounds of boosting.
+        How many trees are grown.
     max_depth : int
-        Questions per tree, at most 10; a tree has 2^max_depth leaves.
+        How many questions a tree asks, at most 10; it has 2^max_depth leaves.
     learning_rate : float or "auto"
-        The part of the way that a leaf goes. "auto" rises slowly with the number of rows and falls
-        with that of trees: twice what CatBoost takes, as a bag forgives larger steps.
+        How far a leaf moves the prediction, as a share of the way to its mean or median. "auto"
+        rises slowly with the number of rows and falls with the number of trees; it is twice what
+        CatBoost takes, because a bag forgives larger steps.
     l2 : float
-        Added to the number of rows in the score of a split and, for squared loss, in the mean of a
-        leaf: larger values favour larger leaves and smaller steps.
+        A number that is added to the number of rows in the score of a split and, for squared loss,
+        in the mean of a leaf. Larger values favour larger leaves and smaller steps.
     max_bins : int
         Columns with more distinct values than this, at most 256, are split between bins that hold
-        about equal shares of the rows. Where they end is drawn, for every member of a bag anew.
+        about equal shares of the rows. The ends of the bins are drawn anew for every member of a
+        bag.
     column_share : float
-        Of the columns, drawn for every tree anew, that its questions may be about: a smaller share
-        makes trees cheaper, and less alike.
+        The share of the columns that the questions of a tree may be about; they are drawn anew for
+        every tree. A smaller share makes trees cheaper, and less alike.
     monotone : dict or sequence, optional
-        Columns that the prediction rises (1) or falls (-1) with, other things being equal: by name
-        or number as in {0: 1}, or one of -1, 0, 1 per column. It then holds for any two rows.
+        Columns with which the prediction rises (1) or falls (-1), other things being equal: by name
+        or number as in {0: 1}, or one of -1, 0, 1 per column. This holds for any two rows.
     random_state : int, RandomState or None
-        Where bins end, and which columns trees ask about.
+        The seed that decides where bins end, and which columns trees ask about.
 
     Examples
     --------
@@ -65,7 +68,7 @@ class SymmetricTrees(CenterModel):
     >>> SymmetricTrees(n_trees=20).fit(X, X[:, 0] ** 2).predict(X).shape
     (60,)
 
-    Noise that would make it fall does not:
+    With `monotone`, a prediction rises although the target falls in places:
 
     >>> rising = SymmetricTrees(n_trees=20, monotone={0: 1}).fit(X, np.sin(9 * X[:, 0]))
     >>> bool((np.diff(rising.predict(X)) >= 0).all())

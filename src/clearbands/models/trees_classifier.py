@@ -27,26 +27,28 @@ AUTO_TREES = 128
 class SymmetricTreesClassifier(ClassifierMixin, BaseEstimator):
     """Boosted trees for classes, whose nodes of one level all ask the same question.
 
-    `SymmetricTrees` with a logistic loss: every round grows one tree for two classes, and one per
-    class for more. Columns enter by the order of their values alone.
+    These are `SymmetricTrees` with a logistic loss. Every round grows one tree for two classes, or
+    one tree per class for more. Only the order of the values of a column matters.
 
     Parameters
     ----------
     n_trees : int or "auto"
-        Rounds of boosting. "auto" is 128; in a `ClearClassifier` unseen rows choose.
+        How many rounds of boosting there are. "auto" is 128; in a `ClearClassifier` unseen rows
+        choose the number.
     max_depth : int
-        Questions per tree, at most 10; a tree has 2^max_depth leaves.
+        How many questions a tree asks, at most 10; it has 2^max_depth leaves.
     learning_rate : float or "auto"
-        The part of Newton's step that a leaf takes; "auto" as in `SymmetricTrees`, by the numbers
-        of rows and trees.
+        The share of Newton's step that a leaf takes. "auto" depends on the numbers of rows and
+        trees, as in `SymmetricTrees`.
     l2 : float
-        Added to the curvature of a leaf, at most a quarter per row: larger values favour larger
-        leaves and smaller steps.
+        A number that is added to the curvature of a leaf, which is at most a quarter per row.
+        Larger values favour larger leaves and smaller steps.
     max_bins : int
         Columns with more distinct values than this, at most 256, are split between bins that hold
-        about equal shares of the rows. Where they end is drawn, for every member of a bag anew.
+        about equal shares of the rows. The ends of the bins are drawn anew for every member of a
+        bag.
     random_state : int, RandomState or None
-        Where bins end; nothing else is drawn.
+        The seed that decides where bins end; nothing else is drawn.
 
     Examples
     --------

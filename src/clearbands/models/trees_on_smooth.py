@@ -38,15 +38,17 @@ class GrowingOnSmooth:
 class TreesOnSmooth(CenterModel):
     """A smooth model, and symmetric trees on its residuals.
 
-    Trees need many steps for what is a line; what is smooth cannot jump. Every member of a bag has
-    a smooth model and trees of its own, on the rows that it drew.
+    Trees need many steps to follow a line, and a smooth model cannot jump; together they can do
+    both. Every member of a bag has a smooth model and trees of its own, fitted to the rows that it
+    drew.
 
     Parameters
     ----------
     smooth : ExpectileGAM or KernelRidge, optional
-        By default a GAM of the mean. What a surface leaves over is what it would have left over
-        had it not seen the row.
+        The smooth model, by default a GAM of the mean. With a `KernelRidge`, the trees learn from
+        residuals of predictions that did not see the row.
     trees : SymmetricTrees, optional
+        The trees that learn the residuals of the smooth model.
 
     Examples
     --------

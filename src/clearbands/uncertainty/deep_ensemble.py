@@ -28,39 +28,43 @@ SCHEDULES = ("constant", "cosine", "exponential")
 class DeepEnsemble(OutOfBagEnsemble):
     """Networks with other initial weights, bootstraps, learning rates, schedules and input noise.
 
-    All members are trained at once as one batched model. Each stops when the rows that its
-    bootstrap left out (out-of-bag) no longer get better, and keeps the weights it had when they
-    were best. Inputs and target are standardised inside. Training needs torch, predicting does not.
+    All members are trained at once as one batched model. Each stops when the error on the rows that
+    its bootstrap left out (out-of-bag) no longer falls, and it keeps the weights with which that
+    error was smallest. Inputs and target are standardised inside. Training needs torch, but
+    predicting does not.
 
     Parameters
     ----------
     n_members : int
+        How many networks there are.
     hidden : list of int
-        Widths of the hidden layers: linear map, batch normalisation, ReLU, dropout. The output
-        sees the input and all of them (skip connections).
+        The widths of the hidden layers. Each layer is a linear map, batch normalisation, ReLU and
+        dropout. The output sees the input and all hidden layers (skip connections).
     dropout : float
-        Share of the hidden units that is left out at random while training.
+        The share of the hidden units that is left out at random while training.
     learning_rate, weight_decay, batch_size
-        Of Adam. Members take the learning rate times 1, 0.7, 1.4, 0.5, 2 in turns, and the
-        schedules constant, cosine and exponential.
+        The settings of the optimiser Adam. Members take the learning rate times 1, 0.7, 1.4, 0.5, 2
+        in turns, and the schedules constant, cosine and exponential.
     max_epochs, patience : int
         Training ends after `patience` epochs without a better one, or after `max_epochs`.
     input_noise : float
-        Standard deviation of the noise that is added to the standardised inputs while training.
+        The standard deviation of the noise that is added to the standardised inputs while training.
     spread : "quantiles" or "gaussian"
-        Widths reach from the median of the members to their alpha/2 and 1 - alpha/2 points; or as
-        many standard deviations of the members as a normal law says, which for few members goes
-        beyond the outermost.
+        How the widths follow from the members. "quantiles": they reach from the median of the
+        members to their alpha/2 and 1 - alpha/2 points. "gaussian": they are the standard deviation
+        of the members times a quantile of the normal distribution; with few members they then reach
+        beyond the outermost one.
     confidence_level : float or list of float
+        The levels of the widths; `ClearRegressor` sets it.
     device : str
         Where torch trains: "cpu", "cuda", ...
-    random_state
-        As in scikit-learn. On one machine the same seed gives the same networks.
+    random_state : int, RandomState or None
+        The seed, as in scikit-learn. On one machine the same seed gives the same networks.
 
     Attributes
     ----------
     networks_ : FittedNetworks
-        Weights as arrays; after how many epochs each member was best, and its loss there.
+        The weights as arrays, after how many epochs each member was best, and its loss there.
     draws_ : Bootstraps
         How often each member drew each training row.
 
@@ -114,9 +118,9 @@ class DeepEnsemble(OutOfBagEnsemble):
         *,
         validation: tuple[Any, Any] | None = None,
     ) -> DeepEnsemble:
-        """Train on X and y, whose errors count as their `sample_weight` (n,) says.
+        """Train on X and y; each error counts as its `sample_weight` (n,) says.
 
-        `validation` is not needed, for there is nothing to choose between.
+        `validation` is not needed, because there is nothing to choose between.
         """
         check_count(self.n_members, "n_members", smallest=2)
         check_spread(self.spread)

@@ -25,19 +25,21 @@ from clearbands.uncertainty.bands import distances
 class FoldedBounds(ResampledPart):
     """Medians over members of alpha/2 and 1 - alpha/2 quantiles, as distances from the center.
 
-    `ResidualQuantiles` measures from the middle of the residuals, as the paper does. Where the
-    center is biased, distances from the center itself make better intervals. What is learned may
-    also be y: then `origin` says where the center lies.
+    `ResidualQuantiles` measures widths from the middle of the residuals, as the paper does. Where
+    the center is biased, distances from the center itself make better intervals. The models may
+    also learn y instead of the residuals; then `origin` says where the center lies.
 
     Parameters
     ----------
     model : quantile model, optional
-        Anything with `quantiles` as a parameter; by default boosting with shallow trees.
+        Any model with `quantiles` as a parameter; by default boosting with shallow trees.
     n_folds, n_repeats : int
-        There are n_folds x n_repeats members; every row is unseen by `n_repeats` of them.
+        The rows are divided into `n_folds` folds, `n_repeats` times, so there are n_folds x
+        n_repeats members. Every row is unseen by `n_repeats` of them.
     confidence_level : float or list of float
+        The levels of the widths; `ClearRegressor` sets it.
     n_jobs, random_state
-        As in scikit-learn; the result does not depend on `n_jobs`.
+        As in scikit-learn. The result does not depend on `n_jobs`.
 
     Examples
     --------
@@ -80,8 +82,8 @@ class FoldedBounds(ResampledPart):
     ) -> FoldedBounds:
         """Learn from residuals, or from y; rows of one label in `groups` stay together.
 
-        A row counts as many times as its `sample_weight` (n,) says, by default once. With `nested`,
-        its folds replace those of this part.
+        A row counts as many times as its `sample_weight` (n,) says, by default once. If `nested` is
+        given, its folds replace those of this part.
         """
         check_count(self.n_folds, "n_folds", smallest=2)
         check_count(self.n_repeats, "n_repeats")

@@ -23,26 +23,31 @@ from clearbands.uncertainty.epistemic import ResampledEnsemble, check_spread
 class FoldedEnsemble(ResampledEnsemble):
     """Members that each leave out one of `n_folds` parts of the rows, `n_repeats` times over.
 
-    A member sees 1 - 1 / n_folds of the rows, where a bootstrap sees 63 %: its center is the
-    better for it. Every row is unseen by exactly `n_repeats` members.
+    A member sees 1 - 1 / n_folds of the rows, while a bootstrap sees only 63 %, so its center is
+    better. Every row is unseen by exactly `n_repeats` members.
 
     Parameters
     ----------
     model : regressor, optional
-        By default `SymmetricTrees()`. Of a quantile model only the median is used.
+        The model of every member, by default `SymmetricTrees()`. Of a quantile model only the
+        median is used.
     n_folds, n_repeats : int
-        There are n_folds x n_repeats members. Fewer rows than folds make as many folds as rows.
+        The rows are divided into `n_folds` folds, `n_repeats` times, so there are n_folds x
+        n_repeats members. If there are fewer rows than folds, each row is a fold.
     spread : "gaussian" or "quantiles"
-        Widths are as many standard deviations of the members as the normal distribution says,
-        whose mean does not depend on how many members there are; or reach to their alpha/2 and
-        1 - alpha/2 points.
+        How the widths follow from the members. "gaussian": they are the standard deviation of the
+        members times a quantile of the normal distribution, and their mean does not depend on how
+        many members there are. "quantiles": they reach to the alpha/2 and 1 - alpha/2 points of the
+        members.
     confidence_level : float or list of float
+        The levels of the widths; `ClearRegressor` sets it.
     n_jobs, random_state
-        As in scikit-learn; the result does not depend on `n_jobs`.
+        As in scikit-learn. The result does not depend on `n_jobs`.
 
     Attributes
     ----------
-    model_ : the model, seeded and unfitted
+    model_ : regressor
+        The model, seeded and unfitted.
     draws_ : Folds
         Which member saw which training row.
 
@@ -90,7 +95,7 @@ class FoldedEnsemble(ResampledEnsemble):
         """Train on X and y; rows of one label in `groups` are left out together.
 
         A row counts as many times as its `sample_weight` (n,) says, by default once. `validation`
-        is not needed, for there is nothing to choose between.
+        is not needed, because there is nothing to choose between.
         """
         check_count(self.n_folds, "n_folds", smallest=2)
         check_count(self.n_repeats, "n_repeats")

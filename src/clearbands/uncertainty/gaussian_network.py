@@ -23,14 +23,14 @@ from clearbands.uncertainty.bands import normal_widths
 class GaussianNetwork(AleatoricPart):
     """Networks that give mean and deviation of normal noise, by maximum likelihood.
 
-    The widths are as many deviations, averaged over the networks, as the normal law says: the
-    same below and above. Use `SimultaneousQuantiles` where the noise is skewed. Training needs
-    torch, predicting does not.
+    The widths are the deviation, averaged over the networks, times a quantile of the normal
+    distribution, so they are equal below and above. Use `SimultaneousQuantiles` where the noise is
+    skewed. Training needs torch, but predicting does not.
 
     Parameters
     ----------
     n_members : int
-        Networks that are averaged.
+        How many networks are averaged.
     hidden, dropout, learning_rate, weight_decay, batch_size, max_epochs, patience,
     max_gradient_norm, stopping_size, confidence_level, device, random_state
         As in `SimultaneousQuantiles`.
@@ -38,7 +38,7 @@ class GaussianNetwork(AleatoricPart):
     Attributes
     ----------
     networks_ : FittedNetworks
-        Weights as arrays; after how many epochs each member was best, and its loss there.
+        The weights as arrays, after how many epochs each member was best, and its loss there.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class GaussianNetwork(AleatoricPart):
     def fit(
         self, X: TableLike, residual: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> GaussianNetwork:
-        """Learn from residuals, whose errors count as their `sample_weight` (n,) says."""
+        """Learn from residuals; each error counts as its `sample_weight` (n,) says."""
         check_count(self.n_members, "n_members")
         check_levels(self.confidence_level)
         plan = TrainingPlan(

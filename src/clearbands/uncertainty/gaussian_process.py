@@ -53,25 +53,28 @@ class NoiseByWeight(WhiteKernel):
 class GaussianProcess(EpistemicPart):
     """An epistemic part without members: mean and deviation of scikit-learn's Gaussian process.
 
-    The widths are those of the function, not of new observations: the noise is estimated with
-    the kernel and taken out again, for it belongs to the aleatoric part. Inputs and target are
-    standardised inside.
+    The widths are those of the function, not of new observations. The noise is estimated together
+    with the kernel and then left out, because it belongs to the aleatoric part. Inputs and target
+    are standardised inside.
 
     Parameters
     ----------
     kernel : kernel of scikit-learn, optional
-        Of the function, without noise. By default a squared exponential with one length scale
-        per column.
+        The kernel of the function, without noise. By default it is a squared exponential with one
+        length scale per column.
     max_rows : int
-        Rows that are used, drawn at random; time grows with their third power.
+        How many rows are used at most, drawn at random. Time grows with their third power.
     confidence_level : float or list of float
-    random_state
-        As in scikit-learn.
+        The levels of the widths; `ClearRegressor` sets it.
+    random_state : int, RandomState or None
+        The seed, as in scikit-learn.
 
     Attributes
     ----------
-    process_ : the fitted GaussianProcessRegressor, for standardised rows
-    noise_ : float, standard deviation of the noise in units of the target
+    process_ : GaussianProcessRegressor
+        The fitted process, for standardised rows.
+    noise_ : float
+        The standard deviation of the noise, in units of the target.
 
     Examples
     --------
@@ -108,7 +111,7 @@ class GaussianProcess(EpistemicPart):
     ) -> GaussianProcess:
         """Learn from X and y; a row of `sample_weight` 4 has a quarter of the noise variance.
 
-        `validation` is not needed: there is nothing to choose between.
+        `validation` is not needed, because there is nothing to choose between.
         """
 
         check_count(self.max_rows, "max_rows")

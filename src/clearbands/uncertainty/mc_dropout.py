@@ -23,18 +23,19 @@ from clearbands.uncertainty.epistemic import Ensemble
 class MCDropout(Ensemble):
     """One network trained with dropout; its members are that network with units left out.
 
-    Which units a member lacks is drawn once, in `fit`: all rows are predicted by the same
-    thinned networks, and predicting twice gives the same. A fifth of the price of a deep ensemble
-    of five, and a coarser picture of what is not known. Training needs torch, predicting does not.
+    `fit` draws once which units each member lacks. So all rows are predicted by the same thinned
+    networks, and predicting twice gives the same result. This costs a fifth of a deep ensemble of
+    five networks, and it gives a coarser picture of the ignorance. Training needs torch, but
+    predicting does not.
 
     Parameters
     ----------
     n_members : int
-        How often units are drawn.
+        How many members are drawn from the network.
     dropout : float
-        Share of the hidden units that is left out, in training and in the members.
+        The share of the hidden units that is left out, in training and in the members.
     stopping_size : float
-        Share of the rows that decide when training stops.
+        The share of the rows that decide when training stops.
     hidden, learning_rate, weight_decay, batch_size, max_epochs, patience, confidence_level
         As in `DeepEnsemble`.
     device, random_state
@@ -42,9 +43,11 @@ class MCDropout(Ensemble):
 
     Attributes
     ----------
-    networks_ : FittedNetworks, with one member
+    networks_ : FittedNetworks
+        The one network.
     kept_ : list of arrays (n_members, units)
-        Per hidden layer 0 for units that a member lacks, else the factor that makes up for them.
+        For each hidden layer, 0 for units that a member lacks, and for other units the factor that
+        makes up for the missing ones.
 
     Examples
     --------
@@ -94,9 +97,9 @@ class MCDropout(Ensemble):
         *,
         validation: tuple[Any, Any] | None = None,
     ) -> MCDropout:
-        """Train on X and y, whose errors count as their `sample_weight` (n,) says.
+        """Train on X and y; each error counts as its `sample_weight` (n,) says.
 
-        `validation` is not needed, for there is nothing to choose between.
+        `validation` is not needed, because there is nothing to choose between.
         """
         check_count(self.n_members, "n_members", smallest=2)
         if not 0 < self.dropout < 1:

@@ -56,8 +56,10 @@ class MemberEnsemble(GivenMembers):
 
     Parameters
     ----------
-    members : list of objects with `predict(X) -> (n,)`, of such functions, or of torch modules
+    members : list
+        The fitted models: objects with `predict(X) -> (n,)`, such functions, or torch modules.
     confidence_level : float or list of float
+        The levels of the widths; `ClearRegressor` sets it.
 
     Examples
     --------
@@ -107,14 +109,18 @@ def _predict(member: BaseEstimator, X: TableLike) -> np.ndarray:
 class CatBoostVirtualEnsemble(GivenMembers):
     """A fitted CatBoostRegressor, whose members are its first trees, more of them each time.
 
-    Train it with `posterior_sampling=True` (and, for noise as well, the loss
-    `RMSEWithUncertainty`): then the members are samples of what the trees might have been.
+    Train it with `posterior_sampling=True`, and with the loss `RMSEWithUncertainty` if it shall
+    give the noise as well. The members are then samples of the models that the training might have
+    given.
 
     Parameters
     ----------
-    model : CatBoostRegressor, fitted: nothing here trains it again
+    model : CatBoostRegressor
+        The fitted model; nothing here trains it again.
     n_members : int
+        How many members are made from it.
     confidence_level : float or list of float
+        The levels of the widths; `ClearRegressor` sets it.
 
     Examples
     --------

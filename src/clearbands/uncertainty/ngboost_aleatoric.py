@@ -27,10 +27,11 @@ class NGBoostAleatoric(AleatoricPart):
     Parameters
     ----------
     model : NGBRegressor, optional
-        By default with trees of depth 3, 500 rounds, and a normal law.
+        The model, by default with trees of depth 3, 500 rounds, and a normal distribution.
     confidence_level : float or list of float
-    random_state
-        As in scikit-learn, for a model that leaves its own open.
+        The levels of the widths; `ClearRegressor` sets it.
+    random_state : int, RandomState or None
+        The seed for a model that has none of its own, as in scikit-learn.
 
     Examples
     --------
@@ -58,7 +59,7 @@ class NGBoostAleatoric(AleatoricPart):
     def fit(
         self, X: TableLike, residual: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> NGBoostAleatoric:
-        """Learn from residuals, which count as their `sample_weight` (n,) says."""
+        """Learn from residuals; each counts as its `sample_weight` (n,) says."""
         check_levels(self.confidence_level)
         X, residual = check_rows(self, X, residual)
         weight = check_sample_weight(sample_weight, len(residual))

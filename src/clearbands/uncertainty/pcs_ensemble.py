@@ -50,38 +50,41 @@ class PCSEnsemble(ResampledEnsemble):
     Parameters
     ----------
     models : dict or list of regressors, optional
-        The pool; by default `default_pool()`. Of a quantile model only the median is used.
+        The models that compete, by default those of `default_pool()`. Of a quantile model only the
+        median is used.
     preprocessings : dict or list of transformers, optional
-        Versions of the data, each combined with every model. Versions that turn the training
-        rows into the same numbers count as one, under the name of the first. One that has
-        `transform_target(y)` and `inverse_transform_target(predictions)` also chooses the scale
-        on which the models learn y.
+        Versions of the data, each combined with every model. Versions that turn the training rows
+        into the same numbers count as one, under the name of the first. A preprocessing that has
+        `transform_target(y)` and `inverse_transform_target(predictions)` also chooses the scale on
+        which the models learn y.
     top_k : int or float
-        How many combinations, by root mean squared error on validation rows, are kept; below 1,
-        which share of them, rounded up.
+        How many combinations are kept, by their root mean squared error on validation rows. A
+        number below 1 is the share of the combinations that is kept, rounded up.
     n_bootstraps : int
-        How often each of them is refitted.
+        On how many bootstraps each of them is refitted.
     bootstrap : "rows" or "blocks"
-        Whether rows are drawn one by one, or in stretches of neighbours: for rows in the order of
-        time, which resemble their neighbours.
+        Whether rows are drawn one by one, or in stretches of neighbours. "blocks" is for rows in
+        the order of time, which resemble their neighbours.
     block_length : int, optional
-        How many rows a stretch has, such as those of a week, at most half of all; by default the
-        third root of their number.
+        How many rows a stretch has, such as those of a week, and at most half of all rows. The
+        default is the third root of their number.
     confidence_level : float or list of float
-        Where among the members the widths end.
+        The levels, which say where among the members the widths end.
     validation_size : float
-        Share of the rows that chooses between models when `fit` is given no validation rows;
-        the bootstraps are then drawn from all rows.
+        The share of the rows that chooses between models when `fit` is given no validation rows.
+        The bootstraps are then drawn from all rows.
     n_jobs, random_state
-        As in scikit-learn; the result does not depend on `n_jobs`.
+        As in scikit-learn. The result does not depend on `n_jobs`.
 
     Attributes
     ----------
-    leaderboard_ : list of dict, best first
-        model, preprocessing, rmse and r2 on the validation rows, selected.
-    winner_ : the model that came first, unfitted
+    leaderboard_ : list of dict
+        For each combination its model, its preprocessing, its rmse and r2 on the validation rows,
+        and whether it was selected; the best comes first.
+    winner_ : regressor
+        The model that came first, unfitted.
     duplicates_ : dict
-        For the name of a version that was left out, that of the version it equals.
+        For the name of each version that was left out, the name of the version that it equals.
     draws_ : Bootstraps or BlockBootstraps
         How often each bootstrap drew each training row.
 
@@ -135,8 +138,8 @@ class PCSEnsemble(ResampledEnsemble):
     ) -> PCSEnsemble:
         """Train on X and y; `validation`, a pair (X, y), chooses between models.
 
-        Rows count as many times as `sample_weight` (n,) says, those of `validation` as
-        `validation_weight` does. Rows of one label in `groups` are drawn together.
+        A row counts as many times as `sample_weight` (n,) says, and a row of `validation` as many
+        times as `validation_weight` says. Rows of one label in `groups` are drawn together.
         """
         check_count(self.n_bootstraps, "n_bootstraps")
         _check_top_k(self.top_k)

@@ -32,22 +32,25 @@ from clearbands.uncertainty.bands import curve_widths
 class ResidualQuantiles(ResampledPart):
     """Widths from any quantile model, bagged, as in the paper.
 
-    A bag of quantile models estimates alpha/2, 1/2 and 1 - alpha/2 of the residuals; the width
-    above is the median over the bag of the positive part of upper minus middle, likewise below.
+    Every member of a bag estimates the quantiles alpha/2, 1/2 and 1 - alpha/2 of the residuals. The
+    width above is the median over the bag of the upper minus the middle quantile, or 0 where that
+    is negative. The width below follows in the same way.
 
     Parameters
     ----------
     model : quantile model, optional
-        Anything with `quantiles` as a parameter and `predict_quantiles`. Left open it is boosting
+        Any model with `quantiles` as a parameter and `predict_quantiles`. By default it is boosting
         with shallow trees, but inside `ClearRegressor` the type of model that won the center.
     n_bootstraps : int
+        How many members the bag has.
     bootstrap, block_length
-        As in `PCSEnsemble`: "blocks" for rows in the order of time.
+        As in `PCSEnsemble`; "blocks" is for rows in the order of time.
     preprocessing : transformer, optional
-        Turns X into numbers, where the encoder of `ClearRegressor` is None and X is a table.
+        What turns X into numbers, where the encoder of `ClearRegressor` is None and X is a table.
     confidence_level : float or list of float
+        The levels of the widths; `ClearRegressor` sets it.
     n_jobs, random_state
-        As in scikit-learn; the result does not depend on `n_jobs`.
+        As in scikit-learn. The result does not depend on `n_jobs`.
 
     Examples
     --------

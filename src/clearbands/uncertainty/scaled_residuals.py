@@ -31,25 +31,28 @@ SMALLEST_LOG = 0.01
 class ScaledResiduals(ResampledPart):
     """Widths are a scale that depends on x times two numbers per level that do not.
 
-    The scale is learned from absolute residuals; the two numbers are quantiles of the residuals in
-    units of the scale that members which did not see them gave them.
+    The scale is learned from absolute residuals. Members that did not see a row give its scale, and
+    the two numbers are quantiles of the residuals divided by these scales.
 
     Parameters
     ----------
     model : regressor, optional
-        Of the absolute residuals; by default 100 symmetric trees of depth 4.
+        The model of the absolute residuals; by default 100 symmetric trees of depth 4.
     learn_log : bool
-        Whether the model learns the logarithm of the absolute residuals: then a few large ones
+        Whether the model learns the logarithm of the absolute residuals. A few large residuals then
         weigh less.
     n_folds, n_repeats : int
-        There are n_folds x n_repeats members; every row is unseen by `n_repeats` of them.
+        The rows are divided into `n_folds` folds, `n_repeats` times, so there are n_folds x
+        n_repeats members. Every row is unseen by `n_repeats` of them.
     confidence_level : float or list of float
+        The levels of the widths; `ClearRegressor` sets it.
     n_jobs, random_state
-        As in scikit-learn; the result does not depend on `n_jobs`.
+        As in scikit-learn. The result does not depend on `n_jobs`.
 
     Attributes
     ----------
-    factors_ : (2, k), below and above the center at each level
+    factors_ : (2, k)
+        The factors of the scale below and above the center, at each level.
 
     Examples
     --------
@@ -96,8 +99,8 @@ class ScaledResiduals(ResampledPart):
     ) -> ScaledResiduals:
         """Learn from residuals; rows of one label in `groups` stay together.
 
-        A row counts as many times as its `sample_weight` (n,) says, by default once. With `nested`,
-        its folds replace those of this part.
+        A row counts as many times as its `sample_weight` (n,) says, by default once. If `nested` is
+        given, its folds replace those of this part.
         """
         X = check_numeric(self, X, reset=True)
         residual = check_target(residual, X)

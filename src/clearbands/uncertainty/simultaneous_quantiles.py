@@ -27,24 +27,26 @@ from clearbands.uncertainty.bands import curve_widths
 class SimultaneousQuantiles(AleatoricPart):
     """An aleatoric part: the quantiles of `NetworkQuantiles`, averaged over several seeds.
 
-    The networks give alpha/2, 1/2 and 1 - alpha/2 of every confidence level, sorted so that none
-    cross; the widths are the distances of the outer ones from the median. Fitted on the target
-    itself instead of residuals it is a model of y (`predict_quantiles`). Parameters that are not
-    listed are those of `NetworkQuantiles`.
+    The networks give the quantiles alpha/2, 1/2 and 1 - alpha/2 of every confidence level, sorted
+    so that none cross. The widths are the distances of the outer quantiles from the median. If you
+    fit the part to the target itself instead of residuals, it is a model of y
+    (`predict_quantiles`). Parameters that are not listed are those of `NetworkQuantiles`.
 
     Parameters
     ----------
     n_members : int
-        Networks that are averaged; each has its own seed and its own rows to stop by.
+        How many networks are averaged. Each has its own seed, and its own rows by which it stops.
     quantiles : list of float
-        Levels to estimate besides those of the confidence levels.
+        Levels to estimate besides those that the confidence levels need.
     confidence_level : float or list of float
+        The levels of the widths; `ClearRegressor` sets it.
 
     Attributes
     ----------
-    quantiles_ : list of float, rising
+    quantiles_ : list of float
+        All levels that the networks estimate, rising.
     networks_ : FittedNetworks
-        Weights as arrays; after how many epochs each member was best, and its loss there.
+        The weights as arrays, after how many epochs each member was best, and its loss there.
 
     Examples
     --------
@@ -97,7 +99,7 @@ class SimultaneousQuantiles(AleatoricPart):
     def fit(
         self, X: TableLike, residual: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> SimultaneousQuantiles:
-        """Learn from residuals, whose errors count as their `sample_weight` (n,) says."""
+        """Learn from residuals; each error counts as its `sample_weight` (n,) says."""
         check_count(self.n_members, "n_members")
         levels = check_levels(self.confidence_level)
         if len(self.quantiles) > 0:
