@@ -21,7 +21,7 @@ class AdditiveCalibrator(_Calibrator):
     negative where the bounds cover more rows than needed; a bound that would then cross the center
     stops there, which only makes the interval longer and leaves its coverage guaranteed.
 
-    Nothing but gamma2 is chosen on the rows, so with too few of them the bounds are infinite.
+    The rows choose only gamma2, so with too few of them the bounds are infinite.
 
     >>> from clearbands import AdditiveCalibrator
     >>> ones = [[1.0, 1.0]] * 4

@@ -20,33 +20,34 @@ from clearbands.rows.messages import row_name, warn
 class JointClassCalibrator(BaseEstimator):
     """Scales the logits of all members (c1) and their spread around the mean logit (c2).
 
-    The logits of member m become c1 * (mean + c2 * (z_m - mean)); the answer is the mean over the
-    members of their softmax. c1 = c2 = 1 is the plain ensemble; c2 = 0 pools the logits; a c1 below
-    1 says less surely what the ensemble says, a c2 above 1 takes its disagreement for more. Both
-    minimise the negative log-likelihood of rows that no member was trained on; it is never higher
-    than that of the plain ensemble.
+    The logits of member m become c1 * (mean + c2 * (z_m - mean)), and the probabilities are the
+    mean of the members' softmax. With c1 = c2 = 1 they are those of the plain ensemble, and c2 = 0
+    pools the logits. A c1 below 1 makes the probabilities less certain, and a c2 above 1 gives more
+    weight to the disagreement of the members. Both minimise the negative log-likelihood of rows
+    that trained no member, which is never higher than that of the plain ensemble.
 
-    The search takes Newton's steps with exact derivatives, in milliseconds. With one member, or
-    members that agree, the loss is convex and its minimum the only one. With spread there may be
-    several: a grid shows the valleys, the search goes to the end of each, and `gradient_norm_` says
-    that it arrived. That no constants are better is not proven by that; on the rows of the tests it
-    is, by branch and bound.
+    The search takes Newton steps with exact derivatives, in milliseconds. With one member, or with
+    members that agree, the loss is convex and has one minimum. Otherwise it may have several: a
+    grid shows the valleys, the search descends into each of them, and `gradient_norm_` says whether
+    it converged. This does not prove that no other constants are better; for the rows of the tests,
+    branch and bound proves it.
 
     Parameters
     ----------
     prior_rows : float
-        The loss has so many more rows, of a class drawn by chance: without them, c1 has no upper
-        limit where not one of few rows is wrong. The default, 0, is the likelihood alone.
+        How many artificial rows, each of a random class, the loss counts in addition. Without them
+        c1 has no upper limit if the ensemble is right about every one of a few rows. With 0, the
+        default, the loss is the likelihood of the real rows alone.
 
     Attributes
     ----------
     c1_, c2_ : float
-        Where all members agree on every row nothing depends on c2, which is then 1.
+        The two constants. If all members agree on every row, nothing depends on c2, and it is 1.
     loss_ : float
         The mean negative log-likelihood of the rows, in nats, without those of chance.
     gradient_norm_ : float
-        Of what was minimised, per relative change of the logits: 0 where it converged. Of several
-        minima that were reached, this is the lowest.
+        The norm of the gradient at the minimum, per relative change of the logits; it is 0 if the
+        search converged. If the search reached several minima, it keeps the lowest.
     n_classes_ : int
 
     Examples

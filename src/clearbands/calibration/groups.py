@@ -47,17 +47,19 @@ class GroupCalibrator(BaseEstimator):
     Parameters
     ----------
     calibrator : optional
-        Chooses lambda: `ClearCalibrator` by default, or a `FixedRatioCalibrator`.
+        The calibrator that chooses lambda: a `ClearCalibrator` by default, or a
+        `FixedRatioCalibrator`.
     confidence_level : float or list of float
     smallest : int, optional
-        Without `validation` rows, groups of fewer rows get no gamma1 of their own; by default as
-        few as the highest level needs to be finite (9 for 0.9, 19 for 0.95).
+        Without `validation` rows, a group with fewer rows than this gets no gamma1 of its own. The
+        default is the number of rows that finite bounds at the highest level need (9 for 0.9, 19
+        for 0.95).
     small : "merge" or "pool"
         Whether these groups are calibrated together as one group, or on the rows of all groups.
         Merged groups that are still too few are pooled.
     unknown : "refuse" or "pool"
-        What to do with groups that `fit` did not see: an error that names them, or the gamma1 of
-        all rows, with a warning.
+        What to do with groups that `fit` did not see. "refuse" raises an error that names them;
+        "pool" gives them the gamma1 of all rows, with a warning.
 
     Attributes
     ----------

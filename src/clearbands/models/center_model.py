@@ -19,7 +19,7 @@ from clearbands.rows.weighting import check_sample_weight, drop_weightless
 
 
 class CenterModel(RegressorMixin, BaseEstimator, ABC):
-    """A regressor; subclasses say how to fit a bag of them, and what else they can do.
+    """A regressor that can be fitted in bags; its subclasses say how, and what else they can do.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class CenterModel(RegressorMixin, BaseEstimator, ABC):
         """
 
     def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """A row counts as many times as its `sample_weight` (n,) says, by default once."""
+        """Fit the model; a row counts as its `sample_weight` (n,) says, by default once."""
         X, y = check_rows(self, X, y)
         X, y, weight = drop_weightless(X, y, check_sample_weight(sample_weight, len(y)))
         with listening(ignore):

@@ -53,12 +53,12 @@ class QuantileModel(RegressorMixin, BaseEstimator, ABC):
     ) -> Bag:
         """Fit one member per row of `counts` (b, n): how often each row of X is to count.
 
-        X, y and `weight` (n,), which says what a row counts each time, are checked already. Equal
-        to fitting on rows repeated `counts` times `weight` times.
+        X, y and `weight` (n,), which says what a row counts each time, are checked already. The
+        result equals a fit to rows that are repeated `counts` times `weight` times.
         """
 
     def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """A row counts as many times as its `sample_weight` (n,) says, by default once."""
+        """Fit the model; a row counts as its `sample_weight` (n,) says, by default once."""
         X, target = validate_data(
             self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2
         )

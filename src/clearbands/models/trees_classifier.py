@@ -82,7 +82,7 @@ class SymmetricTreesClassifier(ClassifierMixin, BaseEstimator):
     def fit(
         self, X: TableLike, y: Any, sample_weight: ArrayLike | None = None
     ) -> SymmetricTreesClassifier:
-        """A row counts as many times as its `sample_weight` (n,) says, by default once."""
+        """Fit the model; a row counts as its `sample_weight` (n,) says, by default once."""
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=2)
         weight = check_sample_weight(sample_weight, len(y))
         X, y, weight = drop_weightless(X, y, weight)

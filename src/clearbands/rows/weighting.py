@@ -96,10 +96,11 @@ def error_of_mean(values: np.ndarray, weight: np.ndarray | None) -> float:
 def recency_weights(time: ArrayLike | None, half_life: Any) -> np.ndarray:
     """(n,): 1 for the latest row, 1/2 for one that is a half-life older, 1/4 for one of two.
 
-    `time` (n,) are numbers, dates or times of the rows, in any order; or how many rows there are,
-    the oldest first, and then the half-life is counted in rows. `half_life` is in the unit of
-    `time`, of dates a number of days or a timedelta. Give the weights as `sample_weight` (what is
-    learned), as `calibration_weight` (how wide intervals are), or as both.
+    `time` (n,) holds numbers, dates or times of the rows, in any order. It may also be the number
+    of rows; the oldest then comes first, and the half-life is counted in rows. `half_life` is in
+    the unit of `time`; for dates it is a number of days or a timedelta. Pass the weights as
+    `sample_weight` to change what models learn, as `calibration_weight` to change how wide
+    intervals are, or as both.
 
     Examples
     --------

@@ -30,34 +30,41 @@ class ModelSearch:
     Parameters
     ----------
     folds : int
-        A member of a center misses one of so many folds. Tables of fewer than `small_rows` rows
-        have twice as many, because each of their rows tells more; tables of more than `fine_rows`
-        have half as many, because they can spare some.
+        How many folds the rows are divided into; each member of a center leaves out one of them.
+        Tables of fewer than `small_rows` rows have twice as many folds, because each of their rows
+        matters more. Tables of more than `fine_rows` rows have half as many, because they can spare
+        some.
     repeats : int
-        How often folds are drawn: so many members speak of a row that they did not see. Of more
-        than `judging_rows` rows it is one less.
+        How often the rows are divided, so how many members predict a row that they did not see.
+        Tables of more than `judging_rows` rows are divided one time less.
     n_centers : int
-        The most centers that noise is learned around; of more than `judging_rows` rows or
-        `many_columns` columns only one. Those alone compete that the race could not tell from the
-        best.
-    judging_rows : int
-        Of more rows, so many at random run the race and choose the noise.
+        Around how many centers, at most, noise models compete. With more than `judging_rows` rows
+        or `many_columns` columns it is only one. A center takes part only if the race could not
+        tell its loss from that of the best.
+    small_rows : int
+        Tables of fewer rows than this have twice as many folds, unless they have more than
+        `many_columns` columns.
     fine_rows : int
-        Of more rows, the center that has won gets twice the trees, with smaller steps, or twice
-        the landmarks.
+        With more rows than this, the center that has won the race gets twice the trees, with
+        smaller steps, or twice the landmarks.
+    judging_rows : int
+        With more rows than this, so many random rows run the race and choose the noise model.
+    many_columns : int
+        With more columns than this, noise models compete around one center only.
     nested_folds : int
-        Noise learns from centers that missed two of so many folds; 0 turns that off.
+        The noise models learn from centers that left out two of so many folds; 0 switches this off.
     mixed : int
-        A mean of at most so many centers joins those that have won the race.
+        A mean of at most so many centers joins the centers that have won the race.
     averaged : int
-        At most so many pairs are averaged, of those that rows do not tell apart from the best.
+        How many pairs are averaged at most. Only pairs are averaged whose loss the rows cannot tell
+        from that of the best.
     surfaces : bool
-        Whether smooth functions of all columns, and of their ranks, compete whatever the size.
+        Whether smooth functions of all columns, and of their ranks, compete for any size of table.
     networks : bool
-        Whether a small deep ensemble competes; training it needs torch.
+        Whether a small deep ensemble competes; its training needs torch.
     lean : bool
-        Whether only one kind of trees competes for the center, and two kinds of noise around it:
-        for those who have little time.
+        Whether only one kind of trees competes for the center, and two kinds of noise models around
+        it. This suits those who have little time.
 
     Examples
     --------

@@ -47,21 +47,25 @@ class NamesWarning(UserWarning):
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Numbers are imputed, text and categories one-hot encoded, dates turned into what they tell.
 
-    Takes arrays of floats, in which NaN is missing, and frames of pandas, polars and others.
-    A category that was not seen in `fit` gives zeros, or counts as rare where rare ones were
-    pooled; a missing one is a category of its own. A column without any value in `fit` is left
-    out with a warning. A column must keep its kind: numbers in `fit` are numbers later, too.
+    The encoder takes arrays of floats, in which NaN is a missing value, and frames of pandas,
+    polars and others. A category that was not seen in `fit` gives zeros, or counts as rare where
+    rare categories were pooled; a missing category is a category of its own. A column without any
+    value in `fit` is left out with a warning. A column must keep its kind: if it held numbers in
+    `fit`, it must hold numbers later, too.
 
     Parameters
     ----------
     numeric : transformer of a float array with NaN, optional
-        By default the median of the training rows, and an indicator for columns with gaps.
+        What fills gaps in columns of numbers. The default takes the median of the training rows and
+        adds an indicator for each column with gaps.
     categorical : transformer of an object array, optional
-        By default one-hot with at most 40 columns per feature, the rarest pooled.
-        `ClearRegressor` and `ClearClassifier` take `CategoryCodes` where they choose the models.
+        What turns text and categories into numbers. The default is one-hot encoding with at most 40
+        columns per feature, in which the rarest categories share one. `ClearRegressor` and
+        `ClearClassifier` take `CategoryCodes` where they choose the models.
     dates : "parts" or "seconds"
-        A date becomes seconds since 1970. With "parts" it also becomes the year, the month, the
-        weekday, the hour and the season, as far as they vary in `fit`.
+        What a date becomes. With "seconds" it becomes the seconds since 1970. With "parts" it also
+        becomes the year, the month, the weekday, the hour and the season, as far as they vary in
+        `fit`.
 
     Attributes
     ----------

@@ -65,7 +65,7 @@ class NestedRows:
 
 
 class ResampledPart(AleatoricPart):
-    """A part whose members know which training rows they did not see, so that these calibrate.
+    """A part whose members know which training rows they did not see, so these rows can calibrate.
 
     `fit` also takes `groups`, labels of rows that are left out together.
     """
@@ -85,9 +85,9 @@ class ResampledPart(AleatoricPart):
 
     @abstractmethod
     def predict_unseen_widths(self, X: TableLike) -> np.ndarray:
-        """(n, 2, k): of the training rows, in their order, by members that did not see them.
+        """(n, 2, k): widths of the training rows, in order, by members that did not see them.
 
-        NaN where every member saw the row.
+        The result is NaN where every member saw the row.
         """
 
 

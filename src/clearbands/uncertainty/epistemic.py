@@ -24,7 +24,7 @@ SPREADS = ("quantiles", "gaussian")
 
 
 class CenterAndWidths(NamedTuple):
-    """What an epistemic part says of some rows."""
+    """The center and the epistemic widths of some rows."""
 
     center: np.ndarray  # (n,)
     widths: np.ndarray  # (n, 2, k): epistemic distances below and above at the k levels
@@ -82,7 +82,7 @@ class EpistemicPart(RegressorMixin, BaseEstimator, ABC):
 class CrossPart(EpistemicPart):
     """A part that can tell its training rows what it would have said had it not seen them.
 
-    That is what calibration on all rows needs. `fit` also takes `groups`, labels of rows that
+    Calibration on all rows needs such predictions. `fit` also takes `groups`, labels of rows that
     are left out together.
     """
 
@@ -111,8 +111,8 @@ class CrossPart(EpistemicPart):
     def surplus_variance(self, unseen: CenterAndWidths) -> np.ndarray:
         """(n,): by how much the centers of unseen rows vary more than those of new rows.
 
-        A training row has few members that did not see it, a new row has them all, and the mean of
-        more members errs less. 0 where a part cannot tell.
+        Few members did not see a training row, while all members predict a new row, and the mean of
+        more members errs less. The result is 0 where a part cannot tell.
         """
         return np.zeros(len(unseen.center))
 
@@ -153,8 +153,8 @@ class Ensemble(EpistemicPart):
     def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
         """The widths reach from the median of the members to their alpha/2 and 1 - alpha/2 points.
 
-        Where a part has `spread="gaussian"`: as many standard deviations of the members as the
-        normal distribution says.
+        If the part has `spread="gaussian"`, the widths are the standard deviation of the members
+        times a quantile of the normal distribution.
         """
         return self._summary(X, n_parts=1)
 
@@ -176,7 +176,7 @@ class OutOfBagEnsemble(Ensemble):
     def predict_out_of_bag(self, X: TableLike) -> np.ndarray:
         """(n,): the center of each training row over the members that did not see it.
 
-        X are the rows given to `fit`, in their order. NaN where every member saw the row.
+        X holds the rows of `fit` in their order. The result is NaN where every member saw the row.
         """
         return self.predict_training(X)[1]
 
@@ -204,9 +204,10 @@ class OutOfBagEnsemble(Ensemble):
 class ResampledEnsemble(OutOfBagEnsemble, CrossPart):
     """Members whose unseen rows had no part in training them, so that these rows can calibrate.
 
-    The outer points of 37 members lie closer together than those of 100. So that calibration and
-    prediction compare like with like, `predict_like_unseen` takes the widths over parts of as
-    many members as a training row was unseen by, and averages them.
+    The outermost of 37 members lie closer together than those of 100. To make the widths of new
+    rows comparable with those of calibration rows, `predict_like_unseen` divides the members into
+    parts that are as large as the number of members that did not see a training row. It averages
+    the widths over these parts.
     """
 
     def predict_unseen(self, X: TableLike) -> CenterAndWidths:

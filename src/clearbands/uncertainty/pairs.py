@@ -42,7 +42,7 @@ class Pair:
         return self.epistemic.predict(X)
 
     def say(self, X: TableLike) -> CenterAndWidths:
-        """What the epistemic part says of new rows."""
+        """The center and the epistemic widths of new rows."""
         return hold_still(self._ask, X, self.still)
 
     def _ask(self, X: TableLike) -> CenterAndWidths:

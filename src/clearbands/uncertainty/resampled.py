@@ -1,7 +1,7 @@
 """Who did not see this row: any part, fitted in copies that each leave rows out.
 
-`splits` say how: `FoldSplits` leave out one fold each, `ForwardSplits` all that comes after, and
-`Elsewhere` is for models that come fitted, on rows that nobody here knows.
+`splits` say how: `FoldSplits` leave out one fold each, `ForwardSplits` leave out all later rows,
+and `Elsewhere` is for models that were fitted before, on rows that nobody here knows.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ class FoldSplits(Splits):
 class ForwardSplits(Splits):
     """A copy for each block of rows in the order of time, fitted on what came before it.
 
-    The first block is judged by none. `groups` are the places of the rows in time, which do not
-    fall, and `gap` is how many moments before a block train no copy that judges it. Copies saw
-    fewer rows than the one that is fitted on all, and are somewhat less certain: what is
-    calibrated on them is rather too wide than too short.
+    No copy judges the first block. `groups` are the places of the rows in time, which do not fall,
+    and the last `gap` moments before a block do not train the copy that judges it. The copies saw
+    fewer rows than the one that is fitted on all rows, so they are somewhat less certain, and
+    intervals that are calibrated with them are too wide rather than too short.
     """
 
     gap: int = 0
