@@ -248,3 +248,18 @@ def test_a_gap_in_a_column_that_had_some_is_as_calibrated():
     some = X.with_columns(size=pl.when(pl.arange(400) % 5 == 0).then(None).otherwise("size"))
     model = quick().fit(some, y)
     assert model.beyond_.gaps.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("effect", [0.0, 3.0])
+def test_a_table_can_hold_one_column_of_text_alone(effect, tmp_path):
+    """Where it does not pay, members say the same of all rows."""
+    rng = np.random.default_rng(0)
+    town = rng.integers(0, 30, 400)
+    table = pl.DataFrame({"town": [f"town {number}" for number in town]})
+    y = rng.normal(size=400) + effect * rng.normal(size=30)[town]
+    table.with_columns(y=y).write_parquet(tmp_path / "table.parquet")
+    for X, target in ((table, y), (tmp_path / "table.parquet", "y")):
+        model = fast(random_state=0, n_jobs=1).fit(X, target)
+        assert model.unseen_.rmse < 1.3
+        assert model.unseen_.coverage[0] == pytest.approx(0.9, abs=0.01)
+        assert np.isfinite(model.predict_interval(table[:5])[1]).all()

@@ -399,6 +399,14 @@ def test_the_density_far_out_and_where_no_target_is():
     assert np.isneginf(counts.logpdf(0.5)).all()
 
 
+def test_the_density_of_targets_far_from_zero_is_the_same():
+    y, center, *widths = normal_rows(np.random.default_rng(1), 300)
+    _, distances, bands = calibrated([0.9], (y, center, *widths))
+    near = bands.distribution(center, distances).logpdf(y)
+    far = bands.distribution(center + 1e9, distances).logpdf(y + 1e9)
+    assert np.median(np.abs(far - near)) < 0.001  # a row at a step of the density may change sides
+
+
 def test_a_row_of_no_width_has_all_density_at_its_center():
     cal = normal_rows(np.random.default_rng(1), 300)
     _, distances, bands = calibrated([0.9], cal)

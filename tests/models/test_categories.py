@@ -21,6 +21,15 @@ def learn(X, y, count=None, groups=None):
     return learn_worths(X, y[:, None], count, np.random.RandomState(0), groups)
 
 
+def test_where_nothing_pays_and_nothing_else_is_there_all_rows_are_alike():
+    X = streets()[0]
+    noise = np.random.default_rng(0).normal(size=300)
+    worths, view = learn(coded(np.asarray(X)[:, 1:], [0]), noise)
+    np.testing.assert_array_equal(view, np.zeros((300, 1)))
+    new = np.array([[0.0], [19.0], [-1.0]])
+    np.testing.assert_array_equal(worths.view(new), np.zeros((3, 1)))
+
+
 def test_effects_are_those_of_a_mixed_model_when_rows_are_many():
     X, y, effect = streets(20_000)
     worths, _ = learn(X, y)

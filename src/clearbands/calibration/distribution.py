@@ -69,6 +69,7 @@ FEWEST_OF_SIDE = 40  # rows that tell a pace
 FEWEST_BEYOND = 10  # of one side, beyond the highest level
 N_MEAN = 200  # quantiles that a mean is taken over
 STEP = 1e-4  # of the middle half of a distribution, over which its slope is taken
+LEAST_STEP = 1e-12  # of a target: of smaller ones too few digits are left
 
 
 @dataclass(frozen=True)
@@ -507,9 +508,8 @@ class Distribution:
             if self.targets.whole:
                 chance = np.maximum(binned.cdf(values) - binned.cdf(values - 1), 0.0)
                 return np.log(np.where(values == np.rint(values), chance, 0.0))
-            step = np.maximum(
-                STEP * np.ptp(self.ppf([0.25, 0.75]), axis=1), STEP**2 * np.abs(values)
-            )
+            middle_half = np.ptp(self.ppf([0.25, 0.75]), axis=1)
+            step = np.maximum(STEP * middle_half, LEAST_STEP * np.abs(values))
             z, low, high = (self._positions(at) for at in (values, values - step, values + step))
             slope = np.nan_to_num((high - low) / (2 * step), nan=0.0, posinf=np.inf)
             log_density = binned._log_density(z) + np.log(slope)

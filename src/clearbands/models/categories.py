@@ -85,7 +85,10 @@ def learn_worths(
     pays = _pays([block[seen, :-1] for block in blocks], rest[:, seen], count[seen])
     paying = [block for block, does in zip(blocks, pays, strict=True) if does]
     tables = [t if does else np.empty((1, 0)) for t, does in zip(tables, pays, strict=True)]
-    return Worths(columns, tables), np.hstack([np.delete(plain, columns, axis=1), *paying])
+    view = np.hstack([np.delete(plain, columns, axis=1), *paying])
+    if view.shape[1] == 0:  # models need a column: here one that says the same of all rows
+        tables[0], view = np.zeros((1, 1)), np.zeros((len(plain), 1))
+    return Worths(columns, tables), view
 
 
 class _Rows(NamedTuple):

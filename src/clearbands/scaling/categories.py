@@ -172,9 +172,10 @@ def look_up(fine_worths: list[np.ndarray], codes: np.ndarray, fold: np.ndarray) 
 
 def joined(bins: list[Bins]) -> Bins:
     """The cuts of the columns of several tables side by side."""
-    starts = [np.zeros(1, np.int64)]
+    starts, n_cuts = [np.zeros(1, np.int64)], 0
     for each in bins:
-        starts.append(starts[-1][-1] + each.starts[1:])
+        starts.append(n_cuts + each.starts[1:])
+        n_cuts += len(each.cuts)
     return Bins(np.concatenate([each.cuts for each in bins]), np.concatenate(starts))
 
 

@@ -11,8 +11,6 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from clearbands.engine.binning import Bins
-from clearbands.engine.grains import Grains
-from clearbands.engine.symmetric_columns import FINE_BINS
 from clearbands.models.bagging import MAX_SEED, HashedFolds
 from clearbands.models.center_model import has
 from clearbands.models.monotone import directions
@@ -22,6 +20,7 @@ from clearbands.rows.typed import Seed
 from clearbands.rows.weighting import fit_weighted
 from clearbands.scaling.categories import Scale, SumCategories
 from clearbands.scaling.members import SHOWN_BINS, GrowMembers, Response, SayRows, Sizes, Target
+from clearbands.scaling.rows import fine_bins
 from clearbands.scaling.store import Store
 from clearbands.scaling.tasks import Stage, make_all
 from clearbands.scaling.work import TableWork
@@ -131,10 +130,7 @@ def _on_all_rows(chosen: Any, visible: str, center: Center, work: TableWork) -> 
 
 def _write_shown(store: Store, extra: np.ndarray, weight: np.ndarray | None) -> Bins:
     """Where the columns that are shown beside the table are cut, by those of the sample."""
-    if extra.shape[1]:
-        bins = Bins.from_data(extra, FINE_BINS, Grains.of(weight).of_rows)
-    else:
-        bins = Bins(np.empty(0), np.zeros(1, np.int64))
+    bins = fine_bins(extra, weight)
     if not store.is_whole(SHOWN_BINS):
         store.write_arrays(SHOWN_BINS, {"cuts": bins.cuts, "starts": bins.starts})
     return bins

@@ -16,7 +16,8 @@ import narwhals.stable.v1 as nw
 import numpy as np
 
 from clearbands.engine.binning import Bins
-from clearbands.engine.grains import Weighed
+from clearbands.engine.grains import Grains, Weighed
+from clearbands.engine.symmetric_columns import FINE_BINS
 from clearbands.rows.coded import code_columns, plain_columns
 from clearbands.rows.targets import Targets
 from clearbands.scaling.roles import Roles, numbers
@@ -267,6 +268,13 @@ def pieces_in(folder: str, rows_at_once: int) -> tuple[Piece, ...]:
 def columns_in(folder: str) -> FileColumns:
     known = Store(folder).read_json(TABLE)
     return FileColumns(known["features"], Roles(**known["roles"]), known["held_out"])
+
+
+def fine_bins(X: np.ndarray, weight: np.ndarray | None) -> Bins:
+    """Where columns are cut, of which there may be none: a table can hold nothing but text."""
+    if X.shape[1] == 0:
+        return Bins(np.empty(0), np.zeros(1, np.int64))
+    return Bins.from_data(X, FINE_BINS, Grains.of(weight).of_rows)
 
 
 @lru_cache(maxsize=8)

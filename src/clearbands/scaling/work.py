@@ -11,9 +11,7 @@ import joblib
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from clearbands.engine.binning import Bins
-from clearbands.engine.grains import Grains, Weighed
-from clearbands.engine.symmetric_columns import FINE_BINS
+from clearbands.engine.grains import Weighed
 from clearbands.models.bagging import HashedFolds
 from clearbands.rows.coded import plain_columns
 from clearbands.rows.hashing import smallest_hashes
@@ -33,6 +31,7 @@ from clearbands.scaling.rows import (
     PickRows,
     Ranges,
     codes_of,
+    fine_bins,
     write_table,
 )
 from clearbands.scaling.source import ParquetTable
@@ -148,7 +147,7 @@ def prepare(
         encoder.tell_of_names(table.n_rows)
     encoded = replace(raw, X=encode_to_fit(encoder, raw.X), y=targets.to_model(raw.y))
     plain = plain_columns(encoded.X)
-    bins = Bins.from_data(plain, FINE_BINS, Grains.of(raw.sample_weight).of_rows)
+    bins = fine_bins(plain, raw.sample_weight)
     apart = np.sort(store.map_array(SAMPLE_ROWS)[: columns.held_out])
     store = store.below("encoded", encoder=joblib.hash((encoder, targets, bins.cuts)))
     write_table(store, table, columns)
