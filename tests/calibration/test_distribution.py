@@ -413,6 +413,8 @@ def test_a_row_of_no_width_has_all_density_at_its_center():
     distribution = bands.distribution(cal[1][:1], 0 * distances[:1])
     assert np.isposinf(distribution.logpdf(cal[1][:1]))
     assert np.isneginf(distribution.logpdf(cal[1][0] + 1))
+    at_zero = bands.distribution(np.zeros(1), 0 * distances[:1])
+    assert np.isposinf(at_zero.logpdf(0.0))
 
 
 def test_whole_weights_are_repeated_rows():

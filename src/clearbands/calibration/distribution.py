@@ -510,6 +510,7 @@ class Distribution:
                 return np.log(np.where(values == np.rint(values), chance, 0.0))
             middle_half = np.ptp(self.ppf([0.25, 0.75]), axis=1)
             step = np.maximum(STEP * middle_half, LEAST_STEP * np.abs(values))
+            step = np.maximum(step, np.finfo(float).tiny)
             z, low, high = (self._positions(at) for at in (values, values - step, values + step))
             slope = np.nan_to_num((high - low) / (2 * step), nan=0.0, posinf=np.inf)
             log_density = binned._log_density(z) + np.log(slope)
