@@ -31,15 +31,15 @@ class CQR(Additive):
     Parameters
     ----------
     model : quantile model, optional
-        Anything with `quantiles` as a parameter and `predict_quantiles`; by default boosted trees.
+        Any model with `quantiles` as a parameter and `predict_quantiles`; by default boosted trees.
     confidence_level : float or list of float
-        Intervals of several levels are nested.
+        The coverage that the intervals shall have. Intervals of several levels are nested.
     calibration_size : float
-        Share of the rows that is held out when `fit` is given no calibration set.
+        The share of the rows that is held out when `fit` is given no calibration set.
     encoder : "auto", transformer or None
         As in `ClearRegressor`.
     n_jobs, random_state
-        Handed to a model that leaves its own open.
+        As in scikit-learn, for a model that has none of its own.
 
     Examples
     --------
@@ -131,17 +131,17 @@ class BootstrappedCQR(_BaggedQuantiles):
     Parameters
     ----------
     epistemic : ensemble, optional
-        Gives the center; by default a `PCSEnsemble`.
+        The part that gives the center, by default a `PCSEnsemble`.
     aleatoric : optional
-        Gives the widths, by default `ResidualQuantiles`, here trained on y itself.
+        The part that gives the widths, by default `ResidualQuantiles`; it learns y itself.
     confidence_level : float or list of float
-        Intervals of several levels are nested.
+        The coverage that the intervals shall have. Intervals of several levels are nested.
     calibration_size : float
-        Share of the rows that is held out when `fit` is given no calibration set.
+        The share of the rows that is held out when `fit` is given no calibration set.
     encoder : "auto", transformer or None
         As in `ClearRegressor`.
     n_jobs, random_state
-        As in scikit-learn, handed to parts that leave theirs open.
+        As in scikit-learn, for parts that have none of their own.
 
     Examples
     --------
@@ -169,17 +169,17 @@ class ResidualCQR(_BaggedQuantiles):
     Parameters
     ----------
     epistemic : ensemble, optional
-        Gives the center; by default a `PCSEnsemble`.
+        The part that gives the center, by default a `PCSEnsemble`.
     aleatoric : optional
-        Gives the widths, by default `ResidualQuantiles`.
+        The part that gives the widths, by default `ResidualQuantiles`.
     confidence_level : float or list of float
-        Intervals of several levels are nested.
+        The coverage that the intervals shall have. Intervals of several levels are nested.
     calibration_size : float
-        Share of the rows that is held out when `fit` is given no calibration set.
+        The share of the rows that is held out when `fit` is given no calibration set.
     encoder : "auto", transformer or None
         As in `ClearRegressor`.
     n_jobs, random_state
-        As in scikit-learn, handed to parts that leave theirs open.
+        As in scikit-learn, for parts that have none of their own.
 
     Examples
     --------

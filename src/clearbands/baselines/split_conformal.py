@@ -1,8 +1,8 @@
 """The paper's baselines: the same rows and parts as CLEAR, other calibrators.
 
 Each is split conformal: the held-out rows choose one number per level and nothing else, so the
-intervals have finite-sample marginal coverage. Where models compete inside PCS, it sets rows of
-its own aside for that.
+intervals have finite-sample marginal coverage. Where models compete inside PCS, PCS sets aside
+training rows to choose between them.
 """
 
 from __future__ import annotations
@@ -38,10 +38,18 @@ class SplitConformal(IntervalRegressor):
 
     Attributes
     ----------
-    levels_ : (k,), the confidence levels in the order given
-    encoder_, calibrator_ : fitted
-    guarantee_ : str, what holds for the coverage
-    n_train_, n_calibration_ : how many rows each step saw
+    levels_ : (k,)
+        The confidence levels in the order in which they were given.
+    encoder_ : transformer
+        The fitted encoder.
+    calibrator_ : calibrator
+        The fitted calibrator.
+    guarantee_ : str
+        What holds for the coverage, in words.
+    n_train_ : int
+        How many rows trained.
+    n_calibration_ : int
+        How many rows calibrated.
     """
 
     random_state: Seed
@@ -65,8 +73,8 @@ class SplitConformal(IntervalRegressor):
     ) -> SplitConformal:
         """Train on a part of the rows and calibrate on the rest.
 
-        With a calibration set (`X_cal`, `y_cal`) given, all of X trains. `sample_weight` (n,) says
-        how many rows each row of X counts as, in training and in calibration; rows of X_cal count
+        With a calibration set (`X_cal`, `y_cal`) all of X trains. `sample_weight` (n,) says how
+        many rows each row of X counts as, in training and in calibration; the rows of `X_cal` count
         once.
         """
         levels = self._check_parameters()
@@ -177,15 +185,15 @@ class NaiveConformal(_EpistemicOnly):
     Parameters
     ----------
     epistemic : ensemble, optional
-        Gives the center; by default a `PCSEnsemble`.
+        The part that gives the center, by default a `PCSEnsemble`.
     confidence_level : float or list of float
-        Intervals of several levels are nested.
+        The coverage that the intervals shall have. Intervals of several levels are nested.
     calibration_size : float
-        Share of the rows that is held out when `fit` is given no calibration set.
+        The share of the rows that is held out when `fit` is given no calibration set.
     encoder : "auto", transformer or None
         As in `ClearRegressor`.
     n_jobs, random_state
-        As in scikit-learn, handed to parts that leave theirs open.
+        As in scikit-learn, for parts that have none of their own.
 
     Examples
     --------
@@ -209,15 +217,15 @@ class PCSIntervals(_EpistemicOnly):
     Parameters
     ----------
     epistemic : ensemble, optional
-        Gives the center and the widths; by default a `PCSEnsemble`.
+        The part that gives the center and the widths, by default a `PCSEnsemble`.
     confidence_level : float or list of float
-        Intervals of several levels are nested.
+        The coverage that the intervals shall have. Intervals of several levels are nested.
     calibration_size : float
-        Share of the rows that is held out when `fit` is given no calibration set.
+        The share of the rows that is held out when `fit` is given no calibration set.
     encoder : "auto", transformer or None
         As in `ClearRegressor`.
     n_jobs, random_state
-        As in scikit-learn, handed to parts that leave theirs open.
+        As in scikit-learn, for parts that have none of their own.
 
     Examples
     --------

@@ -82,25 +82,27 @@ class _UACQR(SplitConformal):
 class UACQRS(_UACQR, Additive):
     """UACQR-S: [lower - t * spread of lower, upper + t * spread of upper], t calibrated.
 
-    lower and upper are medians of the estimates of B quantile models fitted on bootstraps, the
-    spread is how much these estimates differ. t may be negative; bounds stop at the center. In its
-    authors' program medians are an option, and the bounds of one model of all rows the default.
+    lower and upper are medians of the estimates of B quantile models that were fitted on
+    bootstraps, and the spread says how much these estimates differ. t may be negative; bounds stop
+    at the center. In the program of its authors, medians are an option, and by default the bounds
+    come from one model of all rows.
 
     Parameters
     ----------
     model : quantile model, optional
-        By default a `ForestQuantiles`.
+        The model that is bagged, by default a `ForestQuantiles`.
     n_bootstraps : int
+        How many members the bag has.
     spread : "iqr" or "std"
-        Interquartile range or standard deviation of the estimates.
+        Whether the interquartile range or the standard deviation measures the spread.
     confidence_level : float or list of float
-        Intervals of several levels are nested.
+        The coverage that the intervals shall have. Intervals of several levels are nested.
     calibration_size : float
-        Share of the rows that is held out when `fit` is given no calibration set.
+        The share of the rows that is held out when `fit` is given no calibration set.
     encoder : "auto", transformer or None
         As in `ClearRegressor`.
     n_jobs, random_state
-        As in scikit-learn; the result does not depend on `n_jobs`.
+        As in scikit-learn. The result does not depend on `n_jobs`.
 
     Examples
     --------
@@ -166,16 +168,16 @@ class UACQRP(_UACQR):
     Parameters
     ----------
     model : quantile model, optional
-        By default a `ForestQuantiles`.
+        The model that is bagged, by default a `ForestQuantiles`.
     n_bootstraps : int
     confidence_level : float or list of float
-        Intervals of several levels are nested.
+        The coverage that the intervals shall have. Intervals of several levels are nested.
     calibration_size : float
-        Share of the rows that is held out when `fit` is given no calibration set.
+        The share of the rows that is held out when `fit` is given no calibration set.
     encoder : "auto", transformer or None
         As in `ClearRegressor`.
     n_jobs, random_state
-        As in scikit-learn; the result does not depend on `n_jobs`.
+        As in scikit-learn. The result does not depend on `n_jobs`.
 
     Examples
     --------

@@ -147,8 +147,8 @@ def lambda_path(
 ) -> LambdaPath:
     """The loss at `n_points` lambdas from 0 to infinity, spread evenly over the epistemic share.
 
-    The arrays are those that chose lambda: y and center (n,), widths (n, 2). `lambda_` is what
-    was chosen on them; a row counts as many times as its `sample_weight` (n,) says.
+    The arrays belong to the rows that chose lambda: y and center (n,), widths (n, 2). `lambda_` is
+    the value that they chose. A row counts as many times as its `sample_weight` (n,) says.
 
     >>> from clearbands import lambda_path
     >>> y, ones = np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.ones((5, 2))

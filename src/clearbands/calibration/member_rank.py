@@ -96,8 +96,8 @@ class MemberRankCalibrator(BaseEstimator):
     def predict_interval(self, center: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> np.ndarray:
         """(n, 2); (n, 2, k) when several levels were asked for.
 
-        A bound on the wrong side of the center, which low orders can give, moves to the center:
-        that makes the interval longer. Levels are nested the same way.
+        Low orders can give a bound on the wrong side of the center. Such a bound moves to the
+        center, which makes the interval longer. Levels are nested in the same way.
         """
         check_is_fitted(self, "orders_")
         center = check_vector(center, "center")

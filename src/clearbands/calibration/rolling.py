@@ -94,10 +94,9 @@ class Pace:
 class Rolling:
     """What `ClearRegressor.update` keeps, as `model.rolling_`, and saves with the model.
 
-    Examples
-    --------
-    The window holds positions up to 2. Rows at 2.5 are above, until the share of that side is so
-    small, or the window has seen so many of them, that intervals contain them:
+    Examples -------- The window holds positions up to 2. Rows at 2.5 lie above the intervals until
+    the share of that side is small enough, or until the window holds so many of them that intervals
+    contain them:
 
     >>> import numpy as np
     >>> rolling = Rolling.begin([0.9], np.linspace(-2, 2, 99), Pace(window=100, rate=0.02))
@@ -255,7 +254,7 @@ class Rolling:
         )
 
     def advice(self) -> str | None:
-        """Why the model should be fitted anew; None while nothing speaks for it."""
+        """Why the model should be fitted again; None while there is no reason."""
         n = min(self.n_rows, self.n_window)
         if n < FEWEST_ROWS:
             return None

@@ -69,11 +69,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    kinds_ : what each column held, by name (position for arrays); see `clearbands.tables.kinds`
-    numeric_columns_, categorical_columns_ : the columns that become numbers, and the text
-    numeric_, categorical_ : the fitted transformers; None where there are no such columns
-    date_parts_ : the parts of each column of dates that vary, by name
-    has_names_ : bool, whether columns are known by their names; those of an array by their places
+    kinds_ : dict
+        What each column held, by its name (or by its position for arrays); see
+        `clearbands.tables.kinds`.
+    numeric_columns_, categorical_columns_ : list
+        The columns that become numbers, and the columns of text and categories.
+    numeric_, categorical_ : transformer or None
+        The fitted transformers; None where there are no such columns.
+    date_parts_ : dict
+        For each column of dates, by name, the parts that vary.
+    has_names_ : bool
+        Whether columns are known by their names; those of an array are known by their positions.
 
     Examples
     --------
