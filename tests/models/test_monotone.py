@@ -168,6 +168,8 @@ def test_still_rows_follow_weights_as_repeated_rows():
 
 
 def test_directions_are_told_by_model_and_report():
+    for library in ("jinja2", "matplotlib"):
+        pytest.importorskip(library, reason="the extra `report` is not installed")
     X, y = draw_rows(150)
     table = pd.DataFrame(X, columns=["size", "age", "luck"])
     told = {"size": 1, "age": -1}

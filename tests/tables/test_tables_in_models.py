@@ -1,6 +1,5 @@
 """Tables of every kind through a whole model."""
 
-import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,9 +7,6 @@ import pytest
 import sklearn
 
 from clearbands import ClearRegressor, LinearQuantiles, PCSEnsemble, ResidualQuantiles
-from clearbands.apps.reading.features import Feature
-from clearbands.apps.web.request_rows import frame_of
-from clearbands.tables.kinds import KINDS, kind_of
 from tests.toys import noisy_line
 
 
@@ -67,21 +63,3 @@ def test_a_column_that_is_blank_in_the_training_part_is_left_out():
         model = quick().fit(frame, y)
     filled = frame.with_columns(c=pl.lit(1.0))
     np.testing.assert_array_equal(model.predict(filled), model.predict(frame))
-
-
-@pytest.mark.parametrize(
-    ("kind", "value"),
-    [
-        ("number", 1),
-        ("boolean", True),
-        ("date", "2024-01-31"),
-        ("datetime", "2024-01-31T13:45:00"),
-        ("time", "13:45:00"),
-        ("duration", 90),
-        ("text", "a"),
-    ],
-)
-def test_values_of_json_arrive_in_their_kind(kind, value):
-    table = frame_of([{"c": value}, {"c": None}], [Feature("c", kind)])
-    found = kind_of(nw.from_native(table["c"], series_only=True), "c")
-    assert kind in (found, *KINDS[found].alike)
