@@ -124,7 +124,7 @@ def test_label_lists_the_rows_that_teach_most(folder):
     assert "(5 of 40 rows, best first)" in result.stdout
     table, (model, X, frame) = pl.read_csv(out), rows_of(folder)
     chosen = rank_by_epistemic(model, X, 5)
-    assert (table["row"] - 1).to_list() == chosen.tolist()
+    assert (table["row_from_1"] - 1).to_list() == chosen.tolist()
     np.testing.assert_array_equal(table["asking"], frame["asking"].to_numpy()[chosen])
     assert run(*args, "-n", 1000).exit_code == 0
     assert pl.read_csv(out).height == 40

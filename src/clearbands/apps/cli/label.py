@@ -21,7 +21,7 @@ def label(
     """Choose the rows whose true values would teach the model most, best first.
 
     They are rows that the model knows least, by the epistemic width, and that are not all alike.
-    The columns are row (counted from 1) and those of predict_frame.
+    The columns are row_from_1, the number of the row, and those of predict_frame.
     """
     files.check_output(output.out, inputs=[model, data], table=True)
     rows = Opened.from_files(model, data, text)
@@ -35,7 +35,7 @@ def label(
         chosen = rank_by_epistemic(rows.model, X, min(n, X.height))
         of_chosen = None if groups is None else groups[chosen]
         table = rows.task.predict(X[chosen], groups=of_chosen).frame()
-    numbers = pl.Series("row", chosen + 1)
+    numbers = pl.Series("row_from_1", chosen + 1)
     chosen_rows = table.select(numbers, *(column[chosen] for column in carried), *table)
     files.write_table(chosen_rows, output.out, no_formulas=output.no_formulas)
     if output.out != STREAM:
