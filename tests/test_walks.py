@@ -91,8 +91,7 @@ def names_in(file):
 
 def test_names_say_what_they_hold():
     """A participle fits any value: call a variable after what it is."""
-    core = [file for file in LIBRARY.rglob("*.py") if "apps" not in file.relative_to(LIBRARY).parts]
-    places = [(file, *place) for file in core for place in names_in(file)]
+    places = [(file, *place) for file in LIBRARY.rglob("*.py") for place in names_in(file)]
     vague = [
         f"{file.relative_to(LIBRARY)}:{line}: {name}"
         for file, name, line in places

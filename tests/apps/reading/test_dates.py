@@ -86,8 +86,8 @@ def test_what_a_file_tells_counts_more_than_what_is_known_and_less_than_what_is_
     for cells in (("2008-07-05",), ("5 July 2008",), ("07/05/2008", "12/25/2008")):
         for known in ("dmy", "mdy"):
             assert find(*cells, known={"d": known}).column[0] == dt.date(2008, 7, 5)
-    assert find("2008-07-05", asked={"d": "mdy"}).column[0] == dt.date(2008, 7, 5)
-    assert find("07/05/2008", known={"d": "mdy"}, asked={"d": "dmy"}).order == "dmy"
+    assert find("2008-07-05", wanted={"d": "mdy"}).column[0] == dt.date(2008, 7, 5)
+    assert find("07/05/2008", known={"d": "mdy"}, wanted={"d": "dmy"}).order == "dmy"
 
 
 def test_a_few_bad_cells_are_missing_and_told():

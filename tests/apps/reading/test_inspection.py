@@ -133,7 +133,7 @@ def test_columns_in_a_few_words(inspected):
         size=[1.5, "", 3, 3], town=["b", "a", "", "b"], sold=["2024-01-31", "2024-02-01", "", ""],
         heated=["true", "false", "true", "true"], blank=["", "", "", ""],
     )  # fmt: skip
-    shown = {name: (c.kind, c.n_missing, c.n_distinct, c.shown) for name, c in columns.items()}
+    shown = {name: (c.kind, c.n_missing, c.n_distinct, c.values) for name, c in columns.items()}
     assert shown == {
         "size": ("number", 1, 2, "1.5 to 3"),
         "town": ("text", 1, 2, "b, a"),

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from clearbands.apps.reading.dialect import Asked
+from clearbands.apps.reading.dialect import TextOptions
 from clearbands.apps.reading.formats import read_content
 from clearbands.apps.reading.reading import Fitted, read_table
 
@@ -200,16 +200,16 @@ def test_separators_and_decimal_signs_are_found(csv, separator, decimal):
 def test_what_the_user_says_of_a_file_counts(csv):
     path = csv("a;b\n1,710;x\n2,500;y\n")
     assert read_table(path).frame["a"].to_list() == [1.71, 2.5]
-    assert read_table(path, asked=Asked(decimal=".")).frame["a"].to_list() == [1710, 2500]
-    assert read_table(path, asked=Asked(separator="|")).frame.width == 1
+    assert read_table(path, options=TextOptions(decimal=".")).frame["a"].to_list() == [1710, 2500]
+    assert read_table(path, options=TextOptions(separator="|")).frame.width == 1
     with pytest.raises(ValueError, match="is not written in utf-8"):
-        read_table(csv("é".encode("latin-1")), asked=Asked(encoding="utf-8"))
+        read_table(csv("é".encode("latin-1")), options=TextOptions(encoding="utf-8"))
     with pytest.raises(ValueError, match="no encoding 'nonsense'"):
-        read_table(path, asked=Asked(encoding="nonsense"))
+        read_table(path, options=TextOptions(encoding="nonsense"))
     with pytest.raises(ValueError, match="one character"):
-        Asked(separator=";;")
+        TextOptions(separator=";;")
     with pytest.raises(ValueError, match="decimal sign"):
-        Asked(decimal=";")
+        TextOptions(decimal=";")
 
 
 def zipped(content):

@@ -184,7 +184,7 @@ def show_columns(columns: Sequence[Inspected], title: str) -> None:
         gaps = f"{c.n_missing:,}" if c.n_missing else ""
         distinct = f"{c.n_distinct:,}" if c.n_distinct >= 0 else ""
         remark = "; ".join(words for words in (c.remark, c.hint) if words)
-        table.add_row(c.name, c.kind, gaps, distinct, c.shown, remark)
+        table.add_row(c.name, c.kind, gaps, distinct, c.values, remark)
     _print(title, table)
 
 

@@ -9,7 +9,7 @@ import typer
 
 from clearbands.apps.cli.command import as_typed
 from clearbands.apps.cli.fit_options import Choice, Names, Settings
-from clearbands.apps.cli.options import Data, TextFile, Workers, kinds_asked, option
+from clearbands.apps.cli.options import Data, TextFile, Workers, kinds_wanted, option
 from clearbands.apps.reading import files
 from clearbands.apps.reading.reading import read_table
 
@@ -60,12 +60,12 @@ def fit(
         "columns_as": choice.columns_as,
         **vars(text),
     }
-    is_asked = data.is_dir() or workers.are_asked
-    if is_asked or fit_files.is_for_files(data, names.target, needs_memory):
+    is_wanted = data.is_dir() or workers.are_wanted
+    if is_wanted or fit_files.is_for_files(data, names.target, needs_memory):
         fit_files.check_options(needs_memory)
         fit_files.fit_and_save(data, out, names, settings, choice, workers)
         return
-    reading = read_table(data, asked=text.asked, columns_as=kinds_asked(choice.columns_as))
+    reading = read_table(data, options=text, columns_as=kinds_wanted(choice.columns_as))
     if choice.drop_missing_target:
         reading = drop_rows(reading, names.target)
     if names.time:

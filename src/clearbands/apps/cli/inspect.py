@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from clearbands.apps.cli import console
-from clearbands.apps.cli.options import ColumnsAs, Data, TextFile, column, kinds_asked
+from clearbands.apps.cli.options import ColumnsAs, Data, TextFile, column, kinds_wanted
 from clearbands.apps.cli.remarks import (
     is_classes,
     take_y,
@@ -25,7 +25,7 @@ def inspect(
     columns_as: ColumnsAs = [],  # noqa: B006
 ) -> None:
     """Show how fit would read a table: its columns and gaps, changed cells, what looks wrong."""
-    reading = read_table(data, asked=text.asked, columns_as=kinds_asked(columns_as))
+    reading = read_table(data, options=text, columns_as=kinds_wanted(columns_as))
 
     from clearbands.apps.reading.inspection import inspect_table, warnings_about_target
 

@@ -51,7 +51,7 @@ def read_for(data: Path, text: TextFile, *models: Any) -> Reading:
     """The table, with its columns in the kinds of the models; what was mended is said."""
     from clearbands.apps.reading.features import fitted_columns
 
-    reading = read_table(data, asked=text.asked, fitted=fitted_columns(*models))
+    reading = read_table(data, options=text, fitted=fitted_columns(*models))
     for words in reading_in_words(reading):
         console.complain(f"Warning: {words}")
     return reading

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from clearbands.apps.question_table import QUESTIONS
-from clearbands.apps.reading.dialect import Asked
+from clearbands.apps.reading.dialect import TextOptions
 from clearbands.rows.settings import EngineName
 
 
@@ -60,7 +60,7 @@ Jobs = Annotated[
 
 
 @dataclass(frozen=True)
-class TextFile:
+class TextFile(TextOptions):
     """How a text file is written."""
 
     separator: Annotated[
@@ -78,15 +78,6 @@ class TextFile:
             "NAME",
         ),
     ] = None
-
-    def __post_init__(self) -> None:
-        _ = self.asked
-
-    @property
-    def asked(self) -> Asked:
-        """The same for the reader of files."""
-        separator = {"tab": "\t", "\\t": "\t"}.get(self.separator or "", self.separator)
-        return Asked(separator or None, self.decimal, self.encoding)
 
 
 ColumnsAs = Annotated[
@@ -155,7 +146,7 @@ class Workers:
     ] = None
 
     @property
-    def are_asked(self) -> bool:
+    def are_wanted(self) -> bool:
         return not (self.engine is self.scheduler is self.work is None)
 
     def make_engine(self, jobs: int | None) -> Any:
@@ -170,7 +161,7 @@ class Workers:
 
     def refuse(self) -> None:
         """Raise where a table that is read whole was given."""
-        if self.are_asked:
+        if self.are_wanted:
             raise ValueError("--engine, --scheduler and --work are for tables in parquet files.")
 
 
@@ -204,7 +195,7 @@ class Questioned:
         return Questions(self.level, self.side, self.quantile, tails=tails, **thresholds)
 
 
-def kinds_asked(columns_as: list[str]) -> dict[str, str]:
+def kinds_wanted(columns_as: list[str]) -> dict[str, str]:
     """Columns and kinds from COLUMN=KIND, or several columns with commas between them."""
     kinds: dict[str, str] = {}
     for pair in columns_as:

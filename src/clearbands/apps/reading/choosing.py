@@ -36,18 +36,20 @@ def take_target(reading: Reading, target: str, *, what: str = "The target") -> n
     strays = reading.mended[target].strays if target in reading.mended else ()
     named = f"{what} {target!r}"
     if column.dtype == pl.String:
-        found = as_numbers(column, reading.dialect.decimal)
-        if found.column.count() == 0 or found.doubt:
-            shown = found.strays[0].value if found.strays else column.drop_nulls()[0]
-            why = f" ({found.doubt})" if found.doubt else ""
-            raise ValueError(f"{named} holds text such as {shown!r}{why}; it must be numbers only.")
-        _refuse_strays(named, found.strays, f"--columns-as {quote(f'{target}=number')} ")
-        column, strays = found.column, ()
+        numbers = as_numbers(column, reading.dialect.decimal)
+        if numbers.column.count() == 0 or numbers.doubt:
+            example = numbers.strays[0].value if numbers.strays else column.drop_nulls()[0]
+            why = f" ({numbers.doubt})" if numbers.doubt else ""
+            raise ValueError(
+                f"{named} holds text such as {example!r}{why}; it must be numbers only."
+            )
+        _refuse_strays(named, numbers.strays, f"--columns-as {quote(f'{target}=number')} ")
+        column, strays = numbers.column, ()
     _refuse_strays(named, strays)
     if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
-        shown = next(iter(column.drop_nulls().to_list()), None)
+        example = next(iter(column.drop_nulls().to_list()), None)
         raise ValueError(
-            f"{named} holds values of type {column.dtype} such as {str(shown)!r}; "
+            f"{named} holds values of type {column.dtype} such as {str(example)!r}; "
             "it must be numbers only."
         )
     values = column.cast(pl.Float64)
@@ -96,9 +98,9 @@ def take_classes(reading: Reading, target: str) -> np.ndarray:
     named = f"The target {target!r}"
     _refuse_rows(named, column.is_null(), "missing", FILL_IN)
     if column.dtype.is_float() and not (column == column.round(0)).all():
-        shown = column.filter(column != column.round(0))[0]
+        example = column.filter(column != column.round(0))[0]
         raise ValueError(
-            f"{named} holds numbers such as {shown:g}, which are no classes: say --task "
+            f"{named} holds numbers such as {example:g}, which are no classes: say --task "
             "regression, or write classes as text or whole numbers."
         )
     if column.dtype.is_numeric():
@@ -172,7 +174,7 @@ def _spelled_otherwise(missing: Sequence[str], there: Sequence[str]) -> str:
     """Columns that only capitals and blanks tell from those that are missing."""
     known = {_bare(name): name for name in there}
     alike = [(known[_bare(name)], name) for name in missing if _bare(name) in known]
-    renamed = ", ".join(f"{given!r} to {name!r}" for given, name in alike[:MAX_NAMED])
+    renamed = ", ".join(f"{other!r} to {name!r}" for other, name in alike[:MAX_NAMED])
     return f"rename {renamed}, " if alike else ""
 
 

@@ -97,13 +97,13 @@ class Dates:
         """What was guessed or left out, for the owner of the file."""
         words = []
         if self.guess:
-            shown = ORDERS[self.order]
             words.append(
-                f"dates such as {self.guess!r} read with the {shown}, though no row tells it"
+                f"dates such as {self.guess!r} read with the {ORDERS[self.order]}, though no row "
+                "tells it"
             )
         if len(self.zones) > 1:
-            shown = ", ".join(self.zones[:4])
-            words.append(f"moments in several time zones ({shown}), all turned into UTC")
+            zones = ", ".join(self.zones[:4])
+            words.append(f"moments in several time zones ({zones}), all turned into UTC")
         return " and ".join([*words, *strays_in_words(self.strays)])
 
 
@@ -111,26 +111,26 @@ def find_dates(
     texts: Mapping[str, pl.Series],
     known: Mapping[str, str] | None = None,
     *,
-    asked: Mapping[str, str] | None = None,
+    wanted: Mapping[str, str] | None = None,
     european: bool = False,
 ) -> dict[str, Dates]:
-    """The columns that hold dates, day and month in the order that is `asked` for, or else told.
+    """The columns that hold dates, with day and month in the `wanted` order, or that of the cells.
 
     `known` orders are those of an earlier file of this kind, for columns that do not tell.
 
     >>> import polars as pl
-    >>> found = find_dates({"sold": pl.Series("sold", ["07/05/2008", "12/25/2008"])})
-    >>> found["sold"].order, str(found["sold"].column[0])
+    >>> dates = find_dates({"sold": pl.Series("sold", ["07/05/2008", "12/25/2008"])})
+    >>> dates["sold"].order, str(dates["sold"].column[0])
     ('mdy', '2008-07-05')
     """
     known = known or {}
     fields = {name: _fields(text) for name, text in texts.items() if _may_be_dates(text)}
-    orders = {name: found.order or known.get(name) for name, found in fields.items()}
-    orders |= {n: order for n, order in (asked or {}).items() if n in fields and fields[n].is_open}
-    told = {order for order in orders.values() if order in ("dmy", "mdy")}
-    usual = told.pop() if len(told) == 1 else "dmy" if european else "mdy"
-    dates = {name: _in_order(found, orders[name], usual) for name, found in fields.items()}
-    return {name: found for name, found in dates.items() if found.is_convincing}
+    orders = {name: cells.order or known.get(name) for name, cells in fields.items()}
+    orders |= {n: order for n, order in (wanted or {}).items() if n in fields and fields[n].is_open}
+    certain = {order for order in orders.values() if order in ("dmy", "mdy")}
+    usual = certain.pop() if len(certain) == 1 else "dmy" if european else "mdy"
+    dates = {name: _in_order(cells, orders[name], usual) for name, cells in fields.items()}
+    return {name: each for name, each in dates.items() if each.is_convincing}
 
 
 def read_dates(text: pl.Series, known: Mapping[str, str] | None = None) -> Dates:

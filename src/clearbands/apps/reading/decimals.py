@@ -67,9 +67,9 @@ def find_decimals(
     ','
     """
     evidence = {name: _weigh(text) for name, text in texts.items()}
-    points = sum(found.points for found in evidence.values())
-    commas = sum(found.commas for found in evidence.values())
-    open_ones = tuple(name for name, found in evidence.items() if found.is_open)
+    points = sum(each.points for each in evidence.values())
+    commas = sum(each.commas for each in evidence.values())
+    open_ones = tuple(name for name, each in evidence.items() if each.is_open)
     guessed: tuple[str, ...] = ()
     if points != commas:
         of_file = "." if points > commas else ","
@@ -79,7 +79,7 @@ def find_decimals(
         of_file = _guess([evidence[name] for name in open_ones], separator)
         is_usual = of_file == "." and separator != ";"
         guessed = () if is_usual else open_ones
-    own = {name: found.own for name, found in evidence.items()}
+    own = {name: each.own for name, each in evidence.items()}
     return Decimals(
         of_file, {name: sign for name, sign in own.items() if sign not in (None, of_file)}, guessed
     )
@@ -87,11 +87,11 @@ def find_decimals(
 
 def _guess(open_ones: list[Evidence], separator: str) -> str:
     """Where no cell tells: by what such files usually mean."""
-    for found in open_ones:
-        if found.hints_at_thousands:
-            return "," if found.either_point > found.either_comma else "."
-    commas = sum(found.either_comma for found in open_ones)
-    points = sum(found.either_point for found in open_ones)
+    for each in open_ones:
+        if each.hints_at_thousands:
+            return "," if each.either_point > each.either_comma else "."
+    commas = sum(each.either_comma for each in open_ones)
+    points = sum(each.either_point for each in open_ones)
     return "," if separator == ";" and commas > points else "."
 
 
@@ -123,10 +123,10 @@ def _hints(parts: pl.DataFrame, simple: pl.Series) -> bool:
 
 @lru_cache
 def _patterns() -> dict[str, str]:
-    found = {}
+    patterns = {}
     for name, sign, other in (("point", ".", ","), ("comma", ",", ".")):
         s, o = re.escape(sign), re.escape(other)
-        found[f"{name}s"] = "|".join(
+        patterns[f"{name}s"] = "|".join(
             (
                 rf"^\d*{s}(?:\d{{1,2}}|\d{{4,}})(?:[eE]|$)",  # 0.5, 1.2345
                 rf"^(?:0*|\d{{4,}}|0\d+){s}\d{{3}}(?:[eE]|$)",  # 0.500, 1234.567
@@ -135,5 +135,5 @@ def _patterns() -> dict[str, str]:
                 rf"^\d{{1,3}}(?:{o}\d{{2,3}})+{o}\d{{3}}$",  # 1,234,567
             )
         )
-        found[f"either_{name}"] = rf"^[1-9]\d{{0,2}}{s}\d{{3}}$"
-    return found
+        patterns[f"either_{name}"] = rf"^[1-9]\d{{0,2}}{s}\d{{3}}$"
+    return patterns

@@ -18,7 +18,7 @@ BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 SAMPLE = 200_000  # characters that are looked at
-SAID = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
+SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -44,36 +44,43 @@ class Dialect:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a user says of a file; None leaves it to be found."""
+class TextOptions:
+    """What a user says of a text file; None leaves it to be found."""
 
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
 
     def __post_init__(self) -> None:
-        if self.separator is not None and len(self.separator.encode()) != 1:
+        if self.delimiter is not None and len(self.delimiter.encode()) != 1:
             raise ValueError(f"The separator must be one character, got {self.separator!r}.")
         if self.decimal not in (None, ".", ","):
             raise ValueError(f'The decimal sign must be "." or ",", got {self.decimal!r}.')
 
+    @property
+    def delimiter(self) -> str | None:
+        """The separator as a character; people type a tab as tab."""
+        return {"": None, "tab": "\t", "\\t": "\t"}.get(self.separator or "", self.separator)
 
-TO_BE_FOUND = Asked()
+
+TO_BE_FOUND = TextOptions()
 
 
-def read_text(content: bytes, asked: Asked, name: str) -> tuple[str, Dialect]:
-    """The text in a file, and its dialect; the decimal sign is what was asked for, or a point."""
-    encoding = asked.encoding or find_encoding(content)
+def read_text(content: bytes, options: TextOptions, name: str) -> tuple[str, Dialect]:
+    """The text in a file, and its dialect; the decimal sign is that of the options, or a point."""
+    encoding = options.encoding or find_encoding(content)
     text = decode(content, encoding, name)
     if "\0" in text[:SAMPLE]:
         raise ValueError(f"{name} is no text file: it holds bytes that are no characters.")
     if "\n" not in text:
         text = text.replace("\r", "\n")  # as old Macs wrote them
-    said = SAID.match(text)  # a line for Excel
-    if said:
-        text = text[said.end() :]
-    separator = asked.separator or (said[1] if said else find_separator(first_lines(text)))
-    return text, Dialect(separator, asked.decimal or ".", encoding)
+    first_line = SEPARATOR_LINE.match(text)  # which tells Excel the separator
+    if first_line:
+        text = text[first_line.end() :]
+    separator = options.delimiter or (
+        first_line[1] if first_line else find_separator(first_lines(text))
+    )
+    return text, Dialect(separator, options.decimal or ".", encoding)
 
 
 def decode(content: bytes, encoding: str, name: str) -> str:

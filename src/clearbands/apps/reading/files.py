@@ -31,8 +31,8 @@ def check_output(path: Path, *, inputs: Collection[Path] = (), table: bool = Fal
         raise ValueError(f"{path} is a folder; give the name of a file in it.")
     if not path.parent.is_dir():
         raise ValueError(f"There is no folder {path.parent} for {path.name}; create it first.")
-    for given in inputs:
-        if path.exists() and given.exists() and path.samefile(given):
+    for each in inputs:
+        if path.exists() and each.exists() and path.samefile(each):
             raise ValueError(f"{path} is an input and would be overwritten; choose another --out.")
     if path.exists() and not os.access(path, os.W_OK):
         raise ValueError(f"{path} is there and write-protected; choose another name.")

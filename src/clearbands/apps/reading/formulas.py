@@ -30,12 +30,12 @@ def without_formulas(table: pl.LazyFrame) -> pl.LazyFrame:
 
 def tell_of_formulas(table: pl.LazyFrame) -> None:
     """Warn where a name or a text starts as formulas do."""
-    column, shown = next(((n, n) for n in table.collect_schema() if _is_one(n)), (None, ""))
-    column, shown = (column, shown) if column is not None else _first_text(table)
+    column, example = next(((n, n) for n in table.collect_schema() if _is_one(n)), (None, ""))
+    column, example = (column, example) if column is not None else _first_text(table)
     if column is not None:
-        shown = shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]}..."
+        example = example if len(example) <= MOST_SHOWN else f"{example[:MOST_SHOWN]}..."
         warn(
-            f"The output holds text that a spreadsheet runs as a formula, such as {shown!r} in "
+            f"The output holds text that a spreadsheet runs as a formula, such as {example!r} in "
             f"column {column!r}: --no-formulas writes a ' before such text."
         )
 

@@ -43,7 +43,7 @@ class Inspected:
     kind: str
     n_missing: int
     n_distinct: int  # without the missing
-    shown: str  # its range, or its most frequent values
+    values: str  # their range, or its most frequent values
     remark: str = ""  # what looks wrong, and what was done about it
     hint: str = ""  # what its owner may want otherwise, though nothing looks wrong
     is_id: bool = False  # as it looks
@@ -91,7 +91,7 @@ def _inspect(name: str, reading: Reading) -> Inspected:
     if blank:
         return Inspected(column.name, "-", n_missing, 0, "", "no value in any row")
     distinct, counts = np.unique(there.astype(str) if column.is_text else there, return_counts=True)
-    shown = _range(column, there) if not column.is_text else _frequent(distinct, counts)
+    values = _range(column, there) if not column.is_text else _frequent(distinct, counts)
     id_like = _like_an_id(column, series, len(distinct), n_missing)
     constant = "" if len(distinct) > 1 or len(there) < 2 else "the same value in every row"
     if constant and n_missing:
@@ -104,7 +104,7 @@ def _inspect(name: str, reading: Reading) -> Inspected:
     remark = "; ".join(words for words in remarks if words)
     hint = "" if id_like or constant else _code_like(column, series, len(distinct), len(there))
     return Inspected(
-        name, column.kind, n_missing, len(distinct), shown, remark, hint, bool(id_like)
+        name, column.kind, n_missing, len(distinct), values, remark, hint, bool(id_like)
     )
 
 
@@ -146,21 +146,21 @@ def warnings_about(
 
     What is the same of many columns is said of the first, with the number of the others.
     """
-    said = [f"{_capital(note)}." for note in reading.notes]
+    sentences = [f"{_capital(note)}." for note in reading.notes]
     by_name = {column.name: column for column in columns}
     alike: dict[str, list[str]] = {}
     for name in features:
         if not by_name[name].is_blank and by_name[name].remark:
             alike.setdefault(_sort_of(by_name[name], reading), []).append(name)
     for names in alike.values():
-        shown = names if len(names) <= AT_ONCE else names[: AT_ONCE - 1]
-        for name in shown:
+        listed = names if len(names) <= AT_ONCE else names[: AT_ONCE - 1]
+        for name in listed:
             remark, advice = by_name[name].remark, _advice(by_name[name], reading)
-            said.append(f"Column {name!r}: {remark}{f' ({advice})' if advice else ''}.")
-        if len(shown) < len(names):
-            left = len(names) - len(shown)
-            said.append(f"{left:,} more columns like it; `clearbands inspect` shows them all.")
-    return said
+            sentences.append(f"Column {name!r}: {remark}{f' ({advice})' if advice else ''}.")
+        if len(listed) < len(names):
+            left = len(names) - len(listed)
+            sentences.append(f"{left:,} more columns like it; `clearbands inspect` shows them all.")
+    return sentences
 
 
 def _sort_of(column: Inspected, reading: Reading) -> str:
@@ -183,11 +183,11 @@ def _advice(column: Inspected, reading: Reading) -> str:
         return f"--columns-as {quote(f'{name}=number')} reads those as missing"
     if remark:
         return ""
-    found = reading.mended.get(name)
-    if getattr(found, "guess", ""):
+    mended = reading.mended.get(name)
+    if getattr(mended, "guess", ""):
         other = "dmy" if reading.orders[name] == "mdy" else "mdy"
         return f"--columns-as {quote(f'{name}={other}')} reads them the other way"
-    if found is not None:
+    if mended is not None:
         return f"--columns-as {quote(f'{name}=text')} reads it as text"
     return f"--drop {quote(name)} leaves it out"
 
@@ -214,9 +214,9 @@ def _range(column: Column, there: Any) -> str:
 
 def _frequent(distinct: np.ndarray, counts: np.ndarray) -> str:
     order = np.argsort(-counts, kind="stable")[:3]
-    shown = ", ".join(_short(str(distinct[i])) for i in order)
+    frequent = ", ".join(_short(str(distinct[i])) for i in order)
     left = len(distinct) - len(order)
-    return f"{shown} and {left:,} more" if left else shown
+    return f"{frequent} and {left:,} more" if left else frequent
 
 
 def _short(text: str) -> str:

@@ -52,12 +52,12 @@ def read_cells(text: str, separator: str) -> TextTable:
     completed = _completed(header, sample[n_above + 1 :])
     if completed[:1] == [""] and len(completed) > len(header):
         notes.append("rows have a field more than the header, which names all but the first")
-    names, said = unique_names([name.strip() for name in completed])
+    names, renamed = unique_names([name.strip() for name in completed])
     header_line = separator.join(f"c{place}" for place in range(len(names)))
     frame = pl.read_csv(f"{header_line}\n{body}".encode(), separator=separator, infer_schema=False)
     frame.columns = names
     frame = frame.with_columns(pl.all().str.strip_chars())
-    table = _without_notes(TextTable(_without(frame, [""]), (*notes, *said)))
+    table = _without_notes(TextTable(_without(frame, [""]), (*notes, *renamed)))
     return replace(table, frame=_without(table.frame, MISSING))
 
 
@@ -120,11 +120,11 @@ def _cut(text: str, separator: str, n_above: int) -> tuple[list[str], str, str]:
 
     reader = csv.reader(lines(), delimiter=separator)
     try:
-        kept = list(islice(_filled(reader), n_above + 1))
+        header_rows = list(islice(_filled(reader), n_above + 1))
     except csv.Error:
         return [], text, ""
-    above = next((cell for cell in kept[0] if cell.strip()), "") if n_above else ""
-    return (kept[-1] if kept else []), text[place:], above
+    above = next((cell for cell in header_rows[0] if cell.strip()), "") if n_above else ""
+    return (header_rows[-1] if header_rows else []), text[place:], above
 
 
 def _filled(reader: Iterator[list[str]]) -> Iterator[list[str]]:
@@ -167,8 +167,8 @@ def _without_notes(table: TextTable) -> TextTable:
         rows = _end(filled[:end] > 0)
         n_blank += end - rows
     if n_blank:
-        shown = "1 empty row" if n_blank == 1 else f"{n_blank} empty rows"
-        notes.append(f"{shown} at the end left out")
+        rows_left = "1 empty row" if n_blank == 1 else f"{n_blank} empty rows"
+        notes.append(f"{rows_left} at the end left out")
     return replace(table, frame=frame[:rows] if rows else frame, notes=tuple(notes))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from clearbands.apps.reading.choosing import take_column
 from clearbands.apps.reading.dates import find_dates, find_times
-from clearbands.apps.reading.dialect import TO_BE_FOUND, Asked, Dialect, read_text
+from clearbands.apps.reading.dialect import TO_BE_FOUND, Dialect, TextOptions, read_text
 from clearbands.apps.reading.formats import name_of, read_content, read_excel
 from clearbands.apps.reading.layout import TextTable, read_cells
 from clearbands.apps.reading.numbers import Stray, as_numbers, trimmed
@@ -80,7 +80,7 @@ class Reading:
 def read_table(
     path: Path,
     *,
-    asked: Asked = TO_BE_FOUND,
+    options: TextOptions = TO_BE_FOUND,
     fitted: Fitted | None = None,
     columns_as: Mapping[str, str] | None = None,
 ) -> Reading:
@@ -93,36 +93,36 @@ def read_table(
     content, kind = read_content(path)
     name = name_of(path)
     if fitted is not None:
-        return read_fitted(content, kind, name, fitted, asked=asked)
+        return read_fitted(content, kind, name, fitted, options=options)
     wanted = dict(columns_as or {})
-    reading = _read(content, kind, name, asked)
+    reading = _read(content, kind, name, options)
     _check_columns_as(wanted, reading)
-    return _as_asked(_understood(reading, wanted, asked), wanted)
+    return _as_asked(_understood(reading, wanted, options), wanted)
 
 
 def read_fitted(
-    content: bytes, kind: str, name: str, fitted: Fitted, *, asked: Asked = TO_BE_FOUND
+    content: bytes, kind: str, name: str, fitted: Fitted, *, options: TextOptions = TO_BE_FOUND
 ) -> Reading:
     """The table in a file with this content and format, its columns as a model has them."""
-    return _as_fitted(_read(content, kind, name, asked), fitted, asked)
+    return _as_fitted(_read(content, kind, name, options), fitted, options)
 
 
 def reading_in_words(reading: Reading) -> list[str]:
     """What was left out, mended or guessed, in a sentence each."""
-    said = [f"{note[:1].upper()}{note[1:]}." for note in reading.notes]
-    about = [(name, found.in_words) for name, found in reading.mended.items()]
+    sentences = [f"{note[:1].upper()}{note[1:]}." for note in reading.notes]
+    about = [(name, column.in_words) for name, column in reading.mended.items()]
     about += reading.remarks.items()
-    return said + [f"Column {name!r}: {words}." for name, words in about]
+    return sentences + [f"Column {name!r}: {words}." for name, words in about]
 
 
-def _read(content: bytes, kind: str, name: str, asked: Asked) -> Reading:
+def _read(content: bytes, kind: str, name: str, options: TextOptions) -> Reading:
     """The table, its cells as they stand in the file."""
     import polars as pl
 
     dialect, table = Dialect(), TextTable(pl.DataFrame())
     with _told_as(kind, name):
         if kind == "csv":
-            written, dialect = read_text(content, asked, name)
+            written, dialect = read_text(content, options, name)
             table = read_cells(written, dialect.separator)
         elif kind == "Excel":
             frame, above = read_excel(content)
@@ -161,7 +161,7 @@ def _check_columns_as(columns_as: Mapping[str, str], reading: Reading) -> None:
 
 
 def _understood(
-    reading: Reading, kinds: Mapping[str, str], asked: Asked, known: Known = NOTHING_KNOWN
+    reading: Reading, kinds: Mapping[str, str], options: TextOptions, known: Known = NOTHING_KNOWN
 ) -> Reading:
     """The columns of text as what they hold; in files with types, those that are asked for."""
     import polars as pl
@@ -173,7 +173,7 @@ def _understood(
         texts = {name: trimmed(text) for name, text in texts.items()}
     decimals = find_signs(
         {name: text for name, text in texts.items() if kinds.get(name) != "text"},
-        asked, reading.dialect, known,
+        options, reading.dialect, known,
     )  # fmt: skip
     frame, notes = reading.frame, list(reading.notes)
     if len(texts) == frame.width and is_total(pl.DataFrame(list(texts.values())), decimals):
@@ -183,16 +183,16 @@ def _understood(
         texts = {name: text[:-1] for name, text in texts.items()}
     dialect = replace(reading.dialect, decimal=decimals.of_file)
     european = dialect.decimal == "," or dialect.separator == ";"
-    found = understand(texts, decimals, kinds=kinds, known=known, european=european)
-    frame = frame.with_columns(texts.values()).with_columns(found.columns.values())
+    understood = understand(texts, decimals, kinds=kinds, known=known, european=european)
+    frame = frame.with_columns(texts.values()).with_columns(understood.columns.values())
     reading = replace(
         reading,
         frame=frame.with_columns(_numbers_if_blank()),
         dialect=dialect,
-        mended=found.mended,
-        remarks=found.remarks,
-        codes=tuple(found.codes),
-        orders=found.orders,
+        mended=understood.mended,
+        remarks=understood.remarks,
+        codes=tuple(understood.codes),
+        orders=understood.orders,
         notes=tuple(notes),
     )
     return _without_unnamed(reading) if reading.format in ("csv", "Excel") else reading
@@ -219,8 +219,8 @@ def _as_asked(reading: Reading, kinds: Mapping[str, str]) -> Reading:
             columns.append(column.cast(pl.Int64))
         elif kind == "number" and (not column.dtype.is_numeric() or column.count() == 0):
             strays = reading.mended[name].strays if name in reading.mended else ()
-            shown = strays[0].value if strays else str(column.drop_nulls().first())
-            raise ValueError(f"Column {name!r} holds no number, but cells such as {shown!r}.")
+            example = strays[0].value if strays else str(column.drop_nulls().first())
+            raise ValueError(f"Column {name!r} holds no number, but cells such as {example!r}.")
         elif kind != "number" and not column.dtype.is_temporal():
             refuse_text(column, "date")
     return replace(reading, frame=reading.frame.with_columns(columns))
@@ -258,12 +258,12 @@ def _text(column: pl.Series, known: Collection[str] = ()) -> pl.Series:
     return column.cast(pl.String) if column.dtype in (pl.Categorical, pl.Enum) else column
 
 
-def _as_fitted(reading: Reading, fitted: Fitted, asked: Asked) -> Reading:
+def _as_fitted(reading: Reading, fitted: Fitted, options: TextOptions) -> Reading:
     """The columns in the kinds of a model; text that cannot be, by row and value."""
     import polars as pl
 
     kinds = {name: kind for name, kind in fitted.kinds.items() if kind != "any"}
-    reading = _understood(reading, kinds, asked, fitted.known)
+    reading = _understood(reading, kinds, options, fitted.known)
     reading = replace(reading, frame=in_kinds(reading.frame, fitted))
     for column in reading.frame:
         kind = kinds.get(column.name, "text")
@@ -299,8 +299,8 @@ def _of_kind(text: pl.Series, kind: str, known: Known) -> pl.Series:
     elif kind == "time":
         values = find_times(text)
     else:
-        found = find_dates({name: text}, known.orders).get(name)
-        values = None if found is None or found.strays or found.doubt else found.column
+        dates = find_dates({name: text}, known.orders).get(name)
+        values = None if dates is None or dates.strays or dates.doubt else dates.column
     return text if values is None else values
 
 

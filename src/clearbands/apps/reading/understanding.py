@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from clearbands.apps.reading.dates import Dates, find_dates, find_times
 from clearbands.apps.reading.decimals import Decimals, find_decimals
-from clearbands.apps.reading.dialect import Asked, Dialect
+from clearbands.apps.reading.dialect import Dialect, TextOptions
 from clearbands.apps.reading.numbers import Numbers, as_numbers, cells
 from clearbands.tables.spelling import TRUTHS
 
@@ -43,21 +43,21 @@ class Understood:
     codes: list[str] = field(default_factory=list)
     orders: dict[str, str] = field(default_factory=dict)
 
-    def take(self, name: str, found: Numbers | Dates) -> None:
+    def take(self, name: str, values: Numbers | Dates) -> None:
         """The column as it was read; what was done to it is kept if there is something to say."""
-        self.columns[name] = found.column
-        if found.in_words:
-            self.mended[name] = found
-        if isinstance(found, Dates) and found.order != "ymd":
-            self.orders[name] = found.order
+        self.columns[name] = values.column
+        if values.in_words:
+            self.mended[name] = values
+        if isinstance(values, Dates) and values.order != "ymd":
+            self.orders[name] = values.order
 
 
 def find_signs(
-    texts: Mapping[str, pl.Series], asked: Asked, dialect: Dialect, known: Known
+    texts: Mapping[str, pl.Series], options: TextOptions, dialect: Dialect, known: Known
 ) -> Decimals:
-    """The decimal signs: as asked for, or as the columns tell."""
-    if asked.decimal is not None:
-        return Decimals(asked.decimal)
+    """The decimal signs: that of the options, or as the columns tell."""
+    if options.decimal is not None:
+        return Decimals(options.decimal)
     return find_decimals(having_digits(texts), dialect.separator, known.decimal)
 
 
@@ -73,11 +73,11 @@ def understand(
     kinds = kinds or {}
     understood = Understood(decimals)
     with_digits = having_digits(texts)
-    asked = {name: kind for name, kind in kinds.items() if kind in ("dmy", "mdy")}
+    orders = {name: kind for name, kind in kinds.items() if kind in ("dmy", "mdy")}
     may_be_dates = {
         name: text for name, text in with_digits.items() if kinds.get(name, "date") in DATES
     }
-    dates = find_dates(may_be_dates, known.orders, asked=asked, european=european)
+    dates = find_dates(may_be_dates, known.orders, wanted=orders, european=european)
     for name, text in texts.items():
         kind = kinds.get(name)
         if kind == "text":
@@ -100,8 +100,8 @@ def having_digits(texts: Mapping[str, pl.Series]) -> dict[str, pl.Series]:
     if not texts:
         return {}
     frame = pl.DataFrame([text.alias(name) for name, text in texts.items()])
-    has = frame.select(pl.all().str.contains(r"\d").any()).row(0)
-    return {name: text for (name, text), found in zip(texts.items(), has, strict=True) if found}
+    flags = frame.select(pl.all().str.contains(r"\d").any()).row(0)
+    return {name: text for (name, text), flag in zip(texts.items(), flags, strict=True) if flag}
 
 
 def _without_digits(understood: Understood, name: str, text: pl.Series) -> None:

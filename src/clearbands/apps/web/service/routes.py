@@ -79,7 +79,7 @@ class Service:
 def guarded_routes(service: Service, app: FastAPI) -> APIRouter:
     """What tells of the model; first in the description, so that it begins with /predict."""
     router, scorer, updates = APIRouter(tags=["model"]), service.scorer, service.updates
-    Asked = question_model(scorer.task)
+    Parameters = question_model(scorer.task)
 
     @router.post(
         "/predict",
@@ -94,7 +94,7 @@ def guarded_routes(service: Service, app: FastAPI) -> APIRouter:
         openapi_extra={"requestBody": request_body(scorer.features, service.limits)},
         responses=predict_answers(service.example),
     )
-    async def predict(request: Request, parameters: Annotated[Asked, Query()]) -> Response:  # type: ignore[valid-type]
+    async def predict(request: Request, parameters: Annotated[Parameters, Query()]) -> Response:  # type: ignore[valid-type]
         type_out = CSV if CSV in request.headers.get("accept", "") else JSON
         try:
             questions = questions_in(parameters.model_dump())  # type: ignore[attr-defined]
