@@ -14,7 +14,7 @@ import numpy as np
 
 from clearbands import PAPER_LAMBDAS, ClearCalibrator
 from clearbands.calibration.conformal import rank
-from clearbands.uncertainty.bands import on_side_of
+from clearbands.rows.bands import on_side_of
 
 LEVEL = 0.95
 SIZES = (200, 2_000, 20_000, 200_000, 2_000_000)

@@ -17,7 +17,7 @@ import numpy as np
 
 from clearbands import ClearCalibrator, ClearRegressor, metrics
 from clearbands.regressor import EPISTEMIC_SHARES
-from clearbands.uncertainty.bands import Components
+from clearbands.rows.bands import Components
 from experiments import pages
 from experiments.least_epistemic import SETS, Recorder, Shares, calibrated, split_rows
 from experiments.simulate import paper_cells

@@ -24,7 +24,7 @@ from clearbands import (
 )
 from clearbands.baselines.uacqr import spread_components
 from clearbands.calibration.conformal import coverage_rank, order_statistic, ratio_scores
-from clearbands.uncertainty.bands import make_interval, on_side_of
+from clearbands.rows.bands import make_interval, on_side_of
 from experiments import default, peers
 from experiments.case import Case, Method, Result
 from experiments.fitted import Fitted

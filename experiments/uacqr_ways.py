@@ -16,8 +16,8 @@ import pandas as pd
 
 from clearbands import AdditiveCalibrator, ForestQuantiles, metrics
 from clearbands.baselines.uacqr import spread_components
+from clearbands.rows.bands import Components, distances
 from clearbands.rows.levels import pick_curves
-from clearbands.uncertainty.bands import Components, distances
 from experiments import compare, datasets, methods
 from experiments.fitted import Fitted, Parts
 from experiments.parts import Curves

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clearbands.calibration.conformal import coverage_rank, order_statistic, ratio_scores
+from clearbands.rows.bands import covered, distances, on_side_of
 from clearbands.rows.checks import (
     check_intervals,
     check_one_level,
@@ -20,7 +21,6 @@ from clearbands.rows.checks import (
     check_weights,
 )
 from clearbands.rows.levels import alpha
-from clearbands.uncertainty.bands import covered, distances, on_side_of
 
 __all__ = [
     "crps",

@@ -30,6 +30,7 @@ from clearbands.prediction.answering import AnsweringRegressor
 from clearbands.prediction.interval_regressor import check_encoder_sees_no_target
 from clearbands.prediction.outlook import Outlook
 from clearbands.prediction.updating import begin, later_times, warn_if_seen
+from clearbands.rows.bands import Components
 from clearbands.rows.labels import read_groups, read_labels
 from clearbands.rows.messages import renamed, warn
 from clearbands.rows.settings import Calibration, Residuals, Split
@@ -43,7 +44,6 @@ from clearbands.selection.model_search import ModelSearch
 from clearbands.selection.outlook import make_outlook, shows_curve
 from clearbands.selection.plan import Plan
 from clearbands.uncertainty.aleatoric import AleatoricPart
-from clearbands.uncertainty.bands import Components
 from clearbands.uncertainty.epistemic import EpistemicPart
 from clearbands.uncertainty.pairs import Pair
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from clearbands import FixedRatioCalibrator
 from clearbands.calibration.calibration_set import CalibrationSet, fit_calibrator, keep_levels
-from clearbands.uncertainty.bands import Components
+from clearbands.rows.bands import Components
 
 
 def skewed(rng, n):

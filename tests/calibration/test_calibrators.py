@@ -15,7 +15,7 @@ from clearbands.calibration.calibrators import (
 )
 from clearbands.calibration.conformal import CalibrationWarning, rank
 from clearbands.calibration.lambda_path import PAPER_LAMBDAS
-from clearbands.uncertainty.bands import covered
+from clearbands.rows.bands import covered
 from tests.toys import calibration_set, widths_with_ties
 
 CALIBRATORS = [ClearCalibrator, FixedRatioCalibrator, FixedAleatoricCalibrator]

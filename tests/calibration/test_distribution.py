@@ -19,10 +19,10 @@ from clearbands.calibration.distribution import (
     side_paces,
     signed_knots,
 )
+from clearbands.rows.bands import covered
 from clearbands.rows.checks import check_tails
 from clearbands.rows.levels import normal_distances
 from clearbands.rows.targets import Support, Targets
-from clearbands.uncertainty.bands import covered
 from tests.toys import calibration_set
 
 FITTED = ([0.9], [0.5, 0.95, 0.8])

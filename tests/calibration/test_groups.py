@@ -9,7 +9,7 @@ from clearbands import CalibrationWarning, ClearCalibrator, FixedRatioCalibrator
 from clearbands.calibration.conformal import beta_parameters, rank
 from clearbands.calibration.groups import GroupCalibrator
 from clearbands.calibration.guarantee import Guarantee
-from clearbands.uncertainty.bands import covered
+from clearbands.rows.bands import covered
 from tests.toys import calibration_set
 
 

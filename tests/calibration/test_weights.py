@@ -16,7 +16,7 @@ from clearbands import (
     MemberRankCalibrator,
 )
 from clearbands.calibration.conformal import CalibrationWarning, order_statistic, weighted_rank
-from clearbands.uncertainty.bands import covered
+from clearbands.rows.bands import covered
 from tests.toys import calibration_set
 
 CALIBRATORS = [

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clearbands.uncertainty.bands import covered
+from clearbands.rows.bands import covered
 from experiments import peers
 from experiments.case import Case
 from experiments.fitted import Fitted

@@ -9,7 +9,7 @@ from scipy.stats import betabinom
 
 from clearbands import ClearRegressor, LinearQuantiles, PCSEnsemble, ResidualQuantiles, fast
 from clearbands.calibration.conformal import beta_parameters, rank
-from clearbands.uncertainty.bands import covered
+from clearbands.rows.bands import covered
 from tests.fuzz.campaign import Target
 from tests.fuzz.tables import is_refusal
 

@@ -6,7 +6,7 @@ import pytest
 from clearbands import Forecast, fast
 from clearbands.prediction.curve_posterior import CurvePosterior
 from clearbands.prediction.outlook import Outlook, Split
-from clearbands.uncertainty.bands import Components
+from clearbands.rows.bands import Components
 
 
 def components(aleatoric, epistemic):

@@ -3,13 +3,13 @@ import math
 import numpy as np
 
 from clearbands import ClearRegressor
+from clearbands.rows.bands import Components
 from clearbands.rows.split import Rows, Shares
 from clearbands.rows.targets import ANYWHERE, Support, Targets
 from clearbands.selection.compete import ChosenParts
 from clearbands.selection.fit_result import FitResult
 from clearbands.selection.judging import UnseenRows
 from clearbands.selection.plan import Plan
-from clearbands.uncertainty.bands import Components
 
 
 class Known:

@@ -6,6 +6,7 @@ import pytest
 
 from clearbands import ClearCalibrator, metrics
 from clearbands.calibration.conformal import CalibrationWarning
+from clearbands.rows.bands import Components
 from clearbands.selection.judging import (
     Contestant,
     blend,
@@ -16,7 +17,6 @@ from clearbands.selection.judging import (
     shrinkage,
     unseen_rows,
 )
-from clearbands.uncertainty.bands import Components
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 from clearbands.uncertainty.pairs import CrossPair
 from tests.toys import calibration_set

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from clearbands.uncertainty.bands import Components, make_interval
+from clearbands.rows.bands import Components, make_interval
 from clearbands.uncertainty.epistemic import CenterAndWidths
 from clearbands.uncertainty.pairs import Blend, show
 

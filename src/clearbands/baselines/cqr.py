@@ -12,12 +12,12 @@ from clearbands.baselines.split_conformal import Additive, AroundPCS
 from clearbands.models.bagging import seed_missing
 from clearbands.models.boosted_quantiles import BoostedQuantiles
 from clearbands.models.pools import match_quantile_model
+from clearbands.rows.bands import Components, distances
 from clearbands.rows.levels import curve_levels, pick_curves
 from clearbands.rows.split import Rows
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import fit_weighted
 from clearbands.uncertainty.aleatoric import AleatoricPart
-from clearbands.uncertainty.bands import Components, distances
 from clearbands.uncertainty.epistemic import EpistemicPart
 from clearbands.uncertainty.residual_quantiles import ResidualQuantiles
 

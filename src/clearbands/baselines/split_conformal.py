@@ -24,11 +24,11 @@ from clearbands.prediction.interval_regressor import (
     make_encoder,
     was_fitted_elsewhere,
 )
+from clearbands.rows.bands import Components, make_interval
 from clearbands.rows.copies import check_copies
 from clearbands.rows.split import Rows, hold_out
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import fit_weighted
-from clearbands.uncertainty.bands import Components, make_interval
 from clearbands.uncertainty.epistemic import EpistemicPart
 from clearbands.uncertainty.pcs_ensemble import PCSEnsemble
 

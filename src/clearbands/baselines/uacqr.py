@@ -18,12 +18,12 @@ from clearbands.calibration.member_rank import MemberRankCalibrator
 from clearbands.engine.quantiles import sorted_quantiles
 from clearbands.models.bagging import Bootstraps, fit_bag
 from clearbands.models.forest_quantiles import ForestQuantiles
+from clearbands.rows.bands import Components, distances
 from clearbands.rows.checks import check_count
 from clearbands.rows.chunks import predict_in_chunks
 from clearbands.rows.levels import curve_levels, pick_curves
 from clearbands.rows.split import Rows
 from clearbands.rows.typed import Seed, TableLike
-from clearbands.uncertainty.bands import Components, distances
 
 
 def interquartile_range(members: np.ndarray) -> np.ndarray:

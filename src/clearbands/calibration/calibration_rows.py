@@ -14,8 +14,8 @@ from clearbands.calibration.conformal import (
     signed_scores,
     weighted_rank,
 )
+from clearbands.rows.bands import on_side_of
 from clearbands.rows.weighting import error_of_mean
-from clearbands.uncertainty.bands import on_side_of
 
 
 @dataclass(frozen=True)

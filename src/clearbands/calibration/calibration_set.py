@@ -14,9 +14,9 @@ from clearbands.calibration.distribution import AnyLevel
 from clearbands.calibration.groups import GroupCalibrator
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.calibration.lambda_path import LambdaPath, lambda_path
+from clearbands.rows.bands import Components
 from clearbands.rows.split import Rows
 from clearbands.rows.targets import Support
-from clearbands.uncertainty.bands import Components
 
 
 class CalibrationSet(NamedTuple):

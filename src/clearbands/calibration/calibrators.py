@@ -28,6 +28,7 @@ from clearbands.calibration.conformal import (
     weighted_rank,
 )
 from clearbands.calibration.lambda_path import search_exactly, search_grid
+from clearbands.rows.bands import make_interval, nest
 from clearbands.rows.checks import (
     check_levels,
     check_scale,
@@ -37,7 +38,6 @@ from clearbands.rows.checks import (
 )
 from clearbands.rows.levels import alpha
 from clearbands.rows.messages import warn
-from clearbands.uncertainty.bands import make_interval, nest
 
 RAISES = 5  # shares that are tried, from the usual one down to the least
 

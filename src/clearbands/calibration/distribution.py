@@ -43,6 +43,7 @@ from clearbands.calibration.conformal import (
 )
 from clearbands.engine.quantiles import weighted_quantiles
 from clearbands.rows import settings
+from clearbands.rows.bands import make_interval
 from clearbands.rows.checks import (
     check_count,
     check_levels,
@@ -54,7 +55,6 @@ from clearbands.rows.levels import exact, normal_distances
 from clearbands.rows.messages import warn
 from clearbands.rows.targets import PLAIN, Targets
 from clearbands.rows.typed import Seed
-from clearbands.uncertainty.bands import make_interval
 
 SIDES = get_args(settings.Side)
 SAME_BAND = 1e-12  # relative: nearer rows differ by rounding alone

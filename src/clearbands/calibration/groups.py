@@ -15,10 +15,10 @@ from clearbands.calibration.calibration_rows import CalibrationRows
 from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibrator, weigh
 from clearbands.calibration.conformal import CalibrationWarning, rows_needed
 from clearbands.calibration.guarantee import Guarantee, named
+from clearbands.rows.bands import make_interval
 from clearbands.rows.checks import check_count, check_group_labels, check_levels, check_vector
 from clearbands.rows.messages import renamed, warn
 from clearbands.rows.settings import UnknownGroups
-from clearbands.uncertainty.bands import make_interval
 
 SMALL = ("merge", "pool")
 UNKNOWN = get_args(UnknownGroups)

@@ -19,9 +19,9 @@ from clearbands.calibration.conformal import (
     rows_needed,
     weighted_rank,
 )
+from clearbands.rows.bands import nest
 from clearbands.rows.checks import check_levels, check_vector, check_weights
 from clearbands.rows.messages import warn
-from clearbands.uncertainty.bands import nest
 
 
 class MemberRankCalibrator(BaseEstimator):

@@ -22,9 +22,9 @@ from clearbands.calibration.distribution import (
     SignedDistribution,
     signed_knots,
 )
+from clearbands.rows.bands import EPS
 from clearbands.rows.levels import exact, tails
 from clearbands.rows.messages import warn
-from clearbands.uncertainty.bands import EPS
 
 
 def upper_end(in_window: Sequence[float], share: float) -> float:

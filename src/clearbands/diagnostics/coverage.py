@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from clearbands.calibration.conformal import beta_parameters, rank
+from clearbands.rows.bands import covered
 from clearbands.rows.checks import (
     MISSING,
     check_count,
@@ -20,7 +21,6 @@ from clearbands.rows.checks import (
     check_one_level,
     check_share,
 )
-from clearbands.uncertainty.bands import covered
 
 THIRDS = ("lowest third", "middle third", "highest third")
 

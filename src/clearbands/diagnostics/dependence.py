@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn.utils import check_random_state
 
+from clearbands.rows.bands import covered
 from clearbands.rows.checks import (
     check_count,
     check_intervals,
@@ -16,7 +17,6 @@ from clearbands.rows.checks import (
     check_vector,
 )
 from clearbands.rows.typed import Seed
-from clearbands.uncertainty.bands import covered
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from clearbands.engine.quantiles import weighted_median
-from clearbands.rows.typed import TableLike
-from clearbands.tables.encoder import TableEncoder
-from clearbands.tables.kinds import KINDS
 
 Monotone = Mapping[Any, int] | Sequence[int] | np.ndarray | None
 """1 for columns to rise with and -1 for columns to fall with: by name or number, or for each."""
@@ -84,37 +80,6 @@ def directions_of(model: Any) -> dict[str, int]:
         return {}
     by_name = zip(names, ways.tolist(), strict=True)
     return {f"x{name}" if isinstance(name, int) else str(name): way for name, way in by_name if way}
-
-
-def encoded_directions(
-    monotone: Monotone, encoder: BaseEstimator, X: TableLike
-) -> np.ndarray | None:
-    """The same for the columns that `encoder`, fitted on X, makes of those of X."""
-    if monotone is None:
-        return None
-    if isinstance(X, np.ndarray) and encoder.transform(X) is X:
-        return directions(monotone, range(X.shape[1]))
-    if not isinstance(encoder, TableEncoder) or encoder.numeric is not None:
-        raise ValueError(
-            f"monotone needs to know what becomes of a column, which {type(encoder).__name__} does "
-            'not tell: leave encoder="auto", or give an array of numbers and encoder=None.'
-        )
-    of_columns = directions(monotone, list(encoder.kinds_))
-    if of_columns is None:
-        return None
-    columns = encoder.get_feature_names_out().tolist()
-    ways = np.zeros(len(columns), np.int8)
-    for name, way in zip(encoder.kinds_, of_columns.tolist(), strict=True):
-        if way == 0:
-            continue
-        if name not in encoder.numeric_columns_:
-            kind = KINDS[encoder.kinds_[name]].in_words
-            raise ValueError(
-                f"monotone names {name!r}, which holds {kind}: only a column of numbers or dates "
-                "can be larger or smaller."
-            )
-        ways[columns.index(f"x{name}" if isinstance(name, int) else str(name))] = way
-    return ways
 
 
 @dataclass(frozen=True)

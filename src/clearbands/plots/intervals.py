@@ -22,8 +22,8 @@ from clearbands.plots.style import (
 )
 from clearbands.prediction.glossary import ALEATORIC as NOISE
 from clearbands.prediction.glossary import EPISTEMIC as IGNORANCE
+from clearbands.rows.bands import covered, make_interval
 from clearbands.rows.checks import check_vector
-from clearbands.uncertainty.bands import covered, make_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -30,6 +30,7 @@ from clearbands.prediction.outlook import Outlook
 from clearbands.prediction.predictions import answer, frame_partitions, predict_partitions
 from clearbands.prediction.questions import Questions
 from clearbands.prediction.uncertainty import Uncertainty
+from clearbands.rows.bands import Components
 from clearbands.rows.checks import (
     check_levels,
     check_quantiles,
@@ -41,7 +42,6 @@ from clearbands.rows.settings import Side
 from clearbands.rows.targets import Targets, check_support
 from clearbands.rows.typed import TableLike
 from clearbands.tables.native import kind_of
-from clearbands.uncertainty.bands import Components
 
 NO_OUTLOOK = (
     "The parts of this model were given, so nothing competed and no learning curve was measured: "

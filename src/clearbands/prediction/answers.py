@@ -10,6 +10,7 @@ import numpy as np
 
 from clearbands.calibration.distribution import AnyLevel, Distribution
 from clearbands.prediction.uncertainty import Uncertainty
+from clearbands.rows.bands import Components, make_interval
 from clearbands.rows.checks import (
     check_levels,
     check_one_level,
@@ -21,7 +22,6 @@ from clearbands.rows.levels import same_level
 from clearbands.rows.messages import row_name
 from clearbands.rows.targets import Targets
 from clearbands.tables.native import FrameKind
-from clearbands.uncertainty.bands import Components, make_interval
 
 
 @dataclass(frozen=True)

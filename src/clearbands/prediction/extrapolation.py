@@ -9,11 +9,11 @@ import numpy as np
 
 from clearbands.calibration.conformal import capped_rank, order_statistic
 from clearbands.engine.quantiles import weighted_median, weighted_quantiles
+from clearbands.rows.bands import Components
 from clearbands.rows.checks import LARGEST
 from clearbands.rows.chunks import predict_in_chunks
 from clearbands.rows.coded import plain_columns
 from clearbands.rows.levels import normal_distances
-from clearbands.uncertainty.bands import Components
 
 END = 1 / 8  # of the rows are at an end of a column
 MOST_ROWS = 2_000  # that tell what all categories or numbers are worth, each some of them

@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples
 
 from clearbands.calibration.conformal import capped_rank, order_statistic
+from clearbands.rows.bands import Components
 from clearbands.rows.coded import plain_columns
 from clearbands.rows.typed import TableLike
-from clearbands.uncertainty.bands import Components
 
 ORDINARY = 0.95  # the share of ordinary rows that are not flagged
 MARGIN = 0.05  # of a column's range: so far outside is as unusual as the widest 5 % of widths

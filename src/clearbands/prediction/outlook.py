@@ -9,7 +9,7 @@ import numpy as np
 
 from clearbands.prediction.curve_posterior import CurvePosterior, Likely
 from clearbands.prediction.forecast import Forecast
-from clearbands.uncertainty.bands import Components
+from clearbands.rows.bands import Components
 
 EVEN = 0.5
 """How even ignorance is: a part of it, so many times the mean disagreement of members, they have in

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC, SHARE
+from clearbands.rows.bands import make_interval
 from clearbands.rows.checks import check_count
 from clearbands.rows.display import GAP, Shown, count, level, number, percent
 from clearbands.rows.levels import level_name
 from clearbands.rows.targets import ANYWHERE, Support
 from clearbands.rows.typed import TableLike
 from clearbands.tables.native import FrameKind, make_frame
-from clearbands.uncertainty.bands import make_interval
 
 MOST_SHOWN = 8
 UNCLEAR = "unclear"

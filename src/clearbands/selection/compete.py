@@ -41,7 +41,7 @@ PAIRS, CURVE = 0.7, 1.3
 """Times the race, that noise and the learning curve usually take; `benchmarks.budget` tells."""
 
 
-class Pace:
+class TimeLeft:
     """How long what is still to come of a fit will take, in seconds, as far as the race tells."""
 
     def __init__(self, race: float, centers: Mapping[str, float]) -> None:
@@ -107,7 +107,7 @@ def compete(
     rng: np.random.RandomState,
     still: Still | None = None,
     n_centers: int | None = None,
-    pace: Pace | None = None,
+    time_left: TimeLeft | None = None,
 ) -> ChosenParts:
     """Fit centers, let noises compete around them, and average the pairs that are best.
 
@@ -116,8 +116,10 @@ def compete(
     rows some choose the noises, and those that are chosen are fitted on all. What fails is left out
     with a warning, unless it has no rival.
     """
-    pace = pace or Pace(0.0, {})
-    pairing = _Pairing(train, centers, noises, levels, visible, search, still, Failures(), pace)
+    time_left = time_left or TimeLeft(0.0, {})
+    pairing = _Pairing(
+        train, centers, noises, levels, visible, search, still, Failures(), time_left
+    )
     judges = draw_numbers(train, search.judging_rows, rng)
     fitted = pairing.fit_centers(len(centers) if n_centers is None else n_centers)
     contestants = pairing.judge(fitted, judges)
@@ -179,7 +181,7 @@ class _Pairing:
     search: ModelSearch
     still: Still | None
     failures: Failures
-    pace: Pace
+    time_left: TimeLeft
 
     def fit_centers(self, most: int) -> list[_Fitted]:
         """The first that do not fail, so many at most."""
@@ -189,7 +191,7 @@ class _Pairing:
                 break
             with self.failures.leaving_out(f"The center {name!r}", len(self.centers) > 1):
                 fitted.append(self._fit_center(name, part))
-            self.pace.center_done(name)
+            self.time_left.center_done(name)
         if not fitted:
             raise self.failures.none_left("No center could be fitted with all its members")
         return fitted
@@ -206,7 +208,7 @@ class _Pairing:
                 around = [each.noise_name for each in not_told_apart(pairs)[:BEST_NOISES]]
             report("pairs", number, len(fitted))
             to_come = (len(fitted) - number) * len(around) + (some is not None) * BEST_NOISES
-            self.pace.pairs_done(n_noises, to_come)
+            self.time_left.pairs_done(n_noises, to_come)
         if not contestants:
             raise self.failures.none_left("No center could be fitted with noise around it")
         return contestants

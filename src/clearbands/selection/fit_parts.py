@@ -31,7 +31,7 @@ from clearbands.rows.time_order import stages
 from clearbands.rows.typed import TableLike
 from clearbands.rows.weighting import fit_weighted
 from clearbands.selection.centers import CenterStanding, JudgedCenter, mix, race
-from clearbands.selection.compete import ChosenParts, Pace, compete, draw_rows
+from clearbands.selection.compete import ChosenParts, TimeLeft, compete, draw_rows
 from clearbands.selection.judging import NoiseCandidate
 from clearbands.selection.model_search import ModelSearch
 from clearbands.selection.plan import Plan
@@ -60,7 +60,7 @@ def fit_parts(
 def fit_on_all(plan: Plan, train: Rows, rng: np.random.RandomState) -> ChosenParts:
     """Fit the parts so that every row is unseen by some; one that was given has no rival."""
     search = _search(plan, train)
-    standings, centers, reserves, pace = _centers(plan, train, search, rng)
+    standings, centers, reserves, time_left = _centers(plan, train, search, rng)
     chosen = compete(
         train,
         {**centers, **reserves},
@@ -71,7 +71,7 @@ def fit_on_all(plan: Plan, train: Rows, rng: np.random.RandomState) -> ChosenPar
         rng=rng,
         still=_still(plan, train),
         n_centers=len(centers),
-        pace=pace,
+        time_left=time_left,
     )
     return chosen._replace(centers=standings, search=search)
 
@@ -91,11 +91,11 @@ def _set_up(plan: Plan, part: Part, rng: np.random.RandomState) -> Part:
 
 def _centers(
     plan: Plan, train: Rows, search: ModelSearch, rng: np.random.RandomState
-) -> tuple[tuple[CenterStanding, ...], Mapping[str, CrossPart], Mapping[str, CrossPart], Pace]:
+) -> tuple[tuple[CenterStanding, ...], Mapping[str, CrossPart], Mapping[str, CrossPart], TimeLeft]:
     """All that competed, those noise is learned around, reserves, and how long it will take."""
     if plan.epistemic is not None:
         part = _directed(plan, plan.epistemic)
-        return (), {GIVEN: _set_up(plan, _crossed(plan, part), rng)}, {}, Pace(0.0, {})
+        return (), {GIVEN: _set_up(plan, _crossed(plan, part), rng)}, {}, TimeLeft(0.0, {})
     judges = draw_rows(train, search.judging_rows, rng)
     n_rows, n_columns = len(train), train.X.shape[1]
     n_units = None if train.groups is None else len(np.unique(train.groups))
@@ -130,12 +130,12 @@ def _centers(
     reserves = with_members(beaten, copy.deepcopy(rng))
     standings = tuple(each.standing for each in (*finalists, *beaten))
     times = n_folds * n_repeats * (1 + search.is_finer(n_rows)) * len(train) / len(judges)
-    pace = Pace(
+    time_left = TimeLeft(
         perf_counter() - started,
         {each.standing.name: times * each.seconds * _share_of_trees(each) for each in finalists},
     )
-    pace.tell()
-    return standings, chosen | others, reserves, pace
+    time_left.tell()
+    return standings, chosen | others, reserves, time_left
 
 
 def _share_of_trees(judged: JudgedCenter) -> float:

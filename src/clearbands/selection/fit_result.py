@@ -26,12 +26,12 @@ from clearbands.prediction.familiarity import (
     ordinary_rows,
 )
 from clearbands.prediction.interval_regressor import was_fitted_elsewhere
+from clearbands.rows.bands import Components, covered, make_interval
 from clearbands.rows.messages import warn
 from clearbands.rows.split import Rows, Shares
 from clearbands.rows.targets import OFTEN, Targets, TargetWarning, hint
 from clearbands.selection.compete import ChosenParts
 from clearbands.selection.plan import Plan
-from clearbands.uncertainty.bands import Components, covered, make_interval
 
 
 @dataclass(frozen=True)

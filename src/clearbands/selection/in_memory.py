@@ -6,15 +6,19 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from clearbands.calibration.rolling import four_errors
-from clearbands.models.monotone import encoded_directions
+from clearbands.models.monotone import Monotone, directions
 from clearbands.rows.copies import ROUNDING, check_copies
 from clearbands.rows.messages import warn
 from clearbands.rows.split import Rows, all_targets
+from clearbands.rows.typed import TableLike
 from clearbands.selection.fit_parts import fit_parts
 from clearbands.selection.fit_result import FitResult
 from clearbands.selection.plan import Plan, encoded, rescaled
+from clearbands.tables.encoder import TableEncoder
+from clearbands.tables.kinds import KINDS
 
 
 def fit_in_memory(
@@ -44,6 +48,37 @@ def fit_in_memory(
         is_known = check_known(train, others[-1], center, chosen.unseen_center)
         result = replace(result, has_copies=is_known)
     return result
+
+
+def encoded_directions(
+    monotone: Monotone, encoder: BaseEstimator, X: TableLike
+) -> np.ndarray | None:
+    """(columns,): the directions of those columns that `encoder`, fitted on X, makes of X."""
+    if monotone is None:
+        return None
+    if isinstance(X, np.ndarray) and encoder.transform(X) is X:
+        return directions(monotone, range(X.shape[1]))
+    if not isinstance(encoder, TableEncoder) or encoder.numeric is not None:
+        raise ValueError(
+            f"monotone needs to know what becomes of a column, which {type(encoder).__name__} does "
+            'not tell: leave encoder="auto", or give an array of numbers and encoder=None.'
+        )
+    of_columns = directions(monotone, list(encoder.kinds_))
+    if of_columns is None:
+        return None
+    columns = encoder.get_feature_names_out().tolist()
+    ways = np.zeros(len(columns), np.int8)
+    for name, way in zip(encoder.kinds_, of_columns.tolist(), strict=True):
+        if way == 0:
+            continue
+        if name not in encoder.numeric_columns_:
+            kind = KINDS[encoder.kinds_[name]].in_words
+            raise ValueError(
+                f"monotone names {name!r}, which holds {kind}: only a column of numbers or dates "
+                "can be larger or smaller."
+            )
+        ways[columns.index(f"x{name}" if isinstance(name, int) else str(name))] = way
+    return ways
 
 
 MUCH_CLOSER = 0.1  # than a training row is to the next one

@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator
 from clearbands.calibration.calibration_set import scale
 from clearbands.prediction.curve_posterior import CurvePosterior, extrapolate
 from clearbands.prediction.outlook import ALL_LIKELY, Outlook, Split
+from clearbands.rows.bands import make_interval
 from clearbands.rows.copies import copy_labels
 from clearbands.rows.levels import alpha
 from clearbands.rows.weighting import mean_of
 from clearbands.selection.fit_result import FitResult
 from clearbands.selection.learning_curve import FEWEST_ROWS, LearningCurve, measure_curve
-from clearbands.uncertainty.bands import make_interval
 from clearbands.uncertainty.epistemic import EpistemicPart
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 

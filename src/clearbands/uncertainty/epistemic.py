@@ -14,11 +14,11 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from clearbands.engine.quantiles import present_quantiles, sorted_quantiles
 from clearbands.models.bagging import Draws, compact_unseen
+from clearbands.rows.bands import distances
 from clearbands.rows.checks import check_levels
 from clearbands.rows.chunks import predict_in_chunks, row_chunks
 from clearbands.rows.levels import normal_distances, tails
 from clearbands.rows.typed import TableLike
-from clearbands.uncertainty.bands import distances
 
 SPREADS = ("quantiles", "gaussian")
 

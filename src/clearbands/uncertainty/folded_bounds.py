@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from clearbands.engine.quantiles import present_quantiles
 from clearbands.models.bagging import Draws, Folds, fit_bag, predict_unseen, seed_missing
 from clearbands.models.pools import residual_boosting
+from clearbands.rows.bands import distances
 from clearbands.rows.checks import check_count, check_levels, check_numeric, check_target
 from clearbands.rows.chunks import predict_in_chunks
 from clearbands.rows.levels import curve_levels, pick_curves
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight, size_of
 from clearbands.uncertainty.aleatoric import NestedRows, ResampledPart, fit_nested
-from clearbands.uncertainty.bands import distances
 
 
 class FoldedBounds(ResampledPart):

@@ -13,11 +13,11 @@ from clearbands.models.bagging import member_seeds
 from clearbands.models.networks.losses import normal_deviation, normal_likelihood
 from clearbands.models.networks.shape import Shape
 from clearbands.models.networks.training import TrainingPlan, hold_out_counts, train
+from clearbands.rows.bands import normal_widths
 from clearbands.rows.checks import check_count, check_levels, check_numeric, check_rows
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight
 from clearbands.uncertainty.aleatoric import AleatoricPart
-from clearbands.uncertainty.bands import normal_widths
 
 
 class GaussianNetwork(AleatoricPart):

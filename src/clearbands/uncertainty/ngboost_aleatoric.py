@@ -11,12 +11,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.models.bagging import seed_missing
+from clearbands.rows.bands import curve_widths
 from clearbands.rows.checks import check_levels, check_numeric, check_rows
 from clearbands.rows.levels import curve_levels
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight, fit_weighted
 from clearbands.uncertainty.aleatoric import AleatoricPart
-from clearbands.uncertainty.bands import curve_widths
 
 
 class NGBoostAleatoric(AleatoricPart):

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from clearbands.models.monotone import Still
+from clearbands.rows.bands import Components
 from clearbands.rows.coded import code_columns, coded
 from clearbands.rows.typed import TableLike
 from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
-from clearbands.uncertainty.bands import Components
 from clearbands.uncertainty.epistemic import CenterAndWidths, CrossPart, EpistemicPart
 
 SHOWN = ("nothing", "center", "center and spread")

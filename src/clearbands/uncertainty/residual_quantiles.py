@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearbands.engine.quantiles import present_quantiles
 from clearbands.models.bagging import compact_unseen, draw_bootstraps, fit_bag, seed_missing
 from clearbands.models.pools import residual_boosting
+from clearbands.rows.bands import curve_widths
 from clearbands.rows.checks import (
     check_count,
     check_levels,
@@ -26,7 +27,6 @@ from clearbands.rows.levels import curve_levels
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight, size_of
 from clearbands.uncertainty.aleatoric import ResampledPart
-from clearbands.uncertainty.bands import curve_widths
 
 
 class ResidualQuantiles(ResampledPart):

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.models.network_quantiles import NetworkQuantiles
+from clearbands.rows.bands import curve_widths
 from clearbands.rows.checks import (
     check_count,
     check_levels,
@@ -21,7 +22,6 @@ from clearbands.rows.levels import curve_levels
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight
 from clearbands.uncertainty.aleatoric import AleatoricPart
-from clearbands.uncertainty.bands import curve_widths
 
 
 class SimultaneousQuantiles(AleatoricPart):

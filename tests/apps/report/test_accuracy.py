@@ -10,8 +10,8 @@ from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_err
 
 from clearbands.apps.report import widths
 from clearbands.metrics import interval_score
+from clearbands.rows.bands import covered
 from clearbands.rows.display import number, with_unit
-from clearbands.uncertainty.bands import covered
 from tests.pages import as_text
 
 

@@ -19,9 +19,9 @@ from clearbands.prediction.predictions import answer
 from clearbands.prediction.questions import Questions
 from clearbands.prediction.uncertainty import UNCLEAR, Uncertainty
 from clearbands.regressor import ClearRegressor
+from clearbands.rows.bands import covered
 from clearbands.rows.display import level, number, percent
 from clearbands.selection.leaderboard import best_model
-from clearbands.uncertainty.bands import covered
 
 if TYPE_CHECKING:
     import polars as pl

@@ -76,7 +76,7 @@ def _in_words(parts: Uncertainty, y: np.ndarray, n_calibration: int | None, unit
     """Coverage and width at one level as the report tells them; chance where rows are new."""
     from clearbands.apps.report.facts import typical_width
     from clearbands.diagnostics.coverage import chance_range
-    from clearbands.uncertainty.bands import covered
+    from clearbands.rows.bands import covered
 
     inside, level = covered(y, parts.interval), parts.confidence_level
     chance = ""

@@ -19,11 +19,11 @@ from clearbands.diagnostics.importance import Importance, feature_importance
 from clearbands.prediction.glossary import PARTS
 from clearbands.prediction.questions import fan_levels
 from clearbands.prediction.uncertainty import Uncertainty
+from clearbands.rows.bands import covered
 from clearbands.rows.checks import check_vector
 from clearbands.rows.levels import find_level, same_level
 from clearbands.rows.typed import TableLike
 from clearbands.tables.columns import Column, columns_of
-from clearbands.uncertainty.bands import covered
 
 if TYPE_CHECKING:
     from clearbands.prediction.answers import Answers

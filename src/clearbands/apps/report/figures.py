@@ -10,9 +10,9 @@ from clearbands.apps.report.facts import Facts
 from clearbands.apps.report.plot import SIZE, Mark, Plot, Scale, Spot, Tick, bar, dot, line
 from clearbands.calibration.lambda_path import LambdaPath, PathPoint
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
+from clearbands.rows.bands import make_interval
 from clearbands.rows.display import change, level, number, percent
 from clearbands.rows.messages import row_number
-from clearbands.uncertainty.bands import make_interval
 
 MOST_BARS = 240
 MOST_DOTS = 800

@@ -11,9 +11,9 @@ from clearbands.apps.report.facts import Facts
 from clearbands.calibration.conformal import order_statistic
 from clearbands.diagnostics.coverage import equal_count_bins
 from clearbands.metrics import interval_score
+from clearbands.rows.bands import covered, make_interval
 from clearbands.rows.display import count, number, percent
 from clearbands.tables.columns import Column
-from clearbands.uncertainty.bands import covered, make_interval
 
 MOST_PANELS = 4
 MOST_BINS = 6

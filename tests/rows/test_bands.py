@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from clearbands.rows.checks import check_vector, check_widths
-from clearbands.uncertainty.bands import (
+from clearbands.rows.bands import (
     covered,
     curve_widths,
     make_interval,
@@ -10,6 +9,7 @@ from clearbands.uncertainty.bands import (
     normal_widths,
     on_side_of,
 )
+from clearbands.rows.checks import check_vector, check_widths
 
 
 def test_interval_of_several_levels():
