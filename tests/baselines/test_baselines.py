@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy import stats
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -18,60 +17,20 @@ from clearbands import (
     UACQRS,
     BootstrappedCQR,
     CalibrationWarning,
-    ClearRegressor,
-    FixedRatioCalibrator,
     LinearQuantiles,
     NaiveConformal,
-    PCSEnsemble,
     PCSIntervals,
     ResidualCQR,
     ResidualQuantiles,
     load,
     save,
 )
-from clearbands.calibration.additive import AdditiveCalibrator
 from clearbands.calibration.conformal import rank
 from clearbands.rows.split import Rows
-from tests.toys import OTHER_DRAWS, calibration_set, noisy_line
-
-
-def lines(n_bootstraps=10):
-    return PCSEnsemble([LinearRegression()], n_bootstraps=n_bootstraps)
-
-
-def make(kind, **parameters):
-    """Small and quick: lines throughout."""
-    parts = {
-        NaiveConformal: {"epistemic": lines()},
-        PCSIntervals: {"epistemic": lines()},
-        CQR: {"model": LinearQuantiles()},
-        BootstrappedCQR: {
-            "epistemic": lines(),
-            "aleatoric": ResidualQuantiles(LinearQuantiles(), n_bootstraps=3),
-        },
-        ResidualCQR: {
-            "epistemic": lines(),
-            "aleatoric": ResidualQuantiles(LinearQuantiles(), n_bootstraps=3),
-        },
-        UACQRS: {"model": LinearQuantiles(), "n_bootstraps": 5},
-        UACQRP: {"model": LinearQuantiles(), "n_bootstraps": 30},
-    }
-    return kind(**({"random_state": 0} | parts[kind] | parameters))
-
+from tests.baselines.small import inside, lines, make, noisier
+from tests.toys import OTHER_DRAWS, noisy_line
 
 KINDS = [NaiveConformal, CQR, BootstrappedCQR, ResidualCQR, PCSIntervals, UACQRS, UACQRP]
-
-
-def inside(y, intervals):
-    return (intervals[:, 0] <= y) & (y <= intervals[:, 1])
-
-
-def noisier(X, y, factor=3):
-    """The targets of `noisy_line` with the noise multiplied: bounds must move outwards."""
-    return 3 * X[:, 0] + factor * (y - 3 * X[:, 0])
-
-
-# What every baseline keeps
 
 
 @pytest.mark.filterwarnings("ignore::clearbands.CalibrationWarning")
@@ -193,158 +152,6 @@ def test_parameters_are_checked():
         make(CQR).fit(X, y, X_cal=X)
     with pytest.raises(TypeError, match="no parameter `quantiles`"):
         make(CQR, model=LinearRegression()).fit(X, y)
-
-
-# One by one
-
-
-@pytest.mark.slow
-def test_cqr_is_valid_whatever_the_calibration_set():
-    """Over calibration sets of n rows the coverage is Beta(k, n + 1 - k)."""
-    X, y = noisy_line(400)
-    X_new, y_new = noisy_line(20_000, seed=1)
-    model, n = make(CQR).fit(X, y), 30
-    new = model._components(X_new)
-    observed = []
-    for seed in range(300):
-        X_cal, y_cal = noisy_line(n, seed=1000 + seed)
-        calibrator = AdditiveCalibrator(0.9).fit(y_cal, *model._components(X_cal))
-        observed.append(inside(y_new, calibrator.predict_interval(*new)).mean())
-    k = rank(n, 0.9)
-    assert stats.kstest(observed, stats.beta(k, n + 1 - k).cdf).pvalue > 0.01
-
-
-class Fitted(RegressorMixin, BaseEstimator):
-    """A regressor whose predictions another, fitted object makes."""
-
-    def __init__(self, predict_with=None):
-        self.predict_with = predict_with
-
-    def fit(self, X, y):
-        return self
-
-    def __sklearn_is_fitted__(self):
-        return True
-
-    def predict(self, X):
-        return self.predict_with(X)
-
-
-@pytest.mark.filterwarnings("ignore:Estimator does not appear fitted")
-@pytest.mark.parametrize("level", [0.9, 0.6])
-def test_naive_is_mapies_split_conformal(level):
-    mapie = pytest.importorskip("mapie.regression")
-    X, y = noisy_line(300)
-    model = make(NaiveConformal, confidence_level=level)
-    model.fit(X[:200], y[:200], X_cal=X[200:], y_cal=y[200:])
-    theirs = mapie.SplitConformalRegressor(Fitted(model.predict), confidence_level=level)
-    theirs.conformalize(X[200:], y[200:])
-    np.testing.assert_allclose(model.predict_interval(X)[1], theirs.predict_interval(X)[1])
-
-
-@pytest.mark.filterwarnings("ignore:Estimator does not appear fitted")
-@pytest.mark.parametrize(("level", "spread"), [(0.9, 1), (0.9, 3), (0.6, 1)])
-def test_cqr_is_mapies(level, spread):
-    """With targets three times as noisy the bounds move outwards, else inwards or hardly."""
-    mapie = pytest.importorskip("mapie.regression")
-    X, y = noisy_line(300)
-    model = make(CQR, confidence_level=level)
-    y_cal = noisier(X[200:], y[200:], spread)
-    model.fit(X[:200], y[:200], X_cal=X[200:], y_cal=y_cal)
-    curves = [
-        Fitted(lambda X, q=q: model.model_.predict_quantiles(X)[:, q]) for q in (0, 2, 1)
-    ]  # lower, upper, median: MAPIE's order
-    theirs = mapie.ConformalizedQuantileRegressor(curves, confidence_level=level, prefit=True)
-    theirs.conformalize(X[200:], y_cal)
-    expected = theirs.predict_interval(X, symmetric_correction=True)[1][:, :, 0]
-    point, intervals = model.predict_interval(X)
-    if spread > 1:
-        assert np.all(expected[:, 0] < point)
-    # Where bounds move inwards, ours stop at the center.
-    expected[:, 0], expected[:, 1] = (
-        np.minimum(expected[:, 0], point),
-        np.maximum(expected[:, 1], point),
-    )
-    np.testing.assert_allclose(intervals[:, :, 0], expected)
-
-
-def test_additive_score_is_that_of_cqr():
-    y, center, aleatoric, _ = calibration_set(99)
-    lower, upper = center - aleatoric[:, 0], center + aleatoric[:, 1]
-    for level in (0.5, 0.9):
-        scores = np.sort(np.maximum(lower - y, y - upper))
-        calibrator = AdditiveCalibrator(level).fit(y, center, aleatoric)
-        assert calibrator.gamma2_ == pytest.approx(scores[rank(99, level) - 1])
-        assert calibrator.gamma1_ == 1
-
-
-def test_bounds_that_move_inwards_stop_at_the_center():
-    y, center = np.zeros(9), np.zeros(9)
-    aleatoric = np.tile([1.0, 3.0], (9, 1))
-    calibrator = AdditiveCalibrator(0.9).fit(y, center, aleatoric)
-    assert calibrator.gamma2_ == -1  # lower - y is -1, y - upper is -3
-    np.testing.assert_allclose(
-        calibrator.predict_interval([0.0, 0.0], [[1.0, 3.0], [0.5, 2.0]]), [[0, 2], [0, 1]]
-    )
-    assert calibrator.loss_ == pytest.approx(0.05 * 2 / 2)
-    shrunk, added = calibrator.scale([[1.0, 3.0]])
-    np.testing.assert_array_equal(shrunk[:, :, 0], [[0, 2]])
-    np.testing.assert_array_equal(added, 0)
-
-
-def test_zero_spread_needs_no_multiple_or_has_none():
-    center, aleatoric = np.zeros(9), np.ones((9, 2))
-    still = np.zeros((9, 2))
-    covered = AdditiveCalibrator(0.9).fit(np.full(9, 0.5), center, aleatoric, still)
-    assert covered.gamma2_ == 0
-    with pytest.warns(CalibrationWarning, match="bounds are infinite"):
-        missed = AdditiveCalibrator(0.9).fit(np.full(9, 2.0), center, aleatoric, still)
-    assert np.isinf(missed.predict_interval([0.0], [[1.0, 1.0]], [[0.0, 0.0]])).all()
-
-
-def test_residual_cqr_moves_the_bounds_that_clear_has_from_the_noise_alone():
-    X, y = noisy_line(300)
-    parts = {"epistemic": lines(), "aleatoric": ResidualQuantiles(LinearQuantiles(), 3)}
-    for part in parts.values():
-        part.set_params(random_state=1)
-    data = {"X": X[:200], "y": y[:200], "X_cal": X[200:], "y_cal": noisier(X, y)[200:]}
-    cqr = ResidualCQR(**parts).fit(**data)
-    clear = ClearRegressor(**parts, residuals="in-sample", show_center=False).fit(**data)
-
-    def of_clear(X):
-        return clear.predict(X), clear.aleatoric_.predict_widths(X)[:, :, 0]
-
-    calibrator = AdditiveCalibrator(0.9).fit(data["y_cal"], *of_clear(data["X_cal"]))
-    assert calibrator.gamma2_ > 0.1  # the bounds do move
-    intervals = cqr.predict_interval(X)[1][:, :, 0]
-    np.testing.assert_allclose(intervals, calibrator.predict_interval(*of_clear(X)))
-
-
-def test_bootstrapped_cqr_learns_y_and_residual_cqr_the_residuals():
-    X, y = noisy_line(400)
-    y = y + 100
-    seen = {}
-
-    class Recorder(LinearQuantiles):
-        def fit_bag(self, X, y, counts, **options):
-            seen["mean"] = y.mean()
-            return super().fit_bag(X, y, counts, **options)
-
-    for kind, mean in ((BootstrappedCQR, 100), (ResidualCQR, 0)):
-        make(kind, aleatoric=ResidualQuantiles(Recorder(), n_bootstraps=2)).fit(X, y)
-        assert seen["mean"] == pytest.approx(mean, abs=1)
-
-
-def test_pcs_and_naive_are_the_ends_of_the_fixed_ratio():
-    X, y = noisy_line(300)
-    data = {"X": X[:200], "y": y[:200], "X_cal": X[200:], "y_cal": y[200:]}
-    pcs, naive = make(PCSIntervals).fit(**data), make(NaiveConformal).fit(**data)
-    center, epistemic = pcs.epistemic_.predict_with_widths(X[200:])
-    ones, epistemic = np.ones((100, 2)), epistemic[:, :, 0]
-    for model, ratio in ((pcs, np.inf), (naive, 0)):
-        calibrator = FixedRatioCalibrator(0.9, ratio=ratio).fit(y[200:], center, ones, epistemic)
-        expected = calibrator.predict_interval(center, ones, epistemic)
-        np.testing.assert_allclose(model.predict_interval(X[200:])[1][:, :, 0], expected)
 
 
 def smallest(kind):

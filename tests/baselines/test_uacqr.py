@@ -3,16 +3,11 @@
 import numpy as np
 import pytest
 
-from clearbands import UACQRP, UACQRS, AdditiveCalibrator, CalibrationWarning, LinearQuantiles
+from clearbands import UACQRP, UACQRS, AdditiveCalibrator, LinearQuantiles
 from clearbands.baselines.uacqr import interquartile_range, spread_components
 from clearbands.calibration.member_rank import MemberRankCalibrator
+from tests.baselines.six_rows import LOWER, MEMBERS, UPPER, Y
 from tests.toys import noisy_line
-
-# Six rows, three members. Every row has the same lower estimates -3, -2, -1, upper estimates
-# 1, 2, 5 and medians -0.5, 0, 0.5: the bounds are -2 and 2, their interquartile ranges 1 and 2.
-LOWER, MIDDLE, UPPER = [-3.0, -2.0, -1.0], [-0.5, 0.0, 0.5], [1.0, 2.0, 5.0]
-MEMBERS = np.tile([LOWER, MIDDLE, UPPER], (6, 1, 1))
-Y = np.array([0.0, 1.5, -2.5, 4.0, -1.0, 6.0])
 
 
 def test_spread_of_the_members():
@@ -34,47 +29,6 @@ def test_s_on_six_rows():
     assert calibrator.gamma2_ == 0.5
     interval = calibrator.predict_interval(*spread_components(MEMBERS[:1], [0.5]))
     np.testing.assert_allclose(interval, [[-2.5, 3]])
-
-
-def test_p_on_six_rows():
-    # 1 + max(lower estimates above y, upper estimates below y):
-    #   0: 1;  1.5: one upper below, 2;  -2.5: two lower above, 3;  4: two upper below, 3;
-    #   -1: none above, 1;  6: all below, 4, which is infinite.
-    # At 50 % the fourth of 1, 1, 2, 3, 3, 4 is 3: the smallest lower and the largest upper.
-    calibrator = MemberRankCalibrator(0.5).fit(Y, MEMBERS[:, 0], MEMBERS[:, 2])
-    assert calibrator.order_ == 3
-    interval = calibrator.predict_interval([0.0], MEMBERS[:1, 0], MEMBERS[:1, 2])
-    np.testing.assert_array_equal(interval, [[-3, 5]])
-
-
-def test_p_beyond_the_extremes_is_infinite_and_says_so():
-    # At 80 % the rank is ceil(5.6) = 6, and the sixth row needs more than the extremes.
-    with pytest.warns(CalibrationWarning, match="even the extremes of the 3 members"):
-        calibrator = MemberRankCalibrator(0.8).fit(Y, MEMBERS[:, 0], MEMBERS[:, 2])
-    assert calibrator.order_ == 4
-    interval = calibrator.predict_interval([0.0], MEMBERS[:1, 0], MEMBERS[:1, 2])
-    np.testing.assert_array_equal(interval, [[-np.inf, np.inf]])
-
-
-def test_p_with_too_few_rows():
-    with pytest.warns(CalibrationWarning, match="6 calibration rows are too few"):
-        MemberRankCalibrator(0.9).fit(Y, MEMBERS[:, 0], MEMBERS[:, 2])
-
-
-def test_p_of_low_order_keeps_the_center_inside():
-    lower, upper = MEMBERS[:, 1], MEMBERS[:, 1]  # as if both quantiles were the median
-    calibrator = MemberRankCalibrator(0.1).fit(np.zeros(6), lower, upper)
-    interval = calibrator.predict_interval([0.0], lower[:1] + 1, upper[:1] - 1)
-    np.testing.assert_array_equal(interval, [[0, 0]])
-
-
-@pytest.mark.filterwarnings("ignore:No finite interval")
-def test_p_of_several_levels_is_nested_and_infinite_from_the_level_that_is():
-    ends = np.stack([MEMBERS[:, 0]] * 3, axis=1), np.stack([MEMBERS[:, 2]] * 3, axis=1)
-    calibrator = MemberRankCalibrator([0.8, 0.2, 0.5]).fit(Y, *ends)
-    np.testing.assert_array_equal(calibrator.order_, [4, 1, 3])
-    interval = calibrator.predict_interval([0.0], ends[0][:1], ends[1][:1])
-    np.testing.assert_array_equal(interval[0], [[-np.inf, -1, -3], [np.inf, 1, 5]])
 
 
 def test_p_covers_at_least_rank_rows_and_s_exactly():
