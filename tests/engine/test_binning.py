@@ -70,18 +70,3 @@ def test_new_values_fall_in_the_bins_they_lie_between():
 def test_offsets_count_one_bin_more_than_cuts_in_every_column():
     X = np.column_stack([np.arange(6) % 2, np.zeros(6), np.arange(6)]).astype(float)
     np.testing.assert_array_equal(Bins.from_data(X).offsets, [0, 2, 3, 9])
-
-
-@pytest.mark.parametrize("n_rows", [0, 1, 63, 64, 65, 9_000])
-def test_a_bin_is_the_number_of_cuts_below(n_rows):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(5_000, 3))
-    X[:, 1] = np.round(X[:, 1] * 7)
-    X[:, 2] = 1.0
-    bins = Bins.from_data(X, 2**12)
-    new = np.concatenate([X, rng.normal(size=(5_000, 3)), [[1e300] * 3, [-1e300] * 3]])[-n_rows:]
-    new = new if n_rows else new[:0]
-    cuts = np.split(bins.cuts, bins.starts[1:-1])
-    below = [np.searchsorted(own, column) for own, column in zip(cuts, new.T, strict=True)]
-    np.testing.assert_array_equal(bins.columns(new), below)
-    np.testing.assert_array_equal(bins.apply(new, np.uint16), np.transpose(below))

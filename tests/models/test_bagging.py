@@ -3,8 +3,6 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from joblib.externals.loky import get_reusable_executor
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression
@@ -12,7 +10,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from clearbands.engine.progress import listening
-from clearbands.engine.quantiles import sorted_quantiles
 from clearbands.models.bagging import (
     BlockBootstraps,
     Bootstraps,
@@ -85,16 +82,6 @@ def test_only_open_seeds_are_set():
     assert isinstance(seeded.get_params()["randomforestregressor__random_state"], int)
     given_seed = seed_missing(RandomForestRegressor(random_state=5), np.random.RandomState(0))
     assert given_seed.random_state == 5
-
-
-@given(
-    st.lists(st.lists(st.floats(-1e3, 1e3), min_size=7, max_size=7), min_size=1, max_size=9),
-    st.lists(st.floats(0, 1), min_size=1, max_size=4),
-)
-def test_sorted_quantiles_are_those_of_numpy(rows, levels):
-    values = np.array(rows)
-    expected = np.moveaxis(np.quantile(values, levels, axis=1), 0, -1)
-    np.testing.assert_allclose(sorted_quantiles(values, levels), expected, rtol=1e-9, atol=1e-9)
 
 
 def test_blocks_are_stretches_of_neighbours():

@@ -7,22 +7,16 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from clearbands.models.bagging import Draws, Folds, fit_bag, predict_unseen
+from clearbands.models.bagging import Folds, fit_bag, predict_unseen
 from clearbands.models.mixture import Mixture
 from clearbands.models.random_trees import RandomTrees
 from clearbands.models.symmetric_trees import SymmetricTrees
+from tests.models.waves import noisy_waves
 
 
 @parametrize_with_checks([RandomTrees(n_trees=10), RandomTrees(10, min_samples_leaf=3)])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
-
-
-def noisy_waves(n, seed):
-    rng = np.random.RandomState(seed)
-    X = rng.uniform(size=(n, 4))
-    center = np.sin(6 * X[:, 0]) + X[:, 2] * X[:, 3]
-    return X, center + 0.3 * rng.normal(size=n), center
 
 
 @pytest.mark.parametrize("name", ["n_trees", "min_samples_leaf"])
@@ -41,13 +35,6 @@ def test_a_mean_of_many_trees_is_nearer_to_the_center_than_one():
     )
     assert many < 0.6 * one
     assert many < 0.3 * np.abs(center - center.mean()).mean()
-
-
-def test_leaves_of_one_row_remember_it_and_large_ones_do_not():
-    X, y, center = noisy_waves(1_000, 0)
-    np.testing.assert_allclose(RandomTrees(5).fit(X, y).predict(X), y, atol=1e-6)
-    smooth = RandomTrees(50, min_samples_leaf=5, random_state=0).fit(X, y).predict(X)
-    assert np.abs(smooth - center).mean() < 0.6 * np.abs(y - center).mean()
 
 
 def test_a_row_of_weight_three_is_three_rows():
@@ -83,26 +70,6 @@ def test_members_predict_what_they_did_not_see():
     np.testing.assert_array_equal(again.predict_members(X)[:, 0], members)
     one = fit_bag(RandomTrees(5, random_state=0), X, y, draws, n_jobs=1, stage="test")
     np.testing.assert_array_equal(one.predict_members(X)[:, 0], members)
-
-
-def test_a_member_knows_nothing_of_rows_that_it_did_not_draw():
-    X, y, _ = noisy_waves(60, 0)
-    counts = np.ones((1, 60), np.uint8)
-    counts[0, :20] = 0
-    other = y.copy()
-    other[:20] = other[20:40]  # within the range of the others
-    bags = (RandomTrees(5, random_state=0).fit_bag(X, each, counts) for each in (y, other))
-    first, second = (predict_unseen(bag, X, Draws(counts)) for bag in bags)
-    np.testing.assert_allclose(first, second)
-    assert Draws(counts).unseen.sum() == np.isfinite(first).sum()
-
-
-def test_more_than_512_columns_are_screened():
-    rng = np.random.RandomState(0)
-    X = rng.normal(size=(200, 600))
-    y = 3 * X[:, 555]
-    predicted = RandomTrees(20, random_state=0).fit(X, y).predict(X[:, :])
-    assert np.corrcoef(predicted, y)[0, 1] > 0.9
 
 
 def test_repeated():

@@ -35,8 +35,6 @@ from clearbands import (
     fast,
     recency_weights,
 )
-from clearbands.engine.grains import MOST_IN_ALL, Grains
-from clearbands.engine.quantiles import weighted_median, weighted_quantiles
 from clearbands.models.bagging import Bootstraps, Folds, fit_bag
 from clearbands.rows.weighting import fit_weighted
 from clearbands.uncertainty.gaussian_process import NoiseByWeight
@@ -96,16 +94,6 @@ def test_weights_that_are_hardly_whole_give_hardly_another_model(model):
     assert np.corrcoef(one, other)[0, 1] > 0.98
     if isinstance(model, SymmetricTrees) and model.loss == "squared":
         np.testing.assert_allclose(one, other, rtol=1e-4)
-
-
-def test_grains_have_few_digits_less_than_the_weights():
-    weight = np.random.default_rng(0).gamma(1, size=1000)
-    grains = Grains.of(weight)
-    np.testing.assert_allclose(grains.of_rows / grains.per_one, weight, atol=1 / grains.per_one)
-    assert np.log2(grains.per_one).is_integer()
-    huge = Grains.of(np.full(1000, 1e9))
-    assert huge.of_rows.sum() <= MOST_IN_ALL
-    np.testing.assert_allclose(huge.drawn(np.ones((2, 1000), np.uint8)), 1e12, rtol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -178,16 +166,6 @@ def test_a_gaussian_process_takes_a_heavy_row_for_many_equal_ones():
     np.testing.assert_allclose(one, other, rtol=1e-8)
     part = GaussianProcess(RBF(), random_state=0).fit(X, y, np.where(y > 0, 50, 0.02))
     assert np.corrcoef(part.predict(X[y > 0]), y[y > 0])[0, 1] > 0.5
-
-
-def test_weighted_quantiles_are_those_of_copies():
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        values, weight = rng.normal(size=30), rng.integers(0, 4, 30)
-        copies, levels = np.repeat(values, weight), rng.uniform(size=5)
-        found = weighted_quantiles(values, levels, weight.astype(float))
-        np.testing.assert_array_equal(found, np.quantile(copies, levels))
-        assert weighted_median(values, weight.astype(float)) == np.median(copies)
 
 
 def fitted_both_ways(model, weight, **options):
@@ -323,13 +301,6 @@ def test_folds_of_weighted_rows_are_those_of_repeated_ones():
     one = Folds.draw(50, 5, 2, np.random.RandomState(0))
     other = Folds.draw(len(rows), 5, 2, np.random.RandomState(0), groups=rows)
     np.testing.assert_array_equal(one.counts[:, rows], other.counts)
-
-
-def test_a_light_row_is_a_row():
-    weight = np.append(np.full(5, 1e9), np.full(5, 0.5))
-    assert (Grains.of(weight).of_rows > 0).all()
-    with pytest.raises(ValueError, match="sample_weight adds up to 2e"):
-        linear_clear(calibration="cross").fit(*noisy_line(20), sample_weight=np.full(20, 1e300))
 
 
 def test_half_after_each_half_life():

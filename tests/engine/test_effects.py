@@ -1,0 +1,60 @@
+"""Effects of codes: shrunk as the rows tell, and the same from sums as from rows."""
+
+import numpy as np
+import pytest
+
+from clearbands.engine.effects import DOUBT, effects_of_sums, renew_effects
+
+
+def renewed(code, rest, weight, n_values):
+    """The effects, how much of the mean of a code each is, and what they leave over."""
+    rest, effect, left = rest.copy(), np.zeros(n_values + 1), np.zeros(n_values + 1)
+    renew_effects(code, rest, weight, effect, left)
+    return effect, left, rest
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 6, 300)
+    return code, rng.normal(size=6)[code] + rng.normal(size=300), rng.integers(1, 4, 300) * 1.0
+
+
+def test_sums_of_rows_give_the_effects_of_the_rows(rows):
+    code, rest, weight = rows
+    effect, left, _ = renewed(*rows, 6)
+    n = np.bincount(code, weight, 7)
+    mean = np.divide(np.bincount(code, weight * rest, 7), n, out=np.zeros(7), where=n > 0)
+    within = float((weight * (rest - mean[code]) ** 2).sum())
+    of_sums, left_of_sums = np.zeros(7), np.zeros(7)
+    effects_of_sums(n, mean, within, of_sums, left_of_sums)
+    np.testing.assert_allclose(of_sums, effect, rtol=1e-9)
+    np.testing.assert_allclose(left_of_sums, left, rtol=1e-9)
+
+
+def test_shares_follow_the_analysis_of_variance_with_some_doubt():
+    """Two codes of 50 rows each, at -1 and 1, with residuals of -1 and 1 around both."""
+    code, sign = np.repeat([0, 1], 50), np.tile([-1.0, 1.0], 50)
+    effect, left, rest = renewed(code, np.repeat([-1.0, 1.0], 50) + sign, np.ones(100), 2)
+    within = (100 + DOUBT * 200 / 100) / (98 + DOUBT)
+    between = (100 - within) / 50
+    np.testing.assert_allclose(left, [50 / (50 + within / between)] * 2 + [0])
+    np.testing.assert_allclose(effect, left * [-1, 1, 0])
+    np.testing.assert_allclose(rest, np.repeat([-1.0, 1.0], 50) + sign - effect[code])
+
+
+def test_what_is_left_over_and_the_effects_add_up_to_the_target(rows):
+    code, target, weight = rows
+    effect, _, rest = renewed(*rows, 6)
+    np.testing.assert_allclose(rest + effect[code], target)
+    again, left = effect.copy(), np.zeros(7)
+    renew_effects(code, rest, weight, again, left)  # of the same column: nothing new to learn
+    np.testing.assert_allclose(again, effect, rtol=1e-9)
+
+
+def test_codes_that_make_no_difference_have_no_effect():
+    code, target = np.repeat(np.arange(4), 2), np.tile([-1.0, 1.0], 4)
+    effect, left, rest = renewed(code, target, np.ones(8), 4)
+    assert not effect.any()
+    assert not left.any()
+    np.testing.assert_array_equal(rest, target)
