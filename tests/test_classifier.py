@@ -21,7 +21,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import clearbands
 from clearbands import CalibrationWarning, ClearClassifier, SymmetricTreesClassifier
 from clearbands.calibration.conformal import beta_parameters, rank
-from clearbands.calibration.logits import unseen_logits
 from clearbands.prediction.class_predictions import predict_classes
 from clearbands.selection.class_members import stratified_folds
 from tests.toys import OTHER_DRAWS
@@ -194,16 +193,6 @@ def test_cross_judges_rows_by_members_that_did_not_see_them():
     model = quick(RandomForestClassifier(5)).fit(X, y)
     assert model.predict_proba(X).max() < 0.6
     assert model.calibrator_.loss_ > 1.0
-
-
-def test_few_members_are_spread_as_many_would_be():
-    rng = np.random.default_rng(0)
-    draws = stratified_folds(np.zeros(4000, int), 5, 2, rng=np.random.RandomState(0))
-    logits = rng.normal(size=(4000, 10, 2))
-    few = unseen_logits(logits, draws)
-    assert few.shape == (4000, 2, 2)
-    assert few.var(axis=1).mean() == pytest.approx(logits.var(axis=1).mean(), rel=0.03)
-    np.testing.assert_allclose(few.mean(axis=1)[0], logits[0, draws.unseen[:, 0]].mean(axis=0))
 
 
 def test_models_that_help_each_other_are_kept_together():

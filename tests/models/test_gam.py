@@ -1,6 +1,5 @@
 """ExpectileGAM: against pygam's numbers, the definition of an expectile, and laws."""
 
-import json
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,40 +7,22 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from sklearn.preprocessing import SplineTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 from clearbands.models.bagging import Bootstraps
-from clearbands.models.expectiles import (
-    SMALLEST_RIDGE,
-    SMOOTHING_GRID,
-    WeightedRows,
-    gcv_scores,
-)
 from clearbands.models.gam import ExpectileGAM
 from clearbands.models.quantile_model import TooLarge
-from clearbands.models.splines import SplineBasis, unit_splines
-from tests.golden.make_pygam import GOLDEN, draw
+from tests.golden.make_pygam import draw
+from tests.models.gam_rows import (
+    GOLDEN_VALUES,
+    RECORDS,
+    case_name,
+    noisy_rows,
+    unsorted_predictions,
+)
 
-GOLDEN_VALUES = json.loads(GOLDEN.read_text())
-RECORDS = GOLDEN_VALUES["records"]
 QUANTILES = (0.05, 0.5, 0.95)
-
-
-def case_name(record):
-    return record["case"]
-
-
-def unsorted_predictions(model, X):
-    """(n, q): one column per level as fitted, before crossings are sorted away."""
-    return model.bag_.basis.apply(X) @ model.bag_.coef[0].T
-
-
-def noisy_rows(n=200, d=2, seed=0):
-    rng = np.random.RandomState(seed)
-    X = rng.uniform(-1, 1, (n, d))
-    return X, np.sin(3 * X[:, 0]) + (0.2 + np.abs(X[:, -1])) * rng.randn(n)
 
 
 @parametrize_with_checks([ExpectileGAM()])
@@ -63,42 +44,6 @@ def test_predicts_what_pygam_predicts(record):
         beyond, inside = difference[:2] / np.std(y), difference[2:] / np.std(y)
         assert np.abs(inside).max() < 3e-5
         assert np.abs(beyond).max() < 5e-3
-
-
-@pytest.mark.parametrize("record", RECORDS, ids=case_name)
-def test_chooses_the_smoothing_pygam_chooses(record):
-    X, y, _ = draw(record["case"], record["seed"])
-    basis = SplineBasis.from_data(X, 10, 3)
-    rows = WeightedRows.from_counts(basis.apply(X), y, np.ones(len(y)))
-    scores = gcv_scores(rows, basis.roughness(), SMALLEST_RIDGE)
-    np.testing.assert_allclose(scores, record["gcv"], rtol=2e-5)
-    assert ExpectileGAM().fit(X, y).bag_.smoothing == pytest.approx(record["chosen"])
-
-
-def test_golden_choices_differ():
-    """Else the test above could not tell a search from a constant."""
-    assert len({record["chosen"] for record in RECORDS}) == len(RECORDS)
-
-
-def test_residuals_balance_at_every_level():
-    """The definition: residuals weighed level above and 1 - level below sum to zero."""
-    X, y = noisy_rows(500)
-    levels = (0.01, 0.3, 0.5, 0.9)
-    residual = y[:, None] - unsorted_predictions(ExpectileGAM(levels).fit(X, y), X)
-    weights = np.where(residual > 0, levels, 1 - np.array(levels))
-    balance = np.sum(weights * residual, axis=0) / np.sum(weights * np.abs(residual), axis=0)
-    # Not exactly zero because the ridge acts on the intercept too.
-    np.testing.assert_allclose(balance, 0, atol=1e-8)
-
-
-def test_coefficients_minimise_the_penalised_loss():
-    """The gradient vanishes for every coefficient, not only for the intercept."""
-    X, y = noisy_rows(300, d=3)
-    bag = ExpectileGAM((0.1,), smoothing=0.6).fit(X, y).bag_
-    design, coef = bag.basis.apply(X), bag.coef[0, 0]
-    residual = y - design @ coef
-    pull = design.T @ (np.where(residual > 0, 0.1, 0.9) * residual)
-    np.testing.assert_allclose(pull, 0.6 * bag.basis.roughness() @ coef, atol=1e-6)
 
 
 @settings(max_examples=25, deadline=None)
@@ -282,11 +227,6 @@ def test_fewer_rows_than_coefficients(n, smoothing):
     assert (np.abs(predicted) <= 2 * np.abs(y).max()).all()
 
 
-def test_too_few_rows_to_judge_get_the_most_smoothing():
-    X, y = noisy_rows(3, d=6)
-    assert ExpectileGAM().fit(X, y).bag_.smoothing == SMOOTHING_GRID[-1]
-
-
 def test_more_splines_follow_more_waves():
     x = np.linspace(0, 1, 400)[:, None]
     y = np.sin(40 * x[:, 0])
@@ -331,14 +271,3 @@ def test_too_many_columns_are_refused_before_they_cost_anything():
     # Dummies are straight lines, of one term each.
     dummies = (wide > 0).astype(float)
     assert ExpectileGAM().fit(dummies, wide[:, 0]).predict(dummies).shape == (40,)
-
-
-@pytest.mark.parametrize(("n_splines", "spline_order"), [(20, 3), (8, 2), (5, 1)])
-def test_splines_are_those_of_scikit_learn_and_go_on_as_straight_lines(n_splines, spline_order):
-    knots = np.linspace(0, 1, n_splines - spline_order + 1)[:, None]
-    theirs = SplineTransformer(
-        degree=spline_order, knots=knots, extrapolation="linear", include_bias=False
-    ).fit(knots)
-    unit = np.array([-1e6, -0.5, 0.0, 1e-9, 0.3, 0.999, 1.0, 1.5, 7.0])
-    ours = unit_splines(n_splines, spline_order)(unit)
-    np.testing.assert_array_equal(ours, theirs.transform(unit[:, None]))

@@ -2,33 +2,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import RBF, Matern
 from sklearn.kernel_ridge import KernelRidge as PlainKernelRidge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clearbands.models.bagging import Folds
-from clearbands.models.coordinates import Coordinates, learn_turn
 from clearbands.models.kernel_ridge import Basis, KernelRidge, Sums, Values
-from clearbands.models.kernels import KERNELS, Kernel, distances_between
-
-
-def waves(n=150, d=3, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(-1, 1, (n, d))
-    return X, np.sin(3 * X[:, 0]) + X[:, 1] ** 2 + rng.normal(0, 0.1, n)
-
-
-@pytest.mark.parametrize(("name", "peer"), [("gaussian", RBF()), ("matern", Matern(nu=1.5))])
-def test_kernels_are_those_of_scikit_learn(name, peer):
-    X, _ = waves(20)
-    np.testing.assert_allclose(Kernel(name)(distances_between(X, X)), peer(X), atol=1e-7)
-
-
-@pytest.mark.parametrize("name", KERNELS)
-def test_the_slope_is_the_derivative(name):
-    at, step = np.array([0.3, 1.0, 2.5]), 1e-6
-    derivative = (Kernel(name)(at + step) - Kernel(name)(at - step)) / (2 * step)
-    np.testing.assert_allclose(Kernel(name).slope(at) * at, derivative, rtol=1e-5)
+from clearbands.models.kernels import KERNELS, distances_between
+from tests.models.wave_rows import waves
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -125,15 +105,6 @@ def test_by_rank_a_rising_transformation_changes_nothing():
     )
 
 
-def test_directions_in_which_nothing_changes_are_made_short():
-    rng = np.random.default_rng(0)
-    Z = rng.normal(size=(200, 4))
-    turn, _ = learn_turn(Z, np.sin(2 * (Z[:, 0] + Z[:, 1])), Kernel("gaussian"))
-    lengths = np.linalg.norm(np.array([[1, 1, 0, 0], [1, -1, 0, 0], [0, 0, 1, 1]]) @ turn, axis=1)
-    assert lengths[0] > 3 * lengths[1]
-    assert lengths[0] > 3 * lengths[2]
-
-
 def test_what_trees_get_is_what_is_left_without_the_row():
     X, y = waves(50)
     bag = KernelRidge(random_state=0).fit_bag(X, y, np.ones((1, 50), int))
@@ -155,13 +126,6 @@ def test_constant_columns_and_targets_are_no_trouble():
     np.testing.assert_allclose(KernelRidge(random_state=0).fit(X, 0 * y + 2).predict(X), 2)
     alike = np.zeros((10, 2))
     np.testing.assert_allclose(KernelRidge().fit(alike, np.arange(10.0)).predict(alike), 4.5)
-
-
-def test_far_values_are_as_the_farthest():
-    X, _ = waves(50, 2)
-    near = Coordinates.from_data(X, np.ones(50), by_rank=False)
-    far, farther = np.array([[1e9, 0.0]]), np.array([[1e300, 0.0]])
-    np.testing.assert_array_equal(near.apply(far), near.apply(farther))
 
 
 @pytest.mark.parametrize(

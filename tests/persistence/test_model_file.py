@@ -1,58 +1,30 @@
 import json
 import pickle
-import tracemalloc
 import warnings
 import zipfile
 from contextlib import suppress
-from io import BytesIO
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
 import skops.io
-from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.ensemble import (
-    GradientBoostingRegressor,
-    HistGradientBoostingRegressor,
-    RandomForestRegressor,
-)
-from sklearn.feature_selection import SelectKBest, f_regression
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, WhiteKernel
-from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.neighbors import KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import SplineTransformer
-from sklearn.svm import SVR
+from sklearn.linear_model import LinearRegression
 
 import clearbands
 from clearbands import (
     BoostedQuantiles,
     ClearCalibrator,
-    ClearRegressor,
     ExpectileGAM,
     ForestQuantiles,
     LinearQuantiles,
     ModelFileError,
-    PCSEnsemble,
-    ResidualQuantiles,
 )
 from clearbands.calibration.distribution import AnyLevel
 from clearbands.calibration.groups import GroupCalibrator
-from clearbands.persistence.model_file import FORMAT, HEADER, SCHEMA
+from clearbands.persistence.model_file import FORMAT, HEADER
+from tests.persistence.model_files import rewritten, small_clear
 from tests.toys import calibration_set, noisy_line
-
-
-def small_clear(model):
-    return ClearRegressor(
-        PCSEnsemble([model], n_bootstraps=3),
-        ResidualQuantiles(model, n_bootstraps=3),
-        calibration="joint",
-        random_state=0,
-    )
 
 
 @pytest.fixture
@@ -196,84 +168,12 @@ def test_a_header_of_nonsense_is_no_failure_of_another_kind(saved):
                 clearbands.load(saved)
 
 
-class Hostile(BaseEstimator):
-    """Leaves a mark when anything rebuilds it."""
-
-    def __init__(self, mark=None):
-        self.mark = mark
-
-    def __setstate__(self, state):
-        Path(state["mark"]).write_text("ran")
-        super().__setstate__(state)
-
-
-HOSTILE = f"{__name__}.Hostile"
-
-
-def test_loading_runs_no_code_of_unknown_types(tmp_path):
-    mark, path = tmp_path / "mark", tmp_path / "model.clear"
-    clearbands.save([LinearQuantiles(), Hostile(str(mark))], path, trusted=[HOSTILE])
-    mark.unlink()
-    with pytest.raises(ModelFileError, match=r"not trusted: .*Hostile"):
-        clearbands.load(path)
-    assert not mark.exists()
-    clearbands.load(path, trusted=[HOSTILE])
-    assert mark.exists()
-
-
-def test_what_load_refuses_save_refuses(tmp_path):
-    path = tmp_path / "model.clear"
-    for model, reason in [
-        (Hostile(str(tmp_path / "mark")), "not trusted: .*Hostile.* name them in save and load"),
-        ([clearbands.save], r"not trusted: clearbands\.persistence\.model_file\.save"),
-        ({None: LinearQuantiles()}, "NoneType"),  # skops writes this and cannot read it
-        ({(1, 2): LinearQuantiles()}, "cannot be saved: keys"),
-        ((n for n in range(3)), "generator"),
-    ]:
-        with pytest.raises(ModelFileError, match=reason):
-            clearbands.save(model, path)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        HistGradientBoostingRegressor(max_iter=3),
-        GaussianProcessRegressor(RBF() + WhiteKernel(), optimizer=None),
-        KNeighborsRegressor(algorithm="kd_tree"),
-        make_pipeline(SelectKBest(f_regression, k=1), SplineTransformer(), Ridge()),
-        RandomForestRegressor(3),
-        GradientBoostingRegressor(n_estimators=3),
-        make_pipeline(SplineTransformer(sparse_output=True), KNeighborsRegressor(1)),
-        SVR(),
-    ],
-    ids=lambda model: type(model).__name__,
-)
-def test_scikit_learn_needs_no_trust(model, tmp_path):
-    X, y = noisy_line()
-    clearbands.save(model.fit(X, y), tmp_path / "model.clear")
-    loaded = clearbands.load(tmp_path / "model.clear")
-    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-
-
 def test_a_failed_save_leaves_the_old_file(saved):
     before = saved.read_bytes()
     with pytest.raises(ModelFileError, match="generator"):
         clearbands.save((n for n in range(3)), saved)
     assert saved.read_bytes() == before
     assert [path.name for path in saved.parent.iterdir()] == [saved.name]
-
-
-def rewritten(path, change=lambda schema: schema, entries=(), compression=zipfile.ZIP_DEFLATED):
-    """The file with another schema, and with entries of other content."""
-    with zipfile.ZipFile(path) as archive:
-        held = {name: archive.read(name) for name in archive.namelist()}
-    held[SCHEMA] = json.dumps(change(json.loads(held[SCHEMA]))).encode()
-    held.update(entries)
-    with zipfile.ZipFile(path, "w", compression) as archive:
-        for name, content in held.items():
-            archive.writestr(name, content)
-    return path
 
 
 @pytest.mark.parametrize("name", ["clearbands.regressor.Gone", "clearbands.gone.ClearRegressor"])
@@ -305,155 +205,3 @@ def test_any_flipped_bit_gives_the_same_model_or_one_error(saved):
         else:
             np.testing.assert_array_equal(loaded.predict_interval(X)[1], expected)
     assert refused > 100
-
-
-def test_a_number_that_is_no_column_is_named(tmp_path):
-    path = tmp_path / "model.clear"
-    clearbands.save(small_clear(BoostedQuantiles(n_trees=3)).fit(*noisy_line()), path)
-    with zipfile.ZipFile(path) as archive:
-        arrays = {
-            name: np.load(BytesIO(archive.read(name)))
-            for name in archive.namelist()
-            if name.endswith(".npy")
-        }
-    name = next(name for name, array in arrays.items() if array.dtype == np.uint16)
-    arrays[name].flat[0] = 65535
-    changed = BytesIO()
-    np.save(changed, arrays[name])
-    rewritten(path, entries={name: changed.getvalue()})
-    with pytest.raises(ModelFileError, match=r"damaged .* A split names number 65,535 of 2"):
-        clearbands.load(path)
-
-
-def array_of(shape, values=b""):
-    """An array in NumPy's format that claims a shape, followed by any bytes."""
-    buffer = BytesIO()
-    np.lib.format.write_array_header_1_0(
-        buffer, {"descr": "|u1", "fortran_order": False, "shape": shape}
-    )
-    return buffer.getvalue() + values
-
-
-def state(number, loader, content, **more):
-    kind = {"ListNode": "list", "JsonNode": "str", "NdArrayNode": "ndarray"}[loader]
-    module = "numpy" if kind == "ndarray" else "builtins"
-    return {
-        "__class__": kind,
-        "__module__": module,
-        "__loader__": loader,
-        "__id__": number,
-        "content": content,
-        **more,
-    }
-
-
-def array_state(number, file):
-    return state(number, "NdArrayNode", None, type="numpy", file=file)
-
-
-def of_list(*parts):
-    return lambda schema: state(1, "ListNode", list(parts)) | {"protocol": schema["protocol"]}
-
-
-ZEROS = b"\0" * 100_000_000
-
-
-def bomb(path):
-    rewritten(path, of_list(array_state(2, "a.npy")), {"a.npy": array_of((len(ZEROS),), ZEROS)})
-
-
-def lying_bomb(path):
-    bomb(path)
-    content = path.read_bytes()
-    size = (len(ZEROS) + len(array_of((len(ZEROS),)))).to_bytes(4, "little")
-    assert content.count(size) >= 2
-    path.write_bytes(content.replace(size, (1000).to_bytes(4, "little")))
-
-
-def nested_bomb(path):
-    matrix = BytesIO()
-    sparse.save_npz(matrix, sparse.coo_matrix(([1.0], ([0], [0]))))
-    with zipfile.ZipFile(matrix, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("more.npy", array_of((len(ZEROS),), ZEROS))
-    part = state(2, "NdArrayNode", None, type="scipy", file="a.npz")
-    part |= {
-        "__loader__": "SparseMatrixNode",
-        "__module__": "scipy.sparse._coo",
-        "__class__": "coo_matrix",
-    }
-    rewritten(path, of_list(part), {"a.npz": matrix.getvalue()}, zipfile.ZIP_STORED)
-
-
-def packed_otherwise(path):
-    entries = {"a.npy": array_of((len(ZEROS),), ZEROS)}
-    rewritten(path, of_list(array_state(2, "a.npy")), entries, zipfile.ZIP_LZMA)
-
-
-def huge_shape(path):
-    rewritten(path, of_list(array_state(2, "a.npy")), {"a.npy": array_of((2**40, 2**20))})
-
-
-def one_array_for_many(path):
-    parts = [array_state(number, "a.npy") for number in range(2, 9000)]
-    rewritten(path, of_list(*parts), {"a.npy": array_of((10**6,), b"\0" * 10**6)})
-
-
-def too_many_parts(path):
-    rewritten(path, of_list(*(state(n, "JsonNode", "1") for n in range(2, 80_000))))
-
-
-def doubling(path):
-    """Each list holds the list before it twice: 2**60 visits to the innermost."""
-    part = state(2, "JsonNode", "1")
-    for number in range(3, 63):
-        part = state(number, "ListNode", [part, {"__id__": number - 1}])
-    rewritten(path, of_list(part))
-
-
-def doubling_written_out(path):
-    part = state(2, "JsonNode", "1")
-    for number in range(3, 63):
-        part = state(number, "ListNode", [part, state(number - 1, "JsonNode", "1")])
-    rewritten(path, of_list(part))
-
-
-def deep(path):
-    nested = state(2, "JsonNode", "[" * 10**6)
-    rewritten(path, of_list(nested))
-
-
-@pytest.mark.parametrize(
-    ("make", "reason"),
-    [
-        (bomb, "unpacks to more than a model of its size"),
-        (lying_bomb, "damaged"),
-        (nested_bomb, "unpacks to more than a model of its size"),
-        (packed_otherwise, "not a complete"),
-        (huge_shape, "claims .* bytes of values and holds 0"),
-        (one_array_for_many, "belongs to two parts"),
-        (too_many_parts, "more parts than a model of its size"),
-        (doubling, "refers to another"),
-        (doubling_written_out, "Two different parts have the number"),
-        (deep, "damaged"),
-    ],
-    ids=lambda value: getattr(value, "__name__", ""),
-)
-def test_files_made_to_exhaust_memory_or_time_are_refused(make, reason, tmp_path):
-    path = tmp_path / "model.clear"
-    clearbands.save(LinearQuantiles(), path)
-    make(path)
-    assert path.stat().st_size < 1_100_000
-    tracemalloc.start()
-    try:
-        with pytest.raises(ModelFileError, match=reason):
-            clearbands.load(path)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 250e6
-
-
-def test_regular_models_are_not_mistaken_for_such_files(tmp_path):
-    zeros = np.zeros(9_000_000)
-    clearbands.save([zeros, [str(n % 7) for n in range(22_000)]], tmp_path / "zeros.clear")
-    np.testing.assert_array_equal(clearbands.load(tmp_path / "zeros.clear")[0], zeros)

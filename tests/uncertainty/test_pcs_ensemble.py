@@ -1,5 +1,4 @@
 import numpy as np
-import polars as pl
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.dummy import DummyRegressor
@@ -13,11 +12,9 @@ from clearbands import (
     ForestQuantiles,
     LinearQuantiles,
     PCSEnsemble,
-    TableEncoder,
-    mean_pool,
-    quantile_pool,
 )
 from tests.toys import OTHER_DRAWS, linear_clear, noisy_line
+from tests.uncertainty.root import Root
 
 
 def test_the_best_model_wins_and_the_table_says_by_how_much():
@@ -143,22 +140,6 @@ def test_a_column_of_predictions_is_one_number_for_every_row():
     np.testing.assert_allclose(fitted.predict(X), line.predict(X), atol=0.2)
 
 
-def test_center_and_widths_are_quantiles_of_the_members():
-    X, y = noisy_line()
-    fitted = PCSEnsemble([LinearRegression()], n_bootstraps=40, random_state=0).fit(X, y)
-    members = np.stack(
-        [
-            LinearRegression().fit(X, y, sample_weight=counts).predict(X)
-            for counts in fitted.draws_.counts
-        ]
-    )
-    center, widths = fitted.predict_with_widths(X)
-    low, middle, high = np.quantile(members, [0.05, 0.5, 0.95], axis=0)
-    np.testing.assert_allclose(center, middle)
-    np.testing.assert_allclose(widths[:, :, 0], np.stack([middle - low, high - middle], axis=1))
-    np.testing.assert_array_equal(fitted.predict(X), center)
-
-
 def test_top_k_pools_the_members_of_several_models():
     X, y = noisy_line()
     pool = {
@@ -169,22 +150,6 @@ def test_top_k_pools_the_members_of_several_models():
     fitted = PCSEnsemble(pool, top_k=2, n_bootstraps=3, random_state=0).fit(X, y)
     assert fitted.predict_members(X).shape == (240, 6)
     assert [entry["selected"] for entry in fitted.leaderboard_] == [True, True, False]
-
-
-def test_preprocessings_are_versions_of_the_data():
-    """Only squares make the curve a line: the version with squares wins."""
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, size=(200, 1))
-    y = X[:, 0] ** 2 + 0.01 * rng.normal(size=200)
-    fitted = PCSEnsemble(
-        [LinearRegression()],
-        {"as it is": FunctionTransformer(), "squares": PolynomialFeatures(2)},
-        n_bootstraps=5,
-        random_state=0,
-    ).fit(X, y)
-    assert fitted.leaderboard_[0]["preprocessing"] == "squares"
-    assert fitted.leaderboard_[0]["model"] == "LinearRegression"
-    np.testing.assert_allclose(fitted.predict(X), X[:, 0] ** 2, atol=0.02)
 
 
 def test_a_share_keeps_that_part_of_the_distinct_combinations():
@@ -220,85 +185,6 @@ def test_versions_with_the_same_training_data_are_fitted_once(top_k):
     assert Counting.fits == (3 if top_k == 1 else 2)
 
 
-class Root(FunctionTransformer):
-    """X as it is, y as its square root."""
-
-    def transform_target(self, y):
-        return np.sqrt(y)
-
-    def inverse_transform_target(self, predictions):
-        return predictions**2
-
-
-def test_a_preprocessing_may_choose_the_scale_of_the_target():
-    """The square root of y is a line: on that scale the fit is exact, also for the members."""
-    X = np.linspace(0, 1, 50)[:, None]
-    y = (1 + X[:, 0]) ** 2
-    versions = {"as it is": FunctionTransformer(), "root": Root()}
-    fitted = PCSEnsemble([LinearRegression()], versions, n_bootstraps=20, random_state=0).fit(X, y)
-    assert fitted.leaderboard_[0]["preprocessing"] == "root"
-    assert fitted.leaderboard_[0]["rmse"] == pytest.approx(0, abs=1e-9)
-    np.testing.assert_allclose(fitted.predict_members(X), np.tile(y[:, None], 20))
-    np.testing.assert_allclose(fitted.predict_out_of_bag(X), y)
-
-
-def test_a_scale_that_the_target_does_not_have():
-    X, y = noisy_line()
-    with pytest.raises(ValueError, match="'Root' has no finite target for y = -"):
-        PCSEnsemble([LinearRegression()], [Root()], n_bootstraps=2).fit(X, y)
-    several = PCSEnsemble([LinearRegression()], [FunctionTransformer(), Root()], n_bootstraps=2)
-    with pytest.warns(UserWarning, match="The preprocessing 'Root' is left out: .* no finite"):
-        several.fit(X, y)
-    assert [entry["preprocessing"] for entry in several.leaderboard_] == ["FunctionTransformer"]
-
-
-def test_predictions_that_have_no_value_on_the_scale_of_the_target():
-    class Square(Root):
-        def transform_target(self, y):
-            return y**2
-
-        def inverse_transform_target(self, predictions):
-            with np.errstate(invalid="ignore"):
-                return np.sqrt(predictions)
-
-    X, y = noisy_line(80)
-    versions = {"square": Square(), "as it is": FunctionTransformer()}
-    fitted = PCSEnsemble([LinearRegression()], versions, n_bootstraps=2, random_state=0)
-    with pytest.warns(UserWarning, match="'LinearRegression' on 'square' is left out: it predicts"):
-        fitted.fit(X, y - 3)
-    assert [entry["preprocessing"] for entry in fitted.leaderboard_] == ["as it is"]
-
-
-def test_preprocessings_see_frames():
-    X = pl.DataFrame({"town": ["a", "b", None] * 20, "size": [1.0, None, 3.0] * 20})
-    y = np.arange(60.0) % 3
-    fitted = PCSEnsemble([LinearRegression()], [TableEncoder()], n_bootstraps=3, random_state=0)
-    np.testing.assert_allclose(fitted.fit(X, y).predict(X), y, atol=1e-6)
-
-
-def test_out_of_bag_center_uses_only_members_that_did_not_see_the_row():
-    X, y = noisy_line(40)
-    fitted = PCSEnsemble([LinearRegression()], n_bootstraps=30, random_state=0).fit(X, y)
-    members, drawn = fitted.predict_members(X), fitted.draws_.counts.T > 0
-    expected = [np.median(row[~seen]) for row, seen in zip(members, drawn, strict=True)]
-    np.testing.assert_allclose(fitted.predict_out_of_bag(X), expected)
-    np.testing.assert_array_equal(fitted.predict_training(X)[0], fitted.predict(X))
-
-
-def test_rows_that_every_member_saw_have_no_out_of_bag_center():
-    X, y = noisy_line(40)
-    fitted = PCSEnsemble([LinearRegression()], n_bootstraps=1, random_state=0).fit(X, y)
-    seen = fitted.draws_.counts[0] > 0
-    np.testing.assert_array_equal(np.isnan(fitted.predict_out_of_bag(X)), seen)
-
-
-def test_out_of_bag_wants_the_rows_of_fit():
-    X, y = noisy_line(40)
-    fitted = PCSEnsemble([LinearRegression()], n_bootstraps=2, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="the 40 rows given to fit, in their order; got 39 rows"):
-        fitted.predict_out_of_bag(X[:-1])
-
-
 @pytest.mark.parametrize(
     "model", [LinearQuantiles(), BoostedQuantiles(n_trees=5), ForestQuantiles(n_trees=5)]
 )
@@ -319,21 +205,6 @@ def test_bootstraps_are_drawn_once_and_kept():
     ensemble.predict(X)
     assert ensemble.draws_.counts is first
     np.testing.assert_array_equal(ensemble.fit(X, y).draws_.counts, first)
-
-
-def test_the_papers_pools():
-    assert list(quantile_pool()) == ["forest", "boosting", "gam"]
-    pytest.importorskip("xgboost")
-    assert len(mean_pool()) == 9
-
-
-def test_least_squares_of_the_pool_sees_columns_in_small_units():
-    """LinearRegression alone drops directions 1e-6 times as long as the longest."""
-    pytest.importorskip("xgboost")
-    X = np.random.RandomState(0).normal(size=(100, 2))
-    y = X @ [1.0, 3.0]
-    model = mean_pool()["least squares"].fit(X * [1e6, 1e-3], y)
-    np.testing.assert_allclose(model.predict(X * [1e6, 1e-3]), y, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(

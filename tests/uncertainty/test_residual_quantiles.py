@@ -14,7 +14,6 @@ from clearbands import (
     ResidualQuantiles,
     TableEncoder,
 )
-from clearbands.models.pools import FOREST_ROWS, quantile_counterpart
 from clearbands.models.quantile_model import QuantileModel
 from tests.toys import OTHER_DRAWS, noisy_line
 
@@ -98,12 +97,6 @@ def test_jobs_and_repetition_change_nothing():
     assert (widths(n_jobs=1, random_state=2) != once).any()  # the seed is what decides
 
 
-def test_the_counterpart_of_a_model_of_the_mean_is_the_forest():
-    assert isinstance(quantile_counterpart(LinearRegression()), ForestQuantiles)
-    same = quantile_counterpart(BoostedQuantiles(n_trees=7))
-    assert (type(same), same.n_trees) == (BoostedQuantiles, 7)
-
-
 def test_bad_input():
     X, y = noisy_line()
     with pytest.raises(ValueError, match="n_bootstraps must be"):
@@ -114,13 +107,6 @@ def test_bad_input():
         ResidualQuantiles().predict_widths(X)
     with pytest.raises(ValueError, match="NaN"):
         ResidualQuantiles().fit(X, np.full(len(y), np.nan))
-
-
-@pytest.mark.parametrize(("n", "depth"), [(FOREST_ROWS[0] - 1, 3), (FOREST_ROWS[0], 6)])
-def test_many_rows_bear_deeper_trees(n, depth):
-    X = np.linspace(0, 1, n)[:, None]
-    fitted = ResidualQuantiles(n_bootstraps=1, random_state=0).fit(X, np.sin(50 * X[:, 0]))
-    assert fitted.bag_.value.shape[-1] == 2**depth
 
 
 @parametrize_with_checks(

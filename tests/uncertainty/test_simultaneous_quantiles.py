@@ -3,7 +3,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from clearbands import NetworkQuantiles, PCSEnsemble, SimultaneousQuantiles
+from clearbands import NetworkQuantiles, SimultaneousQuantiles
 from tests.deep import TINY, need_torch
 from tests.toys import OTHER_DRAWS, noisy_line
 
@@ -80,16 +80,6 @@ def test_bad_input():
         tiny(stopping_size=0).fit(X, y)
     with pytest.raises(NotFittedError):
         tiny().predict_widths(X)
-
-
-def test_networks_in_a_pool_of_models():
-    """Bootstraps of a network are one batched model whose members stop by the rows left out."""
-    X, y = noisy_line(150)
-    pool = {"network": NetworkQuantiles(**TINY)}
-    fitted = PCSEnsemble(pool, n_bootstraps=4, random_state=0).fit(X, y)
-    assert fitted.predict_members(X).shape == (150, 4)
-    again = PCSEnsemble(pool, n_bootstraps=4, random_state=0).fit(X, y)
-    np.testing.assert_array_equal(fitted.predict(X), again.predict(X))
 
 
 @parametrize_with_checks(

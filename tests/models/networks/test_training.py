@@ -1,116 +1,20 @@
 """The training loop that all networks share: what is learnt, repeated, stopped and survived."""
 
-import importlib
 import math
 
 import numpy as np
 import pytest
 
 from clearbands.engine.progress import listening
-from clearbands.models.networks.losses import (
-    normal_deviation,
-    normal_likelihood,
-    pinball,
-    squared_error,
-)
-from clearbands.models.networks.shape import Shape
-from clearbands.models.networks.stack import Stack, Standard
-from clearbands.models.networks.training import (
-    TrainingError,
-    TrainingPlan,
-    fresh_moments,
-    hold_out_counts,
-    train,
-)
-from tests.deep import need_torch
+from clearbands.models.networks.losses import squared_error
+from clearbands.models.networks.stack import Standard
+from clearbands.models.networks.training import TrainingError, hold_out_counts, train
+from tests.models.networks.small_networks import quick_plan, small_shape, torch, train_lines
 from tests.toys import noisy_line
-
-torch = need_torch()
-layers = importlib.import_module("clearbands.models.networks.layers")
-
-
-def small_shape(**changes):
-    given = {
-        "hidden": (8, 6),
-        "n_inputs": 2,
-        "n_outputs": 1,
-        "layer_norm": False,
-        "negative_slope": 0.0,
-        "dropout": 0.1,
-        "skip": True,
-    }
-    return Shape(**given | changes)
-
-
-def quick_plan(**changes):
-    given = {"max_epochs": 6, "patience": 50, "batch_size": 32, "learning_rate": 0.01}
-    return TrainingPlan(**given | changes)
-
-
-def train_lines(counts=None, seeds=(1, 2, 3), plan=None, shape=None, loss=squared_error, y=None):
-    X, given = noisy_line(120)
-    rng = np.random.RandomState(0)
-    counts = hold_out_counts(120, len(seeds), 0.1, rng) if counts is None else counts
-    return train(
-        shape or small_shape(),
-        plan or quick_plan(),
-        loss,
-        X,
-        given if y is None else y,
-        counts,
-        seeds,
-        stage="test",
-    )
 
 
 def first_rows(networks, n=50):
     return networks.predict_members(noisy_line(n, seed=9)[0])
-
-
-# Against other implementations
-
-
-@pytest.mark.parametrize("axis", [layers.UNITS, layers.ROWS])
-@pytest.mark.parametrize("slope", [0.0, 0.01])
-def test_the_derivative_is_the_one_of_finite_differences(axis, slope):
-    generator = torch.Generator().manual_seed(0)
-
-    def draw(*size):
-        return torch.randn(*size, dtype=torch.double, generator=generator, requires_grad=True)
-
-    kept = (draw(2, 5, 7) > -0.5).double() / 0.7
-
-    def active(z, scale, shift):
-        return layers._NormalisedActivation.apply(z, scale, shift, kept, axis, slope)[0]
-
-    assert torch.autograd.gradcheck(active, (draw(2, 5, 7), draw(2, 5, 1), draw(2, 5, 1)))
-
-
-@pytest.mark.parametrize("layer_norm", [False, True])
-@pytest.mark.parametrize("skip", [False, True])
-def test_a_member_is_the_network_that_torch_would_build(layer_norm, skip):
-    """Its outputs in training, on the whole batch at once, and afterwards in NumPy."""
-    shape = small_shape(layer_norm=layer_norm, skip=skip, dropout=0.0, n_outputs=2)
-    flat = shape.initial(np.random.default_rng(0))[None]
-    X = np.random.default_rng(1).normal(size=(20, 2)).astype(np.float32)
-    blocks = [torch.from_numpy(block) for block in shape.views(flat)]
-
-    expected, seen = 0, [torch.from_numpy(X)]
-    for i, units in enumerate(shape.hidden):
-        z = seen[-1] @ blocks[3 * i][0].T
-        norm = torch.nn.LayerNorm(units) if layer_norm else torch.nn.BatchNorm1d(units)
-        seen.append(torch.relu(norm(z)))
-    for weight, part in zip(blocks[6:-1], seen if skip else seen[-1:], strict=True):
-        expected = expected + part @ weight[0].T
-
-    output, moments = layers.forward(shape, blocks, torch.from_numpy(X)[None], None)
-    torch.testing.assert_close(output[0].T, expected)
-    found = [tuple(value[:, :, 0].numpy() for value in layer) for layer in moments]
-    if layer_norm:
-        found = fresh_moments(shape)  # are not used
-    np.testing.assert_allclose(
-        Stack.of(shape, flat, found).forward(0, X), expected.detach().numpy(), atol=1e-5
-    )
 
 
 def test_one_step_is_a_step_of_adam():
@@ -136,25 +40,6 @@ def test_one_step_is_a_step_of_adam():
     adam.step()
     np.testing.assert_allclose(found.stack.outputs[0][0], line.weight.detach().numpy(), rtol=1e-4)
     np.testing.assert_allclose(found.stack.bias[0], line.bias.detach().numpy(), atol=1e-5)
-
-
-def test_pinball_loss_and_crossing_penalty():
-    output = torch.tensor([[[3.0], [1.0], [2.0]]])  # the first two cross by 2
-    target = torch.tensor([[2.0]])
-    shortfalls = [0.9 * 1, 0.5 * 1, 0.0]  # below by 1 at level 0.1, above by 1 at 0.5, on it
-    plain = pinball([0.1, 0.5, 0.9], 0.0)(output, target)
-    assert plain.item() == pytest.approx(sum(shortfalls) / 3)
-    penalised = pinball([0.1, 0.5, 0.9], 10.0)(output, target)
-    assert penalised.item() == pytest.approx(sum(shortfalls) / 3 + 10 * 2)
-
-
-def test_the_normal_likelihood_is_that_of_torch():
-    output = torch.tensor([[[0.5, -1.0], [0.3, 2.0]]])
-    target = torch.tensor([[1.0, 2.0]])
-    deviation = torch.from_numpy(normal_deviation(output[:, 1].numpy()))
-    law = torch.distributions.Normal(output[:, 0], deviation)
-    expected = -law.log_prob(target) - 0.5 * math.log(2 * math.pi)
-    torch.testing.assert_close(normal_likelihood(output, target), expected)
 
 
 # Members
@@ -275,15 +160,6 @@ def test_a_constant_target_is_predicted_exactly():
     np.testing.assert_array_equal(first_rows(networks), np.full((50, 1, 3), 3.7))
 
 
-def test_standardised_columns():
-    values = np.array([[1.0, 1e9], [3.0, 1e9]])
-    standard = Standard.of(values)
-    np.testing.assert_array_equal(standard.apply(values), [[-1, 0], [1, 0]])
-    np.testing.assert_array_equal(standard.undo(standard.apply(values)), values)
-    # A constant column stays silent, whatever new rows hold.
-    np.testing.assert_array_equal(standard.apply(np.array([[2.0, 0.0]])), [[0, 0]])
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -299,8 +175,3 @@ def test_standardised_columns():
 def test_bad_plans(changes, said):
     with pytest.raises(ValueError, match=said):
         quick_plan(**changes)
-
-
-def test_bad_dropout():
-    with pytest.raises(ValueError, match="dropout must be at least 0 and below 1"):
-        train_lines(shape=small_shape(dropout=1.0))

@@ -1,0 +1,56 @@
+"""Groups of a model that is diagnosed."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from clearbands.diagnostics.compared_groups import (
+    bounds_together,
+    compared_groups,
+    has_groups,
+    needed_groups,
+)
+from tests.toys import linear_clear, noisy_line
+
+X, Y = noisy_line(300)
+LOUD = np.where(X[:, 1] > 0, "loud", "quiet")
+TABLE = pd.DataFrame({"x": X[:, 0], "noise": LOUD})
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return linear_clear().fit(X, Y)
+
+
+@pytest.fixture(scope="module")
+def by_labels():
+    return linear_clear().fit(X, Y, calibration_groups=LOUD)
+
+
+@pytest.fixture(scope="module")
+def by_column():
+    return linear_clear().fit(TABLE, Y, calibration_groups="noise")
+
+
+def test_a_model_that_was_calibrated_by_labels_needs_labels_again(plain, by_labels, by_column):
+    assert [has_groups(model) for model in (plain, by_labels, by_column)] == [False, True, True]
+    assert needed_groups(by_labels, LOUD) is LOUD
+    assert needed_groups(plain, LOUD) is None
+    assert needed_groups(by_column, LOUD) is None  # it reads them from its table
+
+
+def test_the_column_of_the_model_is_compared_where_no_labels_come(plain, by_labels, by_column):
+    assert compared_groups(by_column, TABLE, None) == LOUD.tolist()
+    other = np.arange(300) % 2
+    assert compared_groups(by_column, TABLE, other) is other
+    assert compared_groups(by_labels, X, None) is None
+    assert compared_groups(plain, X, None) is None
+
+
+def test_together_loud_rows_would_get_less_and_nobody_more(plain, by_column):
+    assert bounds_together(plain, X, 0.9) is None
+    together = np.diff(bounds_together(by_column, TABLE, 0.9), axis=1)[:, 0]
+    apart = np.diff(by_column.predict_interval(TABLE)[1][:, :, 0], axis=1)[:, 0]
+    loud = LOUD == "loud"
+    assert (together[loud] < apart[loud]).all()
+    assert (together[~loud] <= apart[~loud]).all()

@@ -1,0 +1,17 @@
+"""Quantiles of a network, bagged."""
+
+import numpy as np
+
+from clearbands import NetworkQuantiles, PCSEnsemble
+from tests.deep import TINY
+from tests.toys import noisy_line
+
+
+def test_networks_in_a_pool_of_models():
+    """Bootstraps of a network are one batched model whose members stop by the rows left out."""
+    X, y = noisy_line(150)
+    pool = {"network": NetworkQuantiles(**TINY)}
+    fitted = PCSEnsemble(pool, n_bootstraps=4, random_state=0).fit(X, y)
+    assert fitted.predict_members(X).shape == (150, 4)
+    again = PCSEnsemble(pool, n_bootstraps=4, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(fitted.predict(X), again.predict(X))

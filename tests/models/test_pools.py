@@ -1,0 +1,42 @@
+"""Pools of models, and which one takes part for which rows."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+
+from clearbands import (
+    BoostedQuantiles,
+    ForestQuantiles,
+    ResidualQuantiles,
+    mean_pool,
+    quantile_pool,
+)
+from clearbands.models.pools import FOREST_ROWS, quantile_counterpart
+
+
+def test_the_counterpart_of_a_model_of_the_mean_is_the_forest():
+    assert isinstance(quantile_counterpart(LinearRegression()), ForestQuantiles)
+    same = quantile_counterpart(BoostedQuantiles(n_trees=7))
+    assert (type(same), same.n_trees) == (BoostedQuantiles, 7)
+
+
+@pytest.mark.parametrize(("n", "depth"), [(FOREST_ROWS[0] - 1, 3), (FOREST_ROWS[0], 6)])
+def test_many_rows_bear_deeper_trees(n, depth):
+    X = np.linspace(0, 1, n)[:, None]
+    fitted = ResidualQuantiles(n_bootstraps=1, random_state=0).fit(X, np.sin(50 * X[:, 0]))
+    assert fitted.bag_.value.shape[-1] == 2**depth
+
+
+def test_the_papers_pools():
+    assert list(quantile_pool()) == ["forest", "boosting", "gam"]
+    pytest.importorskip("xgboost")
+    assert len(mean_pool()) == 9
+
+
+def test_least_squares_of_the_pool_sees_columns_in_small_units():
+    """LinearRegression alone drops directions 1e-6 times as long as the longest."""
+    pytest.importorskip("xgboost")
+    X = np.random.RandomState(0).normal(size=(100, 2))
+    y = X @ [1.0, 3.0]
+    model = mean_pool()["least squares"].fit(X * [1e6, 1e-3], y)
+    np.testing.assert_allclose(model.predict(X * [1e6, 1e-3]), y, rtol=1e-9, atol=1e-9)

@@ -1,0 +1,29 @@
+"""Members of a noise model that learn of rows as their fold may see them."""
+
+import numpy as np
+from sklearn.linear_model import LinearRegression
+
+from clearbands.models.bagging import Folds
+from clearbands.uncertainty.aleatoric import NestedRows, fit_nested
+from tests.toys import noisy_line
+
+
+def test_each_member_learns_its_own_view_of_the_rows_that_it_may_see():
+    X, residual = noisy_line(60)
+    folds = Folds.draw(60, 3, 1, np.random.RandomState(0))
+    weight = np.arange(1.0, 61.0)
+
+    def see(fold):
+        """Residuals differ from fold to fold; rows that are left out have wild ones."""
+        return X, np.where(folds.counts[fold] > 0, residual + fold, 1e6)
+
+    bag = fit_nested(LinearRegression(), NestedRows(folds, see), np.square, weight, n_jobs=None)
+    expected = [
+        LinearRegression()
+        .fit(X, see(fold)[1] ** 2, sample_weight=weight * folds.counts[fold])
+        .predict(X)
+        for fold in range(3)
+    ]
+    members = bag.predict_members(X)
+    assert members.shape == (60, 1, 3)
+    np.testing.assert_allclose(members[:, 0], np.transpose(expected))
