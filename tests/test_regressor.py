@@ -117,10 +117,10 @@ def test_conformal_coverage_follows_the_beta_law():
         X_cal, y_cal = noisy_line(n, seed=1000 + seed)
         calibrator = clone(model.calibrator_).fit(
             y_cal,
-            *model._components(X_cal),
-            validation=(y[:100], *model._components(X[:100])),
+            *model.components(X_cal),
+            validation=(y[:100], *model.components(X[:100])),
         )
-        center, aleatoric, epistemic = model._components(X_new)
+        center, aleatoric, epistemic = model.components(X_new)
         interval = calibrator.predict_interval(center, aleatoric, epistemic)
         observed.append(coverage(y_new, interval[:, :, 0]))
     k = rank(n, 0.9)

@@ -38,7 +38,7 @@ from clearbands.prediction.familiarity import (
     ordinary_rows,
     texts_of_rows,
 )
-from clearbands.prediction.interval_regressor import learns_from_target, make_encoder
+from clearbands.prediction.table_estimator import learns_from_target, make_encoder
 from clearbands.rows.checks import (
     check_count,
     check_levels,

@@ -6,34 +6,36 @@ import copy
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.calibration.calibration_set import (
-    keep_levels,
-    lambda_paths,
-    scale,
-)
+from clearbands.calibration.calibration_set import lambda_paths
 from clearbands.calibration.calibrators import ClearCalibrator
+from clearbands.calibration.distribution import SIDES, Distribution
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.calibration.rolling import Pace, RefitWarning, Rolling
 from clearbands.engine.progress import Listener
 from clearbands.engine.progress_bar import showing
 from clearbands.engine.threads import one_blas_thread
 from clearbands.models.monotone import Monotone, check_groups_are_free
-from clearbands.prediction.answering import AnsweringRegressor
-from clearbands.prediction.interval_regressor import check_encoder_sees_no_target
-from clearbands.prediction.outlook import Outlook
-from clearbands.prediction.updating import begin, later_times, warn_if_seen
+from clearbands.prediction.forecast import Forecast
+from clearbands.prediction.predictions import answer, frame_partitions, predict_partitions
+from clearbands.prediction.predictor import Answers, Placed, Predictor
+from clearbands.prediction.questions import Questions
+from clearbands.prediction.table_estimator import TableEstimator, check_encoder_sees_no_target
+from clearbands.prediction.uncertainty import Uncertainty
+from clearbands.prediction.updating import updated
 from clearbands.rows.bands import Components
+from clearbands.rows.checks import check_levels, check_quantiles, is_dask
 from clearbands.rows.labels import read_groups, read_labels
 from clearbands.rows.messages import renamed, warn
-from clearbands.rows.settings import Calibration, Residuals, Split
+from clearbands.rows.settings import Calibration, Residuals, Side, Split
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.scaling.source import check_nothing_for_files, is_table_on_disk
 from clearbands.selection.centers import CenterStanding
@@ -43,9 +45,10 @@ from clearbands.selection.judging import LeaderboardRow
 from clearbands.selection.model_search import ModelSearch
 from clearbands.selection.outlook import make_outlook, shows_curve
 from clearbands.selection.plan import Plan
+from clearbands.tables.encoder import encode
+from clearbands.tables.native import kind_of
 from clearbands.uncertainty.aleatoric import AleatoricPart
 from clearbands.uncertainty.epistemic import EpistemicPart
-from clearbands.uncertainty.pairs import Pair
 
 if TYPE_CHECKING:
     from clearbands.apps.report import Report
@@ -55,7 +58,12 @@ EPISTEMIC_SHARES = {"least_epistemic": 0.02, "usual_epistemic": 0.1}
 docs/reliability.md, by `experiments/beyond.py`."""
 
 
-class ClearRegressor(AnsweringRegressor):
+def _of_predictor(name: str) -> Any:
+    """An attribute that the predictor of a fitted model has."""
+    return property(lambda model: attrgetter(name)(model._predictor))
+
+
+class ClearRegressor(RegressorMixin, TableEstimator):
     """Calibrated prediction intervals that tell noise from ignorance.
 
     By default several models compete for the center and for the noise around it, all rows train,
@@ -138,6 +146,8 @@ class ClearRegressor(AnsweringRegressor):
 
     Attributes
     ----------
+    predictor_ : Predictor
+        All that the fitted model answers with; most of the attributes below are its own.
     lambda_ : (k,)
         The weight of the epistemic against the aleatoric widths, `gamma2_ / gamma1_`, per level.
     gamma1_ : (k,)
@@ -212,9 +222,11 @@ class ClearRegressor(AnsweringRegressor):
     ((100, 2), (100, 2))
     """
 
+    predictor_: Predictor
     leaderboard_: tuple[LeaderboardRow, ...]
     centers_: tuple[CenterStanding, ...]
     unseen_: UnseenScores
+    last_time_: Any
 
     def __init__(
         self,
@@ -347,31 +359,18 @@ class ClearRegressor(AnsweringRegressor):
             "sample_weight": sample_weight,
             "calibration_weight": calibration_weight,
         }
-        self._forget_rows()
         with showing(progress, self.verbose), one_blas_thread():
             if is_table_on_disk(X):
                 options = {"features": features, "work": work, "engine": engine}
-                learned = self._learn_from_disk(plan, rng, X, y, X_cal, y_cal, labels | options)
+                result = self._learn_from_disk(plan, rng, X, y, X_cal, y_cal, labels | options)
             else:
                 check_nothing_for_files(features, work, engine)
-                learned = self._learn(plan, rng, X, y, X_cal, y_cal, **labels)
-            self._take_parts(learned)
-            self._calibrate(learned, rng)
-            self._keep_for_answers(learned, calibration_groups)
-            self.outlook_ = self._look_ahead(learned, rng)
-        guarantee = learned.guarantee(has_set=X_cal is not None, has_labels=groups is not None)
+                result = self._learn(plan, rng, X, y, X_cal, y_cal, **labels)
+            calibrator = result.calibrate(self.default_calibrator(), rng)
+            self._keep(result, calibrator, rng, self._column_named(calibration_groups))
+        guarantee = result.guarantee(has_set=X_cal is not None, has_labels=groups is not None)
         self.guarantee_ = guarantee.besides(getattr(self.calibrator_, "sharing_", ()))
         return self
-
-    def predict(self, X: TableLike) -> np.ndarray:
-        """(n,): the center."""
-        _, encoded = self._read(X)
-        targets = self._targets
-        return targets.center(targets.inner.clip(self.parts_.predict(encoded)))
-
-    def _components(self, X: TableLike) -> Components:
-        components = self.parts_.components(X)
-        return components._replace(center=self._targets.inner.clip(components.center))
 
     def _learn(
         self,
@@ -411,52 +410,40 @@ class ClearRegressor(AnsweringRegressor):
         # Imported late: numba takes a second to load, which `import clearbands` should not.
         from clearbands.scaling.on_files import fit_table_on_disk
 
+        self.last_time_ = None
         has_set = not (X_cal is y_cal is None)
         return fit_table_on_disk(self, plan, X, target, rng, has_set=has_set, **options)
 
-    def _forget_rows(self) -> None:
-        """What an earlier fit, `update` or `clearbands.persistence.origin` kept of other rows."""
-        self.last_time_ = None
-        for other in ("origin_", "rolling_"):
-            if hasattr(self, other):
-                delattr(self, other)
-
-    def _take_parts(self, learned: FitResult) -> None:
-        self.encoder_, self.transform_ = learned.encoder, learned.targets.transform
-        chosen = learned.chosen
-        self.parts_, self.search_ = chosen.parts, chosen.search
+    def _keep(
+        self,
+        result: FitResult,
+        calibrator: BaseEstimator,
+        rng: np.random.RandomState,
+        column: str | None,
+    ) -> None:
+        """What answers later, and what is known of the fit."""
+        calibrated = result.calibrated(calibrator)
+        predictor = result.predictor(calibrator, calibrated)
+        result.hint(calibrated)
+        outlook = None
+        if shows_curve(result):  # it draws seeds aside, so that nothing else depends on them
+            level, aside = float(predictor.levels[0]), copy.deepcopy(rng)
+            outlook = make_outlook(result, calibrator, level, aside, self.n_jobs)
+        self.predictor_ = replace(predictor, outlook=outlook, calibration_group_column=column)
+        self.__dict__.pop("origin_", None)  # of the rows of an earlier fit
+        self.calibration_, chosen = result.plan.calibration, result.chosen
         self.leaderboard_, self.centers_ = chosen.leaderboard, chosen.centers
-        self.n_train_ = learned.n_train
+        self.search_, self.n_train_ = chosen.search, result.n_train
+        self.n_calibration_ = len(result.calibration_set.y)
+        self.n_validation_ = len(result.chosen_on.y)
+        self.lambda_paths_ = lambda_paths(predictor.pooled, result.chosen_on, result.plan.levels)
+        self.unseen_ = result.unseen_scores(calibrated)
 
-    def _calibrate(self, learned: FitResult, rng: np.random.RandomState) -> None:
-        levels, chosen_on = learned.plan.levels, learned.chosen_on
-        self.calibration_, self.levels_ = learned.plan.calibration, np.array(levels)
-        self.calibrator_ = learned.calibrate(self.default_calibrator(), rng)
-        self.lambda_paths_ = lambda_paths(self._pooled, chosen_on, levels, self.lambda_)
-        self.n_calibration_, self.n_validation_ = len(learned.calibration_set.y), len(chosen_on.y)
-
-    def _keep_for_answers(self, learned: FitResult, column: Any) -> None:
-        """What other levels need, and what tells new rows that are unlike these."""
-        judged, chooser = learned.calibration_set, learned.chooser
-        self.any_level_ = keep_levels(self.calibrator_, judged, self.levels_, chooser=chooser)
+    def _column_named(self, calibration_groups: Any) -> str | None:
+        """The column of X that holds the groups; None where their labels were given."""
+        is_name = isinstance(calibration_groups, str)
         names = getattr(self, "feature_names_in_", ())
-        is_name = isinstance(column, str) and column in names
-        self.calibration_group_column_ = str(column) if is_name else None
-        calibrated = scale(self.calibrator_, judged.components, judged.calibration_groups)
-        self.familiar_ = learned.familiarity()
-        self.beyond_ = learned.extrapolation(calibrated, float(self.levels_[0]))
-        self.unseen_ = UnseenScores.of(judged.y, calibrated, self._targets, judged.weight)
-        learned.hint(calibrated)
-
-    def _look_ahead(self, learned: FitResult, rng: np.random.RandomState) -> Outlook | None:
-        """What more rows would buy; None for parts that were given, which keep the paper's split.
-
-        Seeds are drawn aside, so that nothing else depends on them.
-        """
-        if not shows_curve(learned):
-            return None
-        level, aside = float(self.levels_[0]), copy.deepcopy(rng)
-        return make_outlook(learned, self.calibrator_, level, aside, self.n_jobs)
+        return str(calibration_groups) if is_name and calibration_groups in names else None
 
     def default_calibrator(self) -> BaseEstimator:
         """The calibrator that was given, or the one that stands for none."""
@@ -464,6 +451,401 @@ class ClearRegressor(AnsweringRegressor):
             return self.calibrator
         is_given = self.epistemic is not None and self.aleatoric is not None
         return ClearCalibrator() if is_given else ClearCalibrator(**EPISTEMIC_SHARES)
+
+    def predict(self, X: TableLike) -> np.ndarray:
+        """(n,): the center."""
+        return self._predictor.center(self._table(X))
+
+    @renamed(groups="calibration_groups")
+    def predict_interval(
+        self,
+        X: TableLike,
+        *,
+        calibration_groups: ArrayLike | None = None,
+        confidence_level: float | Sequence[float] | None = None,
+        side: Side = "both",
+        tails: tuple[float, float] | None = None,
+        calibration_weight: ArrayLike | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Predict the center and an interval for every row.
+
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+        calibration_groups : (n,) or str, optional
+            The labels of the rows, or the name of a column, where the model was fitted with
+            calibration groups. Each row gets the bounds of its own group.
+        confidence_level : float or list of float, optional
+            Any levels, by default those of the fit. Other levels are calibrated on the same rows,
+            those of all groups together.
+        side : "both", "lower" or "upper"
+            With "lower" a share `confidence_level` of the targets lies above the lower bound, and
+            the upper bound is infinite. With "upper" it is the other way round.
+        tails : (below, above), optional
+            Instead of a level, the shares of targets that may lie below and above, as in
+            (0.02, 0.08). Each bound holds at its own level, and the interval at 1 - below - above.
+        calibration_weight : (n,), optional
+            Where the model was fitted with `calibration_weight`: the weights of these rows, in the
+            same unit, at the levels of the fit. The coverage is then exactly that of weighted
+            conformal prediction. Without them every row gets the largest weight of the fit, which
+            makes intervals somewhat wider.
+
+        Returns
+        -------
+        point : (n,)
+            The center.
+        intervals : (n, 2, k)
+            The lower and the upper bound at each of the k levels. For a Dask DataFrame, one Dask
+            DataFrame is returned instead, with the columns prediction, lower_90 and upper_90 (a
+            pair for every level) and the index of X; it is not computed yet.
+        """
+        if side not in SIDES:
+            raise ValueError(f'side must be "both", "lower" or "upper", got {side!r}.')
+        levels = None if confidence_level is None else check_levels(confidence_level)
+        is_other = side != "both" or not (confidence_level is tails is None)
+        if calibration_weight is not None and is_other:
+            raise ValueError(
+                "calibration_weight of new rows is known to the levels of the fit alone: leave out "
+                "confidence_level, side and tails, or fit at these levels."
+            )
+        if is_dask(X):
+            if not (tails is calibration_weight is None):
+                raise ValueError(
+                    "Of a Dask DataFrame, ask for one side at a time instead of tails, and leave "
+                    "calibration_weight out."
+                )
+            return predict_partitions(self, X, levels, calibration_groups, side)
+        answers = self.answers(
+            X, calibration_groups=calibration_groups, calibration_weight=calibration_weight
+        )
+        return answers.center, answers.interval(confidence_level, side, tails)
+
+    def predict_frame(
+        self,
+        X: TableLike,
+        *,
+        calibration_groups: ArrayLike | None = None,
+        confidence_level: float | Sequence[float] | None = None,
+    ) -> Any:
+        """Predict everything about every row, as a frame of the same kind as X.
+
+        The columns are `prediction`; `lower_90` and `upper_90`, a pair for every level;
+        `aleatoric` and `epistemic`, the widths of both parts at the first level;
+        `epistemic_share`, between 0 and 1; `dominant`, which is "noise", "ignorance" or "unclear";
+        and `unfamiliar`, whether the row is unlike those of the fit (empty where the model cannot
+        tell). The command, the service and MLflow give the same columns.
+
+        A pandas frame keeps the index of X. An array becomes a frame of pandas, or of polars where
+        pandas is not installed. A Dask DataFrame becomes one that is not computed yet.
+
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+        calibration_groups : (n,) or str, optional
+            The labels of the rows, or the name of a column, where the model was fitted with
+            calibration groups. Each row gets the bounds of its own group.
+        confidence_level : float or list of float, optional
+            Any levels, by default those of the fit.
+
+        Returns
+        -------
+        frame
+            One row for every row of X.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from clearbands import fast
+        >>> X = pd.DataFrame({"size": range(100)})
+        >>> y = X["size"] + np.resize([-5.0, 0.0, 5.0], 100)
+        >>> model = fast(random_state=0).fit(X, y)
+        >>> list(model.predict_frame(X[:3]).columns)  # doctest: +NORMALIZE_WHITESPACE
+        ['prediction', 'lower_90', 'upper_90', 'aleatoric', 'epistemic', 'epistemic_share',
+         'dominant', 'unfamiliar']
+        """
+        levels = () if confidence_level is None else check_levels(confidence_level)
+        if is_dask(X):
+            return frame_partitions(self, X, levels or None, calibration_groups)
+        answers = self.answers(X, calibration_groups=calibration_groups)
+        return answer(answers, Questions(levels)).frame()
+
+    def components(self, X: TableLike) -> Components:
+        """Predict the center and both widths before calibration.
+
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+
+        Returns
+        -------
+        Components
+            A named tuple: `center` (n,), `aleatoric` and `epistemic` (n, 2, k), on the scale of
+            `target_transform` where there is one.
+        """
+        predictor, table = self._predictor, self._table(X)
+        components = predictor.components(encode(predictor.encoder, table))
+        return components._replace(center=predictor.targets.unshifted(components.center))
+
+    @renamed(groups="calibration_groups")
+    def predict_quantiles(
+        self,
+        X: TableLike,
+        levels: float | Sequence[float],
+        *,
+        calibration_groups: ArrayLike | None = None,
+    ) -> np.ndarray:
+        """Predict quantiles of the target of every row.
+
+        The quantiles at 0.05 and 0.95 are the bounds of the interval at 0.9, to the last digit,
+        unless more of the calibration rows lie below that interval than above it, or the other way
+        round: of skewed noise every quantile is calibrated on its own side. The quantile at 0.5 is
+        the center, unless most targets of the calibration rows lie on one side of it. After
+        `update` all quantiles move to where the last rows are; the center may then lie outside of
+        them, although every interval reaches to it.
+
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+        levels : float or list of float
+            The shares of targets that shall lie below, rising, each between 0 and 1.
+        calibration_groups : (n,) or str, optional
+            As in `predict_interval`.
+
+        Returns
+        -------
+        quantiles : (n, q)
+            One column for each of the q levels.
+        """
+        check_quantiles(np.atleast_1d(np.asarray(levels, float)).tolist())
+        return self.answers(X, calibration_groups=calibration_groups).quantiles(levels)
+
+    @renamed(groups="calibration_groups")
+    def predict_probability(
+        self,
+        X: TableLike,
+        *,
+        above: Any = None,
+        below: Any = None,
+        calibration_groups: ArrayLike | None = None,
+    ) -> np.ndarray:
+        """Predict the chance that the target is above, or below, a value.
+
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+        above : float or (n,), optional
+            The value, or one per row. Give either `above` or `below`.
+        below : float or (n,), optional
+            The value, or one per row.
+        calibration_groups : (n,) or str, optional
+            As in `predict_interval`.
+
+        Returns
+        -------
+        probability : (n,)
+            Between 0 and 1.
+        """
+        return self.answers(X, calibration_groups=calibration_groups).probability(
+            above=above, below=below
+        )
+
+    @renamed(groups="calibration_groups")
+    def predict_distribution(
+        self, X: TableLike, *, calibration_groups: ArrayLike | None = None
+    ) -> Distribution:
+        """Predict the whole distribution of the target of every row.
+
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+        calibration_groups : (n,) or str, optional
+            As in `predict_interval`.
+
+        Returns
+        -------
+        Distribution
+            With `cdf`, `ppf`, `logpdf`, `mean` and `sample`.
+        """
+        return self.answers(X, calibration_groups=calibration_groups).distribution()
+
+    @renamed(groups="calibration_groups")
+    def predict_uncertainty(
+        self,
+        X: TableLike,
+        *,
+        calibration_groups: ArrayLike | None = None,
+        confidence_level: float | None = None,
+    ) -> Uncertainty:
+        """Predict how much of every interval is noise and how much is ignorance.
+
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+        calibration_groups : (n,) or str, optional
+            As in `predict_interval`.
+        confidence_level : float, optional
+            One level, by default the first of the fit.
+
+        Returns
+        -------
+        Uncertainty
+            The calibrated aleatoric and epistemic distances from the center to both bounds.
+        """
+        return self.answers(X, calibration_groups=calibration_groups).uncertainty(confidence_level)
+
+    @renamed(groups="calibration_groups")
+    def predict_uncertainties(
+        self, X: TableLike, *, calibration_groups: ArrayLike | None = None
+    ) -> tuple[Uncertainty, ...]:
+        """Predict the same as `predict_uncertainty` at every level of the fit, in one pass over X.
+
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+        calibration_groups : (n,) or str, optional
+            As in `predict_interval`.
+
+        Returns
+        -------
+        tuple of Uncertainty
+            In the order of `levels_`.
+        """
+        return self.answers(X, calibration_groups=calibration_groups).uncertainties()
+
+    def unfamiliar(self, X: TableLike) -> np.ndarray:
+        """Find rows that are unlike those that trained the model.
+
+        Three things make a row unfamiliar: a large epistemic width, a value outside the range of
+        its column, or a category that no training row has. About 5 % of ordinary rows are flagged.
+        The threshold comes from held-out rows where there are any. Where all rows train, each row
+        is compared with the others, and its width is made as large as if it were new.
+
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+
+        Returns
+        -------
+        unfamiliar : (n,) of bool
+        """
+        predictor, table = self._predictor, self._table(X)
+        encoded = encode(predictor.encoder, table)
+        return predictor.unfamiliar(table, encoded, predictor.components(encoded))
+
+    @renamed(groups="calibration_groups")
+    def answers(
+        self,
+        X: TableLike,
+        *,
+        calibration_groups: ArrayLike | None = None,
+        calibration_weight: ArrayLike | None = None,
+    ) -> Answers:
+        """Predict once, and answer several questions about the same rows.
+
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+        calibration_groups : (n,) or str, optional
+            As in `predict_interval`.
+        calibration_weight : (n,), optional
+            As in `predict_interval`, for the levels of the fit.
+
+        Returns
+        -------
+        Answers
+            With `interval`, `quantiles`, `probability`, `distribution`, `uncertainty` and
+            `unfamiliar`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from clearbands import fast
+        >>> X = np.linspace(0, 1, 100)[:, None]
+        >>> model = fast(random_state=0).fit(X, X[:, 0] + np.resize([-0.1, 0.0, 0.1], 100))
+        >>> found = model.answers(X[:3])
+        >>> found.quantiles([0.1, 0.5, 0.9]).shape, found.probability(above=0.5).shape
+        ((3, 3), (3,))
+        """
+        table = self._table(X)
+        labels = calibration_groups, calibration_weight
+        return self._predictor.answers(table, kind_of(X), *labels)
+
+    def forecast(self, more: Sequence[float] = (2, 4, 10)) -> Forecast:
+        """Forecast the mean width, RMSE and loss on new rows after training on more rows.
+
+        Parameters
+        ----------
+        more : sequence of float
+            How many times the rows of this fit, each above 1.
+
+        Returns
+        -------
+        Forecast
+            Its `to_frame()` has the columns rows, width, width_low, width_high, and the same for
+            rmse and loss. The first line is the model as it is, the last has infinitely many rows,
+            where the width is noise alone. The true value lies between low and high with a chance
+            of about 80 %, if the learning curve goes on as those of other tables did; there is no
+            guarantee. Width and loss are those of the first level. See docs/which-uncertainty.md.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from clearbands import fast
+        >>> X = np.random.default_rng(0).uniform(size=(200, 3))
+        >>> model = fast(random_state=0).fit(X, np.sin(9 * X[:, 0]))
+        >>> list(model.forecast(more=(2, 10)).to_frame()["rows"])
+        [200.0, 400.0, 2000.0, inf]
+        """
+        return self._predictor.forecast(more)
+
+    def predict_center_interval(
+        self,
+        X: TableLike,
+        confidence_level: float | None = None,
+        *,
+        calibration_groups: ArrayLike | None = None,
+    ) -> np.ndarray:
+        """Predict a band for the mean of y at each row, around the center.
+
+        The band is as wide as ignorance makes it: its squared width is the squared width of the
+        interval less that of the noise. It rests on the learning curve and has no finite-sample
+        guarantee.
+
+        Parameters
+        ----------
+        X : table
+            The rows, with the columns of the fit.
+        confidence_level : float, optional
+            One level, by default the first of the fit.
+        calibration_groups : (n,) or str, optional
+            As in `predict_interval`.
+
+        Returns
+        -------
+        band : (n, 2)
+            The lower and the upper bound.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from clearbands import fast
+        >>> X = np.random.default_rng(0).uniform(size=(200, 3))
+        >>> model = fast(random_state=0).fit(X, np.sin(9 * X[:, 0]))
+        >>> model.predict_center_interval(X[:5]).shape
+        (5, 2)
+        """
+        answers = self.answers(X, calibration_groups=calibration_groups)
+        return answers.uncertainty(confidence_level).center_interval
 
     @renamed(groups="calibration_groups")
     def update(
@@ -530,17 +912,37 @@ class ClearRegressor(AnsweringRegressor):
         (100, (1,))
         """
         placed = self.placed(X, y, calibration_groups=calibration_groups)
-        warn_if_seen(placed.positions, float(self.levels_[0]))
+        pace = {"window": window, "rate": rate, "lead": lead}
         with self._one_update:
-            before = self._at_pace(window=window, rate=rate, lead=lead)
-            times = later_times(time, len(placed.positions), self._rolling, self.last_time_)
-            after = before.after(placed.positions, placed.strange, times)
-            self.rolling_ = after
+            known = self._predictor, self.last_time_, self.first_pace()
+            self.predictor_, advice = updated(*known, placed, time, pace)
             self.guarantee_ = Guarantee.ADAPTIVE.value
-        advice = after.advice()
-        if advice is not None and before.advice() is None:
+        if advice is not None:
             warn(advice, RefitWarning)
         return self
+
+    def placed(self, X: TableLike, y: Any, *, calibration_groups: Any = None) -> Placed:
+        """Where rows lie in the bands of the fit, whatever was updated since."""
+        predictor = self._predictor
+        rows = self._check_rows(X, y, reset=False)
+        return predictor.place(rows.X, rows.y, calibration_groups)
+
+    def without_updates(self) -> Self:
+        """The same model as it was after the fit."""
+        return self._answering_by(self._predictor.without_updates())
+
+    def without_calibration_groups(self) -> Self:
+        """The same model as if all groups had been calibrated together; at the levels of fit."""
+        return self._answering_by(self._predictor.without_calibration_groups())
+
+    def _answering_by(self, predictor: Predictor) -> Self:
+        model = copy.copy(self)
+        model.predictor_ = predictor
+        return model
+
+    def first_pace(self) -> Pace:
+        """That of the first update: what the gap kept from the fit, updates do not know either."""
+        return Pace(lead=1 + self.gap)
 
     @property
     def _one_update(self) -> threading.Lock:
@@ -551,17 +953,6 @@ class ClearRegressor(AnsweringRegressor):
         """Without the lock, which belongs to one model in one process."""
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_lock"}
-
-    def _at_pace(self, **settings: Any) -> Rolling:
-        """How far calibration has come, from now on at this pace."""
-        changed = {name: value for name, value in settings.items() if value is not None}
-        if self._rolling is not None:
-            return self._rolling.at_pace(replace(self._rolling.pace, **changed))
-        return begin(self.levels_, self._bands(), replace(self.first_pace(), **changed))
-
-    def first_pace(self) -> Pace:
-        """That of the first update: what the gap kept from the fit, updates do not know either."""
-        return Pace(lead=1 + self.gap)
 
     def card(self, *, name: str = "model.clear", target: str = "") -> str:
         """A model card in Markdown, as model hubs show it.
@@ -608,17 +999,32 @@ class ClearRegressor(AnsweringRegressor):
             self, X, y, target=target, unit=unit, by=by, confidence_level=confidence_level
         )
 
-    @property
-    def epistemic_(self) -> EpistemicPart:
-        """The fitted epistemic part, of the best pair where several are averaged."""
-        return self._best_pair.epistemic
+    encoder_ = _of_predictor("encoder")
+    parts_ = _of_predictor("parts")
+    calibrator_ = _of_predictor("calibrator")
+    levels_ = _of_predictor("levels")
+    any_level_ = _of_predictor("any_level")
+    familiar_ = _of_predictor("familiar")
+    beyond_ = _of_predictor("beyond")
+    outlook_ = _of_predictor("outlook")
+    calibration_group_column_ = _of_predictor("calibration_group_column")
+    has_calibration_groups_ = _of_predictor("has_calibration_groups")
+    transform_ = _of_predictor("targets.transform")
+    lambda_ = _of_predictor("lambda_")
+    gamma1_ = _of_predictor("gamma1")
+    gamma2_ = _of_predictor("gamma2")
+    epistemic_ = _of_predictor("parts.best.epistemic")
+    aleatoric_ = _of_predictor("parts.best.aleatoric")
 
     @property
-    def aleatoric_(self) -> AleatoricPart:
-        """The fitted aleatoric part, of the best pair where several are averaged."""
-        return self._best_pair.aleatoric
+    def rolling_(self) -> Rolling:
+        """The state of `update`."""
+        rolling = self._predictor.rolling
+        if rolling is None:
+            raise AttributeError("The model has no rolling_ before its first update.")
+        return rolling
 
     @property
-    def _best_pair(self) -> Pair:
-        check_is_fitted(self, "parts_")
-        return self.parts_.best
+    def _predictor(self) -> Predictor:
+        check_is_fitted(self, "predictor_")
+        return self.predictor_

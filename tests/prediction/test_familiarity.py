@@ -1,5 +1,7 @@
 """Strange rows are flagged, and few others."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -65,7 +67,7 @@ def test_flags_are_saved(houses, tmp_path):
 def test_a_model_that_does_not_know_says_so():
     X, y = noisy_line()
     model = linear_clear().fit(X, y)
-    model.familiar_ = None
+    model.predictor_ = replace(model.predictor_, familiar=None)
     with pytest.raises(ValueError, match="Fit it again"):
         model.unfamiliar(X)
 

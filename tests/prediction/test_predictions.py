@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -72,7 +73,9 @@ def test_without_a_library_for_frames_one_sentence_says_which_to_install(rows, m
 
 def test_a_model_that_cannot_tell_strange_rows_leaves_the_column_empty(model, rows):
     other = copy(model)
-    other.familiar_ = None  # as of members that were fitted elsewhere
+    other.predictor_ = replace(
+        model.predictor_, familiar=None
+    )  # as of members that were fitted elsewhere
     frame = other.predict_frame(pl.from_pandas(rows[0]))
     assert frame.columns == NAMES
     assert frame["unfamiliar"].null_count() == len(rows[0])

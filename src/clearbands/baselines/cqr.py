@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from clearbands.baselines.split_conformal import Additive, AroundPCS
-from clearbands.models.bagging import seed_missing
+from clearbands.models.bagging import seed_missing, set_up
 from clearbands.models.boosted_quantiles import BoostedQuantiles
 from clearbands.models.pools import match_quantile_model
 from clearbands.rows.bands import Components, distances
@@ -114,9 +114,8 @@ class _BaggedQuantiles(Additive, AroundPCS):
 
     def _fit_parts(self, train: Rows, levels: list[float], rng: np.random.RandomState) -> None:
         super()._fit_parts(train, levels, rng)
-        aleatoric = self._part(
-            ResidualQuantiles() if self.aleatoric is None else self.aleatoric, levels, rng
-        )
+        part = ResidualQuantiles() if self.aleatoric is None else self.aleatoric
+        aleatoric = set_up(part, levels, self.n_jobs, rng)
         self.aleatoric_ = match_quantile_model(aleatoric, self.epistemic_)
         fit_weighted(self.aleatoric_, train.X, self._target(train), train.sample_weight)
 

@@ -7,20 +7,21 @@ training rows to choose between them.
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 
 from clearbands.calibration.additive import AdditiveCalibrator
 from clearbands.calibration.calibrators import FixedRatioCalibrator
 from clearbands.calibration.guarantee import Guarantee
-from clearbands.prediction.interval_regressor import (
-    IntervalRegressor,
+from clearbands.models.bagging import set_up
+from clearbands.prediction.table_estimator import (
+    TableEstimator,
     make_encoder,
     was_fitted_elsewhere,
 )
@@ -33,7 +34,7 @@ from clearbands.uncertainty.epistemic import EpistemicPart
 from clearbands.uncertainty.pcs_ensemble import PCSEnsemble
 
 
-class SplitConformal(IntervalRegressor):
+class SplitConformal(RegressorMixin, TableEstimator, ABC):
     """Parts from the training rows, one number per level from the held-out rows.
 
     Attributes
@@ -53,6 +54,10 @@ class SplitConformal(IntervalRegressor):
     """
 
     random_state: Seed
+
+    @abstractmethod
+    def predict_interval(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
+        """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""
 
     @abstractmethod
     def _fit_parts(self, train: Rows, levels: list[float], rng: np.random.RandomState) -> None:
@@ -109,7 +114,7 @@ class WidthConformal(SplitConformal):
 
     def components(self, X: TableLike) -> Components:
         """Center (n,) and the uncalibrated aleatoric and epistemic widths (n, 2, k)."""
-        return self._components(self._read(X)[1])
+        return self._components(self.encode(X))
 
     def predict_interval(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
         """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""
@@ -133,14 +138,13 @@ class AroundPCS(WidthConformal):
     epistemic: EpistemicPart | None
 
     def _fit_parts(self, train: Rows, levels: list[float], rng: np.random.RandomState) -> None:
-        self.epistemic_ = self._part(
-            PCSEnsemble() if self.epistemic is None else self.epistemic, levels, rng
-        )
+        part = PCSEnsemble() if self.epistemic is None else self.epistemic
+        self.epistemic_ = set_up(part, levels, self.n_jobs, rng)
         fit_weighted(self.epistemic_, train.X, train.y, train.sample_weight)
 
     def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the center."""
-        _, encoded = self._read(X)
+        encoded = self.encode(X)
         return self.epistemic_.predict(encoded)
 
 

@@ -233,4 +233,4 @@ class UACQRP(_UACQR):
             bounds = self.calibrator_.predict_interval(center, lower, upper)
             return np.column_stack([center, bounds.reshape(len(center), -1)])
 
-        return self._in_chunks(summarise, self._read(X)[1])
+        return self._in_chunks(summarise, self.encode(X))

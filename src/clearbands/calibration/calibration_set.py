@@ -148,12 +148,13 @@ def keep_levels(
 
 
 def lambda_paths(
-    calibrator: BaseEstimator, rows: CalibrationSet, levels: list[float], lambdas: np.ndarray
+    calibrator: BaseEstimator, rows: CalibrationSet, levels: list[float]
 ) -> tuple[LambdaPath, ...]:
     """The loss over lambda at each level; none for a calibrator that has no lambda."""
     if isinstance(calibrator, AdditiveCalibrator):
         return ()
     y, center, aleatoric, epistemic = rows.arrays
+    lambdas = np.atleast_1d(calibrator.lambda_)
     return tuple(
         lambda_path(
             y,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -117,6 +118,15 @@ class Familiarity:
             names = set(known)
             is_unknown[:, j] = [text not in names for text in texts[:, j].tolist()]
         return is_unknown
+
+
+def unfamiliar_rows(
+    familiar: Familiarity | None, encoded: Any, texts: np.ndarray, widths: np.ndarray
+) -> np.ndarray:
+    """(n,) booleans: which new rows are; an error where the model cannot tell."""
+    if familiar is None:
+        raise ValueError(NO_FAMILIARITY)
+    return familiar.scores(encoded, texts, widths) > familiar.threshold
 
 
 def ordinary_rows(n: int) -> np.ndarray:

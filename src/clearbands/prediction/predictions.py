@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +19,7 @@ from clearbands.rows.typed import TableLike
 from clearbands.tables.native import FrameKind, make_frame
 
 if TYPE_CHECKING:
-    from clearbands.prediction.answering import AnsweringRegressor
-    from clearbands.prediction.answers import Answers
+    from clearbands.prediction.predictor import Answers
     from clearbands.prediction.uncertainty import Uncertainty
 
 
@@ -73,7 +72,7 @@ class Predictions:
 
 
 def predict(
-    model: AnsweringRegressor,
+    model: Any,
     X: TableLike,
     questions: Questions | None = None,
     calibration_groups: ArrayLike | None = None,
@@ -139,26 +138,50 @@ def interval_names(levels: list[float]) -> list[str]:
     return ["prediction", *(bound_name(side, level) for level in levels for side in SIDES)]
 
 
-def predict_partitions(model: Any, X: Any, levels: list[float], **options: Any) -> Any:
+def predict_partitions(
+    model: Any,
+    X: Any,
+    levels: Sequence[float] | None,
+    calibration_groups: ArrayLike | None,
+    side: str,
+) -> Any:
     """A Dask DataFrame with the index of X: the intervals of a model, not computed yet.
 
-    The model is part of the graph, so that a worker that dies takes nothing with it.
+    The model is part of the graph, so that a worker that dies takes nothing with it. By default the
+    levels are those of the fit.
     """
     dask, pandas = _libraries()
-    names = interval_names(levels)
+    names, options = _names_and_options(model, levels, calibration_groups)
     meta = pandas.DataFrame({name: pandas.Series(dtype=float) for name in names})
+    options["side"] = side
     return X.map_partitions(_predict, dask.delayed(model), names, options, meta=meta)
 
 
-def frame_partitions(model: Any, X: Any, levels: list[float], **options: Any) -> Any:
+def frame_partitions(
+    model: Any,
+    X: Any,
+    levels: Sequence[float] | None,
+    calibration_groups: ArrayLike | None,
+) -> Any:
     """The same for all columns of `predict_frame`."""
     dask, _ = _libraries()
-    numbers = [*interval_names(levels), "aleatoric", "epistemic", "epistemic_share"]
-    is_known = getattr(model, "familiar_", None) is not None
+    names, options = _names_and_options(model, levels, calibration_groups)
+    numbers = [*names, "aleatoric", "epistemic", "epistemic_share"]
     row: dict[str, list[Any]] = {name: [0.0] for name in numbers}
-    row |= {"dominant": ["noise"], "unfamiliar": [False if is_known else None]}
+    row |= {"dominant": ["noise"], "unfamiliar": [None if model.familiar_ is None else False]}
     meta = make_frame(row, FrameKind("pandas")).iloc[:0]
     return X.map_partitions(_predict_frame, dask.delayed(model), meta, options, meta=meta)
+
+
+def _names_and_options(
+    model: Any, levels: Sequence[float] | None, calibration_groups: ArrayLike | None
+) -> tuple[list[str], dict[str, Any]]:
+    """The columns of intervals, and how each partition is predicted."""
+    if not isinstance(calibration_groups, str | None):
+        raise ValueError("Of a Dask DataFrame, calibration_groups are the name of a column.")
+    names = interval_names(model.levels_.tolist() if levels is None else list(levels))
+    other_levels = None if levels is None else list(levels)
+    return names, {"calibration_groups": calibration_groups, "confidence_level": other_levels}
 
 
 def _libraries() -> tuple[Any, Any]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from clearbands.calibration.conformal import CalibrationWarning
-from clearbands.calibration.distribution import AnyLevel
 from clearbands.calibration.rolling import Pace, Rolling, four_errors
+from clearbands.prediction.predictor import Placed, Predictor
 from clearbands.rows.levels import normal_distances
 from clearbands.rows.messages import warn
 from clearbands.rows.time_order import check_later, check_time, show_time
@@ -17,14 +19,41 @@ from clearbands.rows.time_order import check_later, check_time, show_time
 SURPRISING = 0.8  # of the rows that should lie outside, so many fewer do
 
 
-def begin(levels: np.ndarray, fitted: AnyLevel, pace: Pace) -> Rolling:
+def updated(
+    predictor: Predictor,
+    last_time: Any,
+    first_pace: Pace,
+    placed: Placed,
+    time: ArrayLike | None,
+    pace: Mapping[str, Any],
+) -> tuple[Predictor, str | None]:
+    """The predictor after these rows, and why the model should be fitted again, if that is new.
+
+    `pace` has the settings of `Pace` that change; those that are None stay. `last_time` is that of
+    the fit.
+    """
+    warn_if_seen(placed.positions, float(predictor.levels[0]))
+    changed = {name: value for name, value in pace.items() if value is not None}
+    rolling = predictor.rolling
+    if rolling is None:
+        before = _begin(predictor, replace(first_pace, **changed))
+    else:
+        before = rolling.at_pace(replace(rolling.pace, **changed))
+    times = later_times(time, len(placed.positions), rolling, last_time)
+    after = before.after(placed.positions, placed.strange, times)
+    advice = after.advice() if before.advice() is None else None
+    return replace(predictor, rolling=after), advice
+
+
+def _begin(predictor: Predictor, pace: Pace) -> Rolling:
     """Calibration as it stands after the fit, to go on at this pace."""
+    fitted = predictor.bands()
     if fitted.weight is not None:
         raise ValueError(
             "The model was calibrated with weights, which new rows do not have: it cannot be "
             "updated. Fit it again with the new rows."
         )
-    return Rolling.begin(levels, fitted.positions, pace)
+    return Rolling.begin(predictor.levels, fitted.positions, pace)
 
 
 def warn_if_seen(positions: np.ndarray, level: float) -> None:

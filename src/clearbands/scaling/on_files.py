@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, clone
 from clearbands.models.bagging import MAX_SEED
 from clearbands.models.center_model import those_with
 from clearbands.prediction.familiarity import texts_of_rows
-from clearbands.prediction.interval_regressor import check_encoder_sees_no_target
+from clearbands.prediction.table_estimator import check_encoder_sees_no_target
 from clearbands.rows.checks import check_table, is_dask
 from clearbands.rows.copies import check_copies
 from clearbands.rows.split import Rows, Shares

@@ -9,7 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from clearbands.calibration.calibration_set import CalibrationSet, fit_calibrator, for_groups
+from clearbands.calibration.calibration_set import (
+    CalibrationSet,
+    fit_calibrator,
+    for_groups,
+    keep_levels,
+    scale,
+)
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.models.bagging import set_up
 from clearbands.prediction.extrapolation import (
@@ -25,7 +31,8 @@ from clearbands.prediction.familiarity import (
     epistemic_width,
     ordinary_rows,
 )
-from clearbands.prediction.interval_regressor import was_fitted_elsewhere
+from clearbands.prediction.predictor import Predictor
+from clearbands.prediction.table_estimator import was_fitted_elsewhere
 from clearbands.rows.bands import Components, covered, make_interval
 from clearbands.rows.messages import warn
 from clearbands.rows.split import Rows, Shares
@@ -143,6 +150,30 @@ class FitResult:
     def sees_numbers(self) -> bool:
         """Whether parts see an array, not a table."""
         return isinstance(self.train.X, np.ndarray)
+
+    def predictor(self, calibrator: BaseEstimator, calibrated: Components) -> Predictor:
+        """What answers for new rows; `calibrated` are the components of those that calibrate."""
+        judged, levels = self.calibration_set, np.array(self.plan.levels)
+        return Predictor(
+            self.encoder,
+            self.chosen.parts,
+            self.targets,
+            calibrator,
+            levels,
+            keep_levels(calibrator, judged, levels, chooser=self.chooser),
+            self.familiarity(),
+            self.extrapolation(calibrated, float(levels[0])),
+        )
+
+    def calibrated(self, calibrator: BaseEstimator) -> Components:
+        """The rows that calibrate, with calibrated widths."""
+        judged = self.calibration_set
+        return scale(calibrator, judged.components, judged.calibration_groups)
+
+    def unseen_scores(self, calibrated: Components) -> UnseenScores:
+        """Of the rows that calibrate."""
+        judged = self.calibration_set
+        return UnseenScores.of(judged.y, calibrated, self.targets, judged.weight)
 
     def calibrate(self, calibrator: BaseEstimator, rng: np.random.RandomState) -> BaseEstimator:
         """The calibrator, fitted; for every group where there are groups."""

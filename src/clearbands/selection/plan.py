@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 from clearbands.models.monotone import Monotone, check_monotone
 from clearbands.prediction.familiarity import texts_of_rows
-from clearbands.prediction.interval_regressor import make_encoder
+from clearbands.prediction.table_estimator import make_encoder
 from clearbands.rows.checks import check_choice, check_count, check_scale
 from clearbands.rows.settings import Calibration, Residuals, Split
 from clearbands.rows.split import Rows, Shares, share_out

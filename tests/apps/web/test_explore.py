@@ -13,6 +13,7 @@ import sysconfig
 import urllib.request
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -152,7 +153,7 @@ def test_the_chance_and_the_fan_are_those_of_the_model(scene):
 
 def test_a_model_that_answers_at_its_own_levels_alone_has_neither(scene):
     model = copy(small_model())
-    model.any_level_ = None
+    model.predictor_ = replace(model.predictor_, any_level=None)
     alone = make_scene({"a": model}, houses(60, seed=1))
     found = views.along(alone, ROW, "age", above=1.5)["models"][0]
     assert (found["fan"], found["chance"]) == ([], None)

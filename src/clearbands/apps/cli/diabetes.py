@@ -26,7 +26,7 @@ from clearbands.selection.leaderboard import best_model
 if TYPE_CHECKING:
     import polars as pl
 
-    from clearbands.prediction.answers import Answers
+    from clearbands.prediction.predictor import Answers
 
 TARGET = "progression"
 WORDS = (ALEATORIC.plain, EPISTEMIC.plain, UNCLEAR)

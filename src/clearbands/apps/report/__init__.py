@@ -26,7 +26,7 @@ from clearbands.rows.typed import TableLike
 from clearbands.selection.leaderboard import boards_of
 
 if TYPE_CHECKING:
-    from clearbands.prediction.answers import Answers
+    from clearbands.prediction.predictor import Answers
     from clearbands.regressor import ClearRegressor
 
 MOST_LISTED = 8  # models of one competition

@@ -26,7 +26,7 @@ from clearbands.rows.typed import TableLike
 from clearbands.tables.columns import Column, columns_of
 
 if TYPE_CHECKING:
-    from clearbands.prediction.answers import Answers
+    from clearbands.prediction.predictor import Answers
     from clearbands.regressor import ClearRegressor
 
 

@@ -1,21 +1,19 @@
-"""What ClearRegressor and the baselines have in common: rows, encoder, parts, intervals."""
+"""What all our estimators of tables have in common: rows that are checked, and an encoder."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.calibration.conformal import CalibrationWarning
-from clearbands.models.bagging import Part, set_up
 from clearbands.rows.checks import (
     check_labels,
     check_levels,
@@ -32,17 +30,13 @@ from clearbands.tables.categories import CategoryCodes
 from clearbands.tables.encoder import TableEncoder, encode
 
 
-class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
-    """Subclasses fit parts on encoded training rows, and a `calibrator_` on rows apart."""
+class TableEstimator(BaseEstimator):
+    """Subclasses fit an `encoder_`, models on encoded training rows, and a `calibrator_`."""
 
     confidence_level: float | Sequence[float]
     calibration_size: float
     encoder: BaseEstimator | str | None
     n_jobs: int | None
-
-    @abstractmethod
-    def predict_interval(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
-        """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""
 
     def _check_parameters(self) -> list[float]:
         levels = list(check_levels(self.confidence_level))
@@ -93,19 +87,15 @@ class IntervalRegressor(RegressorMixin, BaseEstimator, ABC):
     def _encode(self, rows: Rows) -> Rows:
         return replace(rows, X=encode(self.encoder_, rows.X))
 
-    def _read(self, X: TableLike) -> tuple[Any, Any]:
-        """X with its columns as in fit, and encoded."""
+    def _table(self, X: TableLike) -> Any:
+        """X with its columns as in fit."""
         check_is_fitted(self, "calibrator_")
-        X = check_table(self, X, reset=False)
-        return X, encode(self.encoder_, X)
+        return check_table(self, X, reset=False)
 
     def encode(self, X: TableLike) -> Table:
         """X as the parts see it: numbers (n, columns), or X itself with encoder=None."""
-        return self._read(X)[1]
-
-    def _part(self, part: Part, levels: list[float], rng: np.random.RandomState) -> Part:
-        """A clone of the part at our levels; what it leaves open of seed and jobs is ours."""
-        return set_up(part, levels, self.n_jobs, rng)
+        table = self._table(X)
+        return encode(self.encoder_, table)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
