@@ -10,9 +10,10 @@ import pandas as pd
 from experiments import summary
 
 PANELS = (("quantile_loss", "Quantile loss"), ("nciw", "NCIW"))
-COLORS = (  # one for each of the default's nine peers
+COLORS = (  # one for each of the default's fourteen peers
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"),
-    *("#000000", "#8c564b", "#999999"),
+    *("#000000", "#8c564b", "#999999", "#bcbd22", "#7f3c8d", "#11a579"),
+    *("#80ba5a", "#f97b72"),
 )
 CLIP = 5.0  # times CLEAR; what lies beyond is drawn at the edge as an arrow
 

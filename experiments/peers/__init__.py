@@ -1,7 +1,9 @@
 """What a user could do instead, on the same rows: other libraries, none of which is needed.
 
-All have the 80 % of the rows that a ClearRegressor has: 60 % train and 20 % calibrate, or the cross
-methods do both with all of them. Models are used with their libraries' defaults, on one thread.
+All have the 80 % of the rows that a ClearRegressor has: 60 % train and 20 % calibrate, or a method
+does both with all of them (the cross methods, chimeraboost, conformal-tights). Models are used with
+their libraries' defaults, on one thread. Slow methods see fewer training rows of large tables:
+`smooth.py` and `distributions.py` say how many.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from experiments.case import Method
-from experiments.peers import cross, normalised, quantiles
+from experiments.peers import cross, distributions, normalised, quantiles, smooth
 
 NEEDS = {
     "MAPIE CQR": (quantiles.scikit_learn, "mapie"),
@@ -21,6 +23,11 @@ NEEDS = {
     "LightGBM CQR": (quantiles.lightgbm, "mapie lightgbm"),
     "CatBoost CQR": (quantiles.catboost, "catboost"),
     "NGBoost CQR": (quantiles.ngboost, "ngboost"),
+    "Gaussian process": (smooth.gaussian_process, "sklearn"),
+    "linear CQR": (smooth.linear_quantiles, "sklearn"),
+    "chimeraboost": (distributions.chimeraboost, "chimeraboost"),
+    "BART CQR": (distributions.bart, "stochtree"),
+    "conformal-tights": (distributions.conformal_tights, "conformal_tights"),
 }
 """By the names of the tables, with the libraries that each needs."""
 
