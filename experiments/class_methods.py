@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 
 from clearbands import ClearClassifier, JointClassCalibrator, TableEncoder
-from clearbands.calibration.class_sets import mass_ahead
+from clearbands.calibration.class_calibrator import mass_ahead
 from clearbands.calibration.conformal import order_statistic, rank
 from clearbands.rows.class_labels import softmax
 from clearbands.selection.class_members import class_pool

@@ -76,7 +76,7 @@ def test_a_conformal_promise_counts_rows_however_much_they_weigh():
         assert model.guarantee_ == "finite-sample marginal coverage"
         for level in (0.5, 0.6, 0.7, 0.8):
             k = rank(model.n_calibration_, level)
-            assert model._threshold(level) == np.sort(model.scores_)[k - 1]
+            assert model.predictor_.threshold(level) == np.sort(model.scores_)[k - 1]
     uneven = quick(calibration="conformal").fit(X, y, sample_weight=1.0 + np.arange(60) % 2)
     assert uneven.guarantee_.endswith("distributed as the weights say")
 
@@ -408,6 +408,22 @@ def test_calibration_rows_that_train_are_refused():
         quick().fit(X, y, X_cal=X, y_cal=y)
     with pytest.raises(ValueError, match="have no use"):
         quick(calibration="cross").fit(X, y, X_cal=X, y_cal=y)
+
+
+def test_an_encoder_that_sees_the_classes_needs_rows_that_it_did_not_see():
+    X, y = blobs(80)
+    encoder = TargetEncoder(cv=2, random_state=0)
+    with pytest.raises(ValueError, match="learns from y"):
+        quick(encoder=encoder).fit(np.round(X), y)
+    assert quick(encoder=encoder, calibration="joint").fit(np.round(X), y).n_validation_ == 20
+
+
+def test_infinity_in_a_frame_is_refused_with_the_name_of_its_column():
+    X, y = blobs(40)
+    frame = pd.DataFrame(X, columns=["width", "height"])
+    frame.loc[3, "height"] = np.inf
+    with pytest.raises(ValueError, match="height"):
+        quick().fit(frame, y)
 
 
 def test_rows_that_are_alike_anyway_may_train_and_calibrate():

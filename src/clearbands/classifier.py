@@ -3,68 +3,37 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils import Tags, _safe_indexing, check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from clearbands.calibration.class_calibrator import JointClassCalibrator
-from clearbands.calibration.class_sets import mass_ahead
-from clearbands.calibration.conformal import (
-    CalibrationWarning,
-    order_statistic,
-    per_heaviest,
-    rank,
-    rows_needed,
-    weighted_rank,
-)
-from clearbands.calibration.guarantee import Guarantee
-from clearbands.calibration.logits import ClassBag, ListedClassifiers, classes_of, unseen_logits
+from clearbands.calibration.logits import classes_of
 from clearbands.engine.progress import Listener, listening
 from clearbands.engine.threads import one_blas_thread
-from clearbands.models.bagging import Folds, seed_missing
-from clearbands.prediction.class_predictions import ClassAnswers, predict_classes
+from clearbands.prediction.class_predictions import predict_classes
+from clearbands.prediction.class_predictor import ClassAnswers, ClassPredictor
 from clearbands.prediction.class_uncertainty import ClassUncertainty
-from clearbands.prediction.familiarity import (
-    NO_FAMILIARITY,
-    Familiarity,
-    ordinary_rows,
-    texts_of_rows,
-)
-from clearbands.prediction.table_estimator import learns_from_target, make_encoder
-from clearbands.rows.checks import (
-    check_count,
-    check_levels,
-    check_one_level,
-    check_share,
-    check_table,
-)
+from clearbands.prediction.table_estimator import TableEstimator, of_predictor
+from clearbands.rows.checks import check_levels, check_one_level
 from clearbands.rows.class_labels import check_counts, check_labels, likeliest
-from clearbands.rows.copies import check_copies
-from clearbands.rows.messages import renamed, warn
+from clearbands.rows.messages import renamed
 from clearbands.rows.settings import Calibration
-from clearbands.rows.split import Rows, hold_out
+from clearbands.rows.split import Rows
 from clearbands.rows.typed import Seed, TableLike
-from clearbands.rows.weighting import check_row_weight
-from clearbands.selection.class_members import class_pool, stratified_folds, train
-from clearbands.tables.encoder import encode, encode_to_fit
+from clearbands.selection.fit_classes import ClassPlan, fit_classes
 from clearbands.tables.native import kind_of
 
 if TYPE_CHECKING:
     from clearbands.apps.report import Report
 
-CALIBRATIONS = get_args(Calibration)
-GIVEN_MEMBERS = ", if no member was trained on these rows"
 
-
-class ClearClassifier(ClassifierMixin, BaseEstimator):
+class ClearClassifier(ClassifierMixin, TableEstimator):
     """Calibrated probabilities and sets of classes that tell noise from ignorance.
 
     Members are trained on repeated folds. One constant scales their logits, and another scales the
@@ -107,6 +76,8 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
+    predictor_ : ClassPredictor
+        All that the fitted model answers with; most of the attributes below are its own.
     classes_ : (classes,)
         The classes, sorted.
     c1_ : float
@@ -152,8 +123,8 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
     ((89,), (89,))
     """
 
-    bags_: list[ClassBag]
-    familiar_: Familiarity | None
+    confidence_level: float
+    predictor_: ClassPredictor
     models_: dict[str, BaseEstimator]
     leaderboard_: dict[str, float]
 
@@ -231,46 +202,27 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
             The fitted model itself.
         """
         self._check_parameters()
-        self.calibration_ = self._choose_calibration(X_cal, y_cal)
+        check_one_level(self.confidence_level)
+        plan = ClassPlan.of(self, has_set=X_cal is not None)
         rng = check_random_state(self.random_state)
-        rows = self._check_rows(X, y, sample_weight, reset=True)
-        calibrating = None if X_cal is None else self._check_rows(X_cal, y_cal, reset=False)
+        rows, held_out = self._read_rows(X, y, X_cal, y_cal, sample_weight=sample_weight)
         with listening(progress), one_blas_thread():
-            choosing, judging = self._fit_members(rows, calibrating, rng)
-        has_copies = self._check_copies(rows, calibrating)
-        # One row of a class drawn by chance keeps c1 finite where no row is wrong.
-        self.calibrator_ = JointClassCalibrator(prior_rows=1).fit(
-            choosing.y, choosing.logits, sample_weight=choosing.weight
-        )
-        own = judging.y
-        scores = mass_ahead(self.calibrator_.predict_proba(judging.logits))
-        scores = scores[np.arange(len(own)), own]
-        order = np.argsort(scores, kind="stable")
-        self.scores_ = scores[order]
-        weight = judging.weight
-        if weight is not None and self.calibration_ == "conformal":
-            weight = per_heaviest(weight)
-        self.score_weights_ = None if weight is None else weight[order]
-        self.n_calibration_ = len(own)
-        self.n_validation_ = 0 if self.calibration_ == "cross" else len(choosing.y)
-        guarantee = Guarantee.COPIES if has_copies else Guarantee.of(self.calibration_, weight)
-        self.guarantee_ = guarantee.value + ("" if self.members is None else GIVEN_MEMBERS)
+            result = fit_classes(plan, rows, held_out, self.classes_, rng)
+        self.predictor_, self.calibration_ = result.predictor, plan.calibration
+        self.models_, self.leaderboard_ = result.trained.models, result.trained.losses
+        self.guarantee_, self.n_train_ = result.guarantee, result.n_train
+        self.n_validation_, self.n_calibration_ = result.n_validation, result.n_calibration
         return self
 
     def member_logits(self, X: TableLike) -> np.ndarray:
         """(n, members, classes): centred log-probabilities, not calibrated."""
-        check_is_fitted(self, "bags_")
-        return self._logits(check_table(self, X, reset=False))
+        table = self._table(X)
+        return self.predictor_.logits(table)
 
     def answers(self, X: TableLike) -> ClassAnswers:
         """Probabilities, entropies and sets of the rows, whose members are asked only once."""
-        check_is_fitted(self, "calibrator_")
-        table = check_table(self, X, reset=False)
-        encoded = encode(self.encoder_, table)
-        logits = self._encoded_logits(encoded)
-        members = self.calibrator_.predict_members(logits)
-        unfamiliar = partial(self._unfamiliar, table, encoded, logits)
-        return ClassAnswers(members, self._threshold, kind_of(X), unfamiliar)
+        table = self._table(X)
+        return self.predictor_.answers(table, kind_of(X))
 
     def predict_proba(self, X: TableLike) -> np.ndarray:
         """(n, classes): calibrated probabilities."""
@@ -319,13 +271,6 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
         """
         return self.answers(X).unfamiliar()
 
-    def _unfamiliar(self, X: TableLike, encoded: Any, logits: np.ndarray) -> np.ndarray:
-        if self.familiar_ is None:
-            raise ValueError(NO_FAMILIARITY)
-        texts = texts_of_rows(self.encoder_, X)
-        scores = self.familiar_.scores(encoded, texts, _disagreement(logits))
-        return scores > self.familiar_.threshold
-
     def card(self, *, name: str = "model.clear", target: str = "") -> str:
         """A model card in Markdown, as model hubs show it.
 
@@ -370,86 +315,34 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
     @property
     def members_(self) -> list[BaseEstimator]:
         """The fitted members, model by model."""
-        return [member for bag in self.bags_ for member in bag.members]
+        return [member for bag in self.predictor_.bags for member in bag.members]
 
-    @property
-    def c1_(self) -> float:
-        """The factor of all logits."""
-        return self.calibrator_.c1_
+    encoder_ = of_predictor("encoder")
+    calibrator_ = of_predictor("calibrator")
+    familiar_ = of_predictor("familiar")
+    scores_ = of_predictor("scores")
+    score_weights_ = of_predictor("weight")
+    c1_ = of_predictor("calibrator.c1_")
+    c2_ = of_predictor("calibrator.c2_")
 
-    @property
-    def c2_(self) -> float:
-        """The factor of the spread of the members around the mean logit."""
-        return self.calibrator_.c2_
-
-    def _threshold(self, level: float) -> float:
-        n, weight = len(self.scores_), getattr(self, "score_weights_", None)
-        k = rank(n, level) if weight is None else weighted_rank(weight, level)
-        threshold = order_statistic(self.scores_, k, weight)
-        if np.isinf(threshold):
-            warn(
-                f"At {level:g}, sets need at least {rows_needed(level)} calibration rows, and "
-                f"there are {n}{'' if weight is None else f' that count as {weight.sum():g}'}: "
-                "every class is in every set.",
-                CalibrationWarning,
-            )
-        return threshold
-
-    def _check_parameters(self) -> None:
-        check_one_level(self.confidence_level)
-        check_count(self.n_folds, "n_folds", smallest=2)
-        check_count(self.n_repeats, "n_repeats")
-        check_share(self.calibration_size, "calibration_size")
-        if isinstance(self.encoder, str) and self.encoder != "auto":
-            raise ValueError(
-                f'encoder must be "auto", a transformer or None, got {self.encoder!r}.'
-            )
-        if self.calibration is not None and self.calibration not in CALIBRATIONS:
-            allowed = ", ".join(f'"{name}"' for name in CALIBRATIONS)
-            raise ValueError(f"calibration must be one of {allowed}, got {self.calibration!r}.")
-        if self.members is not None and self.model is not None:
-            raise ValueError("model is to be trained, members are fitted: give one of them.")
-
-    def _choose_calibration(self, X_cal: TableLike | None, y_cal: ArrayLike | None) -> str:
-        if (X_cal is None) != (y_cal is None):
-            raise ValueError("X_cal and y_cal belong together: give both or neither.")
-        apart = X_cal is not None or self.members is not None
-        if self.calibration is None:
-            return "joint" if apart else "cross"
-        if self.calibration == "cross" and apart:
-            raise ValueError(
-                'calibration="cross" calibrates on the rows that train, so X_cal, y_cal and fitted '
-                'members have no use: leave them out, or choose "joint" or "conformal".'
-            )
-        if self.calibration == "cross" and learns_from_target(self.encoder):
-            raise ValueError(
-                "The encoder learns from y, so rows would be judged by what saw their classes; "
-                'choose calibration="joint" or "conformal", or an encoder that takes X alone.'
-            )
-        return self.calibration
-
-    def _check_rows(
-        self,
-        X: TableLike,
-        y: ArrayLike | None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        reset: bool,
-    ) -> Rows:
+    def _read_rows(self, *args: Any, **options: Any) -> tuple[Rows, Rows | None]:
         """The rows, with the position of each one's class in `classes_`."""
+        rows, held_out = super()._read_rows(*args, **options)
+        if self.members is not None:
+            if not self.members:
+                raise ValueError("members is empty: give at least one fitted classifier.")
+            self.classes_ = classes_of(self.members)
+        else:
+            self.classes_, counts = np.unique(rows.y, return_counts=True)
+            check_counts(self.classes_, counts)
+        if held_out is not None:
+            held_out = replace(held_out, y=self.positions(held_out.y))
+        return replace(rows, y=self.positions(rows.y)), held_out
+
+    def _check_y(self, y: ArrayLike | None, X: Any) -> np.ndarray:
         if y is None:
             raise ValueError("This estimator requires y to be passed, but the target y is None.")
-        X = check_table(self, X, reset=reset)
-        labels = check_labels(y, len(X))
-        weight = check_row_weight(sample_weight, len(labels))
-        if reset:
-            there = labels if weight is None else labels[weight > 0]
-            classes, counts = np.unique(there, return_counts=True)
-            self.classes_ = classes if self.members is None else classes_of(self._given_members())
-            if self.members is None:
-                check_counts(classes, counts)
-        rows = Rows(X, labels, sample_weight=weight).without_weightless()
-        return replace(rows, y=self.positions(rows.y))
+        return check_labels(y, _num_samples(X))
 
     def positions(self, y: np.ndarray) -> np.ndarray:
         """(n,): where the class of each row stands in `classes_`; others are refused."""
@@ -463,130 +356,3 @@ class ClearClassifier(ClassifierMixin, BaseEstimator):
                 "train on rows of that class too."
             )
         return position
-
-    def _given_members(self) -> Sequence[BaseEstimator]:
-        if not self.members:
-            raise ValueError("members is empty: give at least one fitted classifier.")
-        return self.members
-
-    def _fit_members(
-        self, rows: Rows, calibrating: Rows | None, rng: np.random.RandomState
-    ) -> tuple[Held, Held]:
-        """Of the rows that choose c1 and c2, and of those that judge sets."""
-        if self.calibration_ == "cross":
-            draws = self._train(rows, rng)
-            self.familiar_ = self._familiar(rows)
-            logits = unseen_logits(self._logits(rows.X), draws)
-            unseen = Held(rows.y, logits, rows.sample_weight)
-            return unseen, unseen
-        if self.members is not None:
-            self.encoder_ = self._make_encoder().fit(rows.X, rows.y)
-            self.bags_ = [ListedClassifiers(list(self.members), self.classes_)]
-            self.models_, self.leaderboard_, self.familiar_ = {}, {}, None
-            self.n_train_, held_out = 0, rows if calibrating is None else calibrating
-        else:
-            train, held_out = (
-                hold_out(rows, self.calibration_size, rng)
-                if calibrating is None
-                else (rows, calibrating)
-            )
-            self._train(train, rng)
-            self.familiar_ = self._familiar(train, held_out)
-        if self.calibration_ == "joint":
-            held = self._hold(held_out)
-            return held, held
-        choosing, judging = hold_out(held_out, 0.5, rng)
-        return self._hold(choosing), self._hold(judging)
-
-    def _hold(self, rows: Rows) -> Held:
-        return Held(rows.y, self._logits(rows.X), rows.sample_weight)
-
-    def _check_copies(self, rows: Rows, calibrating: Rows | None) -> bool:
-        """Whether rows that judge seem to be copies of some that train."""
-        encoded = [
-            Rows(encode(self.encoder_, part.X), part.y)
-            for part in (rows, calibrating)
-            if part is not None
-        ]
-        if self.members is not None:
-            return False
-        return check_copies(encoded[0], encoded[1:], are_apart=calibrating is not None)
-
-    def _train(self, rows: Rows, rng: np.random.RandomState) -> Folds:
-        """Fit encoder and members; which member saw which row."""
-        if len(np.unique(rows.y)) < 2:
-            raise ValueError(
-                f"Only one class, {self.classes_[rows.y[0]]!s}, is left among the training rows "
-                'after others were held out: give more rows, or choose calibration="cross".'
-            )
-        self.encoder_ = self._make_encoder().fit(rows.X, rows.y)
-        rows = replace(rows, X=encode_to_fit(self.encoder_, rows.X))
-        draws = stratified_folds(rows.y, self.n_folds, self.n_repeats, rng)
-        models = {name: seed_missing(clone(m), rng) for name, m in self._pool(len(rows)).items()}
-        trained = train(models, rows, len(self.classes_), draws, self.n_repeats, n_jobs=self.n_jobs)
-        self.bags_, self.models_ = trained.bags, trained.models
-        self.leaderboard_, self.n_train_ = trained.losses, len(rows)
-        return trained.draws
-
-    def _familiar(self, train: Rows, held_out: Rows | None = None) -> Familiarity | None:
-        """How ordinary rows look, as for numbers; None where members see a table."""
-        encoded = encode_to_fit(self.encoder_, train.X)
-        if not isinstance(encoded, np.ndarray):
-            return None
-        texts = texts_of_rows(self.encoder_, train.X)
-        if held_out is None:
-            rows = ordinary_rows(len(train))
-            widths = _disagreement(self._logits(_safe_indexing(train.X, rows)))
-            return Familiarity.of(encoded, texts, widths, rows=rows)
-        new = encode(self.encoder_, held_out.X), texts_of_rows(self.encoder_, held_out.X)
-        widths = _disagreement(self._logits(held_out.X))
-        return Familiarity.of(encoded, texts, widths, held_out=new)
-
-    def _logits(self, X: TableLike) -> np.ndarray:
-        return self._encoded_logits(encode(self.encoder_, X))
-
-    def _encoded_logits(self, X: Any) -> np.ndarray:
-        return np.concatenate([bag.predict_logits(X) for bag in self.bags_], axis=1)
-
-    def _pool(self, n_rows: int) -> Mapping[str, BaseEstimator]:
-        if self.model is None:
-            return class_pool(n_rows)
-        if isinstance(self.model, Mapping):
-            pool = dict(self.model)
-        else:
-            listed = self.model if isinstance(self.model, list | tuple) else [self.model]
-            pool = {f"{i}: {type(m).__name__}": m for i, m in enumerate(listed)}
-        if not pool:
-            raise ValueError("model is empty: give at least one classifier, or None.")
-        for name, model in pool.items():
-            if not hasattr(model, "predict_proba"):
-                raise ValueError(
-                    f"The model {name} has no predict_proba: give a classifier that has, or wrap "
-                    "it in scikit-learn's CalibratedClassifierCV."
-                )
-        return pool
-
-    def _make_encoder(self) -> BaseEstimator:
-        is_auto = isinstance(self.encoder, str)
-        if self.encoder is None or (is_auto and self.members is not None):
-            return FunctionTransformer()
-        return make_encoder(self.encoder, codes=True)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.encoder is not None
-        return tags
-
-
-class Held(NamedTuple):
-    """Rows that calibrate."""
-
-    y: np.ndarray  # (n,): positions of classes
-    logits: np.ndarray  # (n, members, classes)
-    weight: np.ndarray | None  # (n,): how many rows each counts as
-
-
-def _disagreement(logits: np.ndarray) -> np.ndarray:
-    """(n,): how far the logits of the members lie from their mean, as a root mean square."""
-    deviation = logits - logits.mean(axis=1, keepdims=True)
-    return np.sqrt(np.mean(deviation**2, axis=(1, 2)))

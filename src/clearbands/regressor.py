@@ -6,7 +6,6 @@ import copy
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -28,7 +27,11 @@ from clearbands.prediction.forecast import Forecast
 from clearbands.prediction.predictions import answer, frame_partitions, predict_partitions
 from clearbands.prediction.predictor import Answers, Placed, Predictor
 from clearbands.prediction.questions import Questions
-from clearbands.prediction.table_estimator import TableEstimator, check_encoder_sees_no_target
+from clearbands.prediction.table_estimator import (
+    TableEstimator,
+    check_encoder_sees_no_target,
+    of_predictor,
+)
 from clearbands.prediction.uncertainty import Uncertainty
 from clearbands.prediction.updating import updated
 from clearbands.rows.bands import Components
@@ -56,11 +59,6 @@ if TYPE_CHECKING:
 EPISTEMIC_SHARES = {"least_epistemic": 0.02, "usual_epistemic": 0.1}
 """Where parts compete: what they cost, and how often lambda would be 0 without them, is in
 docs/reliability.md, by `experiments/beyond.py`."""
-
-
-def _of_predictor(name: str) -> Any:
-    """An attribute that the predictor of a fitted model has."""
-    return property(lambda model: attrgetter(name)(model._predictor))
 
 
 class ClearRegressor(RegressorMixin, TableEstimator):
@@ -454,7 +452,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
 
     def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the center."""
-        return self._predictor.center(self._table(X))
+        return self._fitted.center(self._table(X))
 
     @renamed(groups="calibration_groups")
     def predict_interval(
@@ -585,7 +583,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
             A named tuple: `center` (n,), `aleatoric` and `epistemic` (n, 2, k), on the scale of
             `target_transform` where there is one.
         """
-        predictor, table = self._predictor, self._table(X)
+        predictor, table = self._fitted, self._table(X)
         components = predictor.components(encode(predictor.encoder, table))
         return components._replace(center=predictor.targets.unshifted(components.center))
 
@@ -737,7 +735,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         -------
         unfamiliar : (n,) of bool
         """
-        predictor, table = self._predictor, self._table(X)
+        predictor, table = self._fitted, self._table(X)
         encoded = encode(predictor.encoder, table)
         return predictor.unfamiliar(table, encoded, predictor.components(encoded))
 
@@ -778,7 +776,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         """
         table = self._table(X)
         labels = calibration_groups, calibration_weight
-        return self._predictor.answers(table, kind_of(X), *labels)
+        return self._fitted.answers(table, kind_of(X), *labels)
 
     def forecast(self, more: Sequence[float] = (2, 4, 10)) -> Forecast:
         """Forecast the mean width, RMSE and loss on new rows after training on more rows.
@@ -806,7 +804,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         >>> list(model.forecast(more=(2, 10)).to_frame()["rows"])
         [200.0, 400.0, 2000.0, inf]
         """
-        return self._predictor.forecast(more)
+        return self._fitted.forecast(more)
 
     def predict_center_interval(
         self,
@@ -914,7 +912,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         placed = self.placed(X, y, calibration_groups=calibration_groups)
         pace = {"window": window, "rate": rate, "lead": lead}
         with self._one_update:
-            known = self._predictor, self.last_time_, self.first_pace()
+            known = self._fitted, self.last_time_, self.first_pace()
             self.predictor_, advice = updated(*known, placed, time, pace)
             self.guarantee_ = Guarantee.ADAPTIVE.value
         if advice is not None:
@@ -923,17 +921,22 @@ class ClearRegressor(RegressorMixin, TableEstimator):
 
     def placed(self, X: TableLike, y: Any, *, calibration_groups: Any = None) -> Placed:
         """Where rows lie in the bands of the fit, whatever was updated since."""
-        predictor = self._predictor
+        predictor = self._fitted
         rows = self._check_rows(X, y, reset=False)
         return predictor.place(rows.X, rows.y, calibration_groups)
 
     def without_updates(self) -> Self:
         """The same model as it was after the fit."""
-        return self._answering_by(self._predictor.without_updates())
+        return self._answering_by(self._fitted.without_updates())
 
     def without_calibration_groups(self) -> Self:
         """The same model as if all groups had been calibrated together; at the levels of fit."""
-        return self._answering_by(self._predictor.without_calibration_groups())
+        return self._answering_by(self._fitted.without_calibration_groups())
+
+    @property
+    def _fitted(self) -> Predictor:
+        check_is_fitted(self, "predictor_")
+        return self.predictor_
 
     def _answering_by(self, predictor: Predictor) -> Self:
         model = copy.copy(self)
@@ -999,32 +1002,27 @@ class ClearRegressor(RegressorMixin, TableEstimator):
             self, X, y, target=target, unit=unit, by=by, confidence_level=confidence_level
         )
 
-    encoder_ = _of_predictor("encoder")
-    parts_ = _of_predictor("parts")
-    calibrator_ = _of_predictor("calibrator")
-    levels_ = _of_predictor("levels")
-    any_level_ = _of_predictor("any_level")
-    familiar_ = _of_predictor("familiar")
-    beyond_ = _of_predictor("beyond")
-    outlook_ = _of_predictor("outlook")
-    calibration_group_column_ = _of_predictor("calibration_group_column")
-    has_calibration_groups_ = _of_predictor("has_calibration_groups")
-    transform_ = _of_predictor("targets.transform")
-    lambda_ = _of_predictor("lambda_")
-    gamma1_ = _of_predictor("gamma1")
-    gamma2_ = _of_predictor("gamma2")
-    epistemic_ = _of_predictor("parts.best.epistemic")
-    aleatoric_ = _of_predictor("parts.best.aleatoric")
+    encoder_ = of_predictor("encoder")
+    parts_ = of_predictor("parts")
+    calibrator_ = of_predictor("calibrator")
+    levels_ = of_predictor("levels")
+    any_level_ = of_predictor("any_level")
+    familiar_ = of_predictor("familiar")
+    beyond_ = of_predictor("beyond")
+    outlook_ = of_predictor("outlook")
+    calibration_group_column_ = of_predictor("calibration_group_column")
+    has_calibration_groups_ = of_predictor("has_calibration_groups")
+    transform_ = of_predictor("targets.transform")
+    lambda_ = of_predictor("lambda_")
+    gamma1_ = of_predictor("gamma1")
+    gamma2_ = of_predictor("gamma2")
+    epistemic_ = of_predictor("parts.best.epistemic")
+    aleatoric_ = of_predictor("parts.best.aleatoric")
 
     @property
     def rolling_(self) -> Rolling:
         """The state of `update`."""
-        rolling = self._predictor.rolling
+        rolling = self._fitted.rolling
         if rolling is None:
             raise AttributeError("The model has no rolling_ before its first update.")
         return rolling
-
-    @property
-    def _predictor(self) -> Predictor:
-        check_is_fitted(self, "predictor_")
-        return self.predictor_

@@ -2,47 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
-from clearbands.calibration.class_sets import mass_ahead
+from clearbands.prediction.class_predictor import ClassAnswers
 from clearbands.prediction.class_uncertainty import ClassUncertainty
 from clearbands.prediction.familiarity import Familiarity
 from clearbands.prediction.predictions import flags
-from clearbands.rows.checks import check_one_level
 from clearbands.rows.levels import level_name
 from clearbands.rows.typed import TableLike
-from clearbands.tables.native import FrameKind, make_frame
+from clearbands.tables.native import make_frame
 
 BETWEEN = " | "  # the classes of a set
-
-
-@dataclass(frozen=True)
-class ClassAnswers:
-    """What calibrated members say of some rows."""
-
-    members: np.ndarray  # (n, members, classes): probabilities
-    threshold: Callable[[float], float]  # of the sets at a level
-    kind: FrameKind
-    unfamiliar: Callable[[], np.ndarray]
-    """(n,) booleans: whether a row is unlike those the model has learned from."""
-
-    @cached_property
-    def probabilities(self) -> np.ndarray:
-        """(n, classes): the mean over the members."""
-        return self.members.mean(axis=1)
-
-    @cached_property
-    def entropies(self) -> ClassUncertainty:
-        return ClassUncertainty.of_members(self.members, self.kind)
-
-    def sets(self, level: float) -> np.ndarray:
-        """(n, classes) booleans."""
-        return mass_ahead(self.probabilities) <= self.threshold(check_one_level(level))
 
 
 class ClassModel(Protocol):

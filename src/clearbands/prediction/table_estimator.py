@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,16 @@ from clearbands.rows.typed import Table, TableLike
 from clearbands.rows.weighting import check_row_weight
 from clearbands.tables.categories import CategoryCodes
 from clearbands.tables.encoder import TableEncoder, encode
+
+
+def of_predictor(name: str) -> Any:
+    """An attribute of a fitted model that its predictor has."""
+
+    def read(model: BaseEstimator) -> Any:
+        check_is_fitted(model, "predictor_")
+        return attrgetter(name)(model.predictor_)
+
+    return property(read)
 
 
 class TableEstimator(BaseEstimator):
@@ -80,9 +91,13 @@ class TableEstimator(BaseEstimator):
     ) -> Rows:
         X = check_table(self, X, reset=reset)
         check_no_infinity(X)
-        y = check_target(y, X)
+        y = self._check_y(y, X)
         labels = None if groups is None else check_labels(groups, len(y))
         return Rows(X, y, labels, sample_weight=check_row_weight(sample_weight, len(y)))
+
+    def _check_y(self, y: ArrayLike | None, X: Any) -> np.ndarray:
+        """(n,): the targets, which are numbers."""
+        return check_target(y, X)
 
     def _encode(self, rows: Rows) -> Rows:
         return replace(rows, X=encode(self.encoder_, rows.X))

@@ -33,6 +33,9 @@ class Rows:
         taken = (None if label is None else label[index] for label in labels)
         return Rows(_safe_indexing(self.X, index), self.y[index], *taken)
 
+    def with_X(self, X: Any) -> Rows:
+        return replace(self, X=X)
+
     def without_weightless(self) -> Rows:
         """Rows of weight 0 are as if they were not there."""
         if self.sample_weight is None or np.all(self.sample_weight > 0):

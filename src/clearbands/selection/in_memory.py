@@ -12,7 +12,7 @@ from clearbands.calibration.rolling import four_errors
 from clearbands.models.monotone import Monotone, directions
 from clearbands.rows.copies import ROUNDING, check_copies
 from clearbands.rows.messages import warn
-from clearbands.rows.split import Rows, all_targets
+from clearbands.rows.split import Rows, Shares, all_targets
 from clearbands.rows.typed import TableLike
 from clearbands.selection.fit_parts import fit_parts
 from clearbands.selection.fit_result import FitResult
@@ -34,11 +34,12 @@ def fit_in_memory(
     if held_out is not None:
         targets.check(held_out.y)
     shares = as_given.each(lambda rows: rescaled(rows, targets))
-    encoder = plan.encoder.fit(shares.train.X, shares.train.y)
-    plan = replace(plan, direction=encoded_directions(plan.monotone, encoder, shares.train.X))
-    shares = shares.each(lambda rows: encoded(rows, encoder))
+    encoder, shares, has_copies = encode_shares(
+        plan.encoder, shares, are_apart=held_out is not None
+    )
+    direction = encoded_directions(plan.monotone, encoder, as_given.train.X)
+    plan = replace(plan, direction=direction)
     train, others = shares.train, shares.held_out
-    has_copies = check_copies(train, others, are_apart=held_out is not None)
     chosen = fit_parts(plan, train, others[0] if others else None, rng)
     y = all_targets(as_given)
     known = {"y": y, "n_train": len(train), "has_copies": has_copies}
@@ -48,6 +49,20 @@ def fit_in_memory(
         is_known = check_known(train, others[-1], center, chosen.unseen_center)
         result = replace(result, has_copies=is_known)
     return result
+
+
+def encode_shares(
+    encoder: BaseEstimator, shares: Shares[Rows], *, are_apart: bool, may_share: bool = False
+) -> tuple[BaseEstimator, Shares[Rows], bool]:
+    """The encoder, fitted; the rows as models see them; and whether rows judge their own copies.
+
+    `are_apart` says whether the rows that calibrate were given apart from those that train, and
+    `may_share` whether nothing is trained, so that rows may stand among both.
+    """
+    encoder = encoder.fit(shares.train.X, shares.train.y)
+    shares = shares.each(lambda rows: encoded(rows, encoder))
+    has_copies = not may_share and check_copies(shares.train, shares.held_out, are_apart=are_apart)
+    return encoder, shares, has_copies
 
 
 def encoded_directions(

@@ -99,7 +99,9 @@ class Plan:
         return Targets(self.support, transform, self.whole_numbers)
 
 
-def choose_calibration(calibration: str | None, *, has_set: bool) -> str:
+def choose_calibration(
+    calibration: str | None, *, has_set: bool, useless: str = "X_cal and y_cal"
+) -> str:
     """What was asked for; by default all rows train, unless some were given for calibration.
 
     >>> choose_calibration(None, has_set=False), choose_calibration(None, has_set=True)
@@ -109,8 +111,8 @@ def choose_calibration(calibration: str | None, *, has_set: bool) -> str:
         return "joint" if has_set else "cross"
     if calibration == "cross" and has_set:
         raise ValueError(
-            'calibration="cross" calibrates on the rows that train, so X_cal and y_cal have no '
-            'use: leave them out, or choose "joint" or "conformal".'
+            f'calibration="cross" calibrates on the rows that train, so {useless} have no use: '
+            'leave them out, or choose "joint" or "conformal".'
         )
     return calibration
 

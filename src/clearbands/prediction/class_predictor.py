@@ -1,0 +1,108 @@
+"""What a fitted classifier answers: its members and its calibrator, and questions about rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from clearbands.calibration.class_calibrator import JointClassCalibrator, mass_ahead
+from clearbands.calibration.conformal import (
+    CalibrationWarning,
+    order_statistic,
+    rank,
+    rows_needed,
+    weighted_rank,
+)
+from clearbands.calibration.logits import ClassBag
+from clearbands.prediction.class_uncertainty import ClassUncertainty
+from clearbands.prediction.familiarity import Familiarity, texts_of_rows, unfamiliar_rows
+from clearbands.rows.checks import check_one_level
+from clearbands.rows.messages import warn
+from clearbands.tables.encoder import encode
+from clearbands.tables.native import FrameKind
+
+
+@dataclass(frozen=True)
+class ClassPredictor:
+    """All that a `ClearClassifier` keeps of a fit to answer with."""
+
+    encoder: BaseEstimator
+    bags: Sequence[ClassBag]
+    calibrator: JointClassCalibrator
+    familiar: Familiarity | None
+    scores: np.ndarray  # (n,) of the rows that judge sets, rising: the mass ahead of their class
+    weight: np.ndarray | None  # (n,) of these rows
+
+    def logits(self, table: Any) -> np.ndarray:
+        """(n, members, classes): not calibrated."""
+        return logits_of(self.bags, encode(self.encoder, table))
+
+    def answers(self, table: Any, kind: FrameKind) -> ClassAnswers:
+        """Everything about some rows, whose members are asked only once."""
+        encoded = encode(self.encoder, table)
+        logits = logits_of(self.bags, encoded)
+        return ClassAnswers(
+            self, table, encoded, logits, self.calibrator.predict_members(logits), kind
+        )
+
+    def threshold(self, level: float) -> float:
+        """The mass ahead of a class up to which it belongs to the sets of a level."""
+        n, weight = len(self.scores), self.weight
+        k = rank(n, level) if weight is None else weighted_rank(weight, level)
+        threshold = order_statistic(self.scores, k, weight)
+        if np.isinf(threshold):
+            warn(
+                f"At {level:g}, sets need at least {rows_needed(level)} calibration rows, and "
+                f"there are {n}{'' if weight is None else f' that count as {weight.sum():g}'}: "
+                "every class is in every set.",
+                CalibrationWarning,
+            )
+        return threshold
+
+
+@dataclass(frozen=True)
+class ClassAnswers:
+    """Made by `ClearClassifier.answers`; each method asks another question about the same rows."""
+
+    predictor: ClassPredictor
+    table: Any  # the rows
+    encoded: Any
+    logits: np.ndarray  # (n, members, classes): not calibrated
+    members: np.ndarray  # (n, members, classes): probabilities
+    kind: FrameKind  # of the rows that were predicted
+
+    @cached_property
+    def probabilities(self) -> np.ndarray:
+        """(n, classes): the mean over the members."""
+        return self.members.mean(axis=1)
+
+    @cached_property
+    def entropies(self) -> ClassUncertainty:
+        return ClassUncertainty.of_members(self.members, self.kind)
+
+    def sets(self, level: float) -> np.ndarray:
+        """(n, classes) booleans."""
+        threshold = self.predictor.threshold(check_one_level(level))
+        return mass_ahead(self.probabilities) <= threshold
+
+    def unfamiliar(self) -> np.ndarray:
+        """(n,) booleans: whether a row is unlike those the model has learned from."""
+        texts = texts_of_rows(self.predictor.encoder, self.table)
+        spread = disagreement(self.logits)
+        return unfamiliar_rows(self.predictor.familiar, self.encoded, texts, spread)
+
+
+def logits_of(bags: Sequence[ClassBag], encoded: Any) -> np.ndarray:
+    """(n, members, classes): the members of all bags."""
+    return np.concatenate([bag.predict_logits(encoded) for bag in bags], axis=1)
+
+
+def disagreement(logits: np.ndarray) -> np.ndarray:
+    """(n,): how far the logits of the members lie from their mean, as a root mean square."""
+    deviation = logits - logits.mean(axis=1, keepdims=True)
+    return np.sqrt(np.mean(deviation**2, axis=(1, 2)))
