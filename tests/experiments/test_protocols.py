@@ -1,9 +1,14 @@
 """Protocols of others: splits that are theirs, scores that are right, rows that are kept."""
 
+import importlib
+import sys
+import types
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.model_selection import KFold
 
 from experiments import __main__, datasets, densities, distributions, protocols
 
@@ -44,10 +49,58 @@ def test_folds_judge_every_row_once_and_no_row_that_they_know():
     assert sorted(test_rows) == list(range(101))
 
 
-def test_large_tables_give_the_same_3000_rows_each_time():
-    first, again = (next(iter(protocols.folds(5_000)))[0] for _ in range(2))
-    assert len(first) == len(set(first)) == 3_000
-    np.testing.assert_array_equal(first, again)
+def test_large_tables_give_scoringbenchs_2400_and_600_rows_of_each_fold():
+    for fold, (chosen, split) in enumerate(protocols.folds(5_000)):
+        assert len(set(chosen)) == 3_000
+        known, test = list(KFold(5, shuffle=True, random_state=42).split(range(5_000)))[fold]
+        theirs = np.random.default_rng(42 * 10007 + fold).choice(known, size=2400, replace=False)
+        fitted = chosen[np.concatenate([split.train, split.calibration])]
+        assert set(fitted) == set(theirs)
+        theirs = np.random.default_rng(42 * 10007 + fold + 1).choice(test, size=600, replace=False)
+        np.testing.assert_array_equal(chosen[split.test], theirs)
+
+
+@pytest.fixture
+def wrapper(monkeypatch):
+    """The file for ScoringBench, beside classes that keep the contract of its base module."""
+
+    class DistributionPrediction:
+        @classmethod
+        def from_multi_quantile(cls, q, alphas, mean=None, *, train_range):
+            made = cls()
+            made.q, made.alphas, made.train_range = q, alphas, train_range
+            return made
+
+    class ProbabilisticWrapper:
+        def _set_train_range(self, y):
+            self._y_train_range = (float(min(y)), float(max(y)))
+
+    name = "scoringbench.univariate.wrappers.base"
+    for package in ("scoringbench", "scoringbench.univariate", "scoringbench.univariate.wrappers"):
+        monkeypatch.setitem(sys.modules, package, types.ModuleType(package))
+    base = types.ModuleType(name)
+    base.DistributionPrediction = DistributionPrediction
+    base.ProbabilisticWrapper = ProbabilisticWrapper
+    monkeypatch.setitem(sys.modules, name, base)
+    monkeypatch.delitem(sys.modules, "experiments.scoringbench_wrapper", raising=False)
+    module = importlib.import_module("experiments.scoringbench_wrapper")
+    yield module.ClearbandsWrapper
+    monkeypatch.delitem(sys.modules, "experiments.scoringbench_wrapper")
+
+
+@pytest.mark.slow
+def test_the_file_for_scoringbench_gives_99_rising_quantiles_around_the_point(wrapper):
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.normal(size=(300, 2)), columns=["a", "b"])
+    y = X["a"] + 0.5 * pd.Series(rng.normal(size=300))
+    y[299] = np.nan  # a row that cannot train
+    model = wrapper().fit(X, y)
+    said = model.predict_distribution(X)
+    assert said.q.shape == (300, len(said.alphas)) == (300, 99)
+    assert (np.diff(said.q, axis=1) >= 0).all()
+    assert said.train_range == (y.min(), y.max())
+    between = (said.q[:, 0] <= model.predict(X)) & (model.predict(X) <= said.q[:, -1])
+    assert between.all()
 
 
 @pytest.mark.parametrize(("command", "columns"), [("uci-splits", 6), ("five-folds", 7)])
