@@ -11,7 +11,7 @@ import pytest
 import clearbands
 from clearbands import ClearClassifier
 from clearbands.diagnostics.class_metrics import evaluate_classes
-from tests.apps.cli.test_app import assert_fails, run
+from tests.apps.cli.running import assert_fails, run
 
 
 def flowers(n, seed=0):

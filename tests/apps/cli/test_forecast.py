@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from clearbands import fast, save
-from tests.apps.cli.test_app import assert_fails, run
+from tests.apps.cli.running import assert_fails, run
 from tests.served import documented_houses, linear_model
 
 

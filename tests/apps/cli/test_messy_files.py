@@ -11,77 +11,29 @@ from typer.testing import CliRunner
 
 import clearbands
 from clearbands.apps.cli.commands import app
-from tests.apps.cli.test_app import assert_fails, run
+from tests.apps.cli.messy import messy
+from tests.apps.cli.running import assert_fails, run
 
 
-def messy(n_rows, seed=0):
-    """An index without a name, an id, a stray cell, thousands with commas, codes, a constant."""
-    rng = np.random.default_rng(seed)
-    size = rng.uniform(30, 200, n_rows)
-    sizes = [f"{value:.2f}" for value in size]
-    return pl.DataFrame(
-        {
-            "": range(n_rows),
-            "HouseId": range(1000 * seed + 500, 1000 * seed + 500 + n_rows),
-            "size": [*sizes[:-1], "?"],
-            "lot": [f"{value:,}" for value in rng.integers(500, 9000, n_rows)],
-            "zip": rng.choice(["01067", "8001"], n_rows),
-            "country": ["CH"] * n_rows,
-            "price": (4 * size + rng.normal(0, 20, n_rows)).round(2),
-        }
-    )
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("messy")
-    messy(120).with_columns(pool=None).write_csv(folder / "houses.csv")  # new ones lack it
-    messy(40, seed=1).write_csv(folder / "new.csv")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def fitted(folder):
+@pytest.fixture(scope="session")
+def messy_fit(messy_files):
     return run(
-        "fit", folder / "houses.csv", "--target", "price", "--out", folder / "model.cb",
+        "fit", messy_files / "houses.csv", "--target", "price", "--out", messy_files / "model.cb",
         "--preset", "b", "--unit", "EUR", "--id", "HouseId", "--drop", "country",
     )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def model(folder, fitted):
-    assert fitted.exit_code == 0, fitted.stderr
-    return folder / "model.cb"
+@pytest.fixture(scope="session")
+def messy_model(messy_files, messy_fit):
+    assert messy_fit.exit_code == 0, messy_fit.stderr
+    return messy_files / "model.cb"
 
 
-def test_inspect_shows_every_column_and_what_looks_wrong(folder):
-    result = run("inspect", folder / "houses.csv")
-    assert result.exit_code == 0
-    assert "houses.csv: 120 rows, 7 columns (csv)" in result.stdout
-    said = " ".join(result.stdout.split())
-    for words in ("HouseId", "looks like", "1 cell read", "begin with 0", "the same value"):
-        assert words in said
-    assert "Column 1 has no name and only counts the rows: left out" in result.stderr
-
-
-def test_inspect_says_what_it_thinks_of_the_target(tmp_path):
-    pl.DataFrame({"x": range(0, 300, 10), "y": [0, 1] * 15}).write_csv(tmp_path / "data.csv")
-    result = run("inspect", tmp_path / "data.csv", "--target", "y")
-    assert (
-        "The target 'y' holds 2 classes: 0 (15), 1 (15); --task regression predicts"
-        in result.stdout
-    )
-    pl.DataFrame({"x": range(30), "y": [7] * 30}).write_csv(tmp_path / "constant.csv")
-    result = run("inspect", tmp_path / "constant.csv", "--target", "y")
-    assert "The target 'y' is 7 in every row: there is nothing to learn" in result.stderr
-    assert_fails(run("inspect", tmp_path / "data.csv", "--columns-as", "x"), "COLUMN=number")
-
-
-def test_fit_tells_how_it_read_the_table(model, fitted):
-    assert "Read houses.csv: 120 rows, 3 columns to learn from" in fitted.stdout
-    assert "Column 'pool' has no value in any row: left out, and not asked for" in fitted.stderr
-    assert clearbands.load(model).feature_names_in_.tolist() == ["size", "lot", "zip"]
-    assert clearbands.load(model).encoder_.kinds_ == {
+def test_fit_tells_how_it_read_the_table(messy_model, messy_fit):
+    assert "Read houses.csv: 120 rows, 3 columns to learn from" in messy_fit.stdout
+    assert "Column 'pool' has no value in any row: left out, and not asked for" in messy_fit.stderr
+    assert clearbands.load(messy_model).feature_names_in_.tolist() == ["size", "lot", "zip"]
+    assert clearbands.load(messy_model).encoder_.kinds_ == {
         "size": "number",
         "lot": "number",
         "zip": "text",
@@ -92,53 +44,43 @@ def test_fit_tells_how_it_read_the_table(model, fitted):
         "Column 'zip': text, because some begin with 0",
         "Column 1 has no name and only counts the rows: left out.",
     ):
-        assert f"Warning: {words}" in fitted.stderr
-    assert "HouseId" not in fitted.stderr
-    assert "country" not in fitted.stderr
+        assert f"Warning: {words}" in messy_fit.stderr
+    assert "HouseId" not in messy_fit.stderr
+    assert "country" not in messy_fit.stderr
 
 
-def test_columns_can_be_chosen_and_read_otherwise(folder, tmp_path):
-    out = tmp_path / "model.cb"
-    result = run(
-        "fit", folder / "houses.csv", "--target", "price", "--out", out, "--preset", "b",
-        "--features", "size,zip", "--columns-as", "zip=number",
-    )  # fmt: skip
-    assert result.exit_code == 0, result.stderr
-    assert clearbands.load(out).encoder_.kinds_ == {"size": "number", "zip": "number"}
-    wrong = run("fit", folder / "houses.csv", "--target", "price", "--out", out, "--drop", "Zip")
-    assert_fails(wrong, "has no column 'Zip'; did you mean 'zip'?")
-
-
-def test_the_model_knows_where_it_comes_from(model):
-    origin = clearbands.load(model).origin_
+def test_the_model_knows_where_it_comes_from(messy_model):
+    origin = clearbands.load(messy_model).origin_
     assert (origin.target, origin.unit, origin.id) == ("price", "EUR", "HouseId")
     assert (origin.data, origin.n_rows) == ("houses.csv", 120)
 
 
-def test_predict_carries_ids_and_columns_along(folder, model, tmp_path):
+def test_predict_carries_ids_and_columns_along(messy_files, messy_model, tmp_path):
     out = tmp_path / "out.csv"
-    result = run("predict", model, folder / "new.csv", "--out", out, "--keep", "country,zip")
+    result = run(
+        "predict", messy_model, messy_files / "new.csv", "--out", out, "--keep", "country,zip"
+    )
     assert result.exit_code == 0, result.stderr
     table = pl.read_csv(out, schema_overrides={"zip": pl.String})
     assert table.columns[:4] == ["HouseId", "country", "zip", "prediction"]
-    new = pl.read_csv(folder / "new.csv", schema_overrides={"zip": pl.String})
+    new = pl.read_csv(messy_files / "new.csv", schema_overrides={"zip": pl.String})
     assert table["HouseId"].to_list() == new["HouseId"].to_list()
     assert table["zip"].to_list() == new["zip"].to_list()
-    run("predict", model, folder / "new.csv", "--out", out, "--id", "zip")
+    run("predict", messy_model, messy_files / "new.csv", "--out", out, "--id", "zip")
     assert pl.read_csv(out).columns[:2] == ["zip", "prediction"]
-    wrong = run("predict", model, folder / "new.csv", "--out", out, "--keep", "towns")
+    wrong = run("predict", messy_model, messy_files / "new.csv", "--out", out, "--keep", "towns")
     assert wrong.exit_code == 2
     assert "has no column 'towns'" in wrong.stderr
 
 
 @pytest.mark.filterwarnings("default:The output holds text")
 @pytest.mark.parametrize("ending", ["csv", "parquet"])  # in memory, and piece by piece
-def test_predict_tells_of_formulas_and_marks_them(folder, model, tmp_path, ending):
-    new = pl.read_csv(folder / "new.csv", schema_overrides={"zip": pl.String})
+def test_predict_tells_of_formulas_and_marks_them(messy_files, messy_model, tmp_path, ending):
+    new = pl.read_csv(messy_files / "new.csv", schema_overrides={"zip": pl.String})
     new = new.with_columns(note=pl.lit("=1+1"))
     data, out = tmp_path / f"new.{ending}", tmp_path / "out.csv"
     new.write_csv(data) if ending == "csv" else new.write_parquet(data)
-    asked = ["predict", model, data, "--keep", "note", "--out"]
+    asked = ["predict", messy_model, data, "--keep", "note", "--out"]
     result = run(*asked, out)
     assert result.exit_code == 0, result.stderr
     assert "a spreadsheet runs as a formula, such as '=1+1' in column 'note'" in result.stderr
@@ -151,19 +93,21 @@ def test_predict_tells_of_formulas_and_marks_them(folder, model, tmp_path, endin
         assert text.splitlines()[1].split(",")[1] == "'=1+1"
 
 
-def test_columns_that_would_stand_twice_are_refused(folder, model, tmp_path):
-    new = pl.read_csv(folder / "new.csv", infer_schema=False).with_columns(lower_90=pl.lit(1))
+def test_columns_that_would_stand_twice_are_refused(messy_files, messy_model, tmp_path):
+    new = pl.read_csv(messy_files / "new.csv", infer_schema=False).with_columns(lower_90=pl.lit(1))
     new.write_csv(tmp_path / "new.csv")
     out = tmp_path / "out.csv"
-    result = run("predict", model, tmp_path / "new.csv", "--out", out, "--keep", "lower_90")
+    result = run("predict", messy_model, tmp_path / "new.csv", "--out", out, "--keep", "lower_90")
     assert result.exit_code == 2
     assert "The output has a column 'lower_90' of its own" in result.stderr
 
 
-def test_predict_reads_and_writes_streams(folder, model, tmp_path):
-    run("predict", model, folder / "new.csv", "--out", tmp_path / "out.csv")
-    content = (folder / "new.csv").read_bytes()
-    result = CliRunner().invoke(app, ["predict", str(model), "-", "--out", "-"], input=content)
+def test_predict_reads_and_writes_streams(messy_files, messy_model, tmp_path):
+    run("predict", messy_model, messy_files / "new.csv", "--out", tmp_path / "out.csv")
+    content = (messy_files / "new.csv").read_bytes()
+    result = CliRunner().invoke(
+        app, ["predict", str(messy_model), "-", "--out", "-"], input=content
+    )
     assert result.exit_code == 0, result.stderr
     assert result.stdout == (tmp_path / "out.csv").read_text()
 
@@ -175,55 +119,57 @@ def test_predict_reads_and_writes_streams(folder, model, tmp_path):
         ("8,", "8x,", "Column 'size' must hold numbers, but row"),
     ],
 )
-def test_predict_names_what_is_wrong(folder, model, tmp_path, old, new, said):
+def test_predict_names_what_is_wrong(messy_files, messy_model, tmp_path, old, new, said):
     path = tmp_path / "new.csv"
-    path.write_text((folder / "new.csv").read_text().replace(old, new, 1))
-    result = run("predict", model, path, "--out", tmp_path / "out.csv")
+    path.write_text((messy_files / "new.csv").read_text().replace(old, new, 1))
+    result = run("predict", messy_model, path, "--out", tmp_path / "out.csv")
     assert result.exit_code == 2
     assert said in result.stderr
 
 
-def test_evaluate_and_report_take_the_target_from_the_model(folder, model, tmp_path):
-    result = run("evaluate", model, folder / "new.csv", "--json")
+def test_evaluate_and_report_take_the_target_from_the_model(messy_files, messy_model, tmp_path):
+    result = run("evaluate", messy_model, messy_files / "new.csv", "--json")
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["n_rows_seen_in_fit"] == 0
     assert "SEEN" not in result.stderr
     page = tmp_path / "page.html"
-    assert run("report", model, folder / "new.csv", "--out", page).exit_code == 0
+    assert run("report", messy_model, messy_files / "new.csv", "--out", page).exit_code == 0
     text = page.read_text()
     assert "EUR wide" in text
     assert "houses.csv, 120 rows, fingerprint" in text
 
 
-def test_rows_of_the_fit_are_known_again_in_any_order(folder, model, tmp_path):
-    pl.read_csv(folder / "houses.csv", infer_schema=False).reverse().write_csv(tmp_path / "r.csv")
-    for data in (folder / "houses.csv", tmp_path / "r.csv"):
-        result = run("evaluate", model, data, "--json")
+def test_rows_of_the_fit_are_known_again_in_any_order(messy_files, messy_model, tmp_path):
+    pl.read_csv(messy_files / "houses.csv", infer_schema=False).reverse().write_csv(
+        tmp_path / "r.csv"
+    )
+    for data in (messy_files / "houses.csv", tmp_path / "r.csv"):
+        result = run("evaluate", messy_model, data, "--json")
         assert json.loads(result.stdout)["n_rows_seen_in_fit"] == 120
         assert "Warning: THE MODEL HAS SEEN THESE ROWS. It was fitted on ALL 120" in result.stderr
     page = tmp_path / "page.html"
-    assert "HAS SEEN" in run("report", model, tmp_path / "r.csv", "--out", page).stderr
+    assert "HAS SEEN" in run("report", messy_model, tmp_path / "r.csv", "--out", page).stderr
     assert "120 of 120" in page.read_text()
 
 
-def test_rows_that_were_kept_for_the_report_are_new(folder, tmp_path):
+def test_rows_that_were_kept_for_the_report_are_new(messy_files, tmp_path):
     out, page = tmp_path / "model.cb", tmp_path / "page.html"
     run(
-        "fit", folder / "houses.csv", "--target", "price", "--out", out, "--preset", "b",
+        "fit", messy_files / "houses.csv", "--target", "price", "--out", out, "--preset", "b",
         "--report", page,
     )  # fmt: skip
-    result = run("evaluate", out, folder / "houses.csv", "--json")
+    result = run("evaluate", out, messy_files / "houses.csv", "--json")
     assert json.loads(result.stdout)["n_rows_seen_in_fit"] == 96
 
 
-def test_a_model_without_a_record_asks_for_the_target(folder, model, tmp_path):
-    bare = clearbands.load(model)
+def test_a_model_without_a_record_asks_for_the_target(messy_files, messy_model, tmp_path):
+    bare = clearbands.load(messy_model)
     del bare.origin_
     clearbands.save(bare, tmp_path / "bare.cb")
-    result = run("evaluate", tmp_path / "bare.cb", folder / "new.csv")
+    result = run("evaluate", tmp_path / "bare.cb", messy_files / "new.csv")
     assert result.exit_code == 2
     assert "does not know the name of its target; give it with --target" in result.stderr
-    done = run("evaluate", tmp_path / "bare.cb", folder / "new.csv", "--target", "price")
+    done = run("evaluate", tmp_path / "bare.cb", messy_files / "new.csv", "--target", "price")
     assert done.exit_code == 0
 
 

@@ -8,45 +8,20 @@ import numpy as np
 import polars as pl
 import pytest
 
-from clearbands import load, rank_by_epistemic, save
-from clearbands.apps.cli.fit_options import support_in
+from clearbands import load, save
 from clearbands.persistence.origin import record_origin
-from tests.apps.cli.test_app import assert_fails, run
+from tests.apps.cli.questions import predict, rows_of
+from tests.apps.cli.running import assert_fails, run
 from tests.served import documented_houses, far_houses, linear_model
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("questions")
-    X, y = documented_houses()
-    new = X[:40].with_columns(asking=pl.Series(y[:40] + 10))
-    new.write_csv(folder / "new.csv")
-    model = linear_model(X, y)
-    model.origin_ = record_origin(X, y, target="price")
-    save(model, folder / "houses.clear")
-    return folder
-
-
-def predict(folder, *asked):
-    out = folder / "out.csv"
-    result = run("predict", folder / "houses.clear", folder / "new.csv", "--out", out, *asked)
-    assert (result.exit_code, result.stderr) == (0, ""), result.stderr
-    return pl.read_csv(out)
-
-
-def rows_of(folder):
-    model = load(folder / "houses.clear")
-    frame = pl.read_csv(folder / "new.csv")
-    return model, frame.select(model.feature_names_in_.tolist()), frame
-
-
-def test_the_answers_are_those_of_the_library(folder):
+def test_the_answers_are_those_of_the_library(question_files):
     table = predict(
-        folder,
+        question_files,
         *("--level", 0.8, "--level", 0.6, "--quantile", 0.9, "--quantile", 0.1),
         *("--above", 400, "--above", "asking", "--below", 300),
     )
-    model, X, frame = rows_of(folder)
+    model, X, frame = rows_of(question_files)
     _, intervals = model.predict_interval(X, confidence_level=[0.8, 0.6])
     np.testing.assert_array_equal(table["lower_80"], intervals[:, 0, 0])
     np.testing.assert_array_equal(table["upper_60"], intervals[:, 1, 1])
@@ -61,7 +36,7 @@ def test_the_answers_are_those_of_the_library(folder):
     np.testing.assert_array_equal(table["unfamiliar"], model.unfamiliar(X))
 
 
-def test_far_outliers_leave_the_chances_numbers(folder, tmp_path):
+def test_far_outliers_leave_the_chances_numbers(question_files, tmp_path):
     X, y = far_houses()
     model = linear_model(X, y, confidence_level=0.5)
     model.origin_ = record_origin(X, y, target="price")
@@ -72,18 +47,18 @@ def test_far_outliers_leave_the_chances_numbers(folder, tmp_path):
 
 
 @pytest.mark.parametrize(("side", "column"), [("lower", 0), ("upper", 1)])
-def test_one_side_is_one_column(folder, side, column):
-    table = predict(folder, "--side", side)
-    model, X, _ = rows_of(folder)
+def test_one_side_is_one_column(question_files, side, column):
+    table = predict(question_files, "--side", side)
+    model, X, _ = rows_of(question_files)
     bounds = model.predict_interval(X, side=side)[1]
     np.testing.assert_array_equal(table[f"{side}_90"], bounds[:, column, 0])
     bounds_there = [name for name in table.columns if name.startswith(("lower", "upper"))]
     assert bounds_there == [f"{side}_90"]
 
 
-def test_unequal_tails(folder):
-    table = predict(folder, "--tails", "0.02:0.08")
-    model, X, _ = rows_of(folder)
+def test_unequal_tails(question_files):
+    table = predict(question_files, "--tails", "0.02:0.08")
+    model, X, _ = rows_of(question_files)
     bounds = model.predict_interval(X, tails=(0.02, 0.08))[1]
     np.testing.assert_array_equal(table.select("lower_90", "upper_90"), bounds[:, :, 0])
 
@@ -103,31 +78,13 @@ def test_unequal_tails(folder):
         (["--below", "town"], "The column 'town' holds text"),
     ],
 )
-def test_questions_that_make_no_sense_are_one_sentence(folder, asked, said):
-    out = folder / "never.csv"
-    result = run("predict", folder / "houses.clear", folder / "new.csv", "--out", out, *asked)
+def test_questions_that_make_no_sense_are_one_sentence(question_files, asked, said):
+    out = question_files / "never.csv"
+    result = run(
+        "predict", question_files / "houses.clear", question_files / "new.csv", "--out", out, *asked
+    )
     assert_fails(result, said)
     assert not out.exists()
-
-
-def test_many_rows_are_answered_in_pieces_as_one(folder, monkeypatch):
-    whole = predict(folder, "--above", "asking")
-    monkeypatch.setattr("clearbands.apps.cli.predicting.ROWS_AT_ONCE", 7)
-    assert predict(folder, "--above", "asking").equals(whole)
-
-
-def test_label_lists_the_rows_that_teach_most(folder):
-    out = folder / "label.csv"
-    args = ["label", folder / "houses.clear", folder / "new.csv", "--out", out]
-    result = run(*args, "-n", 5, "--keep", "asking")
-    assert (result.exit_code, result.stderr) == (0, "")
-    assert "(5 of 40 rows, best first)" in result.stdout
-    table, (model, X, frame) = pl.read_csv(out), rows_of(folder)
-    chosen = rank_by_epistemic(model, X, 5)
-    assert (table["row_from_1"] - 1).to_list() == chosen.tolist()
-    np.testing.assert_array_equal(table["asking"], frame["asking"].to_numpy()[chosen])
-    assert run(*args, "-n", 1000).exit_code == 0
-    assert pl.read_csv(out).height == 40
 
 
 @pytest.mark.slow
@@ -182,31 +139,6 @@ def test_fit_calibrates_groups_and_keeps_to_a_support(tmp_path):
     assert_fails(
         run(*args, "--unknown-groups", "pool"), "--unknown-groups needs --calibration-groups"
     )
-
-
-@pytest.mark.parametrize("text", ["", ":", "0", "a:b", "0-1"])
-def test_a_support_that_is_none_is_refused(text):
-    with pytest.raises(ValueError, match="--support takes LOW:HIGH"):
-        support_in(text)
-
-
-def test_a_support_that_falls_is_refused_before_the_data_are_read(tmp_path):
-    result = run("fit", "no.csv", "--target", "y", "--out", tmp_path / "m", "--support", "1:0")
-    assert_fails(result, "support must be two rising numbers")
-
-
-@pytest.mark.parametrize(
-    ("command", "old", "words"),
-    [
-        ("fit", "--together", "use --groups for rows that belong together"),
-        ("fit", "--group", "or --calibration-groups for groups in each of which the level holds"),
-        ("report", "--group=town", "use --by for groups whose coverage is compared"),
-    ],
-)
-def test_an_old_option_gets_a_sentence_that_gives_the_new_one(command, old, words):
-    result = run(command, "houses.csv", old, "town")
-    assert_fails(result, words)
-    assert result.stderr.count("\n") == 1
 
 
 def test_rows_that_belong_together_are_named_by_their_column(tmp_path):

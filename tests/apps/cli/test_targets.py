@@ -9,7 +9,7 @@ import pytest
 from clearbands import fast, load
 from clearbands.rows.settings import ScaleName
 from clearbands.rows.target_transform import NAMED
-from tests.apps.cli.test_app import assert_fails, run
+from tests.apps.cli.running import assert_fails, run
 
 
 @pytest.fixture(scope="module")

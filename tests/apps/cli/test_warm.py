@@ -1,6 +1,6 @@
 import pytest
 
-from tests.apps.cli.test_app import run
+from tests.apps.cli.running import run
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from clearbands.apps.reading.reading import read_table, reading_in_words
-from tests.apps.cli.test_app import run
+from tests.apps.cli.running import run
 
 FOLDER = Path(__file__).parent / "exported"
 N, T, D, M, C, B = "number", "text", "date", "datetime", "time", "boolean"
