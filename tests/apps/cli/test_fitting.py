@@ -10,7 +10,7 @@ import pytest
 
 import clearbands
 from tests.apps.cli.running import assert_fails, houses, run, write
-from tests.apps.web.test_updates import hours
+from tests.apps.web.updating import hours
 
 
 def test_fit_keeps_rows_for_its_report_out_of_the_fit(house_files, tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 import clearbands
 from tests.apps.cli.running import run, write
-from tests.apps.web.test_updates import hours, in_time
+from tests.apps.web.updating import hours, in_time
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 import clearbands
 from clearbands.apps.cli.commands import app
 from clearbands.apps.report.over_time import make_monitor, watch
-from tests.apps.web.test_updates import hours
-from tests.apps.web.test_updates import in_time as hourly_model
+from tests.apps.web.updating import hours
+from tests.apps.web.updating import in_time as hourly_model
 from tests.pages import as_text
 from tests.test_regressor_in_time import in_time
 from tests.toys import noisy_line

@@ -1,53 +1,13 @@
 """`POST /update`: rows whose true values are known, from those who have the token."""
 
-import datetime as dt
 import json
-import logging
 
-import numpy as np
 import polars as pl
 import pytest
 from fastapi.testclient import TestClient
-from typer.testing import CliRunner
 
-import clearbands
-from clearbands.apps.cli.commands import app as command
-from clearbands.apps.reading import files
 from clearbands.apps.web.service import Limits, create_app
-from clearbands.apps.web.service.serving import _Saver
-from clearbands.persistence.origin import record_origin
-from tests.served import linear_model
-
-TOKEN = {"authorization": "Bearer secret"}
-FIRST = dt.datetime(2026, 1, 1)
-
-
-def hours(n, first=0):
-    """A table in the order of time, with its target."""
-    rng = np.random.default_rng(first)
-    x = rng.normal(size=n)
-    times = [FIRST + dt.timedelta(hours=first + i) for i in range(n)]
-    return pl.DataFrame({"x": x, "when": times, "demand": 2 * x + rng.normal(size=n)})
-
-
-def in_time(**options):
-    table = hours(120)
-    X, y = table.select("x"), table["demand"].to_numpy()
-    model = linear_model(X, y, split="time", time=table["when"], **options)
-    model.origin_ = record_origin(X, y, target="demand", time="when")
-    return model
-
-
-def client_of(model, **options):
-    return TestClient(create_app(model, token="secret", allow_updates=True, **options))
-
-
-def post(client, table, **headers):
-    rows = [
-        {name: str(value) if name == "when" else value for name, value in row.items()}
-        for row in table.to_dicts()
-    ]
-    return client.post("/update", json={"rows": rows}, headers=TOKEN | headers)
+from tests.apps.web.updating import TOKEN, client_of, hours, in_time, post
 
 
 def test_rows_are_taken_and_intervals_follow():
@@ -114,56 +74,6 @@ def test_rows_that_are_refused_change_nothing(change, words):
 def test_more_rows_than_allowed():
     with client_of(in_time(), limits=Limits(rows=3)) as client:
         assert post(client, hours(5, first=120)).status_code == 413
-
-
-def test_the_model_is_written_at_once_and_at_the_end(tmp_path):
-    path = tmp_path / "model.clear"
-    model = in_time()
-    clearbands.save(model, path)
-    save = _Saver(path, files.fingerprint(path).rpartition(" ")[2])
-    with client_of(model, save=save) as client:
-        post(client, hours(5, first=120))
-        assert clearbands.load(path).rolling_.n_rows == 5
-        post(client, hours(5, first=125))
-        assert clearbands.load(path).rolling_.n_rows == 5  # a moment ago
-    assert clearbands.load(path).rolling_.n_rows == 10
-
-
-def test_a_model_that_took_its_place_is_not_overwritten(tmp_path, caplog):
-    path = tmp_path / "model.clear"
-    clearbands.save(in_time(), path)
-    save = _Saver(path, files.fingerprint(path).rpartition(" ")[2])
-    clearbands.save(in_time(confidence_level=0.5), path)  # somebody fitted anew
-    with caplog.at_level(logging.WARNING):
-        save(in_time())
-    assert clearbands.load(path).confidence_level == 0.5
-    assert "model file was replaced" in caplog.text
-
-
-def test_the_same_fit_with_other_updates_is_overwritten(tmp_path):
-    path = tmp_path / "model.clear"
-    clearbands.save(in_time(), path)
-    save = _Saver(path, files.fingerprint(path).rpartition(" ")[2])
-    table = hours(5, first=120)
-    arguments = table.select("x"), table["demand"].to_numpy()
-    clearbands.save(in_time().update(*arguments, time=table["when"]), path)
-    save(in_time())
-    assert not hasattr(clearbands.load(path), "rolling_")
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--allow-update"], "it needs a token"),
-        (["--allow-update", "--workers", "2", "--token-env", "T"], "needs --workers 1"),
-    ],
-)
-def test_what_the_command_refuses(options, words, tmp_path):
-    path = tmp_path / "model.clear"
-    clearbands.save(in_time(), path)
-    done = CliRunner().invoke(command, ["serve", str(path), *options], env={"T": "s" * 32})
-    assert done.exit_code == 2
-    assert words in " ".join(done.stderr.split())
 
 
 def test_the_description_names_target_and_time():
