@@ -12,7 +12,7 @@ from clearbands import metrics
 from clearbands.apps.cli.console import HEADINGS
 from clearbands.rows.display import number
 from tests.apps.cli.running import FEATURES, assert_fails, run
-from tests.apps.report.test_report import Page
+from tests.apps.report.page import Page
 
 
 def test_evaluate_gives_the_metrics_to_people_and_machines(house_files, house_model):

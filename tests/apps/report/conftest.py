@@ -6,6 +6,7 @@ import pytest
 
 from clearbands.apps.report.facts import gather
 from tests.apps.report.houses import houses, small_clear
+from tests.apps.report.page import Page
 
 
 @pytest.fixture(scope="package")
@@ -21,3 +22,8 @@ def facts(model):
 @pytest.fixture(scope="package")
 def html(model):
     return model.report(*houses(120, seed=1), target="price", unit="EUR").html
+
+
+@pytest.fixture(scope="module")
+def text(html):
+    return Page(html).text

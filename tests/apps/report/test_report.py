@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
 import shutil
 import sys
 import warnings
-from dataclasses import replace
-from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
@@ -19,64 +15,17 @@ import pytest
 from clearbands import (
     AdditiveCalibrator,
     CalibrationWarning,
-    ClearCalibrator,
     ClearRegressor,
     FixedRatioCalibrator,
     LinearQuantiles,
     MemberEnsemble,
     ResidualQuantiles,
-    diagnostics,
-    fast,
 )
-from clearbands.apps.report import Report, figures, make_report, whiskers, widths
-from clearbands.apps.report.facts import gather
-from clearbands.diagnostics import importance
-from clearbands.rows.display import GAP, number
+from clearbands.apps.report import Report
 from tests.apps.report.houses import houses, small_clear
+from tests.apps.report.page import Page
 
-VOID = {"meta", "br", "hr", "img", "input", "link", "col"}
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'`"
-
-
-class Page(HTMLParser):
-    """What a browser would make of it: tags that close, their attributes, the text."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.tags, self.attributes, self.words, self._open = [], [], [], []
-        self.feed(html)
-        assert self._open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-        if tag not in VOID:
-            self._open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-
-    def handle_endtag(self, tag):
-        assert self._open.pop() == tag
-
-    def handle_data(self, data):
-        if self._open[-1:] not in (["script"], ["style"]):
-            self.words.append(data)
-
-    @property
-    def text(self):
-        return " ".join(" ".join(self.words).replace(GAP, " ").split())
-
-
-@pytest.fixture(scope="module")
-def text(html):
-    return Page(html).text
-
-
-def spots(html, name):
-    figure = re.search(rf'id="plot-{name}".*?</figure>', html, re.DOTALL).group()
-    return json.loads(re.search(r"<script[^>]*>(.*?)</script>", figure, re.DOTALL).group(1))
 
 
 def assert_sound(html):
@@ -87,21 +36,6 @@ def assert_sound(html):
             assert not re.search(r"nan|inf", value), value
     assert " nan" not in page.text
     return page
-
-
-def test_the_answer_on_top_is_what_was_measured(model, text):
-    X, y = houses(120, seed=1)
-    _, intervals = model.predict_interval(X)
-    parts = model.predict_uncertainty(X)
-    cell = diagnostics.coverage(y, intervals[:, :, 0])
-    assert f"{cell.n_covered} of 120 true values lie inside their 80 % intervals." in text
-    low, high = diagnostics.chance_range(120, 0.8, model.n_calibration_)
-    chance = f"By chance alone {100 * low:.1f} % to {100 * high:.1f} %"
-    assert f"Coverage {100 * cell.coverage:.1f} % Promised: 80 %. {chance}" in text
-    typical = np.median(intervals[:, 1, 0] - intervals[:, 0, 0])
-    assert f"A typical interval for price is {number(typical)} EUR wide" in text
-    share = parts.epistemic.sum() / (parts.epistemic + parts.aleatoric).sum()
-    assert f"What dominates Noise {100 * (1 - share):.0f} % of the mean width is noise" in text
 
 
 def test_the_page_needs_no_network_and_closes_its_tags(html):
@@ -132,156 +66,12 @@ def test_every_section_is_there(text):
         assert heading in text, heading
 
 
-def test_hovering_tells_the_row(model, html):
-    X, y = houses(120, seed=1)
-    parts = model.predict_uncertainty(X)
-    told = spots(html, "bands")
-    assert len(told) == 120
-    assert [spot[0] for spot in told] == sorted(spot[0] for spot in told)
-    row = int(np.argmax(parts.center))
-    low, high = parts.interval[row]
-    words = told[-1][2].split("\n")
-    assert words[:3] == [
-        f"Row {row + 1}",
-        f"prediction {number(parts.center[row])}",
-        f"interval {number(low)} to {number(high)}",
-    ]
-    assert number(y[row]) in words[3]
-
-
-def test_many_rows_are_thinned_and_the_page_says_so(model, monkeypatch):
-    monkeypatch.setattr(figures, "MOST_BARS", 30)
-    monkeypatch.setattr(figures, "MOST_DOTS", 40)
-    html = model.report(*houses(90, seed=1)).html
-    assert len(spots(html, "bands")) == 30
-    assert len(spots(html, "rows")) == 40
-    text = Page(html).text
-    assert "Shown are 30 of 90 rows, evenly spaced by prediction." in text
-    assert "Shown are 40 of 90 rows; the widest are listed below." in text
-
-
-def test_a_row_far_wider_than_all_others_does_not_set_the_scale(facts):
-    epistemic = facts.parts.epistemic.copy()
-    epistemic[7] *= 1000
-    wide = replace(facts, parts=replace(facts.parts, epistemic=epistemic))
-    usual, shown = figures.parts_of_rows(facts), figures.parts_of_rows(wide)
-    assert len(shown.spots) < len(usual.spots) == 120
-    assert not any(spot.words.startswith("Row 8\n") for spot in shown.spots)
-    assert shown.y_range[1] <= usual.y_range[1]
-
-
-def test_the_axis_of_coverage_is_not_stretched_by_a_few_rows(facts):
-    found = [w for cells in whiskers.whiskers(facts).values() for w in cells]
-    assert all(0 <= w.low <= w.at <= w.high <= 100 for w in found)
-    large = [w for w in found if w.n >= whiskers.MANY_ROWS]
-    assert 0 < min(w.low for w in large) < 40
-
-
-def test_widths_along_features_are_means_of_the_rows(facts):
-    for panel in widths.panels(facts):
-        rows = [layers.n for layers in panel.layers]
-        assert sum(rows) == 120
-        assert max(x.aleatoric + x.epistemic for x in panel.layers) <= 100.01
-    by_name = {panel.name: panel.layers for panel in widths.panels(facts)}
-    assert [layers.label for layers in by_name["town"]][-1] == "missing"
-    assert re.fullmatch(r"20\d\d-\d\d-\d\d to 20\d\d-\d\d-\d\d", by_name["sold"][0].label)
-    own = facts.widths
-    is_aa = np.array(facts.columns[1].values == "Aa")
-    (aa,) = [layers for layers in by_name["town"] if layers.label == "Aa"]
-    assert (aa.n, aa.total) == (is_aa.sum(), number(own[is_aa].sum(axis=1).mean()))
-
-
-def test_coverage_by_parts_is_that_of_the_diagnosis(facts):
-    shown = whiskers.whiskers(facts)
-    assert set(shown) >= {"All rows", "Width of the interval", "size", "town", "sold", "new"}
-    for cells in shown.values():
-        for cell in cells:
-            assert 0 <= cell.low <= cell.at <= cell.high <= 100
-    by_size = [cell for cell in facts.diagnosis.by_feature if cell.by == "size"]
-    assert [cell.n for cell in shown["size"]] == [cell.n for cell in by_size]
-    assert [cell.label for cell in shown["town"]] == ["Aa", "Bb", "missing"]
-    assert shown["size"][-1].label == "missing"
-
-
-def test_a_row_far_beyond_all_others_does_not_flatten_the_bands(facts):
-    y = facts.y.copy()
-    y[7] = 1e6
-    usual, shown = figures.bands(facts), figures.bands(replace(facts, y=y))
-    assert usual.beyond == 0
-    assert shown.beyond >= 1
-    assert shown.y_range[1] < 2 * usual.y_range[1]
-    (mark,) = [mark for mark in shown.marks if mark.kind == "beyond"]
-    assert mark.path.endswith(" 0.0h.01")  # on the upper edge
-    (spot,) = [spot for spot in shown.spots if spot.words.startswith("Row 8\n")]
-    assert spot.top < 0  # so that zooming in on the row reaches it
-
-
-def test_every_row_is_predicted_once(model):
-    X, y = houses(120, seed=1)
-
-    class Counting:
-        """Counts the rows that the model is asked for as they are, and shuffled."""
-
-        def __init__(self):
-            self.whole, self.shuffled = 0, 0
-
-        def __getattr__(self, name):
-            return getattr(model, name)
-
-        def answers(self, X, calibration_groups=None):
-            self.whole += len(X)
-            return model.answers(X)
-
-        def predict_uncertainty(self, X, confidence_level=None):
-            self.shuffled += len(X)
-            return model.predict_uncertainty(X, confidence_level=confidence_level)
-
-        def predict_interval(self, X):
-            raise AssertionError("The parts are there already.")
-
-    counting = Counting()
-    html = make_report(counting, X, y).html
-    assert (counting.whole, counting.shuffled) == (120, 120 * 4 * 2)  # four features, twice
-    given = make_report(counting, X, y, answers=model.answers(X)).html
-    assert counting.whole == 120
-    assert given == html
-
-
-def test_how_many_rows_were_shuffled_is_said(model, monkeypatch):
-    monkeypatch.setattr(importance, "MOST_ROWS", 60)
-    text = Page(model.report(*houses(90, seed=1)).html).text
-    assert "shuffled between 60 of the 90 rows, drawn at random to bound the work." in text
-
-
-def test_the_reason_starts_with_what_more_rows_would_do():
-    model = fast(random_state=0).fit(*houses(90))
-    text = Page(model.report(*houses(60, seed=1)).html).text
-    assert "10 times the rows would make these intervals" in text
-    parts = model.predict_uncertainty(houses(60, seed=1)[0])
-    assert f"{100 * parts.mean_share:.0f} % of the mean width is ignorance" in text
-    assert f"What dominates {parts.mean_dominant.capitalize()}" in text
-    larger, unclear = ((parts.dominant == name).sum() for name in ("ignorance", "unclear"))
-    assert unclear > 0
-    assert f"outweighs noise in {larger} of 60 rows; in {unclear} either may." in text
-
-
 def test_the_share_of_ignorance_is_one_number_everywhere(model, text):
     parts = model.predict_uncertainty(houses(120, seed=1)[0])
     share = parts.mean_share
     assert share == pytest.approx(parts.epistemic.sum() / (parts.epistemic + parts.aleatoric).sum())
     assert f"{100 * (1 - share):.0f} % of the mean width is noise: more rows alone" in text
     assert f"above that of the mean width, {100 * share:.0f} %," in text
-
-
-@pytest.mark.parametrize(("ratio", "said"), [(0.0, "noise alone"), (math.inf, "ignorance alone")])
-def test_a_lambda_of_zero_or_infinity_is_said_in_plain_words(ratio, said):
-    fitted = small_clear(FixedRatioCalibrator(ratio=ratio)).fit(*houses(90))
-    text = Page(fitted.report(*houses(60, seed=1)).html).text
-    assert text.count(f"the intervals are {said}") == 2  # on top, and where coverage is shown
-    assert "Row by row" not in text
-    assert "Epistemic over aleatoric width" not in text
-    absent = "ignorance" if ratio == 0 else "noise"
-    assert text.count(f"None: {absent} has no part in these intervals.") == 1
 
 
 def test_bounds_below_zero_of_prices_are_found():
@@ -309,52 +99,6 @@ def test_the_table_of_contents_leads_to_every_section(html):
     sections = re.findall(r'<section id="(\w+)">\s*<h2>([^<]+)</h2>', html)
     assert len(links) > 8
     assert links == sections
-
-
-def test_groups_of_numbers_are_sorted_as_numbers(model):
-    X, y = houses(120, seed=1)
-    facts = gather(model, X, y, by=np.resize([1, 2, 10, 100], 120))
-    assert [cell.label for cell in whiskers.whiskers(facts)["Group"]] == ["1", "2", "10", "100"]
-
-
-def test_findings_and_verdict_follow_the_coverage(model):
-    X, y = houses(90, seed=2)
-    far = model.report(X, y + 400).html
-    text = Page(far).text
-    assert text.count("The intervals promise more than they hold on these rows.") == 1
-    assert "Calibrate the model again on rows like these before you rely on them." in text
-    assert "Under-covers by" in text
-    assert '<tr class="off">' in far
-    center = Page(model.report(X, model.predict(X)).html).text
-    assert "The intervals are wider than they need to be on these rows." in center
-    assert "Over-covers by 20 points over 90 rows." in center
-
-
-def test_the_path_of_lambda_is_drawn_with_its_three_points(model, html):
-    path = model.lambda_paths_[0]
-    told = spots(html, "lambda")
-    assert len(told) == len(path.lambdas)
-    assert told[0][2].startswith("λ = 0\n")
-    for kind in ("chosen", "ratio-one", "gamma-one"):
-        assert html.count(f'<path class="{kind}"') == 2  # in the legend and in the plot
-    assert f"Chosen: λ = {number(path.chosen.lambda_)}" in Page(html).text
-
-
-def test_a_weight_that_was_raised_as_far_as_rows_allow_says_so():
-    calibrator = ClearCalibrator(least_epistemic=0.6, usual_epistemic=0.7)
-    text = Page(small_clear(calibrator).fit(*houses(120)).report(*houses(60, seed=1)).html).text
-    assert "at least 60 % of the mean width and, as long as these rows cannot tell" in text
-    assert "up to 70 %. With less, intervals would hardly grow" in text
-
-
-@pytest.mark.parametrize("least", [0.0, 0.6])
-def test_a_weight_that_is_not_the_one_of_least_loss_says_why(least):
-    fitted = small_clear(ClearCalibrator(least_epistemic=least)).fit(*houses(120))
-    path = fitted.lambda_paths_[0]
-    assert (path.chosen.loss > 1.001 * np.nanmin(path.losses)) == bool(least)
-    text = Page(fitted.report(*houses(60, seed=1)).html).text
-    assert ("leave ignorance at least 60 % of the mean width" in text) == bool(least)
-    assert ("the least quantile loss on them wins. " in text) != bool(least)
 
 
 def test_hostile_names_and_values_stay_text():
@@ -476,16 +220,6 @@ def test_where_nothing_is_known_nothing_is_claimed():
     assert "may have seen the rows that calibrated them" in text
     assert "approaches" not in text
     assert "of all new rows is expected" not in text
-
-
-def test_bad_rows_are_refused(model):
-    X, y = houses(20, seed=1)
-    with pytest.raises(ValueError, match="A report needs at least 4 rows, got 3"):
-        model.report(X[:3], y[:3])
-    with pytest.raises(ValueError, match="X has 20 rows where y has 19"):
-        model.report(X, y[1:])
-    with pytest.raises(ValueError, match=r"by must have shape \(20,\)"):
-        model.report(X, y, by=["a"])
 
 
 def test_without_jinja2_the_extra_is_named(model, monkeypatch):

@@ -2,13 +2,9 @@
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import clearbands
-from clearbands.apps.cli.commands import app
 from clearbands.apps.report.over_time import make_monitor, watch
-from tests.apps.web.updating import hours
-from tests.apps.web.updating import in_time as hourly_model
 from tests.pages import as_text
 from tests.test_regressor_in_time import in_time
 from tests.toys import noisy_line
@@ -89,16 +85,3 @@ def test_few_rows_cannot_be_watched(louder):
     model, X, y = louder
     with pytest.raises(ValueError, match="59 rows are too few to watch a model"):
         watch(model, X[:59], y[:59])
-
-
-def test_the_command_writes_the_page_and_leaves_the_model(tmp_path):
-    path, data, out = (tmp_path / name for name in ("model.clear", "new.csv", "page.html"))
-    clearbands.save(hourly_model(), path)
-    before = path.read_bytes()
-    hours(80, first=120).write_csv(data)
-    arguments = ["monitor", str(path), str(data), "--out", str(out), "--stretch", "40"]
-    done = CliRunner().invoke(app, arguments)
-    assert done.exit_code == 0, done.stderr
-    assert "80 rows in the order of time" in done.stdout
-    assert path.read_bytes() == before
-    assert "Every point looks back over 40 rows." in as_text(out.read_text("utf-8"))
