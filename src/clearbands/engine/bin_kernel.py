@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearbands.engine.compiled import kernel
+from clearbands.engine.compiled import Whole, kernel
 
 ROWS_SIDE_BY_SIDE = 64  # so many that loops over them are not unrolled, but one step for several
 
 
 @kernel
-def find_bins(X, cuts, starts, first_row, binned):
+def find_bins(
+    X: np.ndarray, cuts: np.ndarray, starts: np.ndarray, first_row: Whole, binned: np.ndarray
+) -> None:
     """The number of cuts below each value, by halving; no jumps, as they could not be foreseen.
 
     Halving takes as many steps for every row of a column, so that many rows go through it together.

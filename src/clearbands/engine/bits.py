@@ -6,12 +6,15 @@ draws then depends on its seed alone, not on the thread it runs on.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from clearbands.engine.compiled import inlined
+from clearbands.engine.compiled import Real, Whole, inlined
 
 GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7C15)
 FIRST_MIX = np.uint64(0xBF58476D1CE4E5B9)
@@ -20,10 +23,12 @@ UNIT = 2.0**-53  # the spacing of the doubles below one
 
 
 @intrinsic
-def lowest_bit(typingctx, word):
+def lowest_bit(typingctx: Any, word: types.Type) -> tuple[Any, Callable[..., ir.Value]]:
     """The place (0 to 63) of the lowest set bit of a uint64 that is not zero."""
 
-    def codegen(context, builder, signature, arguments):
+    def codegen(
+        context: Any, builder: ir.IRBuilder, signature: Any, arguments: Sequence[ir.Value]
+    ) -> ir.Value:
         zero_is_undefined = ir.Constant(ir.IntType(1), 1)
         return builder.cttz(arguments[0], zero_is_undefined)
 
@@ -31,7 +36,7 @@ def lowest_bit(typingctx, word):
 
 
 @inlined
-def random_unit(state):
+def random_unit(state: np.ndarray) -> Real:
     """Uniform on [0, 1); moves `state` on."""
     state[0] += GOLDEN_RATIO
     bits = state[0]
@@ -42,6 +47,6 @@ def random_unit(state):
 
 
 @inlined
-def random_below(state, bound):
+def random_below(state: np.ndarray, bound: Whole) -> Whole:
     """Uniform on 0 .. bound - 1; moves `state` on."""
     return np.int64(random_unit(state) * bound)

@@ -12,7 +12,7 @@ import numpy as np
 from clearbands.engine.binning import Bins
 from clearbands.engine.boosting_columns import FineColumns
 from clearbands.engine.boosting_tree import Histograms, Rule, Sample, fit_member
-from clearbands.engine.compiled import inlined, kernel
+from clearbands.engine.compiled import Whole, inlined, kernel
 from clearbands.engine.grains import EVEN, Grains
 from clearbands.engine.screening import Screen
 from clearbands.engine.stored import Stored, check_array, check_numbers
@@ -139,7 +139,16 @@ def fit_boosted_bag(
 
 
 @kernel
-def _predict_members(binned, init, feature, threshold, value, depth, prediction, members):
+def _predict_members(
+    binned: np.ndarray,
+    init: np.ndarray,
+    feature: np.ndarray,
+    threshold: np.ndarray,
+    value: np.ndarray,
+    depth: Whole,
+    prediction: np.ndarray,
+    members: np.ndarray,
+) -> None:
     """Fill `members` (n, q, b), block by block, so that rows and tree stay in the cache.
 
     Four walks down a tree go side by side: the memory that one waits for, the others use. They are
@@ -161,7 +170,12 @@ def _predict_members(binned, init, feature, threshold, value, depth, prediction,
 
 
 @inlined
-def _add_rows_by_four(block, depth, trees, prediction):
+def _add_rows_by_four(
+    block: np.ndarray,
+    depth: Whole,
+    trees: tuple[np.ndarray, np.ndarray, np.ndarray],
+    prediction: np.ndarray,
+) -> None:
     feature, threshold, value = trees
     last, first_leaf = len(block) - 1, np.uint64(feature.shape[1])
     for tree in range(len(feature)):
@@ -181,7 +195,12 @@ def _add_rows_by_four(block, depth, trees, prediction):
 
 
 @inlined
-def _add_trees_by_four(block, depth, trees, prediction):
+def _add_trees_by_four(
+    block: np.ndarray,
+    depth: Whole,
+    trees: tuple[np.ndarray, np.ndarray, np.ndarray],
+    prediction: np.ndarray,
+) -> None:
     feature, threshold, value = trees
     last, first_leaf = len(feature) - 1, np.uint64(feature.shape[1])
     for i in range(len(block)):
@@ -204,6 +223,6 @@ def _add_trees_by_four(block, depth, trees, prediction):
 
 
 @inlined
-def _child(row, columns, bins, node):
+def _child(row: np.ndarray, columns: np.ndarray, bins: np.ndarray, node: Whole) -> np.uint64:
     goes_right = np.uint64(row[columns[node]] > bins[node])
     return np.uint64(2) * node + np.uint64(1) + goes_right

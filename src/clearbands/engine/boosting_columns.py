@@ -4,8 +4,6 @@ Fine bins, in two bytes, are made once and are what trees know at prediction. Fr
 makes at most 256 coarse ones, in one byte, that hold equal shares of its own bootstrap. With the
 same cuts in all members their errors of rounding would be the same, too, and would not average out.
 """
-# numba types the kernels, by rules of its own.
-# mypy: no-check-untyped-defs
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearbands.engine.binning import Bins
-from clearbands.engine.compiled import ZERO, inlined, kernel
+from clearbands.engine.compiled import ZERO, Whole, inlined, kernel
 
 
 class FineColumns(NamedTuple):
@@ -54,7 +52,15 @@ class Columns(NamedTuple):
 
 
 @kernel
-def _coarsen(fine, counts, draws, coarse_of, binned, offsets, last_fine):
+def _coarsen(
+    fine: FineColumns,
+    counts: np.ndarray,
+    draws: np.ndarray,
+    coarse_of: np.ndarray,
+    binned: np.ndarray,
+    offsets: np.ndarray,
+    last_fine: np.ndarray,
+) -> None:
     for row in range(len(counts)):
         if counts[row] > 0:
             for column in range(binned.shape[1]):
@@ -71,7 +77,7 @@ def _coarsen(fine, counts, draws, coarse_of, binned, offsets, last_fine):
 
 
 @inlined
-def _share_out(draws, coarse_of, last_fine):
+def _share_out(draws: np.ndarray, coarse_of: np.ndarray, last_fine: np.ndarray) -> Whole:
     """Give every fine bin of a column to a coarse one; returns how many of these there are.
 
     A bin ends with the fine one in which its share of the draws is reached, or, when there are
@@ -101,7 +107,9 @@ def _share_out(draws, coarse_of, last_fine):
 
 
 @inlined
-def _close_bin(start, stop, number, coarse_of, last_fine):
+def _close_bin(
+    start: Whole, stop: Whole, number: Whole, coarse_of: np.ndarray, last_fine: np.ndarray
+) -> None:
     last_fine[number] = stop - 1
     for here in range(start, stop):
         coarse_of[here] = number

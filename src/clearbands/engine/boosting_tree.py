@@ -6,8 +6,6 @@ weight of those whose prediction overshoots (is not below the target). Both trav
 one int64, a "pair": adding and subtracting pairs is exact, and so the same trees come out of
 weights and of repeated rows, of one thread and of many.
 """
-# numba types the kernels, by rules of its own.
-# mypy: no-check-untyped-defs
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ import numpy as np
 from clearbands.engine.binning import MAX_BINS
 from clearbands.engine.bits import lowest_bit
 from clearbands.engine.boosting_columns import Columns
-from clearbands.engine.compiled import ZERO, called, inlined, kernel, pasted
+from clearbands.engine.compiled import ZERO, Real, Whole, called, inlined, kernel, pasted
 from clearbands.engine.selection import weighted_quantile
 
 ALWAYS_LEFT = 2**16 - 1  # no bin is larger
@@ -94,16 +92,27 @@ class Histograms(NamedTuple):
 class Node(NamedTuple):
     """A part of the rows, on its way to be split or to become a leaf."""
 
-    number: int
-    levels_left: int  # how often its descendants may still be split
-    start: int
-    stop: int
-    pair: int
-    slot: int  # of its histogram
+    number: Whole
+    levels_left: Whole  # how often its descendants may still be split
+    start: Whole
+    stop: Whole
+    pair: Whole
+    slot: Whole  # of its histogram
 
 
 @kernel
-def fit_member(columns, rule, sample, histograms, max_depth, stop, init, feature, threshold, value):
+def fit_member(
+    columns: Columns,
+    rule: Rule,
+    sample: Sample,
+    histograms: Histograms,
+    max_depth: Whole,
+    stop: np.ndarray,
+    init: np.ndarray,
+    feature: np.ndarray,
+    threshold: np.ndarray,
+    value: np.ndarray,
+) -> None:
     """One quantile on one bootstrap; fills init (1,), feature, threshold and value (trees, .)."""
     n_drawn = len(sample.drawn)
     slot = 0 if n_drawn > rule.few_rows else NO_HISTOGRAM
@@ -122,19 +131,20 @@ def fit_member(columns, rule, sample, histograms, max_depth, stop, init, feature
 
 
 @inlined
-def _copy(source, target):
+def _copy(source: np.ndarray, target: np.ndarray) -> None:
     for place in range(len(source)):
         target[place] = source[place]
 
 
 @called
-def _start_tree(columns, sample, histogram):
+def _start_tree(columns: Columns, sample: Sample, histogram: np.ndarray) -> Whole:
     """Give all drawn rows to the root, note their gradients, and return the pair of the root.
 
     Few residuals change their sign from one tree to the next: the histogram of the root is
     corrected for those rows and not built again.
     """
-    total, half = 0, _half_bits(sample.gradients)
+    half = _half_bits(sample.gradients)
+    total: Whole = 0
     for i in range(len(sample.drawn)):
         row = sample.drawn[i]
         sample.rows[i] = row
@@ -150,13 +160,22 @@ def _start_tree(columns, sample, histogram):
 
 
 @inlined
-def _add_row(bins, offsets, pair, histogram):
+def _add_row(bins: np.ndarray, offsets: np.ndarray, pair: Whole, histogram: np.ndarray) -> None:
     for column in range(len(bins)):
         histogram[offsets[column] + np.uint64(bins[column])] += pair
 
 
 @pasted
-def _grow_tree(columns, rule, sample, histograms, root, feature, threshold, value):
+def _grow_tree(
+    columns: Columns,
+    rule: Rule,
+    sample: Sample,
+    histograms: Histograms,
+    root: Node,
+    feature: np.ndarray,
+    threshold: np.ndarray,
+    value: np.ndarray,
+) -> None:
     """Split depth first. The histogram of a waiting node stays in its slot, the smaller child is
     looked at first and works in the slots above: one slot per level is enough."""
     feature[:] = 0
@@ -180,7 +199,7 @@ def _grow_tree(columns, rule, sample, histograms, root, feature, threshold, valu
 
 
 @inlined
-def _push(pending, n_pending, node):
+def _push(pending: np.ndarray, n_pending: Whole, node: Node) -> Whole:
     place = pending[n_pending]
     place[0] = node.number
     place[1] = node.levels_left
@@ -192,34 +211,40 @@ def _push(pending, n_pending, node):
 
 
 @inlined
-def _read(pending, index):
+def _read(pending: np.ndarray, index: Whole) -> Node:
     place = pending[index]
     return Node(place[0], place[1], place[2], place[3], place[4], place[5])
 
 
 @inlined
-def _half_bits(gradients):
+def _half_bits(gradients: np.ndarray) -> Whole:
     """Known to the compiler: arrays of another type are another kernel."""
     return 4 * gradients.itemsize
 
 
 @inlined
-def _pair(gradients, half):
+def _pair(gradients: Whole, half: Whole) -> Whole:
     return (np.int64(gradients >> half) << HALF) | np.int64(gradients & ((1 << half) - 1))
 
 
 @inlined
-def _weight(pair):
+def _weight(pair: Whole) -> Whole:
     return pair >> HALF
 
 
 @inlined
-def _gradient(pair, tau):
+def _gradient(pair: Whole, tau: Real) -> Real:
     return (pair & LOW_HALF) - tau * (pair >> HALF)
 
 
 @called
-def _build_histogram(binned, offsets, rows, gradients, histogram):
+def _build_histogram(
+    binned: np.ndarray,
+    offsets: np.ndarray,
+    rows: np.ndarray,
+    gradients: np.ndarray,
+    histogram: np.ndarray,
+) -> None:
     histogram[:] = 0
     half = _half_bits(gradients)
     for i in range(len(rows)):
@@ -228,7 +253,9 @@ def _build_histogram(binned, offsets, rows, gradients, histogram):
 
 
 @inlined
-def _best_split(columns, rule, sample, histograms, node):
+def _best_split(
+    columns: Columns, rule: Rule, sample: Sample, histograms: Histograms, node: Node
+) -> tuple[Whole, Whole, Whole]:
     """The column, the last bin that goes left and the pair of the left child; or NO_SPLIT."""
     if node.levels_left == 0 or _weight(node.pair) < 2 * rule.min_weight:
         return NO_SPLIT, 0, 0
@@ -248,8 +275,11 @@ def _best_split(columns, rule, sample, histograms, node):
 
 
 @called
-def _best_split_of_histogram(offsets, rule, histogram, pair):
-    best_column, best_bin, best_left = NO_SPLIT, 0, 0
+def _best_split_of_histogram(
+    offsets: np.ndarray, rule: Rule, histogram: np.ndarray, pair: Whole
+) -> tuple[Whole, Whole, Whole]:
+    best_bin: Whole = 0
+    best_column, best_left = NO_SPLIT, 0
     best_score = _score_to_beat(pair, rule)
     max_left_weight = _weight(pair) - rule.min_weight
     for column in range(len(offsets) - 1):
@@ -271,7 +301,9 @@ def _best_split_of_histogram(offsets, rule, histogram, pair):
 
 
 @called
-def _best_split_of_few_rows(offsets, rule, histogram, occupied, pair):
+def _best_split_of_few_rows(
+    offsets: np.ndarray, rule: Rule, histogram: np.ndarray, occupied: np.ndarray, pair: Whole
+) -> tuple[Whole, Whole, Whole]:
     """The same search over occupied bins only; it leaves the histogram empty."""
     best_column, best_bin, best_left = NO_SPLIT, 0, 0
     best_score = _score_to_beat(pair, rule)
@@ -282,7 +314,7 @@ def _best_split_of_few_rows(offsets, rule, histogram, occupied, pair):
         for word in range(occupied.shape[1]):
             bits = occupied[column, word]
             while bits != 0:
-                bin_ = np.uint64(64 * word) + lowest_bit(bits)
+                bin_ = np.uint64(64 * word) + lowest_bit(bits)  # type: ignore[call-arg]
                 bits &= bits - np.uint64(1)
                 left += histogram[first_bin + bin_]
                 histogram[first_bin + bin_] = 0
@@ -295,7 +327,14 @@ def _best_split_of_few_rows(offsets, rule, histogram, occupied, pair):
 
 
 @called
-def _build_sparse_histogram(binned, offsets, rows, gradients, histogram, occupied):
+def _build_sparse_histogram(
+    binned: np.ndarray,
+    offsets: np.ndarray,
+    rows: np.ndarray,
+    gradients: np.ndarray,
+    histogram: np.ndarray,
+    occupied: np.ndarray,
+) -> None:
     occupied[:] = 0
     half = _half_bits(gradients)
     for i in range(len(rows)):
@@ -308,7 +347,7 @@ def _build_sparse_histogram(binned, offsets, rows, gradients, histogram, occupie
 
 
 @inlined
-def _score(left, both, rule):
+def _score(left: Whole, both: Whole, rule: Rule) -> tuple[Real, Real]:
     """G^2 / (W + lambda) summed over the two children, as a fraction: only winners are divided."""
     left_gradient = _gradient(left, rule.tau)
     right_gradient = _gradient(both, rule.tau) - left_gradient
@@ -321,15 +360,22 @@ def _score(left, both, rule):
 
 
 @inlined
-def _score_to_beat(pair, rule):
+def _score_to_beat(pair: Whole, rule: Rule) -> Real:
     gradient = _gradient(pair, rule.tau)
     return gradient * gradient / (_weight(pair) + rule.reg_lambda) + MIN_GAIN
 
 
 @called
-def _partition(binned, rows, spare_rows, column, last_left_bin):
+def _partition(
+    binned: np.ndarray,
+    rows: np.ndarray,
+    spare_rows: np.ndarray,
+    column: Whole,
+    last_left_bin: Whole,
+) -> Whole:
     """Move the rows that go left to the front, keep the order, return how many they are."""
-    n_left, n_right = 0, 0
+    n_left: Whole = 0
+    n_right: Whole = 0
     for i in range(len(rows)):
         row = rows[i]
         # Both writes and no branch: which way a row goes cannot be predicted.
@@ -344,7 +390,15 @@ def _partition(binned, rows, spare_rows, column, last_left_bin):
 
 
 @inlined
-def _children(columns, rule, sample, histograms, node, middle, left_pair):
+def _children(
+    columns: Columns,
+    rule: Rule,
+    sample: Sample,
+    histograms: Histograms,
+    node: Node,
+    middle: Whole,
+    left_pair: Whole,
+) -> tuple[Node, Node]:
     """The larger and the smaller child, with the histograms of those that need one."""
     number, levels_left = 2 * node.number + 1, node.levels_left - 1
     left = Node(number, levels_left, node.start, middle, left_pair, NO_HISTOGRAM)
@@ -365,22 +419,22 @@ def _children(columns, rule, sample, histograms, node, middle, left_pair):
 
 
 @inlined
-def _size(node):
+def _size(node: Node) -> Whole:
     return node.stop - node.start
 
 
 @inlined
-def _rows_of(node, sample):
+def _rows_of(node: Node, sample: Sample) -> np.ndarray:
     return sample.rows[node.start : node.stop]
 
 
 @inlined
-def _with_slot(node, slot):
+def _with_slot(node: Node, slot: Whole) -> Node:
     return Node(node.number, node.levels_left, node.start, node.stop, node.pair, slot)
 
 
 @inlined
-def _close_leaf(rule, sample, node, value):
+def _close_leaf(rule: Rule, sample: Sample, node: Node, value: np.ndarray) -> None:
     # Rounded first, so that the residuals are exactly those of the tree as it is kept.
     shift = np.float32(rule.learning_rate * _quantile_of_residuals(sample, node, rule.tau))
     _shift_residuals(sample, node, np.float64(shift))
@@ -392,7 +446,7 @@ def _close_leaf(rule, sample, node, value):
 
 
 @inlined
-def _quantile_of_residuals(sample, node, tau):
+def _quantile_of_residuals(sample: Sample, node: Node, tau: Real) -> Real:
     for i in range(_size(node)):
         row = sample.rows[node.start + i]
         sample.leaf_residuals[i] = sample.residual[row]
@@ -403,6 +457,6 @@ def _quantile_of_residuals(sample, node, tau):
 
 
 @inlined
-def _shift_residuals(sample, node, shift):
+def _shift_residuals(sample: Sample, node: Node, shift: Real) -> None:
     for i in range(node.start, node.stop):
         sample.residual[sample.rows[i]] -= shift

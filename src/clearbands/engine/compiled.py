@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numba import njit
@@ -11,7 +11,12 @@ from numba.core.dispatcher import Dispatcher
 
 from clearbands.engine.kernel_cache import KernelCache
 
-ZERO, ONE = np.int64(0), np.int64(1)
+Whole: TypeAlias = int | np.signedinteger
+Real: TypeAlias = float | np.floating
+"""What kernels take and return: numbers of Python are numbers of NumPy to them."""
+
+ZERO: Whole = np.int64(0)
+ONE: Whole = np.int64(1)
 """Arguments of inner functions, which numba compiles once more for literal numbers."""
 
 # numba's stubs do not know the options that leave out the ways in from Python and C.

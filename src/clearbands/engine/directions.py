@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearbands.engine.compiled import ZERO, called, inlined, kernel
+from clearbands.engine.compiled import ZERO, Real, Whole, called, inlined, kernel
 from clearbands.engine.selection import select
 
 FEW_ROWS = 12  # undecided rows at which trying all crossings beats splitting further
@@ -81,7 +81,18 @@ def best_direction(
 
 
 @kernel
-def _search(r, widths, prices, rows, counts, scores, beside, cells, spans, best):
+def _search(
+    r: np.ndarray,
+    widths: np.ndarray,
+    prices: np.ndarray,
+    rows: np.ndarray,
+    counts: np.ndarray,
+    scores: np.ndarray,
+    beside: np.ndarray,
+    cells: np.ndarray,
+    spans: np.ndarray,
+    best: np.ndarray,
+) -> bool:
     """Fill `best`, from the two cells at the bottom of the stack; False if `rows` is too short.
 
     Here and below, widths are in units of r.
@@ -142,7 +153,19 @@ def _search(r, widths, prices, rows, counts, scores, beside, cells, spans, best)
 
 
 @called
-def _visit(t, r, widths, prices, undecided, span, cell, counts, scores, beside, best):
+def _visit(
+    t: Real,
+    r: np.ndarray,
+    widths: np.ndarray,
+    prices: np.ndarray,
+    undecided: np.ndarray,
+    span: np.ndarray,
+    cell: np.ndarray,
+    counts: np.ndarray,
+    scores: np.ndarray,
+    beside: np.ndarray,
+    best: np.ndarray,
+) -> Real:
     """The curve's v in direction t; its loss is remembered if it is the best so far."""
     m, side = len(undecided), span[SIDE]
     first, second = widths[side], widths[1 - side]
@@ -167,12 +190,25 @@ def _visit(t, r, widths, prices, undecided, span, cell, counts, scores, beside, 
 
 
 @inlined
-def _reach(t, first, second, row):
+def _reach(t: Real, first: np.ndarray, second: np.ndarray, row: Whole) -> Real:
     return (1.0 - t) * first[row] + t * second[row]
 
 
 @called
-def _settle(r, widths, prices, rows, first_row, last_row, free, span, cell, counts, scores, beside):
+def _settle(
+    r: np.ndarray,
+    widths: np.ndarray,
+    prices: np.ndarray,
+    rows: np.ndarray,
+    first_row: Whole,
+    last_row: Whole,
+    free: Whole,
+    span: np.ndarray,
+    cell: np.ndarray,
+    counts: np.ndarray,
+    scores: np.ndarray,
+    beside: np.ndarray,
+) -> tuple[Whole, Whole]:
     """Copy the rows that stay undecided in the cell to rows[free:]; sum up those below the curve.
 
     Returns where the copies end and how many counts lie above the curve. Notes the cell's bound.
@@ -219,7 +255,14 @@ def _settle(r, widths, prices, rows, first_row, last_row, free, span, cell, coun
 
 
 @inlined
-def _above_chord(first, second, row, cell, per_start, per_end):
+def _above_chord(
+    first: np.ndarray,
+    second: np.ndarray,
+    row: Whole,
+    cell: np.ndarray,
+    per_start: Real,
+    per_end: Real,
+) -> tuple[Real, Real]:
     """How far the row's reach lies above the chord, in units of the chord: the lower and the
     higher end. Both lines being straight, it lies between the two throughout."""
     at_start = _reach(cell[START], first, second, row) * per_start - 1.0
@@ -228,7 +271,7 @@ def _above_chord(first, second, row, cell, per_start, per_end):
 
 
 @inlined
-def _least_loss(t, v, slope1, slope2, lowest, highest):
+def _least_loss(t: Real, v: Real, slope1: Real, slope2: Real, lowest: Real, highest: Real) -> Real:
     """Of the settled rows, at one end, for any v that the curve might have there.
 
     Between the ends it is a ratio of two linear functions, which has its minimum at an end.
@@ -240,7 +283,18 @@ def _least_loss(t, v, slope1, slope2, lowest, highest):
 
 
 @inlined
-def _try_crossings(r, widths, prices, undecided, span, cell, counts, scores, beside, best):
+def _try_crossings(
+    r: np.ndarray,
+    widths: np.ndarray,
+    prices: np.ndarray,
+    undecided: np.ndarray,
+    span: np.ndarray,
+    cell: np.ndarray,
+    counts: np.ndarray,
+    scores: np.ndarray,
+    beside: np.ndarray,
+    best: np.ndarray,
+) -> None:
     """Visit every direction inside the cell in which the lines of two rows cross."""
     first, second = widths[span[SIDE]], widths[1 - span[SIDE]]
     for i in range(1, len(undecided)):

@@ -14,7 +14,7 @@ import numpy as np
 
 from clearbands.engine.binning import Bins
 from clearbands.engine.bits import random_below, random_unit
-from clearbands.engine.compiled import inlined, kernel
+from clearbands.engine.compiled import Whole, inlined, kernel
 from clearbands.engine.forest_tree import Columns, Growth, Nodes, Workspace, grow_tree, max_leaves
 from clearbands.engine.grains import EVEN, Grains
 from clearbands.engine.quantiles import sorted_quantiles
@@ -214,8 +214,19 @@ def _places(y: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 @kernel
 def _grow_forest(
-    columns, growth, workspace, sample, n_draws, drawn_once, places, rng, stop, nodes, roots, kept
-):
+    columns: Columns,
+    growth: Growth,
+    workspace: Workspace,
+    sample: np.ndarray,
+    n_draws: Whole,
+    drawn_once: np.ndarray,
+    places: np.ndarray,
+    rng: np.ndarray,
+    stop: np.ndarray,
+    nodes: Nodes,
+    roots: np.ndarray,
+    kept: np.ndarray,
+) -> tuple[Whole, Whole]:
     """Fill `nodes`, `roots` and `kept`; returns how many nodes and leaves there are."""
     n_nodes = n_leaves = np.int64(0)
     for tree in range(len(roots)):
@@ -232,7 +243,9 @@ def _grow_forest(
 
 
 @inlined
-def _draw_bootstrap(rng, sample, n_draws, drawn_once, packed):
+def _draw_bootstrap(
+    rng: np.ndarray, sample: np.ndarray, n_draws: Whole, drawn_once: np.ndarray, packed: np.ndarray
+) -> None:
     packed[:] = 0
     for _ in range(n_draws):
         row = sample[random_below(rng, len(sample))]
@@ -240,7 +253,14 @@ def _draw_bootstrap(rng, sample, n_draws, drawn_once, packed):
 
 
 @inlined
-def _keep_targets(rng, workspace, sum_bits, leaf, places, kept):
+def _keep_targets(
+    rng: np.ndarray,
+    workspace: Workspace,
+    sum_bits: Whole,
+    leaf: Whole,
+    places: np.ndarray,
+    kept: np.ndarray,
+) -> None:
     """Draw len(kept) of the draws in a leaf: every so many-th one after a random first.
 
     Each draw is as likely as any other, and none comes twice while there are enough of them.
@@ -291,7 +311,14 @@ def _join(arrays: list[np.ndarray]) -> np.ndarray:
 
 
 @kernel
-def _walk_forest(binned, nodes, roots, kept, places, member):
+def _walk_forest(
+    binned: np.ndarray,
+    nodes: Nodes,
+    roots: np.ndarray,
+    kept: np.ndarray,
+    places: np.ndarray,
+    member: Whole,
+) -> None:
     """Copy to `places[:, member]` what is kept in the leaves that the rows fall into.
 
     A row goes down four trees side by side: the memory that one waits for, the others use.
@@ -316,7 +343,14 @@ def _walk_forest(binned, nodes, roots, kept, places, member):
 
 
 @inlined
-def next_node(binned, row, feature, threshold, child, node):
+def next_node(
+    binned: np.ndarray,
+    row: Whole,
+    feature: np.ndarray,
+    threshold: np.ndarray,
+    child: np.ndarray,
+    node: Whole,
+) -> Whole:
     """A leaf stays where it is."""
     if child[node] <= 0:
         return node
@@ -324,7 +358,9 @@ def next_node(binned, row, feature, threshold, child, node):
 
 
 @inlined
-def _copy_kept(kept, child, places, row, member, tree):
+def _copy_kept(
+    kept: np.ndarray, child: Whole, places: np.ndarray, row: Whole, member: Whole, tree: Whole
+) -> None:
     per_leaf = kept.shape[1]
     for sample in range(per_leaf):
         places[row, member, tree * per_leaf + sample] = kept[-1 - child, sample]

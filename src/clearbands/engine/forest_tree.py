@@ -21,7 +21,7 @@ import numpy as np
 
 from clearbands.engine.binning import Bins
 from clearbands.engine.bits import lowest_bit
-from clearbands.engine.compiled import inlined, pasted
+from clearbands.engine.compiled import Real, Whole, inlined, pasted
 
 BITS_PER_WORD = 64
 # The lighter child is grown first, so every pending node weighs at most half of the one before.
@@ -126,7 +126,14 @@ def max_leaves(weight: int, leaf_weight: int) -> int:
 
 
 @pasted
-def grow_tree(columns, growth, workspace, nodes, root, first_leaf):
+def grow_tree(
+    columns: Columns,
+    growth: Growth,
+    workspace: Workspace,
+    nodes: Nodes,
+    root: Whole,
+    first_leaf: Whole,
+) -> Whole:
     """Grow a tree on the rows whose `workspace.packed` is not zero; returns the number of leaves.
 
     Splits have the least squared error among those that leave `growth.leaf_weight` on both sides;
@@ -189,7 +196,7 @@ def grow_tree(columns, growth, workspace, nodes, root, first_leaf):
 
 
 @inlined
-def _gather_drawn(packed, rows):
+def _gather_drawn(packed: np.ndarray, rows: np.ndarray) -> tuple[Whole, Whole]:
     """Write the numbers of the drawn rows to `rows`; returns how many and their sum."""
     n_rows = 0
     total = np.int64(0)
@@ -202,7 +209,9 @@ def _gather_drawn(packed, rows):
 
 
 @inlined
-def _note(pending, node, start, stop, total, slot):
+def _note(
+    pending: np.ndarray, node: Whole, start: Whole, stop: Whole, total: Whole, slot: Whole
+) -> None:
     pending[NODE] = node
     pending[START] = start
     pending[STOP] = stop
@@ -211,12 +220,19 @@ def _note(pending, node, start, stop, total, slot):
 
 
 @inlined
-def _noted(pending):
+def _noted(pending: np.ndarray) -> tuple[Whole, Whole, Whole, Whole, Whole]:
     return pending[NODE], pending[START], pending[STOP], pending[TOTAL], pending[SLOT]
 
 
 @inlined
-def _fill_histogram(histogram, columns, packed, rows, start, stop):
+def _fill_histogram(
+    histogram: np.ndarray,
+    columns: Columns,
+    packed: np.ndarray,
+    rows: np.ndarray,
+    start: Whole,
+    stop: Whole,
+) -> None:
     binned, bin_starts, _ = columns
     histogram[:] = 0
     for i in range(start, stop):
@@ -227,7 +243,14 @@ def _fill_histogram(histogram, columns, packed, rows, start, stop):
 
 
 @inlined
-def _hand_down_histogram(columns, growth, workspace, slot, heavier_total, lighter):
+def _hand_down_histogram(
+    columns: Columns,
+    growth: Growth,
+    workspace: Workspace,
+    slot: Whole,
+    heavier_total: Whole,
+    lighter: tuple[Whole, Whole],
+) -> tuple[Whole, Whole]:
     """Turn the histogram of a node into those of its children; returns the slots of both.
 
     Only the rows of the lighter child are counted: what they leave of the node is the heavier one.
@@ -245,7 +268,15 @@ def _hand_down_histogram(columns, growth, workspace, slot, heavier_total, lighte
 
 
 @inlined
-def _part_rows(binned, rows, moved, start, stop, feature, last_left):
+def _part_rows(
+    binned: np.ndarray,
+    rows: np.ndarray,
+    moved: np.ndarray,
+    start: Whole,
+    stop: Whole,
+    feature: Whole,
+    last_left: Whole,
+) -> tuple[Whole, Whole]:
     """Order the rows of a node by side, each side as before.
 
     Returns where the right side starts and its lowest bin.
@@ -270,7 +301,9 @@ def _part_rows(binned, rows, moved, start, stop, feature, last_left):
 
 
 @inlined
-def _best_dense_split(histogram, bin_starts, growth, total):
+def _best_dense_split(
+    histogram: np.ndarray, bin_starts: np.ndarray, growth: Growth, total: Whole
+) -> tuple[Whole, Whole, Whole]:
     """(column or NO_FEATURE, last bin of the left side, packed sum of the left side)."""
     sum_bits, leaf_weight, _ = growth
     weight, target_sum = _unpack(total, sum_bits)
@@ -294,7 +327,7 @@ def _best_dense_split(histogram, bin_starts, growth, total):
 
 
 @inlined
-def _fill_sparse(workspace, columns, start, stop):
+def _fill_sparse(workspace: Workspace, columns: Columns, start: Whole, stop: Whole) -> None:
     binned, bin_starts, word_starts = columns
     histogram, occupied = workspace.sparse, workspace.occupied
     for i in range(start, stop):
@@ -308,7 +341,9 @@ def _fill_sparse(workspace, columns, start, stop):
 
 
 @inlined
-def _best_sparse_split(workspace, columns, growth, total):
+def _best_sparse_split(
+    workspace: Workspace, columns: Columns, growth: Growth, total: Whole
+) -> tuple[Whole, Whole, Whole]:
     """As `_best_dense_split`, from what `_fill_sparse` left behind, which this clears."""
     histogram, occupied = workspace.sparse, workspace.occupied
     _, bin_starts, word_starts = columns
@@ -339,13 +374,13 @@ def _best_sparse_split(workspace, columns, growth, total):
 
 
 @inlined
-def _unpack(packed, sum_bits):
+def _unpack(packed: Whole, sum_bits: Whole) -> tuple[Whole, Whole]:
     """(weight, sum of targets)."""
     return packed >> sum_bits, packed & ((np.int64(1) << sum_bits) - 1)
 
 
 @inlined
-def _gain(left_weight, left_sum, weight, target_sum):
+def _gain(left_weight: Whole, left_sum: Whole, weight: Whole, target_sum: Whole) -> Real:
     """What a split takes off the squared error, times the weight of the node.
 
     The difference is an exact integer, so a split without gain has gain 0, and two columns that

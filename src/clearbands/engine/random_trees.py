@@ -7,8 +7,6 @@ largest fine bin of a column in a node, so columns enter by the order of their v
 Weight and target of a row travel in one integer, as in `clearbands.engine.forest_tree`: the same
 trees come out of weights and of repeated rows, and of rows in any order of the sums.
 """
-# numba types the kernels, by rules of its own.
-# mypy: no-check-untyped-defs
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ import numpy as np
 
 from clearbands.engine.binning import Bins
 from clearbands.engine.bits import random_below
-from clearbands.engine.compiled import called, inlined, kernel, whole_and_read_only
+from clearbands.engine.compiled import Real, Whole, called, inlined, kernel, whole_and_read_only
 from clearbands.engine.forest import next_node, pack_targets
 from clearbands.engine.grains import EVEN, Grains
 from clearbands.engine.screening import Screen
@@ -211,7 +209,14 @@ class Trees(NamedTuple):
 
 
 @kernel
-def _grow_trees(binned, targets, leaf_weight, state, stop, trees):
+def _grow_trees(
+    binned: np.ndarray,
+    targets: Targets,
+    leaf_weight: Whole,
+    state: np.ndarray,
+    stop: np.ndarray,
+    trees: Trees,
+) -> tuple[Whole, Whole]:
     """Fill `trees`; returns how many nodes and leaves there are."""
     n_rows, n_columns = binned.shape
     rows, moved = np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
@@ -267,7 +272,7 @@ def _grow_trees(binned, targets, leaf_weight, state, stop, trees):
 
 
 @inlined
-def _note(pending, node, start, end, total):
+def _note(pending: np.ndarray, node: Whole, start: Whole, end: Whole, total: Whole) -> None:
     pending[NODE] = node
     pending[START] = start
     pending[STOP] = end
@@ -275,7 +280,9 @@ def _note(pending, node, start, end, total):
 
 
 @called
-def _draw_cuts(binned, rows, state, low, high):
+def _draw_cuts(
+    binned: np.ndarray, rows: np.ndarray, state: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> None:
     """To `low` the cut that was drawn for each column; where it is `high`, there is none."""
     for column in range(binned.shape[1]):
         low[column] = high[column] = binned[rows[0], column]
@@ -290,7 +297,9 @@ def _draw_cuts(binned, rows, state, low, high):
 
 
 @called
-def _add_left(binned, rows, packed, cut, left):
+def _add_left(
+    binned: np.ndarray, rows: np.ndarray, packed: np.ndarray, cut: np.ndarray, left: np.ndarray
+) -> None:
     for column in range(len(left)):
         left[column] = 0
     for i in range(len(rows)):
@@ -301,7 +310,14 @@ def _add_left(binned, rows, packed, cut, left):
 
 
 @called
-def _best_column(cut, high, left, total, sum_bits, leaf_weight):
+def _best_column(
+    cut: np.ndarray,
+    high: np.ndarray,
+    left: np.ndarray,
+    total: Whole,
+    sum_bits: Whole,
+    leaf_weight: Whole,
+) -> Whole:
     """The column whose cut takes most off the squared error; NO_COLUMN where none takes any."""
     low_bits = (np.int64(1) << sum_bits) - 1
     weight, target_sum = total >> sum_bits, total & low_bits
@@ -323,7 +339,9 @@ def _best_column(cut, high, left, total, sum_bits, leaf_weight):
 
 
 @called
-def _part_rows(binned, rows, moved, column, cut):
+def _part_rows(
+    binned: np.ndarray, rows: np.ndarray, moved: np.ndarray, column: Whole, cut: Whole
+) -> Whole:
     """Order the rows of a node by side, each side as before; returns where the right one starts."""
     middle = n_right = 0
     for i in range(len(rows)):
@@ -340,7 +358,7 @@ def _part_rows(binned, rows, moved, column, cut):
 
 
 @called
-def _mean(rows, targets, total):
+def _mean(rows: np.ndarray, targets: Targets, total: Whole) -> Real:
     added = np.int64(0)
     for i in range(len(rows)):
         added += targets.exact[rows[i]]
@@ -348,7 +366,15 @@ def _mean(rows, targets, total):
 
 
 @kernel
-def _walk(binned, feature, threshold, child, value, roots, predicted):
+def _walk(
+    binned: np.ndarray,
+    feature: np.ndarray,
+    threshold: np.ndarray,
+    child: np.ndarray,
+    value: np.ndarray,
+    roots: np.ndarray,
+    predicted: np.ndarray,
+) -> None:
     """The mean of the leaves that each row falls into.
 
     A row goes down four trees side by side: the memory that one waits for, the others use.

@@ -6,8 +6,6 @@ of so many columns rarely has the rows to tell more than a few of them from nois
 and grows its trees on the most promising ones. Members may choose differently: what the data leave
 open shows as epistemic uncertainty.
 """
-# numba types the kernels, by rules of its own.
-# mypy: no-check-untyped-defs
 
 from __future__ import annotations
 
@@ -77,7 +75,13 @@ def _equal_shares(sizes: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def _add_rows(binned, group_of, scores, counts, sums):
+def _add_rows(
+    binned: np.ndarray,
+    group_of: np.ndarray,
+    scores: np.ndarray,
+    counts: np.ndarray,
+    sums: np.ndarray,
+) -> None:
     for row in range(len(counts)):
         weight = counts[row]
         if weight > 0:

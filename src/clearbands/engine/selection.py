@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearbands.engine.compiled import ONE, ZERO, called, inlined
+from clearbands.engine.compiled import ONE, ZERO, Real, Whole, called, inlined
 
 FEW_VALUES = 16  # which an insertion sort orders fastest
 
 
 @called
-def weighted_quantile(values, weights, size, total, tau):
+def weighted_quantile(
+    values: np.ndarray, weights: np.ndarray, size: Whole, total: Whole, tau: Real
+) -> Real:
     """Quantile of the first `size` values, repeated `weights` times, in all `total` times.
 
     It lies at position tau (total + 1) among the sorted values, interpolated. Reorders both arrays.
@@ -25,7 +27,9 @@ def weighted_quantile(values, weights, size, total, tau):
 
 
 @inlined
-def _value_after(values, weights, size, low, rank):
+def _value_after(
+    values: np.ndarray, weights: np.ndarray, size: Whole, low: Real, rank: Whole
+) -> Real:
     """The value at rank + 1, if the one at `rank` is `low`."""
     weight_up_to_low = ZERO
     next_larger = np.inf
@@ -38,7 +42,7 @@ def _value_after(values, weights, size, low, rank):
 
 
 @called
-def select(values, weights, size, total, rank):
+def select(values: np.ndarray, weights: np.ndarray, size: Whole, total: Whole, rank: Whole) -> Real:
     """The value at `rank` (from 0) of the sorted values, each repeated `weights` times."""
     start, stop = ZERO, size
     while stop - start > FEW_VALUES:
@@ -56,7 +60,7 @@ def select(values, weights, size, total, rank):
 
 
 @inlined
-def _guess(values, start, stop, share):
+def _guess(values: np.ndarray, start: Whole, stop: Whole, share: Real) -> Real:
     """A value that about `share` of values[start:stop] lie below, judged by nine of them.
 
     It errs towards the middle, so that what is sought most likely lies in the smaller part.
@@ -77,13 +81,15 @@ def _guess(values, start, stop, share):
 
 
 @inlined
-def _sorted_three(a, b, c):
+def _sorted_three(a: Real, b: Real, c: Real) -> tuple[Real, Real, Real]:
     low, high = min(a, b), max(a, b)
     return min(low, c), max(low, min(high, c)), max(high, c)
 
 
 @called
-def _smaller_first(values, weights, start, stop, pivot, or_equal):
+def _smaller_first(
+    values: np.ndarray, weights: np.ndarray, start: Whole, stop: Whole, pivot: Real, or_equal: bool
+) -> tuple[Whole, Whole]:
     """Move the values below the pivot to the front; returns where the others start and the weight
     of those in front.
 
@@ -102,7 +108,9 @@ def _smaller_first(values, weights, start, stop, pivot, or_equal):
 
 
 @inlined
-def _select_from_few(values, weights, start, stop, rank):
+def _select_from_few(
+    values: np.ndarray, weights: np.ndarray, start: Whole, stop: Whole, rank: Whole
+) -> Real:
     """Insertion sort, then count up to the rank."""
     for i in range(start + 1, stop):
         value, weight = values[i], weights[i]

@@ -4,8 +4,6 @@ Fine bins, in two bytes, are made once and are what trees know at prediction. Fr
 draws its own few cuts, so that the errors of rounding differ between members and average out.
 Columns lie one after the other, (d, n): every loop reads one column at a time.
 """
-# numba types the kernels, by rules of its own.
-# mypy: no-check-untyped-defs
 
 from __future__ import annotations
 
@@ -15,7 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from clearbands.engine.bits import random_below, random_unit
-from clearbands.engine.compiled import ZERO, called, inlined, kernel, whole_and_read_only
+from clearbands.engine.compiled import (
+    ZERO,
+    Real,
+    Whole,
+    called,
+    inlined,
+    kernel,
+    whole_and_read_only,
+)
 
 FINE_BINS = 2**12
 ALWAYS_LEFT = 2**15 - 1  # no fine bin is larger
@@ -93,7 +99,9 @@ class Drawn(NamedTuple):
 
 
 @kernel
-def _count_draws(fine, drawn, weight, draws):
+def _count_draws(
+    fine: np.ndarray, drawn: np.ndarray, weight: np.ndarray, draws: np.ndarray
+) -> None:
     for column in range(len(fine)):
         own = draws[column]
         for i in range(len(drawn)):
@@ -101,13 +109,21 @@ def _count_draws(fine, drawn, weight, draws):
 
 
 @kernel
-def _cut_columns(draws, state, coarse_of, n_bins, last_fine):
+def _cut_columns(
+    draws: np.ndarray,
+    state: np.ndarray,
+    coarse_of: np.ndarray,
+    n_bins: np.ndarray,
+    last_fine: np.ndarray,
+) -> None:
     for column in range(len(draws)):
         n_bins[column] = _share_out(draws[column], state, coarse_of[column], last_fine[column])
 
 
 @kernel
-def _fill_columns(fine, drawn, coarse_of, start, binned):
+def _fill_columns(
+    fine: np.ndarray, drawn: np.ndarray, coarse_of: np.ndarray, start: Whole, binned: np.ndarray
+) -> None:
     for column in range(len(fine)):
         own = coarse_of[column]
         for i in range(len(drawn)):
@@ -115,7 +131,7 @@ def _fill_columns(fine, drawn, coarse_of, start, binned):
 
 
 @called
-def draw_columns(used, per_tree, state):
+def draw_columns(used: np.ndarray, per_tree: Whole, state: np.ndarray) -> None:
     """Those that the next tree may ask about come first."""
     if per_tree == len(used):
         return
@@ -125,7 +141,9 @@ def draw_columns(used, per_tree, state):
 
 
 @inlined
-def _share_out(draws, state, coarse_of, last_fine):
+def _share_out(
+    draws: np.ndarray, state: np.ndarray, coarse_of: np.ndarray, last_fine: np.ndarray
+) -> Whole:
     """Give every fine bin of a column to a coarse one; returns how many of these there are.
 
     A bin ends with the fine one in which its share of the draws is reached, the shares being drawn
@@ -160,7 +178,7 @@ def _share_out(draws, state, coarse_of, last_fine):
 
 
 @inlined
-def _share(number, max_bins, total, state):
+def _share(number: Whole, max_bins: Whole, total: Whole, state: np.ndarray) -> Real:
     """Of max_bins - 1 randomly placed ends of shares the one with a number; then none."""
     if number >= max_bins - 1:
         return np.inf

@@ -3,17 +3,19 @@
 A cell holds the sum of the pairs of all rows of its leaf up to and including its bin. Of two
 sibling leaves the lighter is counted; the other is what remains of the parent.
 """
-# numba types the kernels, by rules of its own.
-# mypy: no-check-untyped-defs
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from clearbands.engine.compiled import ONE, ZERO, called, inlined
+from clearbands.engine.compiled import ONE, ZERO, Real, Whole, called, inlined
 from clearbands.engine.symmetric_columns import Columns
+
+if TYPE_CHECKING:
+    from clearbands.engine.symmetric_logistic import ClassRows
+    from clearbands.engine.symmetric_tree import Rows
 
 MOST_CELLS = 2**23  # 64 MB
 NEVER_ZERO = np.float32(
@@ -52,7 +54,14 @@ class Histograms(NamedTuple):
 
 
 @inlined
-def best_question(columns, rows, histograms, level, bits, l2):
+def best_question(
+    columns: Columns,
+    rows: Rows | ClassRows,
+    histograms: Histograms,
+    level: Whole,
+    bits: Whole,
+    l2: Real,
+) -> tuple[Whole, Whole]:
     """The column and the last of its bins that answers 0; notes what that leaves on the left."""
     n_open = np.int64(1) << level
     from_parents = histograms.are_kept and level > 0
@@ -91,7 +100,7 @@ def best_question(columns, rows, histograms, level, bits, l2):
 
 
 @inlined
-def _cells_of(column, side, columns, histograms):
+def _cells_of(column: Whole, side: Whole, columns: Columns, histograms: Histograms) -> np.ndarray:
     """The column's own or, where they are not kept, those of the first or the second of two."""
     cells = histograms.cells
     start = histograms.starts[column] if histograms.are_kept else side * (len(cells) // 2)
@@ -99,7 +108,7 @@ def _cells_of(column, side, columns, histograms):
 
 
 @called
-def _list_rows(leaf, is_lighter, n_known, keys):
+def _list_rows(leaf: np.ndarray, is_lighter: np.ndarray, n_known: Whole, keys: np.ndarray) -> Whole:
     """List the rows in the lighter child of each parent; returns how many they are.
 
     No jumps: whether a row belongs to the list cannot be foreseen.
@@ -113,7 +122,7 @@ def _list_rows(leaf, is_lighter, n_known, keys):
 
 
 @called
-def _clear(cells, start, stop):
+def _clear(cells: np.ndarray, start: Whole, stop: Whole) -> None:
     for place in range(start, stop):
         cells[place] = 0
 
@@ -122,7 +131,9 @@ def _clear(cells, start, stop):
 
 
 @called
-def _count_root(bins, pairs, one, other):
+def _count_root(
+    bins: tuple[np.ndarray, np.ndarray], pairs: np.ndarray, one: np.ndarray, other: np.ndarray
+) -> None:
     first, second = bins
     for i in range(len(pairs)):
         one[first[i]] += pairs[i]
@@ -130,7 +141,14 @@ def _count_root(bins, pairs, one, other):
 
 
 @called
-def _count_rows(bins, sizes, leaf, pairs, one, other):
+def _count_rows(
+    bins: tuple[np.ndarray, np.ndarray],
+    sizes: tuple[Whole, Whole],
+    leaf: np.ndarray,
+    pairs: np.ndarray,
+    one: np.ndarray,
+    other: np.ndarray,
+) -> None:
     first, second = bins
     n_first, n_second = np.uint64(sizes[0]), np.uint64(sizes[1])
     for i in range(len(pairs)):
@@ -140,7 +158,15 @@ def _count_rows(bins, sizes, leaf, pairs, one, other):
 
 
 @called
-def _count_listed(bins, sizes, keys, n_listed, pairs, one, other):
+def _count_listed(
+    bins: tuple[np.ndarray, np.ndarray],
+    sizes: tuple[Whole, Whole],
+    keys: np.ndarray,
+    n_listed: Whole,
+    pairs: np.ndarray,
+    one: np.ndarray,
+    other: np.ndarray,
+) -> None:
     first, second = bins
     n_first, n_second = np.uint64(sizes[0]), np.uint64(sizes[1])
     for k in range(n_listed):
@@ -150,7 +176,7 @@ def _count_listed(bins, sizes, keys, n_listed, pairs, one, other):
 
 
 @called
-def _add_up(cells, n_bins, n_known, n_open):
+def _add_up(cells: np.ndarray, n_bins: Whole, n_known: Whole, n_open: Whole) -> None:
     """Two leaves at a time, as one addition waits for the one before."""
     one_more = (n_open - n_known) % 2
     for leaf in range(n_known, n_open - one_more, 2):
@@ -169,7 +195,7 @@ def _add_up(cells, n_bins, n_known, n_open):
 
 
 @called
-def _subtract(cells, n_bins, is_lighter, n_known):
+def _subtract(cells: np.ndarray, n_bins: Whole, is_lighter: np.ndarray, n_known: Whole) -> None:
     """From parents (first half) and lighter children (second half) to left and right children."""
     for old in range(n_known):
         first = cells[old * n_bins : (old + 1) * n_bins]
@@ -185,7 +211,16 @@ def _subtract(cells, n_bins, is_lighter, n_known):
 
 
 @inlined
-def score_cuts(cells, n_bins, n_open, bits, l2, direction, column, score):
+def score_cuts(
+    cells: np.ndarray,
+    n_bins: Whole,
+    n_open: Whole,
+    bits: Whole,
+    l2: Real,
+    direction: np.ndarray | None,
+    column: Whole,
+    score: np.ndarray,
+) -> None:
     if direction is None:  # noqa: SIM114  (then numba leaves out what else is asked)
         _sum_scores(cells, n_bins, n_open, bits, l2, score)
     elif direction[column] == 0:
@@ -195,7 +230,9 @@ def score_cuts(cells, n_bins, n_open, bits, l2, direction, column, score):
 
 
 @called
-def _sum_scores(cells, n_bins, n_open, bits, l2, score):
+def _sum_scores(
+    cells: np.ndarray, n_bins: Whole, n_open: Whole, bits: Whole, l2: Real, score: np.ndarray
+) -> None:
     """How much of the gradients each cut explains, summed over the leaves.
 
     Half of the pairs are converted, the others are what remains: floats round upwards and downwards
@@ -215,7 +252,15 @@ def _sum_scores(cells, n_bins, n_open, bits, l2, score):
 
 
 @called
-def _sum_directed_scores(cells, n_bins, n_open, bits, l2, direction, score):
+def _sum_directed_scores(
+    cells: np.ndarray,
+    n_bins: Whole,
+    n_open: Whole,
+    bits: Whole,
+    l2: Real,
+    direction: Whole,
+    score: np.ndarray,
+) -> None:
     """The same for a column that predictions must rise or fall with.
 
     A leaf whose two sides differ the other way explains what it explains undivided.
@@ -237,14 +282,14 @@ def _sum_directed_scores(cells, n_bins, n_open, bits, l2, direction, score):
 
 
 @inlined
-def _parts(pair, bits):
+def _parts(pair: Whole, bits: Whole) -> tuple[Real, Real]:
     """Gradient, without its last digits, and weight."""
     low_bits = (np.int64(1) << bits) - 1
     return np.float32(np.int32(pair >> 32)), np.float32(np.int32(pair & low_bits))
 
 
 @called
-def _largest(score, n_cuts):
+def _largest(score: np.ndarray, n_cuts: Whole) -> Whole:
     """The first place of the largest score."""
     best = ZERO
     for k in range(1, n_cuts):

@@ -5,8 +5,6 @@ log-likelihood at the start of the round, and its leaves take Newton's step. Pai
 squared loss, but for their lower part: curvature in whole units instead of a count. So trees are
 as exact as there: weights equal repeated rows, and the order of the rows does not matter.
 """
-# numba types the kernels, by rules of its own.
-# mypy: no-check-untyped-defs
 
 from __future__ import annotations
 
@@ -15,7 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearbands.engine.compiled import called, inlined, kernel
+from clearbands.engine.compiled import Real, Whole, called, inlined, kernel
+from clearbands.engine.symmetric_columns import Columns
+from clearbands.engine.symmetric_histograms import Histograms
 from clearbands.engine.symmetric_tree import (
     EXACT_BITS,
     Rule,
@@ -54,7 +54,17 @@ class ClassRows(NamedTuple):
 
 
 @kernel
-def fit_class_member(columns, rule, rows, histograms, stop, init, feature, threshold, value):
+def fit_class_member(
+    columns: Columns,
+    rule: Rule,
+    rows: ClassRows,
+    histograms: Histograms,
+    stop: np.ndarray,
+    init: np.ndarray,
+    feature: np.ndarray,
+    threshold: np.ndarray,
+    value: np.ndarray,
+) -> None:
     """Fill feature, threshold and value (classes, trees, .) that come as trees without effect.
 
     `init` (classes,) are the logits before the first tree; for two classes there is one, that of
@@ -70,7 +80,7 @@ def fit_class_member(columns, rule, rows, histograms, stop, init, feature, thres
     count_bits = np.int64(math.frexp(np.float64(total))[1])
     fineness = min(np.int64(FINEST), max(np.int64(COARSEST), EXACT_BITS + 1 - count_bits))
     bits = count_bits + fineness - 2  # no curvature is above 1/4
-    units = math.ldexp(1.0, fineness)
+    units = math.ldexp(1.0, int(fineness))
     own = Rule(rule.n_trees, rule.max_depth, rule.learning_rate, rule.l2 * units, False)
     for tree in range(rule.n_trees):
         if stop[0] != 0:
@@ -89,7 +99,7 @@ def fit_class_member(columns, rule, rows, histograms, stop, init, feature, thres
 
 
 @called
-def _set_probabilities(score, probability):
+def _set_probabilities(score: np.ndarray, probability: np.ndarray) -> None:
     n_scores, size = score.shape
     if n_scores == 1:
         for i in range(size):
@@ -108,12 +118,21 @@ def _set_probabilities(score, probability):
 
 
 @inlined
-def _gradient(label, probability, hit):
+def _gradient(label: Whole, probability: Real, hit: Whole) -> Real:
     return (1.0 if label == hit else 0.0) - probability
 
 
 @called
-def _set_pairs(label, count, probability, hit, total_count, bits, units, pairs):
+def _set_pairs(
+    label: np.ndarray,
+    count: np.ndarray,
+    probability: np.ndarray,
+    hit: Whole,
+    total_count: Whole,
+    bits: int,
+    units: Whole,
+    pairs: np.ndarray,
+) -> Real:
     """Returns the units of gradient in 1, a power of two; 0 when nothing is left to explain."""
     largest = 0.0
     for i in range(len(label)):
@@ -141,6 +160,6 @@ def _set_pairs(label, count, probability, hit, total_count, bits, units, pairs):
 
 
 @called
-def _shift(score, leaf, value):
+def _shift(score: np.ndarray, leaf: np.ndarray, value: np.ndarray) -> None:
     for i in range(len(score)):
         score[i] += np.float64(value[leaf[i]])

@@ -6,14 +6,12 @@ the values are projected onto those in that order: by pooling pairs of leaves, q
 question, with what pooling took away given back before the next time (Dykstra's algorithm), which
 comes near the nearest values by weighted squares; a last pass makes the order exact.
 """
-# numba types the kernels, by rules of its own.
-# mypy: no-check-untyped-defs
 
 from __future__ import annotations
 
 import numpy as np
 
-from clearbands.engine.compiled import called
+from clearbands.engine.compiled import Whole, called
 
 MOST_SWEEPS = 30
 SETTLED = 1e-4  # of the range of the values: the largest change that is none
@@ -21,7 +19,13 @@ NO_ROWS = 1e-6  # the weight of a leaf without rows, which goes with the others
 
 
 @called
-def keep_order(direction, feature, total, bits, value):
+def keep_order(
+    direction: np.ndarray | None,
+    feature: np.ndarray,
+    total: np.ndarray,
+    bits: Whole,
+    value: np.ndarray,
+) -> None:
     """Change `value` (leaves,) of a tree whose questions are about `feature` (depth,)."""
     if direction is None:
         return
@@ -45,7 +49,14 @@ def keep_order(direction, feature, total, bits, value):
 
 
 @called
-def _pool(direction, feature, total, bits, n_ordered, value):
+def _pool(
+    direction: np.ndarray,
+    feature: np.ndarray,
+    total: np.ndarray,
+    bits: Whole,
+    n_ordered: Whole,
+    value: np.ndarray,
+) -> None:
     low_bits = (np.int64(1) << bits) - 1
     taken = np.zeros((len(feature), len(value)))
     settled = SETTLED * (value.max() - value.min())

@@ -1,12 +1,10 @@
 """What symmetric trees predict: many rows side by side, one row by four trees at a time."""
-# numba types the kernels, by rules of its own.
-# mypy: no-check-untyped-defs
 
 from __future__ import annotations
 
 import numpy as np
 
-from clearbands.engine.compiled import called, inlined, kernel
+from clearbands.engine.compiled import Whole, called, inlined, kernel
 
 ROWS_PER_BLOCK = 512
 ROWS_SIDE_BY_SIDE = 16  # that one instruction compares on most machines
@@ -14,7 +12,15 @@ TREES_AT_ONCE = 4
 
 
 @kernel
-def predict_rows(fine, init, feature, threshold, value, stop, members):
+def predict_rows(
+    fine: np.ndarray,
+    init: np.ndarray,
+    feature: np.ndarray,
+    threshold: np.ndarray,
+    value: np.ndarray,
+    stop: np.ndarray,
+    members: np.ndarray,
+) -> None:
     """Fill `members` (n, b) from the fine bins (d, n). Both ways give the same bits."""
     if fine.shape[1] == 1:
         _predict_one(fine[:, 0], init, feature, threshold, value, members[0])
@@ -23,7 +29,15 @@ def predict_rows(fine, init, feature, threshold, value, stop, members):
 
 
 @inlined
-def _predict_many(fine, init, feature, threshold, value, stop, members):
+def _predict_many(
+    fine: np.ndarray,
+    init: np.ndarray,
+    feature: np.ndarray,
+    threshold: np.ndarray,
+    value: np.ndarray,
+    stop: np.ndarray,
+    members: np.ndarray,
+) -> None:
     """Block by block, so that the columns of a block stay in the cache.
 
     The answers of a level are found for many rows with one instruction. Looking up the leaves is
@@ -56,7 +70,14 @@ def _predict_many(fine, init, feature, threshold, value, stop, members):
 
 
 @called
-def _find_leaves(block, feature, threshold, tree, leaf, width):
+def _find_leaves(
+    block: np.ndarray,
+    feature: np.ndarray,
+    threshold: np.ndarray,
+    tree: Whole,
+    leaf: np.ndarray,
+    width: Whole,
+) -> None:
     column, last = block[feature[tree, 0]], threshold[tree, 0]
     for i in range(width):
         leaf[i] = np.int16(column[i] > last)
@@ -68,7 +89,9 @@ def _find_leaves(block, feature, threshold, tree, leaf, width):
 
 
 @called
-def _add_four(value, tree, leaf, total, width):
+def _add_four(
+    value: np.ndarray, tree: Whole, leaf: np.ndarray, total: np.ndarray, width: Whole
+) -> None:
     for i in range(width):
         first = value[tree, np.uint16(leaf[0, i])] + value[tree + 1, np.uint16(leaf[1, i])]
         second = value[tree + 2, np.uint16(leaf[2, i])] + value[tree + 3, np.uint16(leaf[3, i])]
@@ -76,7 +99,14 @@ def _add_four(value, tree, leaf, total, width):
 
 
 @inlined
-def _predict_one(row, init, feature, threshold, value, members):
+def _predict_one(
+    row: np.ndarray,
+    init: np.ndarray,
+    feature: np.ndarray,
+    threshold: np.ndarray,
+    value: np.ndarray,
+    members: np.ndarray,
+) -> None:
     """Four walks go side by side: the memory that one waits for, the others use."""
     for member in range(len(init)):
         columns, last, own = feature[member], threshold[member], value[member]
@@ -94,5 +124,5 @@ def _predict_one(row, init, feature, threshold, value, members):
 
 
 @inlined
-def _bit(answer, level):
+def _bit(answer: bool, level: Whole) -> np.uint64:
     return np.uint64(answer) << np.uint64(level)

@@ -8,8 +8,6 @@ the lowest bits, as many as the sum of all weights needs, the gradient in those 
 subtracting pairs is exact, so the same trees come out of weights and of repeated rows, of rows in
 any order, of one thread and of many.
 """
-# numba types the kernels, by rules of its own.
-# mypy: no-check-untyped-defs
 
 from __future__ import annotations
 
@@ -18,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearbands.engine.compiled import ZERO, called, inlined, kernel
+from clearbands.engine.compiled import ZERO, Real, Whole, called, inlined, kernel
 from clearbands.engine.selection import weighted_quantile
-from clearbands.engine.symmetric_columns import draw_columns
-from clearbands.engine.symmetric_histograms import NEVER_ZERO, best_question
+from clearbands.engine.symmetric_columns import Columns, draw_columns
+from clearbands.engine.symmetric_histograms import NEVER_ZERO, Histograms, best_question
 from clearbands.engine.symmetric_order import keep_order
 
 MAX_DEPTH = 10
@@ -60,7 +58,18 @@ class Rows(NamedTuple):
 
 
 @kernel
-def fit_member(columns, rule, rows, histograms, first, stop, init, feature, threshold, value):
+def fit_member(
+    columns: Columns,
+    rule: Rule,
+    rows: Rows,
+    histograms: Histograms,
+    first: Whole,
+    stop: np.ndarray,
+    init: np.ndarray,
+    feature: np.ndarray,
+    threshold: np.ndarray,
+    value: np.ndarray,
+) -> None:
     """Fill init (1,), feature, threshold and value (trees, .) that come as trees without effect.
 
     With `first` above 0 so many trees are there already, and `rows` are as they left them.
@@ -89,7 +98,7 @@ def fit_member(columns, rule, rows, histograms, first, stop, init, feature, thre
 
 
 @called
-def sum_of(values):
+def sum_of(values: np.ndarray) -> Whole:
     total = np.int64(0)
     for i in range(len(values)):
         total += values[i]
@@ -97,7 +106,7 @@ def sum_of(values):
 
 
 @inlined
-def _start(rule, rows, total_weight, bits):
+def _start(rule: Rule, rows: Rows, total_weight: Real, bits: int) -> Real:
     """The weighted median or mean of the targets, whatever the order of the rows."""
     size = len(rows.residual)
     if rule.absolute:
@@ -117,7 +126,14 @@ def _start(rule, rows, total_weight, bits):
 
 
 @called
-def _set_pairs(residual, weight, total_weight, bits, absolute, pairs):
+def _set_pairs(
+    residual: np.ndarray,
+    weight: np.ndarray,
+    total_weight: Real,
+    bits: int,
+    absolute: bool,
+    pairs: np.ndarray,
+) -> Real:
     """Returns the units of gradient in 1, a power of two; 0 when nothing is left to explain."""
     largest = 0.0
     for i in range(len(residual)):
@@ -144,7 +160,15 @@ def _set_pairs(residual, weight, total_weight, bits, absolute, pairs):
 
 
 @inlined
-def grow_tree(columns, rule, rows, histograms, bits, feature, threshold):
+def grow_tree(
+    columns: Columns,
+    rule: Rule,
+    rows: Rows,
+    histograms: Histograms,
+    bits: Whole,
+    feature: np.ndarray,
+    threshold: np.ndarray,
+) -> None:
     for i in range(len(rows.leaf)):
         rows.leaf[i] = 0
     histograms.total[0] = sum_of(rows.pairs)
@@ -159,14 +183,16 @@ def grow_tree(columns, rule, rows, histograms, bits, feature, threshold):
 
 
 @called
-def _append_answer(binned, cut, level, leaf):
+def _append_answer(binned: np.ndarray, cut: Whole, level: Whole, leaf: np.ndarray) -> None:
     bit, last = np.uint16(1 << level), np.uint8(cut)
     for i in range(len(leaf)):
         leaf[i] |= bit if binned[i] > last else np.uint16(0)
 
 
 @inlined
-def _split_leaves(total, left, n_open, bits, is_lighter):
+def _split_leaves(
+    total: np.ndarray, left: np.ndarray, n_open: Whole, bits: Whole, is_lighter: np.ndarray
+) -> None:
     low_bits = (np.int64(1) << bits) - 1
     for leaf in range(n_open):
         right = total[leaf] - left[leaf]
@@ -176,7 +202,7 @@ def _split_leaves(total, left, n_open, bits, is_lighter):
 
 
 @called
-def set_means(rule, total, bits, scale, value):
+def set_means(rule: Rule, total: np.ndarray, bits: Whole, scale: Real, value: np.ndarray) -> None:
     low_bits = (np.int64(1) << bits) - 1
     for leaf in range(len(total)):
         weight = (total[leaf] & low_bits) + max(rule.l2, np.float64(NEVER_ZERO))
@@ -184,7 +210,7 @@ def set_means(rule, total, bits, scale, value):
 
 
 @called
-def _set_medians(rule, rows, ends, value):
+def _set_medians(rule: Rule, rows: Rows, ends: np.ndarray, value: np.ndarray) -> None:
     """Gather the residuals of each leaf, then take their median."""
     for leaf in range(len(ends)):
         ends[leaf] = 0
@@ -209,6 +235,6 @@ def _set_medians(rule, rows, ends, value):
 
 
 @called
-def _shift_residuals(residual, leaf, value):
+def _shift_residuals(residual: np.ndarray, leaf: np.ndarray, value: np.ndarray) -> None:
     for i in range(len(residual)):
         residual[i] -= np.float64(value[leaf[i]])
