@@ -322,8 +322,8 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
     familiar_ = of_predictor("familiar")
     scores_ = of_predictor("scores")
     score_weights_ = of_predictor("weight")
-    c1_ = of_predictor("calibrator.c1_")
-    c2_ = of_predictor("calibrator.c2_")
+    c1_: float = of_predictor("calibrator.c1_")
+    c2_: float = of_predictor("calibrator.c2_")
 
     def _read_rows(self, *args: Any, **options: Any) -> tuple[Rows, Rows | None]:
         """The rows, with the position of each one's class in `classes_`."""

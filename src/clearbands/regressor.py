@@ -1013,9 +1013,9 @@ class ClearRegressor(RegressorMixin, TableEstimator):
     calibration_group_column_ = of_predictor("calibration_group_column")
     has_calibration_groups_ = of_predictor("has_calibration_groups")
     transform_ = of_predictor("targets.transform")
-    lambda_ = of_predictor("lambda_")
-    gamma1_ = of_predictor("gamma1")
-    gamma2_ = of_predictor("gamma2")
+    lambda_: np.ndarray = of_predictor("lambda_")
+    gamma1_: np.ndarray = of_predictor("gamma1")
+    gamma2_: np.ndarray = of_predictor("gamma2")
     epistemic_ = of_predictor("parts.best.epistemic")
     aleatoric_ = of_predictor("parts.best.aleatoric")
 
