@@ -12,14 +12,14 @@ from clearbands.engine.binning import Bins
 from clearbands.engine.forest import (
     pack_targets,
 )
-from clearbands.engine.forest_tree import Columns, Growth, Nodes, Workspace, grow_tree
+from clearbands.engine.forest_tree import ForestColumns, Growth, Nodes, Workspace, grow_tree
 
 grow_tree_from_python = njit(grow_tree.py_func)
 
 
 def grow(X, y, weights, *, leaf_weight, dense_weight=None, max_bins=256):
     """One tree as (Nodes, rows per leaf), on rows with the given weights."""
-    columns = Columns.from_bins(Bins.from_data(X, max_bins), X)
+    columns = ForestColumns.from_bins(Bins.from_data(X, max_bins), X)
     weight = int(weights.sum())
     drawn_once, sum_bits = pack_targets(y, weight)
     growth = Growth.for_columns(columns, sum_bits, leaf_weight)
@@ -167,7 +167,7 @@ def test_more_than_256_distinct_values():
 
 def test_one_hot_columns_cost_two_bins_each():
     X = np.eye(300)[np.random.RandomState(0).randint(300, size=2000)]
-    columns = Columns.from_bins(Bins.from_data(X), X)
+    columns = ForestColumns.from_bins(Bins.from_data(X), X)
     growth = Growth.for_columns(columns, 40, 16)
     workspace = Workspace.for_weight(columns, growth, 2000)
     assert columns.n_bins <= 600
@@ -177,6 +177,6 @@ def test_one_hot_columns_cost_two_bins_each():
 def test_workers_need_little_memory_per_row():
     n = 100_000
     X = np.random.RandomState(0).normal(size=(n, 4))
-    columns = Columns.from_bins(Bins.from_data(X), X)
+    columns = ForestColumns.from_bins(Bins.from_data(X), X)
     workspace = Workspace.for_weight(columns, Growth.for_columns(columns, 40, 16), n)
     assert sum(array.nbytes for array in workspace) < 20 * n

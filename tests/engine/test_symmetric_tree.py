@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from clearbands.engine import symmetric_histograms
+from clearbands.engine.own_unit import STEPS
 from clearbands.engine.symmetric_columns import ALWAYS_LEFT
-from clearbands.engine.targets import STEPS
 from tests.engine.symmetric_bags import LOSSES, bootstraps, fit, predict, problem
 
 # A second implementation: repeated rows, one question at a time, exact fractions for the scores.

@@ -7,7 +7,7 @@ import pytest
 from clearbands import ScaledResiduals, SymmetricTrees, load, save
 from clearbands.models.categories import shrunken_effects
 from clearbands.models.category_bag import CategoryBag
-from clearbands.scaling.categories import Scale, Sums
+from clearbands.scaling.categories import CategorySums, TargetScale
 from clearbands.scaling.work import WorkFolder
 from tests.scaling.files import small_model, write
 
@@ -41,7 +41,7 @@ def fit(folder, frame, work=None, **columns):
 
 
 def sums_of(rows, scale, parts=1):
-    sums = Sums.none(scale, 4, 12)
+    sums = CategorySums.none(scale, 4, 12)
     for some in np.array_split(np.arange(len(rows[0])), parts):
         sums.add(*(each[some] for each in rows))
     return sums
@@ -51,7 +51,7 @@ def test_worths_come_from_the_rows_of_the_other_folds():
     rng = np.random.RandomState(0)
     fold, code, weight = rng.randint(0, 4, 500), rng.randint(0, 11, 500), rng.rand(500)
     y = 1000 + code + rng.randn(500)
-    sums = sums_of((fold, code, y, weight), Scale.of(y))
+    sums = sums_of((fold, code, y, weight), TargetScale.of(y))
     others = (fold != 1) & (fold != 3)
     expected = shrunken_effects(code[others], 12, y[others], weight[others])
     np.testing.assert_allclose(sums.worths_without(1, 3), np.transpose(expected), atol=1e-5)
@@ -67,7 +67,7 @@ def test_sums_do_not_depend_on_pieces_or_on_the_order_of_rows(weighted):
         rng.standard_cauchy(999) + 1 / 3,
         rng.rand(999) if weighted else np.ones(999),
     )
-    scale, order = Scale.of(rows[2][:500]), rng.permutation(999)
+    scale, order = TargetScale.of(rows[2][:500]), rng.permutation(999)
     once, often = sums_of(rows, scale), sums_of([each[order] for each in rows], scale, 10)
     for name in ("rows", "totals", "squares"):
         np.testing.assert_array_equal(getattr(once, name), getattr(often, name))

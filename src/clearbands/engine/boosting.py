@@ -11,12 +11,12 @@ import numpy as np
 
 from clearbands.engine.binning import Bins
 from clearbands.engine.boosting_columns import FineColumns
-from clearbands.engine.boosting_tree import Histograms, Rule, Sample, fit_member
+from clearbands.engine.boosting_tree import BoostingHistograms, BoostingRule, Sample, fit_member
 from clearbands.engine.compiled import Whole, inlined, kernel
 from clearbands.engine.grains import EVEN, Grains
+from clearbands.engine.own_unit import OwnUnit
 from clearbands.engine.screening import Screen
 from clearbands.engine.stored import Stored, check_array, check_numbers
-from clearbands.engine.targets import OwnUnit
 from clearbands.engine.threads import run_threads
 
 MAX_COLUMNS = 2**16 - 1
@@ -119,9 +119,11 @@ def fit_boosted_bag(
         n_slots = max_depth if len(sample.drawn) > few_rows else 0
         fit_member(
             columns,
-            Rule(tau, float(learning_rate), min_weight, reg_lambda * grains.per_one, few_rows),
+            BoostingRule(
+                tau, float(learning_rate), min_weight, reg_lambda * grains.per_one, few_rows
+            ),
             sample,
-            Histograms.allocate(columns, n_slots, max_depth),
+            BoostingHistograms.allocate(columns, n_slots, max_depth),
             int(max_depth),
             stop,
             init[level, member : member + 1],

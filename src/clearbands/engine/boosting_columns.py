@@ -30,7 +30,7 @@ class FineColumns(NamedTuple):
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         return FineColumns(np.ascontiguousarray(self.binned[:, columns]), offsets)
 
-    def coarsen(self, counts: np.ndarray, max_bins: int) -> Columns:
+    def coarsen(self, counts: np.ndarray, max_bins: int) -> BoostingColumns:
         """At most `max_bins` bins per column, holding about equally many draws each."""
         n_columns = self.binned.shape[1]
         binned = np.empty(self.binned.shape, np.uint8)
@@ -39,10 +39,10 @@ class FineColumns(NamedTuple):
         draws = np.zeros(self.offsets[-1], np.int64)
         coarse_of = np.empty(self.offsets[-1], np.uint8)
         _coarsen(self, counts, draws, coarse_of, binned, offsets, last_fine)
-        return Columns(binned, offsets, last_fine)
+        return BoostingColumns(binned, offsets, last_fine)
 
 
-class Columns(NamedTuple):
+class BoostingColumns(NamedTuple):
     """What one member sees of the training set."""
 
     binned: np.ndarray  # (n, d) uint8; of rows that were not drawn undefined

@@ -15,7 +15,7 @@ import numpy as np
 
 from clearbands.engine.binning import MAX_BINS
 from clearbands.engine.bits import lowest_bit
-from clearbands.engine.boosting_columns import Columns
+from clearbands.engine.boosting_columns import BoostingColumns
 from clearbands.engine.compiled import ZERO, Real, Whole, called, inlined, kernel, pasted
 from clearbands.engine.selection import weighted_quantile
 
@@ -28,7 +28,7 @@ NO_SPLIT = -1
 NO_HISTOGRAM = -1
 
 
-class Rule(NamedTuple):
+class BoostingRule(NamedTuple):
     """How a tree grows."""
 
     tau: float
@@ -68,7 +68,7 @@ class Sample(NamedTuple):
         )
 
 
-class Histograms(NamedTuple):
+class BoostingHistograms(NamedTuple):
     """Pairs per bin, and the nodes that wait for their turn."""
 
     root: np.ndarray  # (bins of all columns,) int64: of all drawn rows, kept from tree to tree
@@ -78,7 +78,7 @@ class Histograms(NamedTuple):
     pending: np.ndarray  # (depth + 1, fields of Node) int64
 
     @classmethod
-    def allocate(cls, columns: Columns, n_slots: int, max_depth: int) -> Histograms:
+    def allocate(cls, columns: BoostingColumns, n_slots: int, max_depth: int) -> BoostingHistograms:
         n_bins = int(columns.offsets[-1])
         return cls(
             np.zeros(n_bins, np.int64),
@@ -102,10 +102,10 @@ class Node(NamedTuple):
 
 @kernel
 def fit_member(
-    columns: Columns,
-    rule: Rule,
+    columns: BoostingColumns,
+    rule: BoostingRule,
     sample: Sample,
-    histograms: Histograms,
+    histograms: BoostingHistograms,
     max_depth: Whole,
     stop: np.ndarray,
     init: np.ndarray,
@@ -137,7 +137,7 @@ def _copy(source: np.ndarray, target: np.ndarray) -> None:
 
 
 @called
-def _start_tree(columns: Columns, sample: Sample, histogram: np.ndarray) -> Whole:
+def _start_tree(columns: BoostingColumns, sample: Sample, histogram: np.ndarray) -> Whole:
     """Give all drawn rows to the root, note their gradients, and return the pair of the root.
 
     Few residuals change their sign from one tree to the next: the histogram of the root is
@@ -167,10 +167,10 @@ def _add_row(bins: np.ndarray, offsets: np.ndarray, pair: Whole, histogram: np.n
 
 @pasted
 def _grow_tree(
-    columns: Columns,
-    rule: Rule,
+    columns: BoostingColumns,
+    rule: BoostingRule,
     sample: Sample,
-    histograms: Histograms,
+    histograms: BoostingHistograms,
     root: Node,
     feature: np.ndarray,
     threshold: np.ndarray,
@@ -254,7 +254,11 @@ def _build_histogram(
 
 @inlined
 def _best_split(
-    columns: Columns, rule: Rule, sample: Sample, histograms: Histograms, node: Node
+    columns: BoostingColumns,
+    rule: BoostingRule,
+    sample: Sample,
+    histograms: BoostingHistograms,
+    node: Node,
 ) -> tuple[Whole, Whole, Whole]:
     """The column, the last bin that goes left and the pair of the left child; or NO_SPLIT."""
     if node.levels_left == 0 or _weight(node.pair) < 2 * rule.min_weight:
@@ -276,7 +280,7 @@ def _best_split(
 
 @called
 def _best_split_of_histogram(
-    offsets: np.ndarray, rule: Rule, histogram: np.ndarray, pair: Whole
+    offsets: np.ndarray, rule: BoostingRule, histogram: np.ndarray, pair: Whole
 ) -> tuple[Whole, Whole, Whole]:
     best_bin: Whole = 0
     best_column, best_left = NO_SPLIT, 0
@@ -302,7 +306,11 @@ def _best_split_of_histogram(
 
 @called
 def _best_split_of_few_rows(
-    offsets: np.ndarray, rule: Rule, histogram: np.ndarray, occupied: np.ndarray, pair: Whole
+    offsets: np.ndarray,
+    rule: BoostingRule,
+    histogram: np.ndarray,
+    occupied: np.ndarray,
+    pair: Whole,
 ) -> tuple[Whole, Whole, Whole]:
     """The same search over occupied bins only; it leaves the histogram empty."""
     best_column, best_bin, best_left = NO_SPLIT, 0, 0
@@ -347,7 +355,7 @@ def _build_sparse_histogram(
 
 
 @inlined
-def _score(left: Whole, both: Whole, rule: Rule) -> tuple[Real, Real]:
+def _score(left: Whole, both: Whole, rule: BoostingRule) -> tuple[Real, Real]:
     """G^2 / (W + lambda) summed over the two children, as a fraction: only winners are divided."""
     left_gradient = _gradient(left, rule.tau)
     right_gradient = _gradient(both, rule.tau) - left_gradient
@@ -360,7 +368,7 @@ def _score(left: Whole, both: Whole, rule: Rule) -> tuple[Real, Real]:
 
 
 @inlined
-def _score_to_beat(pair: Whole, rule: Rule) -> Real:
+def _score_to_beat(pair: Whole, rule: BoostingRule) -> Real:
     gradient = _gradient(pair, rule.tau)
     return gradient * gradient / (_weight(pair) + rule.reg_lambda) + MIN_GAIN
 
@@ -391,10 +399,10 @@ def _partition(
 
 @inlined
 def _children(
-    columns: Columns,
-    rule: Rule,
+    columns: BoostingColumns,
+    rule: BoostingRule,
     sample: Sample,
-    histograms: Histograms,
+    histograms: BoostingHistograms,
     node: Node,
     middle: Whole,
     left_pair: Whole,
@@ -434,7 +442,7 @@ def _with_slot(node: Node, slot: Whole) -> Node:
 
 
 @inlined
-def _close_leaf(rule: Rule, sample: Sample, node: Node, value: np.ndarray) -> None:
+def _close_leaf(rule: BoostingRule, sample: Sample, node: Node, value: np.ndarray) -> None:
     # Rounded first, so that the residuals are exactly those of the tree as it is kept.
     shift = np.float32(rule.learning_rate * _quantile_of_residuals(sample, node, rule.tau))
     _shift_residuals(sample, node, np.float64(shift))

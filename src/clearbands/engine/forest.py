@@ -15,7 +15,14 @@ import numpy as np
 from clearbands.engine.binning import Bins
 from clearbands.engine.bits import random_below, random_unit
 from clearbands.engine.compiled import Whole, inlined, kernel
-from clearbands.engine.forest_tree import Columns, Growth, Nodes, Workspace, grow_tree, max_leaves
+from clearbands.engine.forest_tree import (
+    ForestColumns,
+    Growth,
+    Nodes,
+    Workspace,
+    grow_tree,
+    max_leaves,
+)
 from clearbands.engine.grains import EVEN, Grains
 from clearbands.engine.quantiles import sorted_quantiles
 from clearbands.engine.screening import Screen
@@ -126,7 +133,7 @@ def fit_forest_bag(
     if X.shape[1] > MAX_COLUMNS:
         raise ValueError(f"X must have at most {MAX_COLUMNS} columns, got {X.shape[1]}.")
     bins = Bins.from_data(X, max_bins, grains.of_rows)
-    all_columns = Columns.from_bins(bins, X)
+    all_columns = ForestColumns.from_bins(bins, X)
     screen = Screen.from_bins(all_columns.binned, grains)
     n_draws = np.maximum(np.rint(grains.drawn(counts)), 1).astype(np.int64)
     drawn_once, sum_bits = pack_targets(y, int(n_draws.max()))
@@ -214,7 +221,7 @@ def _places(y: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 @kernel
 def _grow_forest(
-    columns: Columns,
+    columns: ForestColumns,
     growth: Growth,
     workspace: Workspace,
     sample: np.ndarray,

@@ -32,7 +32,7 @@ NO_FEATURE = -1
 DENSE = 1.5  # draws per bin from which on a histogram pays; up to 5 makes little difference
 
 
-class Columns(NamedTuple):
+class ForestColumns(NamedTuple):
     """What a tree sees of X; column j has the bins bin_starts[j] .. bin_starts[j + 1] - 1."""
 
     binned: np.ndarray  # (n, d) uint8
@@ -40,15 +40,15 @@ class Columns(NamedTuple):
     word_starts: np.ndarray  # (d + 1,) uint64: the same for the words of the mask
 
     @classmethod
-    def from_bins(cls, bins: Bins, X: np.ndarray) -> Columns:
+    def from_bins(cls, bins: Bins, X: np.ndarray) -> ForestColumns:
         return cls._from_sizes(bins.apply(X), np.diff(bins.offsets))
 
     @classmethod
-    def _from_sizes(cls, binned: np.ndarray, sizes: np.ndarray) -> Columns:
+    def _from_sizes(cls, binned: np.ndarray, sizes: np.ndarray) -> ForestColumns:
         words = -(-sizes // BITS_PER_WORD)
         return cls(binned, _starts(sizes), _starts(words))
 
-    def take(self, columns: np.ndarray) -> Columns:
+    def take(self, columns: np.ndarray) -> ForestColumns:
         sizes = np.diff(self.bin_starts.astype(np.int64))[columns]
         return self._from_sizes(np.ascontiguousarray(self.binned[:, columns]), sizes)
 
@@ -69,7 +69,7 @@ class Growth(NamedTuple):
     dense_weight: int  # nodes above this weight carry a histogram
 
     @classmethod
-    def for_columns(cls, columns: Columns, sum_bits: int, leaf_weight: int) -> Growth:
+    def for_columns(cls, columns: ForestColumns, sum_bits: int, leaf_weight: int) -> Growth:
         bins_per_column = columns.n_bins / columns.binned.shape[1]
         # A node too light to split needs no histogram, however many draws per bin it has.
         return cls(sum_bits, leaf_weight, max(int(DENSE * bins_per_column), 2 * leaf_weight))
@@ -88,7 +88,7 @@ class Workspace(NamedTuple):
     pending: np.ndarray  # (MAX_PENDING, 5) int64
 
     @classmethod
-    def for_weight(cls, columns: Columns, growth: Growth, weight: int) -> Workspace:
+    def for_weight(cls, columns: ForestColumns, growth: Growth, weight: int) -> Workspace:
         """Room for trees on rows of this weight in all."""
         n_rows = len(columns.binned)
         # One slot per halving of the weight, down to the first child that is not dense.
@@ -127,7 +127,7 @@ def max_leaves(weight: int, leaf_weight: int) -> int:
 
 @pasted
 def grow_tree(
-    columns: Columns,
+    columns: ForestColumns,
     growth: Growth,
     workspace: Workspace,
     nodes: Nodes,
@@ -227,7 +227,7 @@ def _noted(pending: np.ndarray) -> tuple[Whole, Whole, Whole, Whole, Whole]:
 @inlined
 def _fill_histogram(
     histogram: np.ndarray,
-    columns: Columns,
+    columns: ForestColumns,
     packed: np.ndarray,
     rows: np.ndarray,
     start: Whole,
@@ -244,7 +244,7 @@ def _fill_histogram(
 
 @inlined
 def _hand_down_histogram(
-    columns: Columns,
+    columns: ForestColumns,
     growth: Growth,
     workspace: Workspace,
     slot: Whole,
@@ -327,7 +327,7 @@ def _best_dense_split(
 
 
 @inlined
-def _fill_sparse(workspace: Workspace, columns: Columns, start: Whole, stop: Whole) -> None:
+def _fill_sparse(workspace: Workspace, columns: ForestColumns, start: Whole, stop: Whole) -> None:
     binned, bin_starts, word_starts = columns
     histogram, occupied = workspace.sparse, workspace.occupied
     for i in range(start, stop):
@@ -342,7 +342,7 @@ def _fill_sparse(workspace: Workspace, columns: Columns, start: Whole, stop: Who
 
 @inlined
 def _best_sparse_split(
-    workspace: Workspace, columns: Columns, growth: Growth, total: Whole
+    workspace: Workspace, columns: ForestColumns, growth: Growth, total: Whole
 ) -> tuple[Whole, Whole, Whole]:
     """As `_best_dense_split`, from what `_fill_sparse` left behind, which this clears."""
     histogram, occupied = workspace.sparse, workspace.occupied

@@ -133,7 +133,7 @@ def fit_random_trees_bag(
         seen = None if screen is None else screen.columns(y, own)
         drawn = np.flatnonzero(own)
         columns = binned[drawn] if seen is None else binned[np.ix_(drawn, seen)]
-        rows = Targets.of(y[drawn], own[drawn])
+        rows = TreeTargets.of(y[drawn], own[drawn])
         trees = Trees.room_for(n_trees, min(len(drawn), max(1, own.sum() // leaf_weight)))
         state = np.array([seeds[member]], np.uint64)
         n_nodes, n_leaves = _grow_trees(columns, rows, leaf_weight, state, stop, trees)
@@ -155,7 +155,7 @@ def fit_random_trees_bag(
     )
 
 
-class Targets(NamedTuple):
+class TreeTargets(NamedTuple):
     """Of the rows that a member drew, as whole numbers: sums do not depend on the order."""
 
     origin: float
@@ -166,7 +166,7 @@ class Targets(NamedTuple):
     step: float  # of `exact`, in units
 
     @classmethod
-    def of(cls, y: np.ndarray, weight: np.ndarray) -> Targets:
+    def of(cls, y: np.ndarray, weight: np.ndarray) -> TreeTargets:
         """Each row as many times as its weight says."""
         total = int(weight.sum())
         origin, unit = float(y.min()), float(y.max() - y.min()) or 1.0
@@ -211,7 +211,7 @@ class Trees(NamedTuple):
 @kernel
 def _grow_trees(
     binned: np.ndarray,
-    targets: Targets,
+    targets: TreeTargets,
     leaf_weight: Whole,
     state: np.ndarray,
     stop: np.ndarray,
@@ -358,7 +358,7 @@ def _part_rows(
 
 
 @called
-def _mean(rows: np.ndarray, targets: Targets, total: Whole) -> Real:
+def _mean(rows: np.ndarray, targets: TreeTargets, total: Whole) -> Real:
     added = np.int64(0)
     for i in range(len(rows)):
         added += targets.exact[rows[i]]

@@ -15,6 +15,7 @@ from joblib import effective_n_jobs
 from clearbands.engine.binning import Bins
 from clearbands.engine.compiled import whole_and_read_only
 from clearbands.engine.grains import EVEN, Grains
+from clearbands.engine.own_unit import OwnUnit
 from clearbands.engine.progress import ignore, listening
 from clearbands.engine.screening import Screen
 from clearbands.engine.stored import Stored, check_array, check_numbers
@@ -25,8 +26,7 @@ from clearbands.engine.symmetric_columns import (
 )
 from clearbands.engine.symmetric_histograms import Histograms
 from clearbands.engine.symmetric_predict import TREES_AT_ONCE, predict_rows
-from clearbands.engine.symmetric_tree import MAX_WEIGHT, Rows, Rule, fit_member
-from clearbands.engine.targets import OwnUnit
+from clearbands.engine.symmetric_tree import MAX_WEIGHT, Rule, TreeRows, fit_member
 from clearbands.engine.threads import run_threads
 
 MAX_COLUMNS = 2**16 - 1
@@ -246,7 +246,7 @@ class GrowingMember:
 
     columns: Columns
     rule: Rule  # but for the number of trees
-    rows: Rows
+    rows: TreeRows
     histograms: Histograms
     own: OwnUnit
     grown: SymmetricMember
@@ -266,7 +266,7 @@ class GrowingMember:
     ) -> GrowingMember:
         """Without trees yet, on the rows of `columns`, whose targets (m,) lie between -2 and 2."""
         own = OwnUnit.of(target, weight)
-        rows = Rows.from_target(own.apply(target), weight)
+        rows = TreeRows.from_target(own.apply(target), weight)
         histograms = Histograms.allocate(columns, rule.max_depth)
         without = SymmetricMember(own.unit, 0.0, *empty_trees((), 0, rule.max_depth))
         return cls(columns, rule, rows, histograms, own, without, 0, seen, magnitude)

@@ -15,7 +15,7 @@ from clearbands.engine.symmetric_columns import Columns
 
 if TYPE_CHECKING:
     from clearbands.engine.symmetric_logistic import ClassRows
-    from clearbands.engine.symmetric_tree import Rows
+    from clearbands.engine.symmetric_tree import TreeRows
 
 MOST_CELLS = 2**23  # 64 MB
 NEVER_ZERO = np.float32(
@@ -56,7 +56,7 @@ class Histograms(NamedTuple):
 @inlined
 def best_question(
     columns: Columns,
-    rows: Rows | ClassRows,
+    rows: TreeRows | ClassRows,
     histograms: Histograms,
     level: Whole,
     bits: Whole,

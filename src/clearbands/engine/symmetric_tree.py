@@ -37,7 +37,7 @@ class Rule(NamedTuple):
     absolute: bool  # the loss: absolute instead of squared
 
 
-class Rows(NamedTuple):
+class TreeRows(NamedTuple):
     """The state of one member: its rows and what is left to explain of their targets."""
 
     residual: np.ndarray  # (m,): target - prediction
@@ -49,7 +49,7 @@ class Rows(NamedTuple):
     leaf_weights: np.ndarray  # (m,) int64
 
     @classmethod
-    def from_target(cls, y: np.ndarray, weight: np.ndarray) -> Rows:
+    def from_target(cls, y: np.ndarray, weight: np.ndarray) -> TreeRows:
         # Pairs and lists of rows serve while a tree grows, residuals are gathered when it is
         # grown: one piece of memory does for both.
         pairs, keys = np.empty(len(y), np.int64), np.empty(len(y), np.uint64)
@@ -61,7 +61,7 @@ class Rows(NamedTuple):
 def fit_member(
     columns: Columns,
     rule: Rule,
-    rows: Rows,
+    rows: TreeRows,
     histograms: Histograms,
     first: Whole,
     stop: np.ndarray,
@@ -106,7 +106,7 @@ def sum_of(values: np.ndarray) -> Whole:
 
 
 @inlined
-def _start(rule: Rule, rows: Rows, total_weight: Real, bits: int) -> Real:
+def _start(rule: Rule, rows: TreeRows, total_weight: Real, bits: int) -> Real:
     """The weighted median or mean of the targets, whatever the order of the rows."""
     size = len(rows.residual)
     if rule.absolute:
@@ -163,7 +163,7 @@ def _set_pairs(
 def grow_tree(
     columns: Columns,
     rule: Rule,
-    rows: Rows,
+    rows: TreeRows,
     histograms: Histograms,
     bits: Whole,
     feature: np.ndarray,
@@ -210,7 +210,7 @@ def set_means(rule: Rule, total: np.ndarray, bits: Whole, scale: Real, value: np
 
 
 @called
-def _set_medians(rule: Rule, rows: Rows, ends: np.ndarray, value: np.ndarray) -> None:
+def _set_medians(rule: Rule, rows: TreeRows, ends: np.ndarray, value: np.ndarray) -> None:
     """Gather the residuals of each leaf, then take their median."""
     for leaf in range(len(ends)):
         ends[leaf] = 0

@@ -25,30 +25,30 @@ are divided into pieces, as long as they are below 2^53."""
 
 
 @dataclass(frozen=True)
-class Scale:
+class TargetScale:
     """Targets as whole numbers: how far they are from `middle`, in units."""
 
     middle: float
     unit: float
 
     @classmethod
-    def of(cls, y: np.ndarray) -> Scale:
+    def of(cls, y: np.ndarray) -> TargetScale:
         """From some of the targets; one of them more or less hardly ever changes it."""
         reach = max(2.0 ** np.ceil(np.log2(max(np.ptp(y), np.finfo(float).tiny))), 2.0**-900)
         return cls(float(reach * np.rint(y.mean() / reach)), float(reach / TARGET))
 
 
 @dataclass(frozen=True)
-class Sums:
+class CategorySums:
     """Of one column of codes, fold by fold: what rows of each code weigh, and their targets."""
 
-    scale: Scale
+    scale: TargetScale
     rows: np.ndarray  # (folds, values): of the weights
     totals: np.ndarray  # (folds, values): of the targets, weighed
     squares: np.ndarray  # (folds,)
 
     @classmethod
-    def none(cls, scale: Scale, n_folds: int, n_values: int) -> Sums:
+    def none(cls, scale: TargetScale, n_folds: int, n_values: int) -> CategorySums:
         """Of no rows."""
         rows, totals = np.zeros((2, n_folds, n_values))
         return cls(scale, rows, totals, np.zeros(n_folds))
@@ -91,7 +91,7 @@ class SumCategories(Stage):
 
     learned: Response
     draws: HashedFolds
-    scale: Scale
+    scale: TargetScale
 
     @property
     def count(self) -> int:
@@ -117,7 +117,7 @@ class SumCategories(Stage):
                 arrays[f"squares{repeat}_{j}"] = sums.squares
         self.store.write_arrays(self.name(number), arrays)
 
-    def merged(self, repeat: int) -> list[Sums]:
+    def merged(self, repeat: int) -> list[CategorySums]:
         """The sums of all pieces, column by column."""
         return _merged(self, repeat)
 
@@ -159,9 +159,9 @@ class SumCategories(Stage):
     def _fold(self, repeat: int, keys: np.ndarray) -> np.ndarray:
         return hashed_folds(self.draws.seed, repeat, keys, self.draws.n_folds)
 
-    def _none(self) -> list[Sums]:
+    def _none(self) -> list[CategorySums]:
         n_folds = self.draws.n_folds
-        return [Sums.none(self.scale, n_folds, n) for n in self.learned.rows.n_values]
+        return [CategorySums.none(self.scale, n_folds, n) for n in self.learned.rows.n_values]
 
 
 def look_up(fine_worths: list[np.ndarray], codes: np.ndarray, fold: np.ndarray) -> np.ndarray:
@@ -180,7 +180,7 @@ def joined(bins: list[Bins]) -> Bins:
 
 
 @lru_cache(maxsize=4)
-def _merged(stage: SumCategories, repeat: int) -> list[Sums]:
+def _merged(stage: SumCategories, repeat: int) -> list[CategorySums]:
     merged = stage._none()
     for number in range(stage.count):
         piece = stage.store.read_arrays(stage.name(number))

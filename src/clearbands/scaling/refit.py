@@ -18,7 +18,7 @@ from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.rows.coded import code_columns, coded
 from clearbands.rows.typed import Seed
 from clearbands.rows.weighting import fit_weighted
-from clearbands.scaling.categories import Scale, SumCategories
+from clearbands.scaling.categories import SumCategories, TargetScale
 from clearbands.scaling.members import SHOWN_BINS, GrowMembers, Response, SayRows, Sizes, Target
 from clearbands.scaling.rows import fine_bins
 from clearbands.scaling.store import Store
@@ -185,7 +185,7 @@ def _sums(
     what scale to add up those of all rows."""
     if not work.rows.n_values:
         return None
-    sums = SumCategories(store, learned, draws, Scale.of(of_sample))
+    sums = SumCategories(store, learned, draws, TargetScale.of(of_sample))
     make_all(sums, work.engine, "categories")
     return sums
 

@@ -119,7 +119,7 @@ def progress_bar() -> Iterator[Listener | None]:
     )
     task = bars.add_task("Preparing (longer the first time)", total=None, left="")
 
-    class Bar(ProgressBar):
+    class RichBar(ProgressBar):
         """The same knowledge of how far a fit is, drawn by rich."""
 
         stage = ""
@@ -134,7 +134,7 @@ def progress_bar() -> Iterator[Listener | None]:
                 bars.update(task, description=STAGES[stage], completed=done, total=total)
 
     with bars:
-        yield Bar()
+        yield RichBar()
 
 
 @contextmanager

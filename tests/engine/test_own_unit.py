@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearbands.engine.targets import STEPS, OwnUnit
+from clearbands.engine.own_unit import STEPS, OwnUnit
 from clearbands.models.bagging import Bootstraps
 from clearbands.models.boosted_quantiles import BoostedQuantiles
 from clearbands.models.forest_quantiles import ForestQuantiles
