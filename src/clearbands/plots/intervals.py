@@ -142,14 +142,15 @@ def ratio_map(
 ) -> Axes:
     """The rows in the plane of two features, coloured by epistemic over aleatoric width.
 
-    Orange: more rows like these would help most. Blue: noise, which more rows do not reduce.
+    Orange: more rows like these would help most. Blue: noise, which more rows do not reduce. The
+    title counts the rows that `Uncertainty.dominant` says are dominated by ignorance.
 
     Examples
     --------
     >>> import numpy as np
     >>> from clearbands import Uncertainty, plots
     >>> one = np.ones((2, 2))
-    >>> parts = Uncertainty(np.zeros(2), one, one * [[3.0], [0.5]], 0.9)
+    >>> parts = Uncertainty(np.zeros(2), one, one * [[3.0], [0.2]], 0.9)
     >>> plots.ratio_map([1, 2], [3, 4], parts).get_title(loc="left")
     'Ignorance outweighs noise in 50 % of rows'
     """
@@ -178,6 +179,6 @@ def ratio_map(
         [-3, -2, -1, 0, 1, 2, 3], labels=["1:8", "1:4", "1:2", "1:1", "2:1", "4:1", "8:1"]
     )
     bar.outline.set_visible(False)
-    share = float(np.mean(parts.ratio > 1))
+    share = float(np.mean(parts.dominant == IGNORANCE.plain))
     dress(ax, f"Ignorance outweighs noise in {percent(round(share, 2))} of rows", *names)
     return ax

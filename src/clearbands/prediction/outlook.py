@@ -59,7 +59,7 @@ class Split:
 class Outlook:
     """The learning curve of a model, as far as it is known."""
 
-    width: float  # mean of the intervals at the first level, of rows that members did not see
+    width: float  # mean of the finite intervals at the first level, of rows unseen by members
     rmse: float  # of the same rows
     loss: float
     rows: int  # that train

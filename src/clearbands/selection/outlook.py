@@ -50,7 +50,10 @@ def make_outlook(
     width = bounds[:, 1] - bounds[:, 0]
     outside = np.maximum(bounds[:, 0] - y, 0) + np.maximum(y - bounds[:, 1], 0)
     rmse = np.sqrt(mean_of((y - targets.center(center)) ** 2, weight))
-    loss = mean_of((alpha(level) / 2 * width + outside) / 2, weight)
+    # One group with too few rows has infinite bounds: the forecast is of all the others.
+    counted = np.isfinite(width) if np.isfinite(width).any() else np.full(len(width), True)
+    counted_weight = None if weight is None else weight[counted]
+    loss = mean_of((alpha(level) / 2 * width + outside)[counted] / 2, counted_weight)
     error = mean_of(np.abs(judged.y - center), weight)
     posterior, reason, curve = _posterior(learned, error, rng, n_jobs)
     shares = ALL_LIKELY if posterior is None else posterior.shares()
@@ -64,7 +67,7 @@ def make_outlook(
     known: dict[str, Any] = {}
     if curve is not None:
         known = {"sizes": curve.sizes, "errors": curve.mean_absolute(), "names": curve.names}
-    measures = mean_of(width, weight), float(rmse), loss
+    measures = mean_of(width[counted], counted_weight), float(rmse), loss
     splits = likely, least, most
     return Outlook(*measures, learned.n_train, posterior, splits, reason, **known)
 

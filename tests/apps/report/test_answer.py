@@ -25,7 +25,10 @@ def test_the_answer_on_top_is_what_was_measured(model, text):
     typical = np.median(intervals[:, 1, 0] - intervals[:, 0, 0])
     assert f"A typical interval for price is {number(typical)} EUR wide" in text
     share = parts.epistemic.sum() / (parts.epistemic + parts.aleatoric).sum()
-    assert f"What dominates Noise {100 * (1 - share):.0f} % of the mean width is noise" in text
+    assert 0.29 < share < 0.5  # the larger part by its square, as `dominant` has it
+    words = f"What dominates Ignorance {100 * (1 - share):.0f} % of the mean width is noise"
+    assert words in text
+    assert f"{100 * share:.0f} % of the mean width is ignorance of the model" in text
 
 
 def test_the_reason_starts_with_what_more_rows_would_do():

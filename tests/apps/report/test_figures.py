@@ -78,3 +78,20 @@ def test_the_path_of_lambda_is_drawn_with_its_three_points(model, html):
     for kind in ("chosen", "ratio-one", "gamma-one"):
         assert html.count(f'<path class="{kind}"') == 2  # in the legend and in the plot
     assert f"Chosen: λ = {number(path.chosen.lambda_)}" in Page(html).text
+
+
+def test_rows_are_told_apart_as_dominant_tells_them_apart(facts):
+    """By squares: ignorance dominates from a share of 0.29 on, and the line stands there."""
+    plain = facts.parts.split_by(np.full((3, 120, 2), 0.5))  # as wide by noise as by ignorance
+    shown = figures.parts_of_rows(replace(facts, parts=plain))
+    assert {mark.kind for mark in shown.marks} == {"equal", "square"}
+    assert "Ignorance dominates" in shown.keys.values()
+    either = facts.parts.split_by(np.array([0.7, 0.2, 0.9])[:, None, None] * np.ones((3, 120, 2)))
+    shown = figures.parts_of_rows(replace(facts, parts=either))
+    assert {mark.kind for mark in shown.marks} == {"equal", "unclear"}
+    assert list(shown.keys) == ["unclear", "equal"]
+    (x, y) = (np.diff(ends)[0] for ends in (shown.x_range, shown.y_range))
+    (path,) = [mark.path for mark in shown.marks if mark.kind == "equal"]
+    start, end = (np.array(point.split(" "), float) for point in path[1:].split("L"))
+    slope = (start[1] - end[1]) * y / ((end[0] - start[0]) * x)
+    np.testing.assert_allclose(slope, np.sqrt(2) - 1, rtol=0.01)

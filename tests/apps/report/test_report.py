@@ -70,7 +70,7 @@ def test_the_share_of_ignorance_is_one_number_everywhere(model, text):
     parts = model.predict_uncertainty(houses(120, seed=1)[0])
     share = parts.mean_share
     assert share == pytest.approx(parts.epistemic.sum() / (parts.epistemic + parts.aleatoric).sum())
-    assert f"{100 * (1 - share):.0f} % of the mean width is noise: more rows alone" in text
+    assert f"{100 * share:.0f} % of the mean width is ignorance of the model: more" in text
     assert f"above that of the mean width, {100 * share:.0f} %," in text
 
 

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from clearbands.regressor import ClearRegressor
 
 
+NAME = "name"  # the kind of the column that names rows: it is kept, and rows may come without it
+
+
 @dataclass(frozen=True)
 class Feature:
     """One column of the rows that a model was fitted on."""
 
     name: str
-    kind: str  # one of `clearbands.tables.kinds.KINDS`; "any" where an encoder does not tell
+    kind: str  # of `clearbands.tables.kinds.KINDS`, "any" where an encoder does not tell, or NAME
     categories: tuple[str, ...] = ()  # of text: those the model tells apart from each other
     typical: Any = None  # median or first category, as it would stand in JSON
     written: str = ""  # in the file of the fit: the sign before decimals, or "dmy" or "mdy"
@@ -55,6 +58,13 @@ def row_features(model: ClearRegressor) -> tuple[Feature, ...]:
     return features_of(model) + (() if group is None else (group,))
 
 
+def request_features(model: ClearRegressor) -> tuple[Feature, ...]:
+    """The columns that rows may come with: those that they need, and the one that names them."""
+    needed, name = row_features(model), origin_of(model).id
+    is_new = name and name not in [feature.name for feature in needed]
+    return (*needed, Feature(name, NAME)) if is_new else needed
+
+
 def group_feature(model: ClearRegressor) -> Feature | None:
     """The column of the groups, where the model does not learn from it and so cannot find it."""
     if (
@@ -73,8 +83,8 @@ def group_feature(model: ClearRegressor) -> Feature | None:
 
 
 def typical_row(features: Sequence[Feature]) -> dict[str, Any]:
-    """As JSON has it."""
-    return {feature.name: feature.typical for feature in features}
+    """As JSON has it, without a name."""
+    return {feature.name: feature.typical for feature in features if feature.kind != NAME}
 
 
 def kinds_of(model: ClearRegressor) -> dict[str, str]:

@@ -71,7 +71,7 @@ def _what_dominates(facts: Facts) -> str:
     if lambda_ is not None and edge and share in (0, 1):
         sentences = lambda_words(lambda_, edge)
         return f"{sentences[:1].upper()}{sentences[1:]}"
-    if share > 0.5:
+    if facts.parts.mean_dominant == EPISTEMIC.plain:
         return (
             f"{percent(share)} of the mean width is {EPISTEMIC.plain} of the model: "
             f"{EPISTEMIC.remedy}, above all like those listed below, would help most."

@@ -16,7 +16,6 @@ from clearbands.diagnostics.coverage import Cell, coverage
 from clearbands.diagnostics.diagnose import FEWEST_ROWS, Predicted, judge
 from clearbands.diagnostics.diagnosis import Diagnosis
 from clearbands.diagnostics.importance import Importance, feature_importance
-from clearbands.prediction.glossary import PARTS
 from clearbands.prediction.questions import fan_levels
 from clearbands.prediction.uncertainty import Uncertainty
 from clearbands.rows.bands import covered
@@ -101,16 +100,6 @@ class Facts:
     def epistemic_share(self) -> float:
         """Of the mean width."""
         return self.parts.mean_share
-
-    @property
-    def dominant(self) -> str:
-        """The word for what makes these intervals wide, or that it is unclear.
-
-        Of parts that were given it is the larger width, as in the paper.
-        """
-        if self.parts.noise_range is not None:
-            return self.parts.mean_dominant
-        return PARTS[int(self.epistemic_share > 0.5)].plain
 
     def important_columns(self, most: int) -> list[Column]:
         """The columns that matter, the most important first."""

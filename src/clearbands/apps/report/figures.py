@@ -10,6 +10,7 @@ from clearbands.apps.report.facts import Facts
 from clearbands.apps.report.plot import SIZE, Mark, Plot, Scale, Spot, Tick, bar, dot, line
 from clearbands.calibration.lambda_path import LambdaPath, PathPoint
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
+from clearbands.prediction.uncertainty import UNCLEAR
 from clearbands.rows.bands import make_interval
 from clearbands.rows.display import change, level, number, percent
 from clearbands.rows.messages import row_number
@@ -17,6 +18,12 @@ from clearbands.rows.messages import row_number
 MOST_BARS = 240
 MOST_DOTS = 800
 MOST_FANS = 120
+EVEN_RATIO = math.sqrt(2) - 1  # epistemic over aleatoric width where `dominant` changes
+DOMINANT_WORDS = {
+    ALEATORIC.plain: "Noise dominates",
+    EPISTEMIC.plain: "Ignorance dominates",
+    UNCLEAR: "Either may",
+}
 
 
 def bands(facts: Facts) -> Plot:
@@ -115,7 +122,7 @@ def _fan_spot(facts: Facts, row: int, x: float, scale: Scale) -> Spot:
 
 
 def parts_of_rows(facts: Facts) -> Plot:
-    """Every row by its aleatoric and its epistemic width, with the line where they are equal.
+    """Every row by its aleatoric and its epistemic width, with the line where none dominates.
 
     A few rows far wider than all others are left out: they would press the rest into a corner.
     """
@@ -124,11 +131,15 @@ def parts_of_rows(facts: Facts) -> Plot:
     rows = _evenly(len(widths), MOST_DOTS)
     rows = rows[(widths[rows] <= frame).all(axis=1)]
     x, y = (Scale(0.0, 1.04 * end or 1.0) for end in frame.tolist())
-    end = min(x.high, y.high)
-    marks = [Mark("equal", line([(x(0), y.down(0)), (x(end), y.down(end))]))]
-    for kind, which in (("dot less", facts.parts.ratio <= 1), ("square", facts.parts.ratio > 1)):
+    end = min(x.high, y.high / EVEN_RATIO)
+    marks = [Mark("equal", line([(x(0), y.down(0)), (x(end), y.down(EVEN_RATIO * end))]))]
+    dominant = facts.parts.dominant
+    looks = {"dot less": ALEATORIC.plain, "unclear": UNCLEAR, "square": EPISTEMIC.plain}
+    looks = {look: part for look, part in looks.items() if (dominant == part).any()}
+    for look, part in looks.items():
         marks += [
-            Mark(kind, dot(x(widths[row, 0]), y.down(widths[row, 1]))) for row in rows if which[row]
+            Mark(look, dot(x(widths[row, 0]), y.down(widths[row, 1])))
+            for row in rows[dominant[rows] == part]
         ]
     return Plot(
         "rows",
@@ -143,9 +154,8 @@ def parts_of_rows(facts: Facts) -> Plot:
         x_range=(x.low, x.high),
         y_range=(y.low, y.high),
         keys={
-            "dot less": "Wider by noise",
-            "square": "Wider by ignorance",
-            "equal": "Equally wide by both",
+            **{look: DOMINANT_WORDS[part] for look, part in looks.items()},
+            "equal": "Both alike, by their squares",
         },
     )
 

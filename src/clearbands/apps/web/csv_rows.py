@@ -16,12 +16,18 @@ from typing import TYPE_CHECKING
 from clearbands.apps.reading.dates import find_dates
 from clearbands.apps.reading.decimals import Decimals, find_decimals
 from clearbands.apps.reading.dialect import SEPARATORS
-from clearbands.apps.reading.features import Feature
+from clearbands.apps.reading.features import NAME, Feature
 from clearbands.apps.reading.layout import MISSING
 from clearbands.apps.reading.numbers import as_numbers
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import CellError, Refusal, refuse_values
-from clearbands.apps.web.request_rows import check_row_count, column_errors, decode, repeated_column
+from clearbands.apps.web.request_rows import (
+    check_row_count,
+    column_errors,
+    decode,
+    features_in,
+    repeated_column,
+)
 from clearbands.apps.web.values import column_of, expected, show
 
 if TYPE_CHECKING:
@@ -37,7 +43,8 @@ def rows_from_csv(body: bytes, features: Sequence[Feature], limits: Limits) -> p
     text, names = decode(body).removeprefix("\ufeff"), [feature.name for feature in features]
     separator = _separator(text, names)
     header, *rows = list(_records(text, separator)) or [[]]
-    _check_header(header, names)
+    _check_header(header, features)
+    features = features_in(header, features)
     if len(header) == 1:
         rows = [row or [""] for row in rows]
     else:
@@ -92,10 +99,10 @@ def _records(text: str, separator: str) -> Iterator[list[str]]:
         ) from error
 
 
-def _check_header(header: list[str], names: list[str]) -> None:
+def _check_header(header: list[str], features: Sequence[Feature]) -> None:
     """Raise unless the columns are those of the model, each once."""
     errors = [repeated_column(name) for name, count in Counter(header).items() if count > 1]
-    errors += column_errors(dict.fromkeys(header), names)
+    errors += column_errors(dict.fromkeys(header), features)
     if errors:
         raise refuse_values(errors)
 
@@ -112,7 +119,7 @@ def _column(
     decimals: Decimals,
 ) -> pl.Series:
     """The cells of a column as JSON would have them; what does not fit goes to `errors`."""
-    if feature.kind == "text":
+    if feature.kind in ("text", NAME):
         return texts
     if feature.kind == "number":
         return _numbers(feature, texts, places, errors, decimals)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from clearbands.apps.reading.features import Feature, group_feature
+from clearbands.apps.reading.features import NAME, Feature, group_feature
 from clearbands.apps.task import Task
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import CellError, Refusal, refuse_values
@@ -39,12 +39,12 @@ class JsonObject(dict[str, object]):
 
 
 def predict_rows(task: Task, rows: pl.DataFrame, questions: Questions | None = None) -> Any:
-    """The answers for checked rows, which have the columns of `row_features`.
+    """The answers for checked rows, which have the columns of `request_features`.
 
     What only the model can find wrong is 422.
     """
     group = group_feature(task.model)
-    X = rows if group is None else rows.drop(group.name)
+    X = rows.select(list(task.model.feature_names_in_))
     labels = None if group is None else rows[group.name].to_list()
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # the model refuses what is not finite
@@ -57,8 +57,7 @@ def rows_from_json(body: bytes, features: Sequence[Feature], limits: Limits) -> 
     """The rows, of which each has exactly the columns of the model; null is missing."""
     rows = _parse_rows(body)
     check_row_count(len(rows), limits)
-    names = [feature.name for feature in features]
-    errors = [error for i, row in enumerate(rows) for error in _shape_errors(i, row, names)]
+    errors = [error for i, row in enumerate(rows) for error in _shape_errors(i, row, features)]
     wrong = {error.row for error in errors}
     good: list[tuple[int, Any]] = [each for each in enumerate(rows) if each[0] not in wrong]
     return _table(good, features, errors)  # the other rows may be wrong in another way
@@ -86,13 +85,13 @@ def _parse_rows(body: bytes) -> list[object]:
     return rows
 
 
-def _shape_errors(i: int, row: object, names: Sequence[str]) -> list[CellError]:
+def _shape_errors(i: int, row: object, features: Sequence[Feature]) -> list[CellError]:
     """What keeps it from being a row of the model, apart from its values."""
     if not isinstance(row, JsonObject):
         return [CellError("expected an object", i, seen=show(row))]
     if row.repeated is not None:
         return [repeated_column(row.repeated, i)]
-    return [] if row.keys() == set(names) else column_errors(row, names, i)
+    return column_errors(row, features, i)
 
 
 def frame_of(rows: Sequence[Row], features: Sequence[Feature]) -> pl.DataFrame:
@@ -107,20 +106,27 @@ def _table(
     import polars as pl
 
     columns = [
-        column_of(feature, ((i, row[feature.name]) for i, row in rows), errors)
-        for feature in features
+        column_of(feature, ((i, row.get(feature.name)) for i, row in rows), errors)
+        for feature in features_in({name for _, row in rows for name in row}, features)
     ]
     if errors:
         raise refuse_values(errors)
     return pl.DataFrame(columns)
 
 
+def features_in(columns: Collection[str], features: Sequence[Feature]) -> list[Feature]:
+    """Without the column that names rows, where these come without it."""
+    return [each for each in features if each.kind != NAME or each.name in columns]
+
+
 def column_errors(
-    columns: Iterable[str], names: Sequence[str], row: int | None = None
+    columns: Iterable[str], features: Sequence[Feature], row: int | None = None
 ) -> list[CellError]:
     """The columns that are missing and those that the model does not know."""
-    there, known = set(columns), set(names)
-    missing = [name for name in names if name not in there]
+    there, known = set(columns), {feature.name for feature in features}
+    if there == known:
+        return []
+    missing = [each.name for each in features_in(there, features) if each.name not in there]
     unknown = [name for name in columns if name not in known]
     return [CellError("the column is missing", row, name) for name in missing] + [
         CellError("the model knows no such column", row, name) for name in unknown

@@ -17,12 +17,13 @@ from pydantic import (
     BeforeValidator,
     Strict,
     StrictBool,
+    StrictInt,
     TypeAdapter,
     ValidationError,
     WithJsonSchema,
 )
 
-from clearbands.apps.reading.features import Feature
+from clearbands.apps.reading.features import NAME, Feature
 from clearbands.apps.web.refusals import CellError
 from clearbands.tables.kinds import KINDS
 
@@ -76,8 +77,15 @@ TYPES: dict[str, Any] = {
     "time": Annotated[dt.time, BeforeValidator(_time)],
     "duration": Annotated[dt.timedelta, BeforeValidator(_duration)],
     "any": StrictBool | Number | Text,
+    NAME: StrictInt | Text,
 }
 """Of the values as JSON has them, by the kind of their column; null is always one."""
+
+
+SCHEMAS = {kind: dict(of.json_schema) for kind, of in KINDS.items()} | {
+    NAME: {"type": ["string", "integer"]}
+}
+EXPECTED = {kind: of.expected for kind, of in KINDS.items()} | {NAME: "text, a whole number"}
 
 
 COLUMNS: dict[str, TypeAdapter[list[Any]]] = {
@@ -89,7 +97,7 @@ COLUMNS: dict[str, TypeAdapter[list[Any]]] = {
 def type_of(feature: Feature) -> Any:
     """Of a value in a column of a request, as pydantic takes and describes it."""
     values: Any = TYPES[feature.kind]
-    return Annotated[values, WithJsonSchema(dict(KINDS[feature.kind].json_schema))] | None
+    return Annotated[values, WithJsonSchema(SCHEMAS[feature.kind])] | None
 
 
 def column_of(
@@ -109,14 +117,17 @@ def column_of(
         words = expected(feature.kind)
         errors += [CellError(words, rows[i], feature.name, show(cells[i])) for i in wrong]
         cells = []
-    if feature.kind == "any" and len({type(each) for each in cells if each is not None}) > 1:
+    if (
+        feature.kind in ("any", NAME)
+        and len({type(each) for each in cells if each is not None}) > 1
+    ):
         errors.append(CellError("expected values of one type only", column=feature.name))
         cells = []
     return pl.Series(feature.name, cells, dtype=_polars_type(feature.kind))
 
 
 def expected(kind: str) -> str:
-    return f"expected {KINDS[kind].expected} or null"
+    return f"expected {EXPECTED[kind]} or null"
 
 
 def _polars_type(kind: str) -> Any:
@@ -130,6 +141,7 @@ def _polars_type(kind: str) -> Any:
         "time": pl.Time,
         "duration": pl.Duration("us"),
         "any": None,
+        NAME: None,
     }
     return types.get(kind, pl.Datetime("us"))
 

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from clearbands.apps.cli.commands import app as command
 from clearbands.apps.web.service import create_app
+from clearbands.persistence.origin import Origin
 from tests.apps.web.asking import post_csv, post_rows
 from tests.served import COLUMNS, ROW, houses, linear_model
 
@@ -74,3 +75,48 @@ def test_infinite_bounds_are_null():
         assert prediction["lower_99"] is None
         (level,) = client.get("/model").json()["levels"]
         assert None in (level["gamma1"], level["gamma2"])
+
+
+@pytest.fixture(scope="module")
+def named_houses():
+    """A service of a model whose fit knew the column that names the rows."""
+    frame = houses(60)
+    model = linear_model(frame.select("x", "age"), frame["price"].to_numpy())
+    model.origin_ = Origin(target="price", id="house")
+    with TestClient(create_app(model)) as client:
+        yield client
+
+
+def test_the_column_that_names_the_rows_is_kept_as_predict_keeps_it(named_houses):
+    rows = [{"house": "007", "x": 1, "age": 2}, {"house": None, "x": 2, "age": 3}]
+    predictions = post_rows(named_houses, *rows).json()["predictions"]
+    assert [next(iter(row.items())) for row in predictions] == [("house", "007"), ("house", None)]
+    assert (
+        post_rows(named_houses, {"house": 2**60 + 1, "x": 1, "age": 2}).json()["predictions"][0][
+            "house"
+        ]
+        == 2**60 + 1
+    )
+    table = post_csv(named_houses, "x,house,age\n1,007,2\n", accept="text/csv").text
+    assert table.startswith("house,prediction,")
+    assert table.splitlines()[1].startswith("007,")
+    example = named_houses.get("/openapi.json").json()["paths"]["/predict"]["post"]["requestBody"]
+    row = example["content"]["application/json"]["schema"]["properties"]["rows"]["items"]
+    assert row["required"] == ["x", "age"]
+    assert row["properties"]["house"]["anyOf"] == [
+        {"type": ["string", "integer"]},
+        {"type": "null"},
+    ]
+
+
+def test_rows_may_come_without_their_name(named_houses):
+    (row,) = post_rows(named_houses, {"x": 1, "age": 2}).json()["predictions"]
+    assert "house" not in row
+    assert post_csv(named_houses, "x,age\n1,2\n").status_code == 200
+    refused = post_rows(named_houses, {"x": 1, "age": 2, "house": 1.5})
+    assert refused.status_code == 422
+    assert "column 'house': expected text, a whole number or null" in refused.json()["detail"]
+    mixed = post_rows(
+        named_houses, {"x": 1, "age": 2, "house": 1}, {"x": 1, "age": 2, "house": "a"}
+    )
+    assert "values of one type only" in mixed.json()["detail"]

@@ -14,7 +14,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.exceptions import HTTPException
 
 from clearbands import __version__
-from clearbands.apps.reading.features import row_features
+from clearbands.apps.reading.features import request_features, row_features
 from clearbands.apps.task import Classification, task_of
 from clearbands.apps.web.bodies import Bodies
 from clearbands.apps.web.limits import Limits
@@ -59,7 +59,7 @@ def create_app(
     """
     task, limits = task_of(model), limits or Limits()
     features = row_features(task.model)
-    scorer = Scorer(task, features, limits)
+    scorer = Scorer(task, request_features(task.model), limits)
     info = describe_model(task, features, limits, Source(name, dict(versions or {}), fingerprint))
     updates = None
     if allow_updates:

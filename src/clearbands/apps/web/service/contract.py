@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 
 from clearbands.apps.question_table import QUESTIONS
-from clearbands.apps.reading.features import Feature, typical_row
+from clearbands.apps.reading.features import NAME, Feature, typical_row
 from clearbands.apps.task import Classification, Task
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.service.schemas import INFINITE, Problem
@@ -90,7 +90,10 @@ def request_body(features: Sequence[Feature], limits: Limits) -> dict[str, Any]:
     import polars as pl
 
     columns: dict[str, Any] = {
-        f"column_{j}": (type_of(feature), Field(alias=feature.name))
+        f"column_{j}": (
+            type_of(feature),
+            Field(alias=feature.name, default=None if feature.kind == NAME else ...),
+        )
         for j, feature in enumerate(features)
     }
     row = create_model("Row", __config__=ConfigDict(extra="forbid"), **columns)
@@ -138,7 +141,10 @@ def answers_of(task: Task) -> type[BaseModel]:
             float | None,
             Field(description=f"The width that is ignorance, which more rows reduce; {INFINITE}."),
         ),
-        **_reasons("Epistemic width over the whole width, from 0 to 1."),
+        **_reasons(
+            "Epistemic width over the whole width, from 0 to 1.",
+            "The part with the larger square: widths add up by their squares.",
+        ),
     )
 
 
@@ -155,7 +161,7 @@ def _class_answers(levels: Sequence[float], classes: Sequence[str]) -> type[Base
         **_optional(chances, float | None),
         aleatoric=(float, Field(description="Entropy in bits that members hold for chance.")),
         epistemic=(float, Field(description="Entropy in bits that comes of their disagreement.")),
-        **_reasons("Epistemic bits over all bits, from 0 to 1."),
+        **_reasons("Epistemic bits over all bits, from 0 to 1.", "The larger of the two."),
     )
 
 
@@ -181,12 +187,12 @@ def _optional(described: dict[str, str], of: Any) -> dict[str, Any]:
     }
 
 
-def _reasons(share: str) -> dict[str, Any]:
+def _reasons(share: str, dominant: str) -> dict[str, Any]:
     return {
         "epistemic_share": (float, Field(description=share)),
         "dominant": (
             Literal["noise", "ignorance", "unclear"],
-            Field(description="The larger of the two."),
+            Field(description=dominant),
         ),
         "unfamiliar": (
             bool | None,

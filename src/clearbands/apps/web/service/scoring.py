@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from clearbands.apps.reading.features import Feature, typical_row
+from clearbands.apps.reading.features import NAME, Feature, typical_row
 from clearbands.apps.task import Task
 from clearbands.apps.web.csv_rows import rows_from_csv
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import Refusal
-from clearbands.apps.web.request_rows import predict_rows, rows_from_json
+from clearbands.apps.web.request_rows import features_in, predict_rows, rows_from_json
 from clearbands.apps.web.values import finite
 from clearbands.prediction.questions import Questions
 
@@ -52,8 +53,9 @@ class Scorer:
             raise Refusal(422, str(error)) from error
         rows = READERS[type_in](body, self.features, self.limits)
         predictions = predict_rows(self.task, rows, questions)
+        kept = [f.name for f in features_in(rows.columns, self.features) if f.kind == NAME]
         return Answer(
-            content=_written(predictions, type_out),
+            content=_written(predictions, rows.select(kept), type_out),
             media_type=type_out,
             n_rows=rows.height,
             widths=self.task.widths(predictions),
@@ -69,11 +71,12 @@ class Scorer:
             return None
 
 
-def _written(predictions: Any, media_type: str) -> bytes:
-    """An object per row under "predictions", or a table, as `predict_frame` has them."""
+def _written(predictions: Any, kept: pl.DataFrame, media_type: str) -> bytes:
+    """An object per row under "predictions", or a table: the names of the rows, where they came
+    with some, and the columns of `predict_frame`."""
     if media_type == CSV:
-        return predictions.frame().write_csv().encode()
-    columns = predictions.columns()
+        return predictions.frame().select(*kept, pl.all()).write_csv().encode()
+    columns = kept.to_dict() | predictions.columns()
     values = zip(*map(_nullable, columns.values()), strict=True)
     rows = [dict(zip(columns, row, strict=True)) for row in values]
     # The numbers are written so that they are read back to the last bit.

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from clearbands.apps.reading.features import Feature, row_features
+from clearbands.apps.reading.features import Feature, request_features, row_features
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import Refusal
 from clearbands.apps.web.service.description import describe_updates
@@ -42,9 +42,8 @@ class Updates:
         name = origin_of(model).target or "target"
         self.target = Feature(name, "number", typical=0.0)
         self.time = _time_feature(model)
-        self.features = row_features(model) + tuple(
-            feature for feature in (self.target, self.time) if feature is not None
-        )
+        known = [*request_features(model), self.target, *([self.time] if self.time else [])]
+        self.features = tuple({feature.name: feature for feature in known}.values())
         self._one_at_a_time = threading.Lock()
         self._saved, self._is_dirty = -SAVE_EVERY, False
 
