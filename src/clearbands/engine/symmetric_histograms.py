@@ -1,7 +1,8 @@
 """Which question explains most: pairs of gradient and weight, counted per bin and leaf.
 
 A cell holds the sum of the pairs of all rows of its leaf up to and including its bin. Of two
-sibling leaves the lighter is counted; the other is what remains of the parent.
+sibling leaves the lighter is counted; the other is what remains of the parent. Cells of leaves
+without rows hold anything and are never read: deep trees on few columns have many such leaves.
 """
 
 from __future__ import annotations
@@ -88,14 +89,17 @@ def best_question(
             n_bins = columns.n_bins[column]
             if n_bins == 1:
                 continue
-            _add_up(cells, n_bins, n_known, n_open)
-            _subtract(cells, n_bins, histograms.is_lighter, n_known)
-            score_cuts(cells, n_bins, n_open, bits, l2, columns.direction, column, histograms.score)
+            total = histograms.total
+            _add_up(cells, n_bins, n_known, n_open, total)
+            _subtract(cells, n_bins, histograms.is_lighter, n_known, total)
+            score_cuts(
+                cells, n_bins, n_open, bits, l2, total, columns.direction, column, histograms.score
+            )
             cut = _largest(histograms.score, n_bins - 1)
             if histograms.score[cut] > best_score:
                 best_score, best_column, best_cut = histograms.score[cut], column, cut
                 for leaf in range(n_open):
-                    histograms.left[leaf] = cells[leaf * n_bins + cut]
+                    histograms.left[leaf] = cells[leaf * n_bins + cut] if total[leaf] != 0 else 0
     return best_column, best_cut
 
 
@@ -176,31 +180,47 @@ def _count_listed(
 
 
 @called
-def _add_up(cells: np.ndarray, n_bins: Whole, n_known: Whole, n_open: Whole) -> None:
-    """Two leaves at a time, as one addition waits for the one before."""
-    one_more = (n_open - n_known) % 2
-    for leaf in range(n_known, n_open - one_more, 2):
-        middle = (leaf + 1) * n_bins
-        first, second = cells[leaf * n_bins : middle], cells[middle : middle + n_bins]
-        total, other_total = np.int64(0), np.int64(0)
+def _add_up(
+    cells: np.ndarray, n_bins: Whole, n_known: Whole, n_open: Whole, total: np.ndarray
+) -> None:
+    """Two leaves with rows at a time, as one addition waits for the one before."""
+    waiting = np.int64(-1)
+    for leaf in range(n_known, n_open):
+        # Of two siblings the lighter was counted, whichever it is.
+        if total[leaf] == 0 or (n_known > 0 and total[leaf - n_known] == 0):
+            continue
+        if waiting < 0:
+            waiting = np.int64(leaf)
+            continue
+        first = cells[waiting * n_bins : (waiting + 1) * n_bins]
+        second = cells[leaf * n_bins : (leaf + 1) * n_bins]
+        so_far, other_so_far = np.int64(0), np.int64(0)
         for k in range(n_bins):
-            total += first[k]
-            other_total += second[k]
-            first[k], second[k] = total, other_total
-    if one_more:
-        total = np.int64(0)
-        for place in range((n_open - 1) * n_bins, n_open * n_bins):
-            total += cells[place]
-            cells[place] = total
+            so_far += first[k]
+            other_so_far += second[k]
+            first[k], second[k] = so_far, other_so_far
+        waiting = np.int64(-1)
+    if waiting >= 0:
+        so_far = np.int64(0)
+        for place in range(waiting * n_bins, (waiting + 1) * n_bins):
+            so_far += cells[place]
+            cells[place] = so_far
 
 
 @called
-def _subtract(cells: np.ndarray, n_bins: Whole, is_lighter: np.ndarray, n_known: Whole) -> None:
+def _subtract(
+    cells: np.ndarray, n_bins: Whole, is_lighter: np.ndarray, n_known: Whole, total: np.ndarray
+) -> None:
     """From parents (first half) and lighter children (second half) to left and right children."""
     for old in range(n_known):
         first = cells[old * n_bins : (old + 1) * n_bins]
         second = cells[(old + n_known) * n_bins : (old + n_known + 1) * n_bins]
-        if is_lighter[old]:
+        if total[old + n_known] == 0:
+            continue  # the left child is as its parent was
+        if total[old] == 0:
+            for k in range(n_bins):
+                second[k] = first[k]
+        elif is_lighter[old]:
             for k in range(n_bins):
                 counted = second[k]
                 second[k] = first[k] - counted
@@ -217,36 +237,46 @@ def score_cuts(
     n_open: Whole,
     bits: Whole,
     l2: Real,
+    total: np.ndarray,
     direction: np.ndarray | None,
     column: Whole,
     score: np.ndarray,
 ) -> None:
     if direction is None:  # noqa: SIM114  (then numba leaves out what else is asked)
-        _sum_scores(cells, n_bins, n_open, bits, l2, score)
+        _sum_scores(cells, n_bins, n_open, bits, l2, total, score)
     elif direction[column] == 0:
-        _sum_scores(cells, n_bins, n_open, bits, l2, score)
+        _sum_scores(cells, n_bins, n_open, bits, l2, total, score)
     else:
-        _sum_directed_scores(cells, n_bins, n_open, bits, l2, direction[column], score)
+        _sum_directed_scores(cells, n_bins, n_open, bits, l2, total, direction[column], score)
 
 
 @called
 def _sum_scores(
-    cells: np.ndarray, n_bins: Whole, n_open: Whole, bits: Whole, l2: Real, score: np.ndarray
+    cells: np.ndarray,
+    n_bins: Whole,
+    n_open: Whole,
+    bits: Whole,
+    l2: Real,
+    total: np.ndarray,
+    score: np.ndarray,
 ) -> None:
     """How much of the gradients each cut explains, summed over the leaves.
 
     Half of the pairs are converted, the others are what remains: floats round upwards and downwards
-    alike, so an empty side has neither weight nor gradient, and no weight is negative.
+    alike, so an empty side has neither weight nor gradient, and no weight is negative. A leaf
+    without rows explains nothing.
     """
     for k in range(n_bins):
         score[k] = 0
     l2 = max(np.float32(l2), NEVER_ZERO)
     for leaf in range(n_open):
-        own = cells[leaf * n_bins : (leaf + 1) * n_bins]
-        gradient, weight = _parts(own[n_bins - 1], bits)
+        if total[leaf] == 0:
+            continue
+        halves = cells[leaf * n_bins : (leaf + 1) * n_bins].view(np.int32)
+        gradient, weight = _parts(total[leaf : leaf + 1].view(np.int32), 0, bits)
         for k in range(n_bins):
-            left_gradient, left_weight = _parts(own[k], bits)
-            g, h = left_gradient, gradient - left_gradient
+            g, left_weight = _parts(halves, k, bits)
+            h = gradient - g
             v, w = left_weight + l2, (weight - left_weight) + l2
             score[k] += (g * g * w + h * h * v) / (v * w)
 
@@ -258,6 +288,7 @@ def _sum_directed_scores(
     n_open: Whole,
     bits: Whole,
     l2: Real,
+    total: np.ndarray,
     direction: Whole,
     score: np.ndarray,
 ) -> None:
@@ -269,10 +300,12 @@ def _sum_directed_scores(
         score[k] = 0
     l2 = max(np.float32(l2), NEVER_ZERO)
     for leaf in range(n_open):
-        own = cells[leaf * n_bins : (leaf + 1) * n_bins]
-        gradient, weight = _parts(own[n_bins - 1], bits)
+        if total[leaf] == 0:
+            continue
+        halves = cells[leaf * n_bins : (leaf + 1) * n_bins].view(np.int32)
+        gradient, weight = _parts(total[leaf : leaf + 1].view(np.int32), 0, bits)
         for k in range(n_bins):
-            g, left_weight = _parts(own[k], bits)
+            g, left_weight = _parts(halves, k, bits)
             h = gradient - g
             v, w = left_weight + l2, (weight - left_weight) + l2
             if (h * v - g * w) * direction < 0:
@@ -282,10 +315,16 @@ def _sum_directed_scores(
 
 
 @inlined
-def _parts(pair: Whole, bits: Whole) -> tuple[Real, Real]:
-    """Gradient, without its last digits, and weight."""
-    low_bits = (np.int64(1) << bits) - 1
-    return np.float32(np.int32(pair >> 32)), np.float32(np.int32(pair & low_bits))
+def _parts(halves: np.ndarray, k: Whole, bits: Whole) -> tuple[Real, Real]:
+    """Gradient, without its last digits, and weight of the k-th pair.
+
+    Pairs come as their halves, the lower one first: on 32 bits a processor converts twice as many
+    numbers at once as on 64.
+    """
+    low_bits = np.int32((np.int64(1) << bits) - 1)
+    low = np.uint64(2) * np.uint64(k)
+    weight = np.int32(halves[low] & low_bits)
+    return np.float32(halves[low + np.uint64(1)]), np.float32(weight)
 
 
 @called
