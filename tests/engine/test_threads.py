@@ -28,6 +28,19 @@ def test_every_task_runs_once_and_is_reported(n_jobs):
     assert steps == [("work", i, 20) for i in range(1, 21)]
 
 
+def test_work_inside_of_a_task_needs_no_further_thread():
+    inner = []
+
+    def task(i, stop):
+        run_threads(lambda j, stop: inner.append(threading.get_ident()), 3, n_jobs=1, stage="in")
+        inner.append(threading.get_ident())
+
+    run_threads(task, 1, n_jobs=1, stage="out")
+    assert len(inner) == 4
+    assert len(set(inner)) == 1
+    assert inner[0] != threading.get_ident()
+
+
 def test_an_error_stops_the_others_and_comes_out():
     running, stopped = threading.Event(), []
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from threading import Lock
+from threading import Lock, current_thread, main_thread
 from typing import Any
 
 import numpy as np
@@ -24,10 +24,17 @@ def run_threads(
     Tasks write their results in place, so the order in which they end changes nothing. `stop` is
     an array of one byte: a kernel looks at it now and then and returns early once it is not zero.
     The kernels release the GIL and the calling thread only waits, also when there is one worker:
-    an interrupt reaches it at once and stops them all.
+    an interrupt reaches it at once and stops them all. Interrupts reach the main thread alone, so
+    any other does the work of a single worker itself.
     """
     stop = np.zeros(1, np.uint8)
-    with ThreadPoolExecutor(max_workers=max(1, min(effective_n_jobs(n_jobs), count))) as pool:
+    n_workers = max(1, min(effective_n_jobs(n_jobs), count))
+    if n_workers == 1 and current_thread() is not main_thread():
+        for i in range(count):
+            task(i, stop)
+            report(stage, i + 1, count)
+        return
+    with ThreadPoolExecutor(max_workers=n_workers) as pool:
         try:
             futures = [pool.submit(task, i, stop) for i in range(count)]
             for done, future in enumerate(as_completed(futures), start=1):
