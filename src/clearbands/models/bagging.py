@@ -306,6 +306,18 @@ def _units(n_rows: int, groups: np.ndarray | None) -> np.ndarray:
     return np.arange(n_rows) if groups is None else np.unique(groups, return_inverse=True)[1]
 
 
+def few_left_out(counts: np.ndarray) -> np.ndarray | None:
+    """The numbers of the rows that a member lacks, where they are few and it has all others once.
+
+    What it sums up is then what all rows add up to without these, which is soon found. None where
+    a member drew other rows.
+    """
+    is_out = counts == 0
+    if np.all(is_out | (counts == 1)) and 2 * np.count_nonzero(is_out) < len(counts):
+        return np.flatnonzero(is_out)
+    return None
+
+
 def fit_bag(
     model: BaseEstimator,
     X: TableLike,

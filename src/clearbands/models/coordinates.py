@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import eigh
 
 from clearbands.models.kernels import Kernel, distances_between
 
@@ -104,11 +103,9 @@ def _stretch(gradient: np.ndarray) -> np.ndarray:
 
 def _leave_one_out(K: np.ndarray, t: np.ndarray, scale: float) -> tuple[float, float, np.ndarray]:
     """The mean squared error at the best ridge, the scale, and the weights of the rows there."""
-    size, vectors = eigh(K)
-    projected, squares = vectors.T @ t, vectors**2
-    losses = []
-    for ridge in RIDGES:
-        inverse = 1 / (np.maximum(size, 0) + ridge)
-        weights = vectors @ (inverse * projected)
-        losses.append((float(np.mean((weights / (squares @ inverse)) ** 2)), scale, weights))
-    return min(losses, key=lambda each: each[0])
+    size, vectors = np.linalg.eigh(K)
+    inverse = 1 / (np.maximum(size, 0)[:, None] + np.array(RIDGES))
+    weights = vectors @ (inverse * (vectors.T @ t)[:, None])  # (n, ridges)
+    losses = np.mean((weights / (vectors**2 @ inverse)) ** 2, axis=0)
+    best = int(np.argmin(losses))
+    return float(losses[best]), scale, weights[:, best]

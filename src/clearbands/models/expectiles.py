@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
@@ -18,31 +18,45 @@ SETTLED = 1e-10  # movement of the fit, in units of the largest deviation of y, 
 class WeightedRows:
     """Rows of the design times the root of their weights, and the sums that do not change.
 
-    The rows that weigh nothing are gone.
+    The rows that weigh nothing are gone, or are not among those that count.
     """
 
     design: np.ndarray  # (m, p)
     target: np.ndarray  # (m,)
-    gram: np.ndarray  # (p, p)
+    gram: np.ndarray  # (p, p): of the rows that count
     moment: np.ndarray  # (p,)
     size: float  # the weights in all
+    counted: np.ndarray | None = None  # the numbers of the rows that count; None for all
 
     @classmethod
     def from_counts(
         cls, design: np.ndarray, target: np.ndarray, counts: np.ndarray
     ) -> WeightedRows:
+        if counts.min() == counts.max() == 1:
+            return cls.of(design, target, float(len(design)))
         rows = np.flatnonzero(counts)
         root = np.sqrt(counts[rows], dtype=float)
         weighted = design[rows]
         weighted *= root[:, None]
-        weighted_target = target[rows] * root
-        return cls(
-            weighted,
-            weighted_target,
-            weighted.T @ weighted,
-            weighted.T @ weighted_target,
-            float(counts.sum()),
-        )
+        return cls.of(weighted, target[rows] * root, float(counts.sum()))
+
+    @classmethod
+    def of(cls, design: np.ndarray, target: np.ndarray, size: float) -> WeightedRows:
+        return cls(design, target, design.T @ design, design.T @ target, size)
+
+    def lacking(self, out: np.ndarray) -> WeightedRows:
+        """All but some rows, as numbers: the sums lose what these add, which is soon summed up."""
+        few = self.of(self.design[out], self.target[out], 0.0)
+        gram, moment = self.gram - few.gram, self.moment - few.moment
+        counted = np.delete(np.arange(len(self.target)), out)
+        return replace(self, gram=gram, moment=moment, counted=counted)
+
+    def apart(self) -> WeightedRows:
+        """The same without the rows that do not count."""
+        if self.counted is None:
+            return self
+        own = self.design[self.counted], self.target[self.counted]
+        return replace(self, design=own[0], target=own[1], counted=None)
 
 
 def fit_expectiles(
@@ -52,6 +66,8 @@ def fit_expectiles(
     starts: np.ndarray | None = None,
 ) -> np.ndarray:
     """(q, p): the coefficients of every level; `starts` (q, p) only saves time."""
+    if np.any(np.asarray(levels) != 0.5):
+        rows = rows.apart()  # the mean alone follows from sums
     if starts is None:
         mean = solve_positive(0.5 * rows.gram + penalty, 0.5 * rows.moment)
         starts = np.broadcast_to(mean, (len(levels), len(mean)))

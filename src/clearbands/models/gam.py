@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from clearbands.engine.threads import one_blas_thread, run_threads
+from clearbands.models.bagging import few_left_out
 from clearbands.models.expectiles import (
     WeightedRows,
     choose_smoothing,
@@ -111,7 +112,11 @@ class ExpectileGAM(QuantileModel):
 
             def fit_member(i: int, stop: np.ndarray) -> None:
                 if not stop[0]:
-                    drawn = WeightedRows.from_counts(design, target, counts[i] * ones)
+                    out = few_left_out(counts[i][ones > 0])
+                    if out is None:
+                        drawn = WeightedRows.from_counts(design, target, counts[i] * ones)
+                    else:
+                        drawn = everything.lacking(out)
                     coef[i] = fit_expectiles(drawn, levels, penalty, starts)
 
             run_threads(fit_member, len(counts), n_jobs=n_jobs, stage=stage)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import cho_factor, cho_solve
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from clearbands.engine.threads import one_blas_thread, run_threads
-from clearbands.models.bagging import Draws, compact_unseen
+from clearbands.models.bagging import Draws, compact_unseen, few_left_out
 from clearbands.models.center_model import CenterModel
 from clearbands.models.coordinates import Coordinates, learn_turn
 from clearbands.models.kernels import KERNELS, Kernel, Name, distances_between
@@ -183,7 +183,7 @@ class Basis:
     @classmethod
     def around(cls, coordinates: Coordinates, X: np.ndarray, kernel: Kernel, scale: float) -> Basis:
         landmarks = KernelLandmarks(coordinates, coordinates.apply(X), kernel, scale)
-        size, vectors = eigh(landmarks.alike(X))
+        size, vectors = np.linalg.eigh(landmarks.alike(X))
         is_large = size > SMALLEST * size[-1]
         return cls(landmarks, vectors[:, is_large] / np.sqrt(size[is_large]))
 
@@ -232,16 +232,12 @@ class Sums:
         return cls(values, t, weight, *_sum_up(values, t, weight, _stretches(len(t))))
 
     def drawn(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(k, k), (k,): over rows that count so often.
-
-        A member that lacks few rows is all rows without these, which are soon summed up.
-        """
+        """(k, k), (k,): over rows that count so often."""
         if counts.min() == counts.max():
             return counts[0] * self.gram, counts[0] * self.moment
-        is_out = counts == 0
-        if np.all(is_out | (counts == 1)) and 2 * np.count_nonzero(is_out) < len(counts):
-            few = _pieces(np.flatnonzero(is_out))
-            gram, moment = _sum_up(self.values, self.t, self.weight, few)
+        out = few_left_out(counts)
+        if out is not None:
+            gram, moment = _sum_up(self.values, self.t, self.weight, _pieces(out))
             return self.gram - gram, self.moment - moment
         rows = _pieces(np.flatnonzero(counts))
         return _sum_up(self.values, self.t, self.weight * counts, rows)
@@ -279,7 +275,7 @@ def _choose_ridge(
     moment: np.ndarray,
 ) -> tuple[float, np.ndarray]:
     """By the errors for rows left out one at a time; and how much a row draws the fit to itself."""
-    size, vectors = eigh(gram)
+    size, vectors = np.linalg.eigh(gram)
     projected = vectors.T @ moment
     inverse = 1 / (np.maximum(size, 0)[:, None] + np.array(RIDGES))  # (k, ridges)
     error, leverages = np.zeros(len(RIDGES)), np.empty((len(t), len(RIDGES)))
