@@ -10,7 +10,7 @@ plain ClearRegressor, which brings its own parts (`default.py`).
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ from clearbands.models.pools import (
     quantile_pool,
 )
 from clearbands.models.quantile_model import QuantileModel
-from clearbands.rows.chunks import predict_in_chunks
+from clearbands.rows.chunks import chunks, joined
 from clearbands.rows.levels import curve_levels
 from experiments.fitted import Fitted, Parts
 from experiments.protocol import BOOTSTRAPS, FIRST_SEED, LEVEL, Split
@@ -195,14 +195,13 @@ class Curves:
         return self
 
     def members(self, X: np.ndarray) -> np.ndarray:
-        return predict_in_chunks(self.bag.predict_members, X, members=3 * self.n_bootstraps)
+        return joined(list(self._members(X)))
 
     def widths(self, X: np.ndarray) -> np.ndarray:
-        return predict_in_chunks(
-            lambda chunk: widths_of_medians(self.bag.predict_members(chunk)),
-            np.ascontiguousarray(X),
-            members=3 * self.n_bootstraps,
-        )
+        return joined(list(map(widths_of_medians, self._members(np.ascontiguousarray(X)))))
+
+    def _members(self, X: np.ndarray) -> Iterator[np.ndarray]:
+        return map(self.bag.predict_members, chunks(X, 3 * self.n_bootstraps))
 
 
 def widths_of_medians(members: np.ndarray) -> np.ndarray:

@@ -15,7 +15,8 @@ EXTRAS = {
     "forest": "quantile-forest",
     "mlflow": "mlflow-skinny pandas",
     "report": "jinja2 matplotlib",
-    "serve": "fastapi uvicorn prometheus-client typer rich polars jinja2 matplotlib",
+    "serve": "fastapi fastapi-offline uvicorn prometheus-client "
+    "typer rich polars jinja2 matplotlib",
 }
 """What each extra installs: advice that works for a clone and for a release alike."""
 

@@ -6,8 +6,7 @@ their medians by multiples of how much they spread; UACQR-P takes order statisti
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -20,7 +19,7 @@ from clearbands.models.bagging import Bootstraps, fit_bag
 from clearbands.models.forest_quantiles import ForestQuantiles
 from clearbands.rows.bands import Components, distances
 from clearbands.rows.checks import check_count
-from clearbands.rows.chunks import predict_in_chunks
+from clearbands.rows.chunks import chunks, joined
 from clearbands.rows.levels import curve_levels, pick_curves
 from clearbands.rows.split import Rows
 from clearbands.rows.typed import Seed, TableLike
@@ -70,13 +69,10 @@ class _UACQR(SplitConformal):
             stage="quantiles",
         )
 
-    def _in_chunks(self, summarise: Any, X: TableLike) -> np.ndarray:
-        """summarise(members (n, q, B)), some rows at a time."""
-        return predict_in_chunks(
-            lambda chunk: summarise(self.bag_.predict_members(chunk)),
-            X,
-            members=len(curve_levels(self.levels_.tolist())) * self.n_bootstraps,
-        )
+    def _members(self, X: TableLike) -> Iterator[np.ndarray]:
+        """(n, q, B): the estimates of all models, for some rows at a time."""
+        n_numbers = len(curve_levels(self.levels_.tolist())) * self.n_bootstraps
+        return map(self.bag_.predict_members, chunks(X, n_numbers))
 
 
 class UACQRS(_UACQR, Additive):
@@ -148,15 +144,8 @@ class UACQRS(_UACQR, Additive):
 
     def _components(self, X: TableLike) -> Components:
         levels = self.levels_.tolist()
-
-        def summarise(members: np.ndarray) -> np.ndarray:
-            center, aleatoric, epistemic = spread_components(members, levels, self.spread)
-            flat = [part.reshape(len(center), -1) for part in (aleatoric, epistemic)]
-            return np.column_stack([center, *flat])
-
-        summary, k = self._in_chunks(summarise, X), len(levels)
-        aleatoric, epistemic = summary[:, 1:].reshape(-1, 2, 2, k).transpose(1, 0, 2, 3)
-        return Components(summary[:, 0], aleatoric, epistemic)
+        parts = [spread_components(each, levels, self.spread) for each in self._members(X)]
+        return Components(*map(joined, zip(*parts, strict=True)))
 
 
 class UACQRP(_UACQR):
@@ -211,7 +200,7 @@ class UACQRP(_UACQR):
         self.random_state = random_state
 
     def _calibrate(self, held_out: Rows, levels: list[float]) -> BaseEstimator:
-        members = self._in_chunks(lambda members: members, held_out.X)
+        members = joined(list(self._members(held_out.X)))
         _, lower, upper = pick_curves(members, levels)
         return MemberRankCalibrator(levels).fit(
             held_out.y, lower, upper, sample_weight=held_out.sample_weight
@@ -219,18 +208,13 @@ class UACQRP(_UACQR):
 
     def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the median of the estimates of the median."""
-        return self._points_and_bounds(X)[:, 0]
+        return self.predict_interval(X)[0]
 
     def predict_interval(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
         """The center (n,) and the bounds (n, 2, k): lower and upper at each of the k levels."""
-        points = self._points_and_bounds(X)
-        return points[:, 0], points[:, 1:].reshape(len(points), 2, -1)
-
-    def _points_and_bounds(self, X: TableLike) -> np.ndarray:
-        def summarise(members: np.ndarray) -> np.ndarray:
+        centers, bounds = [], []
+        for members in self._members(self.encode(X)):
             middle, lower, upper = pick_curves(members, self.levels_.tolist())
-            center = np.median(middle, axis=-1)
-            bounds = self.calibrator_.predict_interval(center, lower, upper)
-            return np.column_stack([center, bounds.reshape(len(center), -1)])
-
-        return self._in_chunks(summarise, self.encode(X))
+            centers.append(np.median(middle, axis=-1))
+            bounds.append(self.calibrator_.predict_interval(centers[-1], lower, upper))
+        return joined(centers), joined(bounds)

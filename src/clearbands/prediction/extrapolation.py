@@ -11,7 +11,7 @@ from clearbands.calibration.conformal import capped_rank, order_statistic
 from clearbands.engine.quantiles import weighted_median, weighted_quantiles
 from clearbands.rows.bands import Components
 from clearbands.rows.checks import LARGEST
-from clearbands.rows.chunks import predict_in_chunks
+from clearbands.rows.chunks import chunks, joined
 from clearbands.rows.coded import plain_columns
 from clearbands.rows.levels import normal_distances
 
@@ -91,7 +91,7 @@ class Extrapolation:
 
         The center may be too high, which the lower bound must allow for, or too low.
         """
-        return predict_in_chunks(self._deviations, X, members=X.shape[1])
+        return joined([self._deviations(rows) for rows in chunks(X, X.shape[1])])
 
     def _deviations(self, X: np.ndarray) -> np.ndarray:
         X = X[:, : len(self.low)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,19 @@ ROWS_TO_TRY = 1_000
 PREDICTIONS_AT_ONCE = 2**22  # floats held while the members of a chunk of rows are summed up
 
 
-def predict_in_chunks(
-    predict: Callable[[Any], np.ndarray], X: TableLike, members: int = 128
-) -> np.ndarray:
-    """predict(X), some thousand rows at a time: what it holds in between stays bounded."""
-    chunks = row_chunks(_num_samples(X), members)
-    if len(chunks) == 1:
-        return predict(X)
-    return np.concatenate([predict(_safe_indexing(X, chunk)) for chunk in chunks])
+def chunks(X: TableLike, members: int = 128) -> Iterator[Any]:
+    """X in pieces of some thousand rows: what is held for each of them stays bounded."""
+    numbers = row_chunks(_num_samples(X), members)
+    if len(numbers) == 1:
+        yield X
+        return
+    for rows in numbers:
+        yield _safe_indexing(X, rows)
+
+
+def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """What was predicted for pieces of the rows, for all of them."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def row_chunks(n: int, members: int = 128) -> list[np.ndarray]:

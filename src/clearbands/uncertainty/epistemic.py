@@ -16,7 +16,7 @@ from clearbands.engine.quantiles import present_quantiles, sorted_quantiles
 from clearbands.models.bagging import Draws, compact_unseen
 from clearbands.rows.bands import distances
 from clearbands.rows.checks import check_levels
-from clearbands.rows.chunks import predict_in_chunks, row_chunks
+from clearbands.rows.chunks import chunks, joined, row_chunks
 from clearbands.rows.levels import normal_distances, tails
 from clearbands.rows.typed import TableLike
 
@@ -146,8 +146,8 @@ class Ensemble(EpistemicPart):
 
     def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the median of the members."""
-        return predict_in_chunks(
-            lambda chunk: sorted_quantiles(self.predict_members(chunk), [0.5])[:, 0], X
+        return joined(
+            [sorted_quantiles(self.predict_members(rows), [0.5])[:, 0] for rows in chunks(X)]
         )
 
     def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
@@ -160,12 +160,11 @@ class Ensemble(EpistemicPart):
 
     def _summary(self, X: TableLike, n_parts: int) -> CenterAndWidths:
         levels = check_levels(self.confidence_level)
-
-        def summarise(chunk: Any) -> np.ndarray:
-            members = self.predict_members(chunk)
-            return flat(*center_and_widths(members, levels, self.spread, n_parts))
-
-        return unflat(predict_in_chunks(summarise, X))
+        summaries = []
+        for rows in chunks(X):
+            members = self.predict_members(rows)
+            summaries.append(flat(*center_and_widths(members, levels, self.spread, n_parts)))
+        return unflat(joined(summaries))
 
 
 class OutOfBagEnsemble(Ensemble):

@@ -15,7 +15,7 @@ from clearbands.models.bagging import Draws, Folds, fit_bag, predict_unseen, see
 from clearbands.models.pools import residual_boosting
 from clearbands.rows.bands import distances
 from clearbands.rows.checks import check_count, check_levels, check_numeric, check_target
-from clearbands.rows.chunks import predict_in_chunks
+from clearbands.rows.chunks import chunks, joined
 from clearbands.rows.levels import curve_levels, pick_curves
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight, size_of
@@ -117,8 +117,8 @@ class FoldedBounds(ResampledPart):
         check_is_fitted(self, "bag_")
         X = check_numeric(self, X, reset=False)
         members = len(self.draws_) * len(curve_levels(self.levels_))
-        bounds = predict_in_chunks(
-            lambda rows: self._bounds(self.bag_.predict_members(rows)), X, members
+        bounds = joined(
+            [self._bounds(self.bag_.predict_members(rows)) for rows in chunks(X, members)]
         )
         return _around(origin, bounds)
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearbands.models.networks.stack import Standard
 from clearbands.rows.checks import check_count, check_levels, check_numeric, check_target
-from clearbands.rows.chunks import predict_in_chunks
+from clearbands.rows.chunks import chunks, joined
 from clearbands.rows.levels import normal_distances
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight, drop_weightless
@@ -145,14 +145,15 @@ class GaussianProcess(EpistemicPart):
         """(n,): the posterior mean."""
         check_is_fitted(self, "process_")
         X = check_numeric(self, X, reset=False)
-        mean = predict_in_chunks(self.process_.predict, self.inputs_.apply(X), self._rows)
-        return self.target_.undo(mean)
+        pieces = chunks(self.inputs_.apply(X), self._rows)
+        return self.target_.undo(joined([self.process_.predict(rows) for rows in pieces]))
 
     def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
         """The center (n,) and the epistemic widths (n, 2, k), the same below and above."""
         check_is_fitted(self, "process_")
         X = check_numeric(self, X, reset=False)
-        moments = predict_in_chunks(self._mean_and_deviation, self.inputs_.apply(X), self._rows)
+        pieces = chunks(self.inputs_.apply(X), self._rows)
+        moments = joined([self._mean_and_deviation(rows) for rows in pieces])
         widths = moments[:, 1, None] * normal_distances(check_levels(self.confidence_level))
         widths = widths * self.target_.deviation
         return CenterAndWidths(

@@ -22,7 +22,7 @@ from clearbands.rows.checks import (
     check_table,
     check_target,
 )
-from clearbands.rows.chunks import predict_in_chunks
+from clearbands.rows.chunks import chunks, joined
 from clearbands.rows.levels import curve_levels
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight, size_of
@@ -139,7 +139,7 @@ class ResidualQuantiles(ResampledPart):
         """(n, 2, k): distances below and above at each level."""
         check_is_fitted(self, "bag_")
         X = self._view(self._check_X(X, reset=False))
-        return predict_in_chunks(self._widths, X, members=3 * self.n_bootstraps)
+        return joined([self._widths(rows) for rows in chunks(X, 3 * self.n_bootstraps)])
 
     def _check_X(self, X: TableLike, *, reset: bool) -> Any:
         check = check_numeric if self.preprocessing is None else check_table

@@ -15,7 +15,7 @@ from clearbands.engine.quantiles import weighted_median, weighted_quantiles
 from clearbands.models.bagging import Draws, Folds, fit_bag, predict_unseen, seed_missing
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.rows.checks import check_count, check_levels, check_numeric, check_target
-from clearbands.rows.chunks import predict_in_chunks
+from clearbands.rows.chunks import chunks, joined
 from clearbands.rows.levels import tails
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight
@@ -163,9 +163,8 @@ class ScaledResiduals(ResampledPart):
     def predict_widths(self, X: TableLike) -> np.ndarray:
         check_is_fitted(self, "bag_")
         X = check_numeric(self, X, reset=False)
-        scale = predict_in_chunks(
-            lambda rows: self._scale(self.bag_.predict_members(rows)[:, 0]), X, len(self.draws_)
-        )
+        pieces = chunks(X, len(self.draws_))
+        scale = joined([self._scale(self.bag_.predict_members(rows)[:, 0]) for rows in pieces])
         return scale[:, None, None] * self.factors_
 
     def predict_unseen_widths(self, X: TableLike) -> np.ndarray:

@@ -17,7 +17,7 @@ from clearbands.rows.checks import (
     check_quantiles,
     check_rows,
 )
-from clearbands.rows.chunks import predict_in_chunks
+from clearbands.rows.chunks import chunks, joined
 from clearbands.rows.levels import curve_levels
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight
@@ -119,7 +119,7 @@ class SimultaneousQuantiles(AleatoricPart):
         check_is_fitted(self, "networks_")
         X = check_numeric(self, X, reset=False)
         members = len(self.quantiles_) * self.n_members
-        return predict_in_chunks(self._quantiles, X, members=members)
+        return joined([self._quantiles(rows) for rows in chunks(X, members)])
 
     def _quantiles(self, X: np.ndarray) -> np.ndarray:
         return np.sort(self.networks_.predict_members(X), axis=1).mean(axis=2)

@@ -33,9 +33,10 @@ def test_without_the_extra_one_sentence_says_what_to_install(service_files, monk
     result = CliRunner().invoke(command, ["serve", str(service_files / "model.cb")])
     assert result.exit_code == 2
     said = (
-        'Error: This command needs the extra "serve": pip install fastapi uvicorn prometheus-client'
+        'Error: This command needs the extra "serve": pip install fastapi fastapi-offline uvicorn'
     )
-    assert result.stderr == f"{said} typer rich polars jinja2 matplotlib.\n"
+    others = "prometheus-client typer rich polars jinja2 matplotlib"
+    assert result.stderr == f"{said} {others}.\n"
 
 
 @pytest.mark.parametrize(
