@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 from clearbands import ClearClassifier
 from clearbands.apps.report.classes import gather_classes
+from clearbands.apps.report.row_lists import rows_to_look_at
 
 pytest.importorskip("jinja2")
 
@@ -33,10 +34,13 @@ def test_the_page_counts_right(model):
     assert f"{covered} of 150 true classes are in their" in page
     assert facts.confusion().sum() == 150
     assert np.trace(facts.confusion()) == (model.predict(X) == y).sum()
-    assert sum(each.n for each in facts.sureness()) == 150
+    assert sum(right.n for *_, right in facts.sureness()) == 150
     assert facts.scores["nll"] < facts.scores_of_shares["nll"]
     assert "Group" in page
-    assert not (facts.leans_epistemic & ~facts.leans_epistemic).any()
+    collect, measure = rows_to_look_at(facts.bits, facts.epistemic_share)
+    assert collect
+    assert measure
+    assert not set(collect) & set(measure)
 
 
 def test_names_of_classes_and_columns_are_escaped(model, tmp_path):

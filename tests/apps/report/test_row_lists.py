@@ -10,21 +10,20 @@ from clearbands.apps.report import row_lists
 
 def test_the_rows_to_look_at_are_the_widest_of_their_kind(facts):
     share, shares = facts.epistemic_share, facts.parts.epistemic_share
-    lists = (
-        (row_lists.most_epistemic, 1, shares > share),
-        (row_lists.most_aleatoric, 0, shares <= share),
-    )
-    for find, part, among in lists:
-        found = find(facts)
+    epistemic, aleatoric = row_lists.rows_to_look_at(facts.widths, share)
+    for rows, part, among in ((epistemic, 1, shares > share), (aleatoric, 0, shares <= share)):
         widths = np.where(among, facts.widths[:, part], -1)
-        assert found == np.argsort(-widths, kind="stable")[:8].tolist()
+        assert rows == np.argsort(-widths, kind="stable")[:8].tolist()
 
 
 def test_no_row_is_to_be_collected_and_measured(facts):
-    collect, measure = set(row_lists.most_epistemic(facts)), set(row_lists.most_aleatoric(facts))
-    assert collect
-    assert measure
-    assert not collect & measure
+    lists = row_lists.rows_to_look_at(facts.widths, facts.epistemic_share)
+    assert all(lists)
+    assert not set(lists[0]) & set(lists[1])
+
+
+def test_without_any_noise_no_row_is_to_be_measured_better():
+    assert row_lists.rows_to_look_at(np.array([[0.0, 2.0], [0.0, 3.0]]), 1.0) == ([1, 0], [])
 
 
 def test_the_table_of_all_rows_has_what_was_predicted(facts):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 import numpy as np
 
@@ -36,14 +37,27 @@ def test_of_many_values_those_with_the_most_ignorance_are_named():
 
 
 def test_widths_along_features_are_means_of_the_rows(facts):
-    for panel in widths.panels(facts):
-        rows = [layers.n for layers in panel.layers]
-        assert sum(rows) == 120
-        assert max(x.aleatoric + x.epistemic for x in panel.layers) <= 100.01
-    by_name = {panel.name: panel.layers for panel in widths.panels(facts)}
-    assert [layers.label for layers in by_name["town"]][-1] == "missing"
-    assert re.fullmatch(r"20\d\d-\d\d-\d\d to 20\d\d-\d\d-\d\d", by_name["sold"][0].label)
-    own = facts.widths
+    panels = widths.panels(facts)
+    whole = widths.longest(chain(*panels.values()))
+    for layers in panels.values():
+        assert sum(n for _, n, _ in layers) == 120
+        assert max(sum(mean) for _, _, mean in layers) <= whole
+    assert panels["town"][-1][0] == "missing"
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d to 20\d\d-\d\d-\d\d", panels["sold"][0][0])
     is_aa = np.array(facts.columns[1].values == "Aa")
-    (aa,) = [layers for layers in by_name["town"] if layers.label == "Aa"]
-    assert (aa.n, aa.total) == (is_aa.sum(), number(own[is_aa].sum(axis=1).mean()))
+    ((n, mean),) = [(n, mean) for label, n, mean in panels["town"] if label == "Aa"]
+    assert n == is_aa.sum()
+    np.testing.assert_allclose(mean, facts.widths[is_aa].mean(axis=0))
+
+
+def test_a_bar_is_as_long_as_its_part_of_the_longest(facts, html):
+    panels = widths.panels(facts)
+    whole = widths.longest(chain(*panels.values()))
+    label, _, (aleatoric, epistemic) = panels["town"][0]
+    bars = "".join(
+        f'<i class="{part}" style="width:{round(100 * width / whole, 2)}%"></i>'
+        for part, width in (("aleatoric", aleatoric), ("epistemic", epistemic))
+    )
+    total = number(aleatoric + epistemic)
+    row = f'{label}</th><td class="draw"><span class="stack">{bars}</span></td><td>{total}</td>'
+    assert row in html

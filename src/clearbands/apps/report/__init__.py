@@ -9,6 +9,7 @@ import os
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike
 from clearbands._compat import require
 from clearbands.apps.report import answer, figures, row_lists, whiskers, widths
 from clearbands.apps.report.facts import Facts, gather
+from clearbands.apps.report.row_lists import rows_to_look_at
 from clearbands.calibration.guarantee import Guarantee, named
 from clearbands.persistence.writing import written_whole
 from clearbands.prediction import glossary
@@ -26,7 +28,6 @@ from clearbands.rows.typed import TableLike
 from clearbands.selection.leaderboard import boards_of
 
 if TYPE_CHECKING:
-    from clearbands.prediction.predictor import Answers
     from clearbands.regressor import ClearRegressor
 
 MOST_LISTED = 8  # models of one competition
@@ -69,29 +70,12 @@ def make_report(
     X: TableLike,
     y: ArrayLike,
     *,
-    target: str = "the target",
-    unit: str = "",
-    by: ArrayLike | None = None,
-    confidence_level: float | None = None,
     origin: Mapping[str, str] | None = None,
-    answers: Answers | None = None,
-    n_seen: int = 0,
+    **words: Any,
 ) -> Report:
     """See `ClearRegressor.report`. `origin` says where model and rows came from, line by line;
-    `answers` are the model's `answers(X)` where they are there already; `n_seen` of the rows the
-    model was fitted on, which the page then says above all else."""
-    facts = gather(
-        model,
-        X,
-        y,
-        by=by,
-        confidence_level=confidence_level,
-        target=target,
-        unit=unit,
-        answers=answers,
-        n_seen=n_seen,
-    )
-    return render("page.html", origin, **_page(facts))
+    `words` are those of `gather`."""
+    return render("page.html", origin, **_page(gather(model, X, y, **words)))
 
 
 def render(name: str, origin: Mapping[str, str] | None, **page: Any) -> Report:
@@ -128,14 +112,21 @@ def _breakable(name: object) -> Any:
 def _page(facts: Facts) -> dict[str, Any]:
     """Everything the template needs."""
     drawn, n_rows = facts.is_finite, display.count(len(facts.y))
+    diagnosis, level = facts.diagnosis, facts.confidence_level
+    share, chance = diagnosis.coverage.coverage, diagnosis.chance
+    panels = widths.panels(facts) if drawn else {}
+    most = rows_to_look_at(facts.widths, facts.epistemic_share) if drawn else ((), ())
     page = {
         "facts": facts,
         "title": f"Intervals for {facts.target}",
-        "over": f"{display.level(facts.confidence_level)} intervals for {facts.target} · {n_rows} "
+        "over": f"{display.level(level)} intervals for {facts.target} · {n_rows} "
         f"· {dt.date.today().isoformat()}",
         "verdict": answer.verdict(facts),
         "lead": " ".join(answer.answer(facts)),
-        "tile": whiskers.tile(facts),
+        "promised": level,
+        "chance": chance,
+        "axis": whiskers.Track.around(diagnosis.cells, level),
+        "tile_axis": whiskers.Track.around([], share, level, chance.low),
         "errors": widths.errors(facts),
         "widths": (widths.own_widths(facts), widths.constant_width(facts)) if drawn else None,
         "warning": answer.warning(facts.n_seen, len(facts.y)),
@@ -144,18 +135,19 @@ def _page(facts: Facts) -> dict[str, Any]:
         "quartiles": widths.quartiles(facts) if drawn else "",
         "bands": figures.bands(facts) if drawn else None,
         "parts": figures.parts_of_rows(facts) if drawn and facts.has_both_parts else None,
-        "panels": widths.panels(facts) if drawn else (),
-        "importances": widths.importances(facts),
+        "panels": panels,
+        "longest": widths.longest(chain(*panels.values())),
+        "importances": facts.importance[: widths.MOST_NAMED],
         "rows_shuffled": widths.rows_shuffled(facts),
         "losses": figures.losses(facts),
         "who_chose_lambda": answer.who_chose_lambda(facts),
         "how_lambda_won": answer.how_lambda_won(facts),
-        "findings": facts.diagnosis.say_findings(("“", "”")),
+        "findings": diagnosis.say_findings(("“", "”")),
         "coverage": list(whiskers.whiskers(facts).items()),
         "boards": boards_of(facts.model),
         "most_listed": MOST_LISTED,
-        "most_epistemic": row_lists.most_epistemic(facts) if drawn else (),
-        "most_aleatoric": row_lists.most_aleatoric(facts) if drawn else (),
+        "most_epistemic": most[0],
+        "most_aleatoric": most[1],
         "named_columns": facts.important_columns(row_lists.MOST_VALUES),
         "all_rows": row_lists.all_rows(facts) if drawn else None,
         "guarantee": Guarantee.in_text(facts.model.guarantee_).name,

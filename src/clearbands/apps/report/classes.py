@@ -7,6 +7,7 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,9 +16,9 @@ from sklearn.utils.validation import _num_samples
 
 from clearbands.apps.report import Report, render
 from clearbands.apps.report.answer import cannot_tell, warning
-from clearbands.apps.report.row_lists import MOST_VALUES, widest_rows
-from clearbands.apps.report.whiskers import Tile, Track, whisker
-from clearbands.apps.report.widths import Layers, layers_of
+from clearbands.apps.report.row_lists import MOST_VALUES, rows_to_look_at
+from clearbands.apps.report.whiskers import Track
+from clearbands.apps.report.widths import layers_of, longest
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.diagnostics.class_metrics import bins_of, evaluate_classes
 from clearbands.diagnostics.coverage import Cell, Range, chance_range, make_cell
@@ -43,17 +44,6 @@ CONTENTS = {
     "reproduce": "How to reproduce it",
 }
 N_BINS = 5  # of the sureness, that are shown
-
-
-@dataclass(frozen=True)
-class SurenessBin:
-    """Rows whose likeliest class is about as probable."""
-
-    low: float
-    high: float
-    n: int
-    probability: float  # the mean
-    right: Cell  # how often it was the true class
 
 
 @dataclass(frozen=True)
@@ -115,11 +105,10 @@ class ClassFacts:
     def epistemic_share(self) -> float:
         return self.entropies.mean_share
 
-    @property
-    def leans_epistemic(self) -> np.ndarray:
-        """(n,) booleans: a larger share of ignorance than all bits have together."""
-        share = self.epistemic_share
-        return (self.entropies.epistemic > share * self.entropies.total) | (share == 1)
+    @cached_property
+    def bits(self) -> np.ndarray:
+        """(n, 2): aleatoric and epistemic."""
+        return np.column_stack([self.entropies.aleatoric, self.entropies.epistemic])
 
     def others_in_set(self, row: int) -> str:
         """The names of the classes in the set of a row, but for the likeliest."""
@@ -145,16 +134,16 @@ class ClassFacts:
             for label in np.unique(labels)
         ]
 
-    def sureness(self) -> list[SurenessBin]:
-        """Whether what is said to be so probable is so frequent, bin by bin."""
+    def sureness(self) -> list[tuple[float, float, float, Cell]]:
+        """Whether what is said to be so probable is so frequent: both ends of each bin, the mean
+        probability of the likeliest class there, and how often it was the true one."""
         top = self.probabilities.max(axis=1)
         is_right = self.likeliest == self.y
         number = bins_of(top, N_BINS)
         return [
-            SurenessBin(
+            (
                 k / N_BINS,
                 (k + 1) / N_BINS,
-                int((number == k).sum()),
                 float(top[number == k].mean()),
                 make_cell("sureness", "", is_right[number == k]),
             )
@@ -183,8 +172,10 @@ def make_class_report(
     confusion = facts.confusion() if len(facts.names) <= MOST_CLASSES else None
     left_out = {"confusion": confusion is None, "models": not model.leaderboard_}
     seen = warning(n_seen, facts.coverage.n)
-    parts = facts.cells()
-    track = Track.around([cell for cells in parts.values() for cell in cells], facts.level)
+    there = {k: name for k, name in enumerate(facts.names) if (facts.y == k).any()}
+    parts, share = facts.cells(), facts.coverage.coverage
+    layers = layers_of(((name, facts.y == k) for k, name in there.items()), facts.bits)
+    most_epistemic, most_aleatoric = rows_to_look_at(facts.bits, facts.epistemic_share)
     return render(
         "classes.html",
         origin,
@@ -196,17 +187,18 @@ def make_class_report(
         warning=seen,
         verdict=cannot_tell("sets") if seen else _verdict(facts),
         lead=" ".join(_answer(facts)),
-        tile=Tile.of(facts.coverage.coverage, facts.level, facts.chance),
+        promised=facts.level,
+        chance=facts.chance,
+        axis=Track.around(list(chain(*parts.values())), facts.level),
+        tile_axis=Track.around([], share, facts.level, facts.chance.low),
         confusion=confusion,
         sureness=facts.sureness(),
-        layers=_layers(facts),
-        coverage={
-            name: [whisker(cell, cell.label, facts.level, track) for cell in cells]
-            for name, cells in parts.items()
-        },
+        layers=layers,
+        longest=longest(layers),
+        coverage={name: [(cell.label, cell) for cell in cells] for name, cells in parts.items()},
         columns=facts.columns[:MOST_VALUES],
-        most_epistemic=widest_rows(facts.entropies.epistemic, facts.leans_epistemic),
-        most_aleatoric=widest_rows(facts.entropies.aleatoric, ~facts.leans_epistemic),
+        most_epistemic=most_epistemic,
+        most_aleatoric=most_aleatoric,
         guarantee=Guarantee.in_text(model.guarantee_).name,
         chosen="c1 and c2",
         script=False,
@@ -278,15 +270,3 @@ def _what_dominates(facts: ClassFacts) -> str:
         f"{percent(1 - share)} of the uncertainty is {ALEATORIC.plain}: more rows alone would not "
         f"make the classes much surer, {ALEATORIC.remedy} might."
     )
-
-
-def _layers(facts: ClassFacts) -> list[Layers]:
-    """Mean entropies by true class, as parts of a bar."""
-    parts = facts.entropies
-    rows_of = {name: facts.y == k for k, name in enumerate(facts.names) if (facts.y == k).any()}
-    longest = max(float(parts.total[rows].mean()) for rows in rows_of.values()) or 1.0
-    both = np.column_stack([parts.aleatoric, parts.epistemic])
-    return [
-        layers_of(name, int(rows.sum()), both[rows].mean(axis=0), longest)
-        for name, rows in rows_of.items()
-    ]

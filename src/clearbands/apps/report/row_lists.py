@@ -19,28 +19,18 @@ MOST_LISTED = 5000
 MEASURED_KINDS = ("number", "duration")  # whose values sort and filter as numbers
 
 
-def most_epistemic(facts: Facts) -> list[int]:
-    """The largest epistemic widths among rows whose epistemic share exceeds that of all rows."""
-    return _widest(facts, 1, _leans_epistemic(facts))
+def rows_to_look_at(widths: np.ndarray, share: float) -> tuple[list[int], list[int]]:
+    """The rows with the largest epistemic widths, and those with the largest aleatoric ones.
+
+    `widths` (n, 2) are aleatoric and epistemic, `share` is the epistemic share of all rows. Rows
+    that exceed it can be in the first list, as can all rows where there is no noise at all; the
+    others can be in the second.
+    """
+    leans = (widths[:, 1] > share * widths.sum(axis=1)) | (share == 1)
+    return _widest(np.where(leans, widths[:, 1], 0.0)), _widest(np.where(leans, 0.0, widths[:, 0]))
 
 
-def most_aleatoric(facts: Facts) -> list[int]:
-    """The largest aleatoric widths among all others: no row is in both lists."""
-    return _widest(facts, 0, ~_leans_epistemic(facts))
-
-
-def _leans_epistemic(facts: Facts) -> np.ndarray:
-    """(n,) booleans; without any noise, every row."""
-    return (facts.epistemic_shares > facts.epistemic_share) | (facts.epistemic_share == 1)
-
-
-def _widest(facts: Facts, part: int, among: np.ndarray) -> list[int]:
-    return widest_rows(facts.widths[:, part], among)
-
-
-def widest_rows(widths: np.ndarray, among: np.ndarray) -> list[int]:
-    """The numbers of the rows with the largest widths among some, where they have any."""
-    widths = np.where(among, widths, 0.0)
+def _widest(widths: np.ndarray) -> list[int]:
     order = np.argsort(-widths, kind="stable")[:MOST_ROWS]
     return [row for row in order.tolist() if widths[row] > 0]
 

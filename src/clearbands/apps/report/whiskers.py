@@ -8,31 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from clearbands.apps.report.facts import Facts
-from clearbands.diagnostics.coverage import Cell, Range
-from clearbands.rows.display import percent
+from clearbands.diagnostics.coverage import Cell
 from clearbands.tables.columns import Column
 
 MANY_ROWS = 50  # of a part of the rows whose interval the axis of coverage must hold
 
 
 @dataclass(frozen=True)
-class Whisker:
-    """A share with its interval on a track, and the level as a line across."""
-
-    label: str
-    n: int
-    value: str
-    interval: str
-    at: float  # percent of the track
-    low: float
-    high: float
-    promised: float
-    is_off: bool = False
-
-
-@dataclass(frozen=True)
 class Track:
-    """An axis of shares."""
+    """An axis of shares, which ends at 1."""
 
     low: float
 
@@ -48,37 +32,9 @@ class Track:
         return cls(max(0.0, float(np.floor(20 * (min([*lows, *others]) - 0.02)) / 20)))
 
 
-@dataclass(frozen=True)
-class Tile:
-    """The coverage of all rows, beside what chance alone would make of it."""
-
-    at: float
-    promised: float
-    chance: Range  # percent of the track
-    in_words: str
-
-    @classmethod
-    def of(cls, coverage: float, level: float, chance: Range) -> Tile:
-        """From shares."""
-        track = Track.around([], coverage, level, chance.low)
-        return cls(
-            track.place(coverage),
-            track.place(level),
-            Range(track.place(chance.low), track.place(chance.high)),
-            f"{percent(chance.low, 1)} to {percent(chance.high, 1)}",
-        )
-
-
-def tile(facts: Facts) -> Tile:
-    """For the top of the page."""
-    cell, chance = facts.diagnosis.coverage, facts.diagnosis.chance
-    return Tile.of(cell.coverage, facts.confidence_level, chance)
-
-
-def whiskers(facts: Facts) -> dict[str, list[Whisker]]:
-    """Coverage by what the rows were divided by; features in the order of their importance."""
+def whiskers(facts: Facts) -> dict[str, list[tuple[str, Cell]]]:
+    """Cells under their labels, by what the rows were divided by; features by importance."""
     diagnosis = facts.diagnosis
-    track = Track.around(diagnosis.cells, facts.confidence_level)
     slab, risk = diagnosis.worst_slab, diagnosis.excess_risk
     cells = {
         "All rows": (diagnosis.coverage,),
@@ -89,13 +45,10 @@ def whiskers(facts: Facts) -> dict[str, list[Whisker]]:
         "Where a search found least coverage": (slab.cell,) if slab else (),
         "Where a classifier sees a pattern": risk.cells if risk else (),
     }
-    drawn = {
-        name: [whisker(cell, label_of(cell), facts.confidence_level, track) for cell in each]
-        for name, each in cells.items()
-    }
+    drawn = {name: [(label_of(cell), cell) for cell in each] for name, each in cells.items()}
     for column in facts.important_columns(len(facts.columns)):
         drawn[column.name] = [
-            whisker(cell, range_of(cell, column), facts.confidence_level, track)
+            (range_of(cell, column), cell)
             for cell in diagnosis.by_feature
             if cell.by == column.name
         ]
@@ -113,18 +66,3 @@ def range_of(cell: Cell, column: Column) -> str:
         return cell.label
     low, high = (column.in_words(value) for value in cell.values)
     return low if low == high else f"{low} to {high}"
-
-
-def whisker(cell: Cell, label: str, confidence_level: float, track: Track) -> Whisker:
-    """A cell on the track."""
-    return Whisker(
-        label,
-        cell.n,
-        percent(cell.coverage, 1),
-        f"{percent(cell.low, 1)} to {percent(cell.high, 1)}",
-        track.place(cell.coverage),
-        track.place(cell.low),
-        track.place(cell.high),
-        track.place(confidence_level),
-        cell.is_off,
-    )

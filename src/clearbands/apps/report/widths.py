@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from clearbands.calibration.conformal import order_statistic
 from clearbands.diagnostics.coverage import equal_count_bins
 from clearbands.metrics import interval_score
 from clearbands.rows.bands import covered, make_interval
-from clearbands.rows.display import count, number, percent
+from clearbands.rows.display import count, number
 from clearbands.tables.columns import Column
 
 MOST_PANELS = 4
@@ -21,32 +21,8 @@ ROWS_PER_BIN = 5
 MOST_NAMED = 8
 
 
-@dataclass(frozen=True)
-class Layers:
-    """A width in its two parts, as a bar."""
-
-    label: str
-    n: int
-    total: str
-    share: str
-    aleatoric: float  # percent of the longest bar
-    epistemic: float
-
-
-@dataclass(frozen=True)
-class Panel:
-    """How wide intervals are along one feature."""
-
-    name: str
-    layers: Sequence[Layers]
-
-
-@dataclass(frozen=True)
-class Bar:
-    label: str
-    values: Sequence[str]
-    lengths: Sequence[float]  # percent
-    is_marked: bool = False
+Layers: TypeAlias = tuple[str, int, list[float]]
+"""Some rows: which, how many, and the mean of the two parts of their widths."""
 
 
 def quartiles(facts: Facts) -> str:
@@ -55,29 +31,23 @@ def quartiles(facts: Facts) -> str:
     return f"{number(low)} to {number(high)}"
 
 
-def panels(facts: Facts) -> list[Panel]:
-    """Mean widths in their two parts along the most important features, on one scale."""
-    widths = facts.widths
-    n_bins = int(np.clip(len(widths) // ROWS_PER_BIN, 1, MOST_BINS))
-    important = facts.important_columns(MOST_PANELS)
-    divided = [(column.name, _divide(column, n_bins, widths[:, 1])) for column in important]
-    means = [
-        [(label, int(rows.sum()), widths[rows].mean(axis=0)) for label, rows in bins]
-        for _, bins in divided
-    ]
-    longest = max((float(mean.sum()) for bins in means for _, _, mean in bins), default=0) or 1.0
-    return [
-        Panel(name, [layers_of(*each, longest) for each in bins])
-        for (name, _), bins in zip(divided, means, strict=True)
-    ]
+def panels(facts: Facts) -> dict[str, list[Layers]]:
+    """Mean widths in their two parts along the most important features."""
+    n_bins = int(np.clip(len(facts.widths) // ROWS_PER_BIN, 1, MOST_BINS))
+    return {
+        column.name: layers_of(_divide(column, n_bins, facts.widths[:, 1]), facts.widths)
+        for column in facts.important_columns(MOST_PANELS)
+    }
 
 
-def layers_of(label: str, n: int, mean: np.ndarray, longest: float) -> Layers:
-    aleatoric, epistemic = mean.tolist()
-    total = aleatoric + epistemic
-    share = percent(epistemic / total) if total > 0 else "–"
-    lengths = (round(100 * part / longest, 2) for part in (aleatoric, epistemic))
-    return Layers(label, n, number(total), share, *lengths)
+def layers_of(divided: Iterable[tuple[str, np.ndarray]], widths: np.ndarray) -> list[Layers]:
+    """Of rows (booleans) under their labels."""
+    return [(label, int(rows.sum()), widths[rows].mean(axis=0).tolist()) for label, rows in divided]
+
+
+def longest(layers: Iterable[Layers]) -> float:
+    """The width that a whole bar stands for."""
+    return max((sum(mean) for _, _, mean in layers), default=0) or 1.0
 
 
 def _divide(column: Column, n_bins: int, ignorance: np.ndarray) -> list[tuple[str, np.ndarray]]:
@@ -130,71 +100,20 @@ def rows_shuffled(facts: Facts) -> str:
     return f"{used:,} of the {count(len(facts.y))}, drawn at random to bound the work"
 
 
-def importances(facts: Facts) -> list[Bar]:
-    """What shuffling does to the center and to both parts of the width, per feature."""
-    listed = facts.importance[:MOST_NAMED]
-    error = max([each.center for each in listed] + [0.0]) or 1.0
-    part = max([max(each.aleatoric, each.epistemic) for each in listed] + [0.0]) or 1.0
-    return [
-        Bar(
-            each.name,
-            (
-                f"{_signed(100 * each.center)} %",
-                f"{100 * each.aleatoric:.0f} %",
-                f"{100 * each.epistemic:.0f} %",
-            ),
-            tuple(
-                round(100 * max(value, 0) / most, 1)
-                for value, most in (
-                    (each.center, error),
-                    (each.aleatoric, part),
-                    (each.epistemic, part),
-                )
-            ),
-        )
-        for each in listed
-    ]
-
-
-def _signed(value: float) -> str:
-    text = f"{value:+.0f}"
-    return "0" if text in ("+0", "-0") else text.replace("-", "−")
-
-
-@dataclass(frozen=True)
-class Errors:
-    """Of the prediction alone."""
-
-    mae: float
-    rmse: float
-    r2: float | None  # None where all true values are equal
-
-
-@dataclass(frozen=True)
-class Widths:
-    """Of one kind of interval around the same predictions."""
-
-    mean: float
-    n_covered: int
-    interval_score: float
-
-
-def errors(facts: Facts) -> Errors:
-    """Of the report's own rows."""
-    off = facts.y - facts.parts.center
-    variance = float(np.var(facts.y))
+def errors(facts: Facts) -> dict[str, float | None]:
+    """Of the prediction alone, in the report's own rows; no R² where all true values are equal."""
+    off, variance = facts.y - facts.parts.center, float(np.var(facts.y))
     mse = float(np.mean(off**2))
-    return Errors(
-        float(np.mean(np.abs(off))), mse**0.5, 1 - mse / variance if variance > 0 else None
-    )
+    r2 = 1 - mse / variance if variance > 0 else None
+    return {"mae": float(np.mean(np.abs(off))), "rmse": mse**0.5, "r2": r2}
 
 
-def own_widths(facts: Facts) -> Widths:
+def own_widths(facts: Facts) -> dict[str, float]:
     """What the model says."""
     return _widths(facts, facts.widths.sum(axis=1), facts.interval)
 
 
-def constant_width(facts: Facts) -> Widths:
+def constant_width(facts: Facts) -> dict[str, float]:
     """One width for all rows, the least that holds as many of these very rows as the model's.
 
     It is chosen in hindsight, which favours it: no method could have known it beforehand.
@@ -206,9 +125,9 @@ def constant_width(facts: Facts) -> Widths:
     return _widths(facts, both.sum(axis=1), make_interval(facts.parts.center, both))
 
 
-def _widths(facts: Facts, widths: np.ndarray, interval: np.ndarray) -> Widths:
-    return Widths(
-        float(np.mean(widths)),
-        int(np.sum(covered(facts.y, interval))),
-        interval_score(facts.y, interval, facts.confidence_level),
-    )
+def _widths(facts: Facts, widths: np.ndarray, interval: np.ndarray) -> dict[str, float]:
+    return {
+        "mean": float(np.mean(widths)),
+        "n_covered": int(np.sum(covered(facts.y, interval))),
+        "interval_score": interval_score(facts.y, interval, facts.confidence_level),
+    }
