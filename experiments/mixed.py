@@ -1,6 +1,7 @@
 """The default beside peers with native categories, on tables with text, dates and gaps.
 
-A center is learned from all training rows and judged by its root mean square error.
+A center is learned from all training rows and judged by its root mean square error. `mixed gaps`
+and the like ask what the default makes of one thing that tables have: `experiments.mixed_parts`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import polars as pl
 
 from clearbands import ClearRegressor, fast
 from clearbands.metrics import interval_score, picp
-from experiments import mixed_data, mixed_peers
+from experiments import mixed_data, mixed_parts, mixed_peers
 from experiments.defaults import append
 from experiments.mixed_data import Mixed
 from experiments.mixed_peers import LEVEL, Bounds, Method
@@ -89,20 +90,36 @@ def table(results: pd.DataFrame) -> Iterator[str]:
 def add_commands(commands) -> None:
     help_ = "the default beside peers with native categories, on tables with text and dates"
     parser = commands.add_parser("mixed", help=help_, description=help_)
-    parser.add_argument("--datasets", nargs="+", default=list(mixed_data.TABLES))
+    parts = {name: part.question for name, part in mixed_parts.PARTS.items()}
+    what = "; ".join(f"{name}: {question}" for name, question in parts.items())
+    parser.add_argument("part", nargs="?", choices=parts, help=f"instead of the peers. {what}")
+    parser.add_argument("--datasets", nargs="+", help="all tables unless given")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
     parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS))
-    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--results", type=Path)
     parser.add_argument("--table", action="store_true", help="print the table, run nothing")
     parser.set_defaults(command=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    done = pd.read_csv(args.results) if args.results.exists() else pd.DataFrame()
+    if args.part is not None:
+        return _run_part(args)
+    path = args.results or RESULTS
+    done = pd.read_csv(path) if path.exists() else pd.DataFrame()
     known = set(map(tuple, done.reindex(columns=["dataset", "seed", "method"]).to_numpy()))
-    wanted = [(n, s, m) for s in args.seeds for n in args.datasets for m in args.methods]
+    names = args.datasets or list(mixed_data.TABLES)
+    wanted = [(n, s, m) for s in args.seeds for n in names for m in args.methods]
     for name, seed, method in () if args.table else wanted:
         if (name, seed, method) not in known:
-            append(score(name, seed, method), args.results)
-    print("\n".join(table(pd.read_csv(args.results))))
+            append(score(name, seed, method), path)
+    print("\n".join(table(pd.read_csv(path))))
+    return 0
+
+
+def _run_part(args: argparse.Namespace) -> int:
+    path = args.results or mixed_parts.RESULTS
+    names = args.datasets or mixed_parts.PARTS[args.part].tables
+    if not args.table:
+        mixed_parts.run_missing(args.part, names, args.seeds, path)
+    print("\n".join(mixed_parts.table(args.part, pd.read_csv(path))))
     return 0

@@ -152,7 +152,7 @@ def catboost(tail: float | None, seed: int) -> Any:
 def lightgbm(tail: float | None, seed: int) -> Any:
     from lightgbm import LGBMRegressor
 
-    loss = {} if tail is None else {"objective": "quantile", "alpha": tail}
+    loss: dict[str, Any] = {} if tail is None else {"objective": "quantile", "alpha": tail}
     return LGBMRegressor(random_state=seed, n_jobs=1, verbose=-1, **loss)
 
 
@@ -163,7 +163,7 @@ def histograms(tail: float | None, seed: int) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OrdinalEncoder
 
-    loss = {} if tail is None else {"loss": "quantile", "quantile": tail}
+    loss: dict[str, Any] = {} if tail is None else {"loss": "quantile", "quantile": tail}
     codes = OrdinalEncoder(
         handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=250
     )
@@ -176,7 +176,7 @@ def skrub(tail: float | None, seed: int) -> Any:
     from sklearn.ensemble import HistGradientBoostingRegressor
     from skrub import tabular_pipeline
 
-    loss = {} if tail is None else {"loss": "quantile", "quantile": tail}
+    loss: dict[str, Any] = {} if tail is None else {"loss": "quantile", "quantile": tail}
     return tabular_pipeline(HistGradientBoostingRegressor(random_state=seed, **loss))
 
 

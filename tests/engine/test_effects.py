@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from clearbands.engine.effects import DOUBT, effects_of_sums, renew_effects
+from clearbands.engine.effects import DOUBT, effects_alone, effects_of_sums, renew_effects
 
 
 def renewed(code, rest, weight, n_values):
     """The effects, how much of the mean of a code each is, and what they leave over."""
     rest, effect, left = rest.copy(), np.zeros(n_values + 1), np.zeros(n_values + 1)
-    renew_effects(code, rest, weight, effect, left)
+    renew_effects(code[None], np.array([0, n_values + 1]), rest, weight, effect, left)
     return effect, left, rest
 
 
@@ -48,7 +48,9 @@ def test_what_is_left_over_and_the_effects_add_up_to_the_target(rows):
     effect, _, rest = renewed(*rows, 6)
     np.testing.assert_allclose(rest + effect[code], target)
     again, left = effect.copy(), np.zeros(7)
-    renew_effects(code, rest, weight, again, left)  # of the same column: nothing new to learn
+    renew_effects(
+        code[None], np.array([0, 7]), rest, weight, again, left
+    )  # of the same column: nothing new to learn
     np.testing.assert_allclose(again, effect, rtol=1e-9)
 
 
@@ -58,3 +60,26 @@ def test_codes_that_make_no_difference_have_no_effect():
     assert not effect.any()
     assert not left.any()
     np.testing.assert_array_equal(rest, target)
+
+
+def test_columns_side_by_side_are_each_as_alone(rows):
+    code, target, weight = rows
+    other, targets = code % 2, np.stack([target, target**2])
+    first = np.array([0, 7, 10])
+    effects, left = np.zeros((2, 10)), np.zeros(10)
+    effects_alone(np.stack([code, other]), first, targets, weight, effects, left)
+    for own, column, n_values in ((slice(0, 7), code, 6), (slice(7, 10), other, 2)):
+        alone = [renewed(column, each, weight, n_values) for each in targets]
+        np.testing.assert_allclose(effects[:, own], [effect for effect, _, _ in alone])
+        np.testing.assert_allclose(left[own], np.max([share for _, share, _ in alone], axis=0))
+
+
+def test_columns_in_turns_learn_of_what_those_before_them_leave_over(rows):
+    code, target, weight = rows
+    other = code // 2
+    effect, left, rest = np.zeros(11), np.zeros(11), target.copy()
+    renew_effects(np.stack([code, other]), np.array([0, 7, 11]), rest, weight, effect, left)
+    of_first, _, after_first = renewed(code, target, weight, 6)
+    of_second, _, after_second = renewed(other, after_first, weight, 3)
+    np.testing.assert_allclose(effect, np.concatenate([of_first, of_second]))
+    np.testing.assert_allclose(rest, after_second)

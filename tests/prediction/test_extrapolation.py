@@ -16,8 +16,12 @@ from clearbands.prediction.extrapolation import (
     _of_few,
     forgetting,
     gap_deviations,
+    gaps_together,
     moves_without_numbers,
+    numbers_gone,
+    without_numbers,
 )
+from clearbands.rows.bands import Components
 from clearbands.rows.levels import normal_distances
 from tests.toys import linear_clear, noisy_line
 
@@ -267,3 +271,47 @@ def test_numbers_are_dropped_in_parts_where_rows_are_wide(monkeypatch):
     monkeypatch.setattr(extrapolation, "MOST_NUMBERS", 1)
     parts = moves_without_numbers(lambda rows: rows.sum(axis=1), drop, X, np.array([0, 2]))
     np.testing.assert_array_equal(parts, whole)
+
+
+def test_several_gaps_cover_as_the_level_says_whether_numbers_repeat_each_other_or_not():
+    """Two columns of which one stands in for the other: alone they move nothing, together a lot."""
+    rng = np.random.RandomState(0)
+    error, distances = rng.uniform(-1, 1, 2000), np.full((2000, 2), 0.9)
+    moves, one_by_one = 5 * rng.randn(2000), np.full(2000, 0.5)
+    together = gaps_together({2: moves}, {2: one_by_one}, error, distances, 0.9)
+    assert together[0].tolist() == [1.0, 1.0]
+    assert together[1, 0] == 2
+    reach = np.hypot(0.9, together[1, 1] * 0.5 * normal_distances([0.9]))
+    assert (np.abs(error + moves) <= reach).mean() == pytest.approx(0.9, abs=2e-3)
+    nothing = gaps_together({2: moves}, {2: np.zeros(2000)}, error, distances, 0.9)
+    assert nothing[1].tolist() == [2.0, 0.0]  # what adds up to nothing is nothing times anything
+
+
+def test_so_many_numbers_are_gone_of_every_row_and_others_of_each():
+    gone = numbers_gone(400, 6)
+    assert list(gone) == [2, 3, 6]
+    for count, rows in gone.items():
+        assert (rows.sum(axis=1) == count).all()
+    np.testing.assert_allclose(gone[2].mean(axis=0), 1 / 3, atol=0.1)
+    assert (list(numbers_gone(3, 2)), list(numbers_gone(3, 1))) == ([2], [])
+
+    def drop(rows, column):
+        return np.where(np.arange(3) == column, -1.0, rows)
+
+    left = without_numbers(drop, np.zeros((2, 3)), np.array([0, 2]), np.eye(2, dtype=bool))
+    np.testing.assert_array_equal(left, [[-1, 0, 0], [0, 0, -1]])
+
+
+def test_gaps_count_as_what_they_are_together():
+    beyond = replace(
+        of(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]), np.zeros(3)),
+        gaps=np.array([3.0, 4.0]),
+        together=np.array([[1.0, 1.0], [2.0, 2.0]]),
+    )
+    nothing = Components(np.zeros(3), np.zeros((3, 2, 1)), np.zeros((3, 2, 1)))
+    gaps = np.array([[False, False], [True, False], [True, True]])
+    widened = beyond.widen(nothing, np.ones((3, 2)), [0.9], None, gaps)
+    (step,) = normal_distances([0.9])
+    np.testing.assert_allclose(widened.epistemic[:, 0, 0], step * np.array([0.0, 3.0, 10.0]))
+    alone = replace(beyond, together=None).widen(nothing, np.ones((3, 2)), [0.9], None, gaps)
+    np.testing.assert_allclose(alone.epistemic[:, 0, 0], step * np.array([0.0, 3.0, 5.0]))

@@ -49,20 +49,10 @@ def effects_of_sums(
     _shrink(rows, mean, within, effect, left)
 
 
-@kernel
-def renew_effects(
+@called
+def _renew(
     code: np.ndarray, rest: np.ndarray, weight: np.ndarray, effect: np.ndarray, left: np.ndarray
 ) -> None:
-    """Learn the effects of one column anew, from what all others leave over.
-
-    `rest` (n,) is what is left over without the effects of `code` (n,) as they are, and becomes
-    what is left over without the new ones. `effect` (values + 1,) and `left`, how much of the mean
-    of a code it is, are filled; the last value is of codes that no row has, and stays 0.
-
-    The share that is left of the mean of m rows is m / (m + a), where a is the variance within
-    codes over that between them, as the rows tell by an analysis of variance, with some `DOUBT`. A
-    code weighs what its rows do by `weight` (n,).
-    """
     n_rows, n_values = len(code), len(effect)
     rows, mean = np.zeros(n_values), np.zeros(n_values)
     for i in range(n_rows):
@@ -78,3 +68,54 @@ def renew_effects(
     _shrink(rows, mean, within, effect, left)
     for i in range(n_rows):
         rest[i] -= effect[code[i]]
+
+
+@kernel
+def renew_effects(
+    codes: np.ndarray,
+    first: np.ndarray,
+    rest: np.ndarray,
+    weight: np.ndarray,
+    effect: np.ndarray,
+    left: np.ndarray,
+) -> None:
+    """Learn the effects of each column of codes anew, one after the other, from what all others
+    leave over.
+
+    `rest` (n,) is what is left over without the effects of `codes` (columns, n) as they are, and
+    becomes what is left over without the new ones. `effect` and `left`, how much of the mean of a
+    code it is, are filled: those of a column begin at `first` (columns + 1,), and the last of them
+    is of codes that no row has, and stays 0.
+
+    The share that is left of the mean of m rows is m / (m + a), where a is the variance within
+    codes over that between them, as the rows tell by an analysis of variance, with some `DOUBT`. A
+    code weighs what its rows do by `weight` (n,).
+    """
+    for j in range(len(codes)):
+        own = slice(first[j], first[j + 1])
+        _renew(codes[j], rest, weight, effect[own], left[own])
+
+
+@kernel
+def effects_alone(
+    codes: np.ndarray,
+    first: np.ndarray,
+    targets: np.ndarray,
+    weight: np.ndarray,
+    effects: np.ndarray,
+    left: np.ndarray,
+) -> None:
+    """The same of each column by itself, of each of `targets` (s, n), into `effects` (s, values).
+
+    `left` (values,) becomes the most that is left for any of the targets.
+    """
+    n_rows = len(weight)
+    rest, share = np.empty(n_rows), np.empty(len(left))
+    for s in range(len(targets)):
+        for j in range(len(codes)):
+            own = slice(first[j], first[j + 1])
+            rest[:] = targets[s]
+            effects[s, own] = 0.0
+            _renew(codes[j], rest, weight, effects[s, own], share[own])
+        for value in range(len(left)):
+            left[value] = max(left[value], share[value])

@@ -69,23 +69,21 @@ def learn_worths(
     seen = np.flatnonzero(count)
     fold = np.full(len(plain), N_FOLDS)
     fold[seen] = _folds(len(seen), None if groups is None else groups[seen], rng)
-    blocks = [np.zeros((len(plain), 2 * targets.shape[1] + 1)) for _ in columns]
+    blocks = np.zeros((len(columns), len(plain), 2 * targets.shape[1] + 1))
     rest = np.zeros((2, *targets.shape))
-    tables: list[np.ndarray] = []
     for out, gram in _grams(rows, fold):
         train, others = np.flatnonzero((fold != out) & (count > 0)), np.flatnonzero(fold == out)
-        slopes, tables = _learn(rows.take(train), gram, targets[train])
-        for block, table, code in zip(blocks, tables, rows.codes[:, others], strict=True):
-            block[others] = table[code]
+        slopes, worths = _learn(rows.take(train), gram, targets[train])
+        blocks[:, others] = worths[rows.first[:-1, None] + rows.codes[:, others]]
         rest[0, others] = targets[others] - np.average(targets[train], axis=0, weights=count[train])
         rest[1, others] = targets[others] - rows.numbers[others] @ slopes
+    tables = np.split(worths, rows.first[1:-1])
     for block, table in zip(blocks, tables, strict=True):
         # Smooth models shall not be asked beyond what they saw: about fewer rows than any had.
         table[:, -1] = np.maximum(table[:, -1], block[seen, -1].min())
-    pays = _pays([block[seen, :-1] for block in blocks], rest[:, seen], count[seen])
-    paying = [block for block, does in zip(blocks, pays, strict=True) if does]
+    pays = _pays(blocks[:, seen, :-1], rest[:, seen], count[seen])
     tables = [t if does else np.empty((1, 0)) for t, does in zip(tables, pays, strict=True)]
-    view = np.hstack([np.delete(plain, columns, axis=1), *paying])
+    view = np.hstack([np.delete(plain, columns, axis=1), *blocks[pays]])
     if view.shape[1] == 0:  # models need a column: here one that says the same of all rows
         tables[0], view = np.zeros((1, 1)), np.zeros((len(plain), 1))
     return Worths(columns, tables), view
@@ -96,7 +94,7 @@ class _Rows(NamedTuple):
 
     numbers: np.ndarray  # (n, p): a column of ones, and numbers of mean 0 and variance 1
     codes: np.ndarray  # (t, n)
-    n_values: np.ndarray  # (t,): how many codes there are
+    first: np.ndarray  # (t + 1,): where those of each column begin, when all values are in a row
     weight: np.ndarray  # (n,): what a row counts
 
     @classmethod
@@ -106,54 +104,49 @@ class _Rows(NamedTuple):
         if numbers.shape[1] > MOST_COLUMNS:
             numbers = numbers[:, :0]
         ones = np.ones((len(X), 1))
-        n_values = codes.max(axis=1, initial=NEVER_SEEN) + 1
-        return cls(np.hstack([ones, _standardised(numbers, count)]), codes, n_values, count)
+        n_values = codes.max(axis=1, initial=NEVER_SEEN) + 2  # and one for codes that no row has
+        codes = np.where(codes < 0, n_values[:, None] - 1, codes)
+        first = np.append(0, np.cumsum(n_values))
+        return cls(np.hstack([ones, _standardised(numbers, count)]), codes, first, count)
 
     def take(self, rows: np.ndarray) -> _Rows:
-        return _Rows(self.numbers[rows], self.codes[:, rows], self.n_values, self.weight[rows])
+        return self._replace(
+            numbers=self.numbers[rows], codes=self.codes[:, rows], weight=self.weight[rows]
+        )
 
 
-def _learn(
-    rows: _Rows, gram: np.ndarray, targets: np.ndarray
-) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The slopes (p, s) of the numbers; of each column of codes (values + 1, 2 s + 1): effects
+def _learn(rows: _Rows, gram: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The slopes (p, s) of the numbers; of the values of all columns (values, 2 s + 1): effects
     from the mean, effects beside all else, and how much of them is left at the most."""
-    slopes = np.zeros((rows.numbers.shape[1], targets.shape[1]))
-    alone: list[list[np.ndarray]] = [[] for _ in rows.n_values]
-    left = [np.zeros(known + 1) for known in rows.n_values]
-    beside = []
-    for s, y in enumerate(targets.T):
-        for j, (code, known) in enumerate(zip(rows.codes, rows.n_values, strict=True)):
-            effect, share = shrunken_effects(code, known, y, rows.weight)
-            alone[j].append(effect)
-            left[j] = np.maximum(left[j], share)
-        slopes[:, s], effects = _beside_all_else(rows, gram, y)
-        beside.append(effects)
-    tables = [
-        np.column_stack([*alone[j], *(effects[j] for effects in beside), share])
-        for j, share in enumerate(left)
-    ]
-    return slopes, tables
+    # Imported late: numba takes a second to load, which `import clearbands` should not.
+    from clearbands.engine.effects import effects_alone
+
+    n_targets, n_values = targets.shape[1], rows.first[-1]
+    alone, left = np.zeros((n_targets, n_values)), np.zeros(n_values)
+    by_target = np.ascontiguousarray(targets.T, dtype=float)
+    effects_alone(rows.codes, rows.first, by_target, rows.weight, alone, left)
+    slopes, beside = np.zeros((rows.numbers.shape[1], n_targets)), np.zeros_like(alone)
+    inverse = np.linalg.inv(gram)  # of numbers of mean 0 and variance 1, beside a ridge
+    for s, y in enumerate(by_target):
+        slopes[:, s], beside[s] = _beside_all_else(rows, inverse, y)
+    return slopes, np.vstack([alone, beside, left]).T
 
 
 def _beside_all_else(
-    rows: _Rows, gram: np.ndarray, y: np.ndarray
-) -> tuple[np.ndarray, list[np.ndarray]]:
+    rows: _Rows, inverse: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """A line of the numbers and an effect of each category, in turns: what others leave over."""
-    # Imported late: numba takes a second to load, which `import clearbands` should not.
     from clearbands.engine.effects import renew_effects
 
-    numbers, codes, n_values, weight = rows
-    slopes = np.zeros(numbers.shape[1])
-    effects, left = ([np.zeros(known + 1) for known in n_values] for _ in range(2))
-    rest = y.astype(float)
+    numbers, codes, first, weight = rows
+    slopes, effect, left = np.zeros(numbers.shape[1]), np.zeros(first[-1]), np.zeros(first[-1])
+    rest = y.copy()
     for _ in range(SWEEPS):
         rest += numbers @ slopes
-        slopes = np.linalg.solve(gram, numbers.T @ (weight * rest))
+        slopes = inverse @ (numbers.T @ (weight * rest))
         rest -= numbers @ slopes
-        for code, effect, share in zip(codes, effects, left, strict=True):
-            renew_effects(code, rest, weight, effect, share)
-    return slopes, effects
+        renew_effects(codes, first, rest, weight, effect, left)
+    return slopes, effect
 
 
 def shrunken_effects(
@@ -169,7 +162,8 @@ def shrunken_effects(
     from clearbands.engine.effects import renew_effects
 
     effect, left = np.zeros(n_values + 1), np.zeros(n_values + 1)
-    renew_effects(code, y.astype(float), weight, effect, left)
+    first = np.array([0, n_values + 1])
+    renew_effects(code[None], first, y.astype(float), weight, effect, left)
     return effect, left
 
 
@@ -186,8 +180,8 @@ def _grams(rows: _Rows, fold: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
     yield N_FOLDS, whole + ridge
 
 
-def _pays(effects: list[np.ndarray], rest: np.ndarray, count: np.ndarray) -> list[bool]:
-    """Whether the effects (n, 2 s) of each column bring it nearer to what is left (2, n, s)."""
+def _pays(effects: np.ndarray, rest: np.ndarray, count: np.ndarray) -> list[bool]:
+    """Whether the effects (t, n, 2 s) of each column bring it nearer to what is left (2, n, s)."""
     n_targets = rest.shape[2]
     alone = rest[0]
     beside = rest[1] - sum(effect[:, n_targets:] for effect in effects)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +21,7 @@ FEW_COLUMNS = 32  # of text: more are looked at several at a time
 AT_ONCE = 64
 FEWEST_CATEGORIES = 3  # so many are taken for having told, at least
 FEWEST_ROWS = 100  # that tell what a category or a number is worth
+MOST_COUNTS = 3  # of gaps in a row are looked at
 MOST_NUMBERS = 4_000_000  # that are predicted at once
 FARTHEST = 1e9  # ranges: so far out, one place is like another
 
@@ -42,6 +43,9 @@ class Extrapolation:
     A category that nobody has seen is beyond the data, too: there the center is off by as much as
     forgetting the category moves the center of rows whose category is known. So is a gap in a
     column that had none: there it is off by as much as rows that calibrate need without the number.
+    Of several gaps together the squares add up, times what rows that calibrate need without so many
+    numbers: less than all of them where a number hardly tells once another is gone, and more where
+    one stands in for another as long as that is there.
     """
 
     low: np.ndarray  # (columns,) of the encoded training rows, but for those that are codes
@@ -55,6 +59,8 @@ class Extrapolation:
     gaps: np.ndarray | None = None
     """(numeric columns,): how far it is off without the number, as deviations; 0 for columns that
     had gaps in the fit."""
+    together: np.ndarray | None = None
+    """(counts, 2): numbers of gaps in a row, and what the deviation of so many is multiplied by."""
 
     @classmethod
     def of(
@@ -125,7 +131,7 @@ class Extrapolation:
         if unknown is not None and self.forgetting is not None:
             squares += unknown @ self.forgetting**2
         if new_gaps is not None and self.gaps is not None:
-            squares += new_gaps @ self.gaps**2
+            squares += (new_gaps @ self.gaps**2) * self._together(new_gaps.sum(axis=1)) ** 2
         deviations, steps = self.deviations(X), normal_distances(levels)
         if not (deviations.any() or squares.any()):
             return calibrated
@@ -135,6 +141,11 @@ class Extrapolation:
             unknowns = np.sqrt(squares)[:, None, None] * steps
             added = np.maximum(added, np.hypot(whole, unknowns) - whole)
         return calibrated._replace(epistemic=calibrated.epistemic + added)
+
+    def _together(self, n_gaps: np.ndarray) -> np.ndarray | float:
+        """(n,): what the deviations of so many gaps of a row are multiplied by."""
+        together = getattr(self, "together", None)
+        return 1.0 if together is None else np.interp(n_gaps, *together.T)
 
 
 def forgetting(
@@ -199,6 +210,27 @@ def moves_without_numbers(
     return moves
 
 
+def numbers_gone(n: int, n_columns: int) -> dict[int, np.ndarray]:
+    """For two, a half and all of the columns (n, columns) booleans: so many are gone of each row,
+    drawn anew; nothing where there is but one column."""
+    order = np.random.RandomState(0).rand(n, n_columns).argsort(axis=1)
+    counts = {2, n_columns // 2, n_columns} - {0, 1} if n_columns > 1 else set()
+    return {count: order < count for count in sorted(counts)}
+
+
+def without_numbers(
+    drop: Callable[[np.ndarray, int], np.ndarray],
+    X: np.ndarray,
+    columns: np.ndarray,
+    gone: np.ndarray,
+) -> np.ndarray:
+    """X (n, features) without those numbers that are `gone` (n, columns) of each row."""
+    left = X.copy()
+    for j, own in zip(columns, gone.T, strict=True):
+        left[own] = drop(left[own], int(j))
+    return left
+
+
 def rows_that_tell(n: int, n_columns: int) -> np.ndarray:
     """The numbers of rows, of n, that tell what so many columns are worth: fewer of many."""
     return np.linspace(0, n - 1, min(n, max(FEWEST_ROWS, MOST_ROWS // n_columns))).astype(int)
@@ -217,15 +249,48 @@ def gap_deviations(
     how far the target is from the center, and `distances` (n, 2) how far the bounds are. What is
     added to these must reach the target of as many rows as the level says.
     """
+    return np.array(
+        [_covering(own, level, weight) for own in _lacking(moves, error, distances, level)]
+    )
+
+
+def gaps_together(
+    moves: Mapping[int, np.ndarray],
+    deviations: Mapping[int, np.ndarray],
+    error: np.ndarray,
+    distances: np.ndarray,
+    level: float,
+    weight: np.ndarray | None = None,
+) -> np.ndarray:
+    """(counts, 2): numbers of gaps, and the factors with which intervals of such rows cover.
+
+    `moves` (n,) say how far the center moves without so many numbers, for each row others, and
+    `deviations` (n,) what those numbers add up to. That of one gap is 1.
+    """
+    factors = [[1.0, 1.0]]
+    for count, own in moves.items():
+        lacking, one_by_one = _lacking(own, error, distances, level), deviations[count]
+        times = np.divide(lacking, one_by_one, out=np.zeros_like(own), where=one_by_one > 0)
+        factors.append([count, _covering(times, level, weight)])
+    return np.array(factors)
+
+
+def _lacking(
+    moves: np.ndarray, error: np.ndarray, distances: np.ndarray, level: float
+) -> np.ndarray:
+    """The deviations that must be added to the distances (n, 2) to reach the targets."""
     (step,) = normal_distances([level])
     off = error + moves
     reached = np.where(off < 0, distances[:, 0], distances[:, 1])
     with np.errstate(over="ignore"):
-        lacking = np.sqrt(np.maximum(off**2 - reached**2, 0.0)) / step
+        return np.sqrt(np.maximum(off**2 - reached**2, 0.0)) / step
+
+
+def _covering(lacking: np.ndarray, level: float, weight: np.ndarray | None) -> float:
+    """What is enough for as many rows as the level says."""
     if weight is not None:
-        return np.array([weighted_quantiles(own, (level,), weight)[0] for own in lacking])
-    rank = capped_rank(len(error), level)
-    return np.array([order_statistic(own, rank) for own in lacking])
+        return float(weighted_quantiles(lacking, (level,), weight)[0])
+    return order_statistic(lacking, capped_rank(len(lacking), level))
 
 
 def _half_span(low: np.ndarray, high: np.ndarray) -> np.ndarray:

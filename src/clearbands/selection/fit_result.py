@@ -19,11 +19,15 @@ from clearbands.calibration.calibration_set import (
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.models.bagging import set_up
 from clearbands.prediction.extrapolation import (
+    MOST_COUNTS,
     Extrapolation,
     forgetting,
     gap_deviations,
+    gaps_together,
     moves_without_numbers,
+    numbers_gone,
     rows_that_tell,
+    without_numbers,
 )
 from clearbands.prediction.familiarity import (
     Familiarity,
@@ -209,8 +213,10 @@ class FitResult:
         is_as_in_paper = self.plan.is_given and self.chosen.unseen is None
         if is_as_in_paper or self.plan.gap is not None or not self.sees_numbers:
             return None
-        gaps = self._gaps(calibrated, level)
-        beyond = replace(self.towards_the_ends(), forgetting=self._forgetting(), gaps=gaps)
+        gaps, together = self._gaps(calibrated, level)
+        beyond = replace(
+            self.towards_the_ends(), forgetting=self._forgetting(), gaps=gaps, together=together
+        )
         return beyond if self.span is None else beyond.widened(self.span.low, self.span.high)
 
     def towards_the_ends(self) -> Extrapolation:
@@ -259,28 +265,40 @@ class FitResult:
         predict, forget = self.chosen.parts.predict, self.encoder.forget
         return forgetting(predict, forget, self.train.X, texts, self.train.sample_weight)
 
-    def _gaps(self, calibrated: Components, level: float) -> np.ndarray | None:
-        """What numbers are worth to rows that calibrate; None where the encoder does not tell."""
+    def _gaps(
+        self, calibrated: Components, level: float
+    ) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """What numbers are worth to rows that calibrate, alone and together; None where the encoder
+        does not tell."""
         if not hasattr(self.encoder, "drop_value"):
-            return None
+            return None, None
         complete, judged = self.encoder.complete_columns(), self.calibration_set
         distances = np.add(calibrated.aleatoric, calibrated.epistemic)[:, :, 0]
         usable = np.flatnonzero(np.isfinite(distances).all(axis=1))
         deviations, columns = np.zeros(len(complete)), np.flatnonzero(complete)
         if len(columns) == 0 or len(usable) == 0:
-            return deviations
-        some = usable[rows_that_tell(len(usable), len(columns))]
-        moves = moves_without_numbers(
-            self.chosen.parts.predict, self.encoder.drop_value, self._look(some), columns
+            return deviations, None
+        predict, drop = self.chosen.parts.predict, self.encoder.drop_value
+
+        def known(rows: np.ndarray) -> tuple[Any, ...]:
+            weight = None if judged.weight is None else judged.weight[rows]
+            return (judged.y - judged.components.center)[rows], distances[rows], level, weight
+
+        rows = usable[rows_that_tell(len(usable), len(columns))]
+        moves = moves_without_numbers(predict, drop, self._look(rows), columns)
+        deviations[columns] = gap_deviations(moves, *known(rows))
+        rows = usable[rows_that_tell(len(usable), MOST_COUNTS)]
+        X, gone = self._look(rows), numbers_gone(len(rows), len(columns))
+        center = predict(X) if gone else np.zeros(len(rows))
+        together = gaps_together(
+            {
+                n: center - predict(without_numbers(drop, X, columns, own))
+                for n, own in gone.items()
+            },
+            {n: np.sqrt(own @ deviations[columns] ** 2) for n, own in gone.items()},
+            *known(rows),
         )
-        deviations[columns] = gap_deviations(
-            moves,
-            (judged.y - judged.components.center)[some],
-            distances[some],
-            level,
-            None if judged.weight is None else judged.weight[some],
-        )
-        return deviations
+        return deviations, together
 
     @property
     def _numbers(self) -> np.ndarray:
