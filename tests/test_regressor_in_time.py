@@ -109,7 +109,7 @@ def test_a_model_in_time_is_saved_whole(tmp_path):
         ),
         ({}, {"time": np.arange(60)[::-1]}, "time must not fall"),
         ({}, {"groups": np.arange(60)}, "cannot be used at once"),
-        ({"gap": 60}, {}, "leave none to be judged by earlier ones with gap=60"),
+        ({"gap": 60}, {}, "leave no row that earlier rows could judge with gap=60"),
     ],
 )
 def test_what_cannot_be_asked_for(parameters, labels, words):

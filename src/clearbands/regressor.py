@@ -504,13 +504,13 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         is_other = side != "both" or not (confidence_level is tails is None)
         if calibration_weight is not None and is_other:
             raise ValueError(
-                "calibration_weight of new rows is known to the levels of the fit alone: leave out "
+                "calibration_weight of new rows works only at the levels of the fit: leave out "
                 "confidence_level, side and tails, or fit at these levels."
             )
         if is_dask(X):
             if not (tails is calibration_weight is None):
                 raise ValueError(
-                    "Of a Dask DataFrame, ask for one side at a time instead of tails, and leave "
+                    "For a Dask DataFrame, ask for one side at a time instead of tails, and leave "
                     "calibration_weight out."
                 )
             return predict_partitions(self, X, levels, calibration_groups, side)

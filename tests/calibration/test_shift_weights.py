@@ -60,7 +60,7 @@ def test_weights_are_clipped():
 
 def test_rows_too_unlike_are_refused():
     X, X_new = shifted(300, 300, by=8.0)
-    message = r"the 300 old ones say as much as \d+ rows, fewer than smallest=290: hardly any"
+    message = r"the 300 old rows tell as much as \d+ rows, fewer than smallest=290: hardly any"
     with pytest.raises(ValueError, match=message):
         ShiftWeights(most=1e6, smallest=290, random_state=0).fit(X, X_new + np.array([0, 5]))
 
@@ -168,7 +168,7 @@ def test_learned_weights_bring_back_most_of_the_coverage():
 def test_weights_of_new_rows_are_for_the_levels_of_the_fit():
     X, y = noisy_line()
     model = linear_clear().fit(X, y, calibration_weight=np.ones(240))
-    with pytest.raises(ValueError, match="known to the levels of the fit alone"):
+    with pytest.raises(ValueError, match="works only at the levels of the fit"):
         model.predict_interval(X, confidence_level=0.5, calibration_weight=np.ones(240))
     with pytest.raises(ValueError, match="fitted with calibration_weight"):
         linear_clear().fit(X, y).predict_interval(X, calibration_weight=np.ones(240))

@@ -123,5 +123,5 @@ def test_where_none_can_a_sentence_says_what_is_missing(tmp_path):
 
     assert not has(Plain(), "supports_monotone")
     given.set_params(epistemic=FoldedEnsemble(Plain()), monotone=[1, 0])
-    with pytest.raises(ValueError, match="monotone cannot be asked of FoldedEnsemble"):
+    with pytest.raises(ValueError, match="FoldedEnsemble cannot keep to monotone"):
         given.fit(*rows())

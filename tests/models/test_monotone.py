@@ -129,7 +129,7 @@ def test_columns_of_a_table_go_by_name():
         ({"monotone": [1]}, "monotone has 1 directions, but X has 2 columns"),
         ({"monotone": {"town": 1}}, "'town', which holds text"),
         ({"monotone": {"size": 1}, "encoder": StandardScaler()}, "which StandardScaler does not"),
-        ({"monotone": {"size": 1}, "encoder": None}, "what becomes of a column"),
+        ({"monotone": {"size": 1}, "encoder": None}, "what becomes of each column"),
     ],
 )
 def test_what_makes_no_sense_is_refused(parameters, said):
@@ -143,7 +143,7 @@ def test_what_makes_no_sense_is_refused(parameters, said):
 
 def test_parts_that_cannot_promise_it_are_refused_and_groups_of_the_column():
     X, y = draw_rows(60)
-    with pytest.raises(ValueError, match="monotone cannot be asked of PCSEnsemble"):
+    with pytest.raises(ValueError, match="PCSEnsemble cannot keep to monotone"):
         variant_b(monotone={0: 1}).fit(X, y)
     table = pd.DataFrame({"size": np.resize([1.0, 2.0], 60), "age": X[:, 0]})
     with pytest.raises(ValueError, match="calibration_groups='size' have bounds of their own"):
@@ -153,7 +153,7 @@ def test_parts_that_cannot_promise_it_are_refused_and_groups_of_the_column():
 def test_a_table_in_files_says_that_it_knows_none(tmp_path):
     X, y = draw_rows(60)
     pd.DataFrame(X, columns=list("abc")).assign(y=y).to_parquet(tmp_path / "rows.parquet")
-    with pytest.raises(ValueError, match="A table in files knows no monotone columns"):
+    with pytest.raises(ValueError, match="monotone is for rows in memory"):
         fast(monotone=[1, 0, 0]).fit(tmp_path / "rows.parquet", "y")
 
 

@@ -89,9 +89,9 @@ def _shown(value: Any) -> str:
 def _scores(model: Any, origin: Any) -> Iterator[str]:
     unseen, unit = model.unseen_, origin.unit
     yield (
-        f"On {display.count(unseen.n_rows)}, each judged by members that did not see it. The same "
-        "rows set the width of the intervals, so that their coverage is near the level by "
-        "construction: `clearbands evaluate` and `clearbands report` put it to the test on others."
+        f"The scores come from {display.count(unseen.n_rows)}, each judged by members that did not "
+        "see it. The same rows set the width of the intervals, so their coverage is near the level "
+        "by construction: `clearbands evaluate` and `clearbands report` test it on other rows."
     )
     yield _table(
         ("level", "coverage", "typical width"),
@@ -104,7 +104,7 @@ def _scores(model: Any, origin: Any) -> Iterator[str]:
     )
     yield (
         f"The root mean squared error of the prediction is {display.with_unit(unseen.rmse, unit)}; "
-        f"always saying the mean would have {display.with_unit(unseen.rmse_of_mean, unit)}."
+        f"a model that always says the mean has {display.with_unit(unseen.rmse_of_mean, unit)}."
     )
 
 

@@ -134,10 +134,10 @@ class ShiftWeights(BaseEstimator):
     def _check_size(self, n: int) -> None:
         if self.effective_size_ < self.smallest:
             raise ValueError(
-                f"Weighted as the new rows ask for, the {n:,} old ones say as much as "
-                f"{self.effective_size_:.0f} rows, fewer than smallest={self.smallest}: hardly any "
-                "is like the new ones. Label some of the new rows, or leave out columns that tell "
-                "old from new and do not matter, such as dates."
+                f"With the weights that the new rows need, the {n:,} old rows tell as much as "
+                f"{self.effective_size_:.0f} rows, fewer than smallest={self.smallest}: "
+                "hardly any old row is like the new ones. Label some of the new rows, or leave out "
+                "columns that tell old from new and do not matter, such as dates."
             )
 
     def __sklearn_tags__(self) -> Tags:

@@ -129,8 +129,8 @@ class BlockBootstraps(Draws):
             length = ceil(n_rows ** (1 / 3))
         elif length > max(1, n_rows // 2):
             raise ValueError(
-                f"block_length is {length}, and {n_rows} rows train: stretches of more than half "
-                "of them make members that are nearly the same. "
+                f"block_length is {length}, and {n_rows} rows train: blocks longer than half of "
+                "the rows make members that are nearly the same. "
                 f"Choose at most {max(1, n_rows // 2)}."
             )
         n_blocks = ceil(n_rows / length)
@@ -259,8 +259,8 @@ class HashedFolds:
     def _places(self) -> np.ndarray:
         if not self.by_place:
             raise ValueError(
-                "Rows of this fit were drawn by labels that they share, or some were held out: "
-                "their places in the table do not tell who saw them."
+                "This fit kept rows of one label together, or held rows out, so the place of a row "
+                "does not tell which members saw it."
             )
         return np.arange(self.n_rows)
 

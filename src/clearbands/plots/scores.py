@@ -142,20 +142,20 @@ def _whiskers(ax: Axes, at: Any, cells: list[Cell], **look: Any) -> None:
 def importance(importances: Sequence[Importance], *, most: int = 8, ax: Axes | None = None) -> Axes:
     """What shuffling each feature does to the two parts of the width, the largest on top.
 
-    `found` comes from `clearbands.diagnostics.feature_importance`. A long blue bar: the noise
+    `importances` come from `clearbands.diagnostics.feature_importance`. A long blue bar: the noise
     depends on this feature. A long orange one: what the model does not know depends on it.
 
     Examples
     --------
     >>> from clearbands import plots
     >>> from clearbands.diagnostics import Importance
-    >>> found = [Importance("age", 0.5, 0.1, 80, aleatoric=0.1, epistemic=0.02),
-    ...          Importance("size", 0.4, 0.2, 80, aleatoric=0.05, epistemic=0.2)]
-    >>> plots.importance(found).get_title(loc="left")
+    >>> importances = [Importance("age", 0.5, 0.1, 80, aleatoric=0.1, epistemic=0.02),
+    ...                Importance("size", 0.4, 0.2, 80, aleatoric=0.05, epistemic=0.2)]
+    >>> plots.importance(importances).get_title(loc="left")
     'size drives the width most'
     """
     if not importances:
-        raise ValueError("found is empty: there is no feature to draw.")
+        raise ValueError("importances is empty: there is no feature to draw.")
     widest = sorted(importances, key=lambda each: each.width)[-most:]
     ax = new_axes() if ax is None else ax
     for part, colour, shift in (

@@ -178,7 +178,7 @@ def _names_and_options(
 ) -> tuple[list[str], dict[str, Any]]:
     """The columns of intervals, and how each partition is predicted."""
     if not isinstance(calibration_groups, str | None):
-        raise ValueError("Of a Dask DataFrame, calibration_groups are the name of a column.")
+        raise ValueError("For a Dask DataFrame, calibration_groups must be the name of a column.")
     names = interval_names(model.levels_.tolist() if levels is None else list(levels))
     other_levels = None if levels is None else list(levels)
     return names, {"calibration_groups": calibration_groups, "confidence_level": other_levels}

@@ -292,7 +292,7 @@ class Answers:
     def probability(self, *, above: Any = None, below: Any = None) -> np.ndarray:
         """(n,): the chance that the target is above, or below, a value: a number or one per row."""
         if (above is None) == (below is None):
-            raise ValueError("Ask for above=t or for below=t, one of them.")
+            raise ValueError("Give either above=t or below=t, and not both.")
         n, distribution = len(self.calibrated.center), self.distribution()
         if above is None:
             t = check_threshold(below, "below", n)
@@ -350,6 +350,6 @@ def check_finite(bands: AnyLevel, distances: np.ndarray) -> None:
     if not is_finite.all():
         raise ValueError(
             f"The bounds of {row_name(int(np.argmin(is_finite)))} are infinite at a "
-            "level of the fit, as in groups of too few calibration rows, so nothing is known of it "
-            "at others: leave such rows out, or calibrate on more rows of their group."
+            "level of the fit, as in groups of too few calibration rows, so none are "
+            "known at other levels: leave such rows out, or calibrate on more rows of their group."
         )

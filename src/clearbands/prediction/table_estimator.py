@@ -156,6 +156,6 @@ def check_encoder_sees_no_target(encoder: BaseEstimator | str | None) -> None:
     """Raise for an encoder that may not be fitted on rows that are judged later."""
     if learns_from_target(encoder):
         raise ValueError(
-            "The encoder learns from y, so rows would be judged by what saw their targets; "
+            "The encoder learns from y, so it has seen the targets of the rows that calibrate; "
             'choose calibration="joint" or "conformal", or an encoder that takes X alone.'
         )

@@ -115,8 +115,8 @@ def _check_matrix(X: object) -> None:
         )
     if is_dask(X):
         raise TypeError(
-            "X is a Dask DataFrame, which predict_interval of a ClearRegressor takes: ask all else "
-            "of every partition, X.map_partitions(...)."
+            "X is a Dask DataFrame, which only predict_interval of a ClearRegressor takes: predict "
+            "anything else partition by partition, with X.map_partitions(...)."
         )
     if is_lazy(X):
         raise TypeError(

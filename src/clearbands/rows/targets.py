@@ -211,8 +211,8 @@ def hint(y: np.ndarray, bounds: np.ndarray, targets: Targets) -> str | None:
     if y.min() >= 0 and negative > OFTEN:
         logs = ' or target_transform="log"' if y.min() > 0 else ""
         hints.append(
-            f"no target is negative, but {negative:.0%} of the lower bounds are: if none can be, "
-            f"set support=(0, None){logs}"
+            f"no target is negative, but {negative:.0%} of the lower bounds are: if no target "
+            f"can be negative, set support=(0, None){logs}"
         )
     finite = bounds[np.isfinite(bounds).all(axis=1)]
     is_narrow = len(finite) > 0 and np.median(finite[:, 1] - finite[:, 0]) < NARROW

@@ -184,7 +184,7 @@ def stages(place: np.ndarray, gap: int) -> list[TimeBlock]:
             blocks.append(TimeBlock(past, block))
     if not blocks:
         raise ValueError(
-            f"n_samples={len(place)} rows at {n} moment(s) leave none to be judged by earlier ones "
-            f"with gap={gap}: give more rows, or a smaller gap."
+            f"n_samples={len(place)} rows at {n} moment(s) leave no row that earlier rows could "
+            f"judge with gap={gap}: give more rows, or a smaller gap."
         )
     return blocks

@@ -290,7 +290,7 @@ def _result(future: Any, patience: float) -> Any:
         try:
             return future.result(timeout=patience)
         except TimeoutError as late:
-            raise LostWorkers("A Dask worker was gone before it told what it had done.") from late
+            raise LostWorkers("A Dask worker disappeared before it gave its result.") from late
     if future.status != "error":  # cancelled or lost with the scheduler
         raise LostWorkers("The Dask scheduler is gone.")
     error = future.exception()

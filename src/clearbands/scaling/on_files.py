@@ -207,7 +207,7 @@ def check_for_files(regressor: Any, time: Any, work: Any, *, has_set: bool) -> N
             "on from its work folder. Leave time_budget out, or choose fast()."
         )
     if regressor.monotone is not None:
-        raise ValueError("A table in files knows no monotone columns: leave monotone out.")
+        raise ValueError("monotone is for rows in memory: leave it out for a table in files.")
     if has_set:
         raise ValueError(
             "A table in files calibrates on rows of its own: leave X_cal and y_cal out; "

@@ -95,7 +95,8 @@ def read_roles(target: Any, calibration: str, **labels: Any) -> Roles:
     for what, name in {"y": target, **labels}.items():
         if not isinstance(name, str) and not (name is None and what != "y"):
             raise TypeError(
-                f"Of a table in files, {what} is the name of a column, got {type(name).__name__}."
+                f"For a table in files, {what} must be the name of a column, got "
+                f"{type(name).__name__}."
             )
     roles = Roles(target, **labels)
     if roles.calibration_groups is not None and roles.calibration_weight is not None:

@@ -48,7 +48,9 @@ class ClassPlan:
         if classifier.calibration is not None:
             check_choice(classifier.calibration, "calibration", CALIBRATIONS)
         if members is not None and classifier.model is not None:
-            raise ValueError("model is to be trained, members are fitted: give one of them.")
+            raise ValueError(
+                "model would be trained, and members are fitted already: give one of them."
+            )
         useless = "X_cal and y_cal" if members is None else "fitted members"
         calibration = choose_calibration(
             classifier.calibration, has_set=has_set or members is not None, useless=useless

@@ -165,7 +165,7 @@ def _directed(plan: Plan, part: EpistemicPart) -> EpistemicPart:
     model = part.center_model() if isinstance(part, FoldedEnsemble) else None
     if model is None or not has(model, "supports_monotone"):
         raise ValueError(
-            f"monotone cannot be asked of {type(part).__name__}: leave epistemic open, or give "
+            f"{type(part).__name__} cannot keep to monotone: leave epistemic open, or give "
             "FoldedEnsemble(SymmetricTrees())."
         )
     ways = tuple(plan.direction.tolist())

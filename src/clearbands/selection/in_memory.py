@@ -75,8 +75,9 @@ def encoded_directions(
         return directions(monotone, range(X.shape[1]))
     if not isinstance(encoder, TableEncoder) or encoder.numeric is not None:
         raise ValueError(
-            f"monotone needs to know what becomes of a column, which {type(encoder).__name__} does "
-            'not tell: leave encoder="auto", or give an array of numbers and encoder=None.'
+            f"monotone needs an encoder that tells what becomes of each column, and "
+            f"{type(encoder).__name__} does not: "
+            'leave encoder="auto", or give an array of numbers and encoder=None.'
         )
     of_columns = directions(monotone, list(encoder.kinds_))
     if of_columns is None:
@@ -90,7 +91,7 @@ def encoded_directions(
             kind = KINDS[encoder.kinds_[name]].in_words
             raise ValueError(
                 f"monotone names {name!r}, which holds {kind}: only a column of numbers or dates "
-                "can be larger or smaller."
+                "can be monotone."
             )
         ways[columns.index(f"x{name}" if isinstance(name, int) else str(name))] = way
     return ways

@@ -21,11 +21,11 @@ from clearbands.uncertainty.epistemic import EpistemicPart
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 
 TOO_FEW = (
-    f"A learning curve needs {FEWEST_ROWS} rows, or groups of rows, and there are fewer: nobody "
-    "knows how much of a width is ignorance."
+    f"A learning curve needs {FEWEST_ROWS} rows, or groups of rows, and there are fewer: how "
+    "much of a width is ignorance is not known."
 )
 NO_ERRORS = "Rows are predicted without an error, so there is no learning curve to look at."
-NO_NUMBERS = "Parts see a table instead of numbers, of which no learning curve is measured."
+NO_NUMBERS = "The parts take a table as it is; a learning curve is measured on numbers only."
 
 
 def shows_curve(learned: FitResult) -> bool:

@@ -139,7 +139,7 @@ def _check(regressor: Any) -> None:
     check_monotone(regressor.monotone)
     check_count(regressor.gap, "gap", smallest=0)
     if regressor.gap and regressor.split == "random":
-        raise ValueError(f'gap={regressor.gap} needs split="time": rows at random have no order.')
+        raise ValueError(f'gap={regressor.gap} needs split="time": a random split has no order.')
     if regressor.residuals is not None:
         check_choice(regressor.residuals, "residuals", RESIDUALS)
     _check_time_budget(regressor)

@@ -257,7 +257,7 @@ give it the type it had in fit.
             if len(values) > NEARLY * n_rows:
                 warn(
                     f"Column {name!r} holds {len(values):,} different texts in {n_rows:,} rows, "
-                    "so that hardly a row tells of another: members use it only where that pays. "
+                    "so hardly any two rows share one. Members use it only where it helps. "
                     "If it holds names or ids, leave it out.",
                     NamesWarning,
                 )

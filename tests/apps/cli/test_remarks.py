@@ -49,7 +49,7 @@ def test_a_column_in_the_order_of_the_target_is_told_of(price_files):
     ):
         words = " ".join(done.stderr.split())
         for name in ("log", "almost"):
-            assert f"Column '{name}' puts the rows in the order of the target" in words
+            assert f"Column '{name}' sorts the rows as the target does" in words
             assert f"--drop {name}" in words
         assert "Column 'near'" not in words
         assert "Column 'size'" not in words

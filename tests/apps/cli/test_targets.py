@@ -85,7 +85,10 @@ def test_what_makes_no_sense_is_refused(houses, tmp_path, asked, said):
     ("asked", "said"),
     [
         (("--target", "price", "--falls", "town"), "'town', which holds text"),
-        (("--target", "price", "--rises", "size", "--preset", "a"), "cannot be asked of PCS"),
+        (
+            ("--target", "price", "--rises", "size", "--preset", "a"),
+            "PCSEnsemble cannot keep to monotone",
+        ),
         (("--target", "visits", "--target-transform", "log"), "needs targets above 0, got 0"),
         (("--target", "price", "--whole-numbers"), "whole_numbers=True, but the target is"),
     ],

@@ -59,14 +59,14 @@ def test_the_page_says_it_in_one_sentence(louder):
     days = np.datetime64("2026-01-01") + np.arange(len(y))
     page = make_monitor(watch(model, X, y, times=days), target="the <demand>", unit="GW").html
     text = as_text(page)
-    assert "The model should be fitted anew." in text
+    assert "The model should be fitted again." in text
     assert "2026-01-01 to 2027-08-23" in text
     assert "the <demand>" in text  # and so escaped in the source
     assert "the <demand>" not in page
     assert "https://" not in page
     assert page.count("<figure") == 4
     quiet = make_monitor(watch(model, X[:250], y[:250]), target="y").html
-    assert "Nothing in these rows asks for another fit." in as_text(quiet)
+    assert "These rows give no reason to fit the model again." in as_text(quiet)
 
 
 def test_rows_of_the_fit_are_said_above_all_else(louder):

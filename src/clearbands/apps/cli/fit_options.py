@@ -228,7 +228,7 @@ class Settings:
                         f"are {', '.join(columns)}."
                     )
                 if ways.get(name, way) != way:
-                    raise ValueError(f"{name!r} stands behind --rises and --falls: choose one.")
+                    raise ValueError(f"Both --rises and --falls name {name!r}: choose one.")
                 ways[name] = way
         return ways or None
 

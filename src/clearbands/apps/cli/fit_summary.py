@@ -45,7 +45,7 @@ def _of_numbers(model: ClearRegressor, *, verbose: bool) -> dict[str, str]:
         )
         pairs[f"typical width at {promised}"] = display.with_unit(width, unit)
     pairs["typical error"] = (
-        f"{display.with_unit(unseen.rmse, unit)} (root mean square; always saying the mean: "
+        f"{display.with_unit(unseen.rmse, unit)} (root mean square; the mean alone would have "
         f"{display.number(unseen.rmse_of_mean)})"
     )
     best = best_model(model)
@@ -87,7 +87,8 @@ def about_support(model: ClearRegressor) -> str | None:
         return None
     return (
         "No target is negative, but lower bounds go down to "
-        f"{display.number(unseen.lowest_bound)}: if none can be, fit with --support 0:"
+        f"{display.number(unseen.lowest_bound)}. If no target can be negative, "
+        "fit with --support 0:"
     )
 
 

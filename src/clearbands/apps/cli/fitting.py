@@ -117,7 +117,7 @@ def tell(reading: Reading, names: Names, choice: Choice, rows: Rows) -> None:
     unasked = frame.columns if choice.features else names_in(choice.drop, frame.columns)
     quiet = {*features, *unasked, *names.of_rows}  # whose absence needs no words
     warnings += [
-        f"Column {name!r} has no value in any row: left out, and not asked for in new tables."
+        f"Column {name!r} has no value in any row. It is left out, and new tables need not have it."
         for name in without_values(frame)
         if name not in quiet
     ]

@@ -65,8 +65,8 @@ def _words_about_numbers(target: str, y: np.ndarray) -> str:
 def words_about_leaks(X: pl.DataFrame, y: np.ndarray) -> list[str]:
     """A sentence for every column of numbers that says the target, or nearly."""
     return [
-        f"Column {column.name!r} puts the rows in the order of the target: if it is not known "
-        f"before the target is, leave it out (--drop {quote(column.name)})."
+        f"Column {column.name!r} sorts the rows as the target does. If its values are known only "
+        f"after the target, leave it out (--drop {quote(column.name)})."
         for column in X.iter_columns()
         if column.dtype.is_numeric() and _is_in_order(column.to_numpy().astype(float), y)
     ]

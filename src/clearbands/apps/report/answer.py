@@ -109,7 +109,10 @@ def who_chose_lambda(facts: Facts) -> str:
     """Which rows weighed the two parts."""
     model = facts.model
     if model.calibration_ == "cross":
-        return f"The {count(model.n_calibration_)} of the fit, unseen by what judged them,"
+        return (
+            f"The {count(model.n_calibration_)} of the fit, each judged by members that did not "
+            "see it,"
+        )
     if model.calibration_ == "conformal":
         return count(model.n_validation_, "held-out row")
     return f"The {count(model.n_calibration_, 'calibration row')}"
@@ -150,7 +153,7 @@ def _listed(names: list[str]) -> str:
     return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
 
-KEEP_SOME = "Make the report on rows that were kept from the fit; fit --report keeps some."
+KEEP_SOME = "Make the report on rows that took no part in the fit; fit --report keeps some."
 COME_LATER = "Give rows that came after those of the fit."
 
 
@@ -160,8 +163,8 @@ def warning(n_seen: int, n: int, advice: str = KEEP_SOME) -> str:
         return ""
     which = f"All {count(n)}" if n_seen == n else f"{n_seen:,} of the {count(n)}"
     return (
-        f"{which} of this page took part in the fit. What a model has seen it knows better than "
-        f"new rows: the numbers below say little about what is to come. {advice}"
+        f"{which} of this page took part in the fit. A model predicts rows that it has seen "
+        f"better than new rows, so the numbers below say little about new rows. {advice}"
     )
 
 

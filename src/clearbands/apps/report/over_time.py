@@ -161,7 +161,8 @@ def make_monitor(
         f"{_moment(watched, watched.n_rows - 1)}",
         warning=seen,
         verdict=cannot_tell("intervals") if seen else verdict(watched),
-        lead=watched.advice or ("" if seen else "Nothing in these rows asks for another fit."),
+        lead=watched.advice
+        or ("" if seen else "These rows give no reason to fit the model again."),
         worst=f"{_moment(watched, _first(watched, worst))} to "
         f"{_moment(watched, int(watched.ends[worst]))}",
         plots={
@@ -178,10 +179,12 @@ def verdict(watched: Watched) -> str:
     """The page in one sentence."""
     promised, covered = level(watched.level), percent(watched.covered)
     if watched.advice is not None:
-        return "The model should be fitted anew."
+        return "The model should be fitted again."
     if watched.covered < watched.level - 0.03:
-        return f"The intervals of the fit hold {covered} where {promised} was asked."
-    return f"The intervals hold {covered}, {promised} was asked."
+        return (
+            f"The intervals of the fit contain {covered} of the true values instead of {promised}."
+        )
+    return f"The intervals contain {covered} of the true values and promise {promised}."
 
 
 def coverage(watched: Watched) -> Plot:

@@ -159,14 +159,14 @@ def _class_answers(levels: Sequence[float], classes: Sequence[str]) -> type[Base
         prediction=(Any, Field(description="The most probable class.")),
         **_optional(sets, list[str] | None),
         **_optional(chances, float | None),
-        aleatoric=(float, Field(description="Entropy in bits that members hold for chance.")),
-        epistemic=(float, Field(description="Entropy in bits that comes of their disagreement.")),
+        aleatoric=(float, Field(description="The ambiguity that all members see, in bits.")),
+        epistemic=(float, Field(description="The disagreement of the members, in bits.")),
         **_reasons("Epistemic bits over all bits, from 0 to 1.", "The larger of the two."),
     )
 
 
 def _answers(**fields: Any) -> type[BaseModel]:
-    more = "What the address asked for stands under further names, as in quantile_0.1."
+    more = "Answers to questions in the address have names of their own, such as quantile_0.1."
     row = create_model(
         "Prediction",
         __config__=ConfigDict(extra="allow", json_schema_extra={"description": more}),

@@ -75,8 +75,8 @@ class KnownHosts:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not self.hosts.allow(_header(scope, b"host")):
             detail = (
-                "Without a token the service answers only to addresses and to names it was told "
-                "of: ask for it by its address, or start it with --allow-host NAME."
+                "Without a token the service answers only under its address and under the names "
+                "that --allow-host lists: use the address, or start it with --allow-host NAME."
             )
             await send_refusal(send, Refusal(403, detail))
             return

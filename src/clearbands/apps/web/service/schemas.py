@@ -16,9 +16,12 @@ class State(BaseModel):
 class FeatureInfo(BaseModel):
     name: str
     kind: str = Field(description="number, boolean, date, datetime, time, duration, text or any")
-    categories: list[str] = Field(description="Of text: the values the model tells apart.")
+    categories: list[str] = Field(
+        description="The values of a text column that the model tells apart."
+    )
     direction: Literal["rises", "falls"] | None = Field(
-        default=None, description="How the target goes with it, all else equal, if it was told."
+        default=None,
+        description="Whether the target rises or falls with it, all else equal; null if unset.",
     )
 
 
@@ -37,18 +40,22 @@ class TrainedOn(BaseModel):
 
 class LevelUpdate(BaseModel):
     confidence_level: float
-    level_now: float = Field(description="What is asked of the last rows so that it is met.")
-    coverage: float = Field(description="Of all updated rows by the intervals of their time.")
+    level_now: float = Field(
+        description="The level at which the last rows calibrate so that the coverage meets it."
+    )
+    coverage: float = Field(
+        description="The share of updated rows inside the intervals they had at the time."
+    )
     below: float = Field(description="Share of rows below their intervals since the pace was set.")
     above: float = Field(description="Share of rows above their intervals since the pace was set.")
 
 
 class UpdatesInfo(BaseModel):
-    rows: int = Field(description="Of all updates.")
-    window_rows: int = Field(description="The last rows, which intervals are calibrated on.")
-    last_time: str | None = Field(description="Of the last row, if the model knows.")
+    rows: int = Field(description="How many rows all updates had.")
+    window_rows: int = Field(description="How many of the last rows calibrate the intervals.")
+    last_time: str | None = Field(description="The time of the last row, if the model knows.")
     levels: list[LevelUpdate]
-    advice: str | None = Field(description="Why the model should be fitted anew, if it should.")
+    advice: str | None = Field(description="Why the model should be fitted again, if it should.")
 
 
 class LimitsInfo(BaseModel):
@@ -60,25 +67,35 @@ class LimitsInfo(BaseModel):
 class ModelInfo(BaseModel):
     name: str
     version: str | None = Field(description="The version of clearbands that wrote the model.")
-    fingerprint: str | None = Field(description="Of the model file: the first half of SHA-256.")
+    fingerprint: str | None = Field(description="The first half of the SHA-256 of the model file.")
     fitted: str | None = Field(description="When it was fitted, if the model knows.")
     target: str | None = Field(description="What it predicts, if the model knows.")
     unit: str | None = Field(description="The unit of what it predicts, if the model knows.")
-    data_fingerprint: str | None = Field(description="Of the data it was fitted on, if it knows.")
+    data_fingerprint: str | None = Field(
+        description="The fingerprint of the data it was fitted on, if known."
+    )
     type: str
-    best_model: str | None = Field(description="What won the center, if models competed.")
+    best_model: str | None = Field(
+        description="The model that became the center, if models competed."
+    )
     features: list[FeatureInfo]
     levels: list[LevelInfo]
-    classes: list[str] | None = Field(default=None, description="Of a model that predicts them.")
-    c1: float | None = Field(default=None, description="Of classes: scales all logits.")
-    c2: float | None = Field(default=None, description="Of classes: scales the spread of members.")
+    classes: list[str] | None = Field(
+        default=None, description="The classes, if the model predicts classes."
+    )
+    c1: float | None = Field(default=None, description="With classes: the factor of all logits.")
+    c2: float | None = Field(
+        default=None, description="With classes: the factor of the spread of members."
+    )
     trained_on: TrainedOn
     guarantee: str
     guarantee_in_words: str
     updates: UpdatesInfo | None = Field(
-        default=None, description="How calibration went on after the fit, if it did."
+        default=None, description="The updates since the fit, if there were any."
     )
-    versions: dict[str, str] = Field(description="What the model file was written with.")
+    versions: dict[str, str] = Field(
+        description="The versions of the packages that wrote the model file."
+    )
     service: str = Field(description="The version of clearbands that serves it.")
     limits: LimitsInfo
 
@@ -91,4 +108,4 @@ class ValueProblem(BaseModel):
 
 class Problem(BaseModel):
     detail: str
-    errors: list[ValueProblem] = Field(description="The values to blame; the first 20.")
+    errors: list[ValueProblem] = Field(description="The values that caused the error, at most 20.")

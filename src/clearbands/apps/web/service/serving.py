@@ -48,7 +48,7 @@ def loader(
         )
     if allow_updates and n_workers > 1:
         raise ValueError(
-            f"--workers {n_workers} processes would each know other rows: --allow-update needs "
+            f"--workers {n_workers} processes would each learn other rows: --allow-update needs "
             "--workers 1."
         )
 
