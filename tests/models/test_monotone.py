@@ -128,7 +128,7 @@ def test_columns_of_a_table_go_by_name():
         ({"monotone": {"sizes": 1}}, "monotone names 'sizes', but the columns of X are size, town"),
         ({"monotone": [1]}, "monotone has 1 directions, but X has 2 columns"),
         ({"monotone": {"town": 1}}, "'town', which holds text"),
-        ({"monotone": {"size": 1}, "encoder": StandardScaler()}, "which StandardScaler does not"),
+        ({"monotone": {"size": 1}, "encoder": StandardScaler()}, "and StandardScaler does not"),
         ({"monotone": {"size": 1}, "encoder": None}, "what becomes of each column"),
     ],
 )

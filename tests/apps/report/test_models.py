@@ -36,7 +36,7 @@ def test_the_page_says_that_these_are_numbers_of_the_fit(winner):
     loss = number(winner.leaderboard_[0].loss)
     assert f"{best_model(winner)} kept {loss} 0 " in text
     assert "each row" not in text
-    assert "200 trained; 200 of them calibrated, unseen" in text
+    assert "200 trained; 200 of them calibrated, each judged by members that did not see it" in text
     assert f"This holds: {winner.guarantee_}" in text
 
 

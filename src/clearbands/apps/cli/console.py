@@ -178,7 +178,10 @@ def show_columns(columns: Sequence[Inspected], title: str) -> None:
     table = _table()
     for name in ("column", "kind", "gaps", "distinct", "values", "remark"):
         table.add_column(
-            name, justify="right" if name in ("gaps", "distinct") else "left", overflow="fold"
+            name,
+            justify="right" if name in ("gaps", "distinct") else "left",
+            overflow="fold",
+            no_wrap=name in ("column", "kind"),  # a name that is broken cannot be copied
         )
     for c in columns:
         gaps = f"{c.n_missing:,}" if c.n_missing else ""

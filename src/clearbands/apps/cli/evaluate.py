@@ -34,7 +34,7 @@ def evaluate(
 ) -> None:
     """Score the intervals on rows whose target is known and that the model has not seen.
 
-    Of a model for classes: accuracy, negative log-likelihood (nll), Brier score, calibration error
+    With classes it prints accuracy, negative log-likelihood (nll), Brier score, calibration error
     (ece), and size and coverage of the sets.
     """
     rows = Opened.from_files(model, data, text, of_classes=True)

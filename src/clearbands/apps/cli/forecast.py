@@ -23,9 +23,10 @@ def forecast(
 ) -> None:
     """Say what more rows of the same kind would do to the intervals, without any data.
 
-    The mean width and the root mean squared error (rmse) of now, with 2, 4 and 10 times the rows,
-    and without end, where the width is noise alone. What comes lies between low and high with a
-    chance of about 80 %. The model learned it from its own learning curve when it was fitted.
+    The table has the mean width and the root mean squared error (rmse): today, with 2, 4 and 10
+    times the rows, and with endless rows, where the width is noise alone. The value to come lies
+    between low and high with a chance of about 80 %. The model learned this from its own learning
+    curve when it was fitted.
     """
     curve = load_model(model).forecast(more or TIMES)
     if as_json:

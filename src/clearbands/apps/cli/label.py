@@ -20,7 +20,7 @@ def label(
 ) -> None:
     """Choose the rows whose true values would teach the model most, best first.
 
-    They are rows that the model knows least, by the epistemic width, and that are not all alike.
+    The model knows little about these rows, by their epistemic width, and they are not all alike.
     The columns are row_from_1, the number of the row, and those of predict_frame.
     """
     files.check_output(output.out, inputs=[model, data], table=True)

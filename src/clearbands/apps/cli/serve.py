@@ -58,13 +58,13 @@ def serve(
 ) -> None:
     """Answer requests over HTTP: /predict, /model, /metrics, /health, /ready, /docs for people.
 
-    With --allow-update, which needs a token and one process, /update calibrates on with rows whose
-    true values are known. The model is written to its file after them, at most every 30 s, and at
-    the end.
+    With --allow-update, which needs a token and one process, /update goes on calibrating with
+    rows whose true values are known. The model is written to its file after them, at most every
+    30 s, and at the end.
 
-    With a token every path that tells of the model asks for it. SIGTERM or Ctrl-C stops the
-    service after the requests under way, SIGHUP reads the model file again. Logs are JSON lines on
-    standard error, without the data.
+    With a token, every path that tells of the model asks for it. SIGTERM or Ctrl-C stops the
+    service after the requests under way, and SIGHUP reads the model file again. Logs are JSON
+    lines on standard error, without the data.
     """
     from clearbands.apps.web import server
 

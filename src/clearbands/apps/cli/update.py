@@ -42,10 +42,10 @@ def update(
         Path | None, option("--out", "Write another model file; by default MODEL itself.", "FILE")
     ] = None,
 ) -> None:
-    """Calibrate on with rows whose true values have become known, in the order of time.
+    """Go on calibrating with rows whose true values have become known, in the order of time.
 
     Intervals follow the last rows, and their level adapts until it is met. Nothing is fitted
-    again; it is said when that would be better. The file is written anew, whole or not at all.
+    again; a line says when that would be better. The file is written anew, whole or not at all.
     """
     from clearbands.persistence.model_file import save
 

@@ -95,7 +95,7 @@ def _inspect(name: str, reading: Reading) -> Inspected:
     id_like = _like_an_id(column, series, len(distinct), n_missing)
     constant = "" if len(distinct) > 1 or len(there) < 2 else "the same value in every row"
     if constant and n_missing:
-        constant = "one value or none"
+        constant = "the same value in every row that has one"
     remarks = [id_like, constant, reading.remarks.get(name, "")]
     if name in reading.mended:
         remarks.append(reading.mended[name].in_words)
