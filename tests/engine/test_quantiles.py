@@ -4,7 +4,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearbands.engine.quantiles import sorted_quantiles, weighted_median, weighted_quantiles
+from clearbands.engine.quantiles import (
+    quantiles_of_places,
+    sorted_quantiles,
+    weighted_median,
+    weighted_quantiles,
+)
 
 
 @given(
@@ -25,3 +30,11 @@ def test_weighted_quantiles_are_those_of_copies():
         found = weighted_quantiles(values, levels, weight.astype(float))
         np.testing.assert_array_equal(found, np.quantile(copies, levels))
         assert weighted_median(values, weight.astype(float)) == np.median(copies)
+
+
+def test_quantiles_of_places_are_those_of_the_values_there():
+    rng = np.random.default_rng(0)
+    values, levels = np.unique(rng.normal(size=40)), np.array([0.0, 0.05, 0.5, 0.93, 1.0])
+    places = rng.integers(0, len(values), (6, 3, 25)).astype(np.int32)
+    expected = sorted_quantiles(values[places], levels)
+    np.testing.assert_array_equal(quantiles_of_places(places, values, levels), expected)

@@ -24,7 +24,7 @@ from clearbands.engine.forest_tree import (
     max_leaves,
 )
 from clearbands.engine.grains import EVEN, Grains
-from clearbands.engine.quantiles import sorted_quantiles
+from clearbands.engine.quantiles import quantiles_of_places
 from clearbands.engine.screening import Screen
 from clearbands.engine.stored import (
     Stored,
@@ -85,8 +85,8 @@ class ForestBag(Stored):
             binned = self.bins.apply(X[block])
             for member in range(n_members):
                 _walk_forest(binned, *self._forest(member), places, member)
-            found = sorted_quantiles(self.targets[places[: len(binned)]], self.quantiles)
-            predicted[block] = found.transpose(0, 2, 1)
+            by_member = quantiles_of_places(places[: len(binned)], self.targets, self.quantiles)
+            predicted[block] = by_member.transpose(0, 2, 1)
         return predicted
 
     def member(self, number: int) -> ForestBag:

@@ -16,6 +16,17 @@ def sorted_quantiles(values: np.ndarray, levels: Sequence[float] | np.ndarray) -
     return _between(np.sort(values, axis=-1), np.asarray(levels, float))
 
 
+def quantiles_of_places(
+    places: np.ndarray, values: np.ndarray, levels: Sequence[float] | np.ndarray
+) -> np.ndarray:
+    """The same of values[places], where values rise; puts the places of each row in order.
+
+    Whole numbers are sorted sooner than floats, and few values have to be looked up.
+    """
+    places.sort(axis=-1)
+    return _between(places, np.asarray(levels, float), values)
+
+
 def present_quantiles(values: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:
     """The same over those values of each row that are not NaN; NaN where there are none."""
     ordered, levels = np.sort(values, axis=-1), np.asarray(levels, float)  # NaN comes last
@@ -29,11 +40,16 @@ def present_quantiles(values: np.ndarray, levels: Sequence[float] | np.ndarray) 
     return low + (position - below) * (high - low)
 
 
-def _between(ordered: np.ndarray, levels: np.ndarray) -> np.ndarray:
+def _between(
+    ordered: np.ndarray, levels: np.ndarray, values: np.ndarray | None = None
+) -> np.ndarray:
+    """Of ordered values, or of ordered places in `values`."""
     position = levels * (ordered.shape[-1] - 1)
     below, above = np.floor(position).astype(int), np.ceil(position).astype(int)
-    low = ordered[..., below]
-    return low + (position - below) * (ordered[..., above] - low)
+    low, high = ordered[..., below], ordered[..., above]
+    if values is not None:
+        low, high = values[low], values[high]
+    return low + (position - below) * (high - low)
 
 
 def weighted_quantiles(
