@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
-from scipy.interpolate import BSpline
-from sklearn.preprocessing import SplineTransformer
 
 
 @dataclass(frozen=True)
@@ -45,15 +42,20 @@ class SplineBasis:
     def apply(self, X: np.ndarray) -> np.ndarray:
         """(n, p)"""
         curved, straight = self.curved, self.straight
-        n_lines = 1 + straight.sum()
+        n_lines = 1 + int(straight.sum())
         terms = np.empty((len(X), self.n_terms))
         terms[:, 0] = 1
         terms[:, 1:n_lines] = (X[:, straight] - self.low[straight]) / self.span[straight]
         if curved.any():
-            unit = (X[:, curved] - self.low[curved]) / self.span[curved]
-            # On the unit interval all columns have the same knots, so they go through as one.
-            splines = unit_splines(self.n_splines, self.spline_order)(unit.reshape(-1))
-            terms[:, n_lines:] = splines.reshape(len(X), -1)
+            # Imported late: numba takes a second to load, which `import clearbands` should not.
+            from clearbands.engine.compiled import whole_and_read_only
+            from clearbands.engine.spline_kernel import fill_splines
+
+            rows, low, span = map(whole_and_read_only, (np.asarray(X, float), self.low, self.span))
+            numbers = np.flatnonzero(curved)
+            fill_splines(
+                rows, numbers, low, span, self.n_splines, self.spline_order, n_lines, terms
+            )
         return terms
 
     def roughness(self) -> np.ndarray:
@@ -64,34 +66,6 @@ class SplineBasis:
         roughness = np.zeros((self.n_terms, self.n_terms))
         roughness[n_lines:, n_lines:] = np.kron(np.eye(n_curves), differences.T @ differences)
         return roughness
-
-
-@dataclass(frozen=True)
-class UnitSplines:
-    """Splines on the unit interval, which go on as straight lines beyond it."""
-
-    splines: BSpline
-    ends: np.ndarray  # (2, n_splines): their values at 0 and at 1
-    slopes: np.ndarray  # (2, n_splines)
-
-    def __call__(self, unit: np.ndarray) -> np.ndarray:
-        """(n, n_splines - 1): of values (n,) all splines but the last."""
-        inside = np.clip(unit, 0, 1)
-        values = self.splines(inside)
-        for end, is_beyond in enumerate((unit < 0, unit > 1)):
-            if is_beyond.any():
-                steps = (unit - inside)[is_beyond, None]
-                values[is_beyond] = self.ends[end] + steps * self.slopes[end]
-        return values[:, :-1]
-
-
-@lru_cache(maxsize=8)
-def unit_splines(n_splines: int, spline_order: int) -> UnitSplines:
-    """Made once, for making them takes longer than one row."""
-    knots = np.linspace(0, 1, n_splines - spline_order + 1)
-    splines = SplineTransformer(degree=spline_order, knots=knots[:, None]).fit(knots[:, None])
-    (basis,) = splines.bsplines_
-    return UnitSplines(basis, basis([0.0, 1.0]), basis.derivative()([0.0, 1.0]))
 
 
 def check_finite(numbers: np.ndarray) -> None:
