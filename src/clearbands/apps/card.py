@@ -13,8 +13,6 @@ from clearbands.calibration.guarantee import Guarantee
 from clearbands.persistence.origin import origin_of
 from clearbands.rows import display
 
-MOST_CATEGORIES = 8  # of a text column in one line
-
 
 def make_card(model: Any, *, name: str = "model.clear", target: str = "") -> str:
     """What the model predicts, how good it is, where it breaks, what holds, how to load it."""
@@ -73,9 +71,7 @@ def _about(model: Any, origin: Any, target: str) -> Iterator[str]:
 
 def _column(feature: Feature) -> tuple[str, str, str]:
     if feature.categories:
-        listed = ", ".join(feature.categories[:MOST_CATEGORIES])
-        left = len(feature.categories) - MOST_CATEGORIES
-        values = f"{listed} and {left} more" if left > 0 else listed
+        values = display.first_of(feature.categories)
     else:
         values = "" if feature.typical is None else f"typically {_shown(feature.typical)}"
     return f"`{feature.name.replace('`', '')}`", feature.kind, values

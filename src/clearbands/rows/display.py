@@ -92,6 +92,25 @@ def count(n: int, one: str = "row", many: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
+def first_of(names: Sequence[str], most: int = 8) -> str:
+    """The first of some names, and how many more there are.
+
+    >>> first_of(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    listed, left = ", ".join(names[:most]), len(names) - most
+    return f"{listed} and {left:,} more" if left > 0 else listed
+
+
+def finite(value: float) -> float | None:
+    """The number, or None where it is infinite: JSON knows no infinity.
+
+    >>> finite(1.5), finite(float("inf"))
+    (1.5, None)
+    """
+    return float(value) if math.isfinite(value) else None
+
+
 @dataclass(frozen=True)
 class Shown:
     """A few columns of words under a title."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
+from clearbands.rows.display import first_of
+
 MAX_NAMED = 8
 
 
@@ -19,6 +21,4 @@ def nearest(name: str, names: Sequence[str]) -> str:
 
 def first_names(names: Sequence[str]) -> str:
     """The first of the names in quotes, and how many more there are."""
-    first = ", ".join(repr(name) for name in names[:MAX_NAMED])
-    left = len(names) - MAX_NAMED
-    return f"{first} and {left} more" if left > 0 else first
+    return first_of([repr(name) for name in names], MAX_NAMED)

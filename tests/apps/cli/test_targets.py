@@ -71,7 +71,7 @@ def test_columns_to_rise_and_fall_with_reach_the_model(houses, tmp_path):
     [
         (("--target", "price", "--rises", "sizes"), "--rises names 'sizes', which is no column"),
         (("--target", "price", "--rises", "size", "--falls", "size"), "choose one"),
-        (("--target", "town", "--rises", "size"), "--rises or --falls is for numbers"),
+        (("--target", "town", "--rises", "size"), "--rises is for numbers"),
         (("--target", "price", "--weight", "town"), "--weight town must be numbers"),
         (("--target", "price", "--weight", "weights"), "no column 'weights'"),
         (("--target", "town", "--whole-numbers"), "--whole-numbers is for numbers"),

@@ -36,7 +36,6 @@ STAGES = {
     "second pass": "Writing bins",
     "unseen rows": "Rows unseen by members",
 }
-MOST_NAMES = 8  # of columns in one line
 HEADINGS = {
     "confidence_level": "level",
     "picp": "coverage\n(PICP)",
@@ -149,11 +148,6 @@ def working(what: str) -> Iterator[None]:
         yield
 
 
-def count(number: int, what: str) -> str:
-    """1 row, 1,000 rows."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
-
-
 def title_of(data: Path) -> str:
     """What a table is called in titles."""
     return "Standard input" if str(data) == "-" else data.name
@@ -163,13 +157,15 @@ def show_reading(reading: Reading, columns: Sequence[Inspected], title: str) -> 
     """How a table was read, in a line per kind of column."""
     pairs = {"as": reading.in_words}
     for kind in dict.fromkeys(column.kind for column in columns if not column.is_blank):
-        pairs[kind] = _names([column.name for column in columns if column.kind == kind])
+        pairs[kind] = display.first_of([column.name for column in columns if column.kind == kind])
     gaps = [c for c in columns if c.n_missing and not c.is_blank]
     if gaps:
-        pairs["gaps"] = _names([f"{column.name} ({column.n_missing:,})" for column in gaps])
+        pairs["gaps"] = display.first_of(
+            [f"{column.name} ({column.n_missing:,})" for column in gaps]
+        )
     blank = [column.name for column in columns if column.is_blank]
     if blank:
-        pairs["without values"] = _names(blank)
+        pairs["without values"] = display.first_of(blank)
     show_pairs(title, pairs)
 
 
@@ -189,11 +185,6 @@ def show_columns(columns: Sequence[Inspected], title: str) -> None:
         remark = "; ".join(words for words in (c.remark, c.hint) if words)
         table.add_row(c.name, c.kind, gaps, distinct, c.values, remark)
     _print(title, table)
-
-
-def _names(names: Sequence[str]) -> str:
-    listed, left = ", ".join(names[:MOST_NAMES]), len(names) - MOST_NAMES
-    return f"{listed} and {left:,} more" if left > 0 else listed
 
 
 def show_pairs(title: str, pairs: Mapping[str, str]) -> None:
@@ -223,7 +214,7 @@ def show_updates(model: Any, title: str) -> None:
     columns = (rolling.levels, rolling.levels_now, rolling.coverage, *rolling.outside.T)
     for level, *values_at in zip(*(values.tolist() for values in columns), strict=True):
         table.add_row(f"{level:g}", *(f"{value:.4g}" for value in values_at))
-    _print(f"Updated with {title}; {count(rolling.n_rows, 'row')} since the fit", table)
+    _print(f"Updated with {title}; {display.count(rolling.n_rows)} since the fit", table)
 
 
 def _number(name: str, value: float) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import TYPE_CHECKING
 
 from clearbands.apps.cli import console
-from clearbands.apps.cli.opened import Opened, is_classifier
+from clearbands.apps.cli.opened import Opened
 from clearbands.apps.cli.options import (
     AsJson,
     Data,
@@ -16,6 +15,7 @@ from clearbands.apps.cli.options import (
     Model,
     TextFile,
 )
+from clearbands.apps.task import Classification
 from clearbands.rows import display
 
 if TYPE_CHECKING:
@@ -40,27 +40,25 @@ def evaluate(
     rows = Opened.from_files(model, data, text, of_classes=True)
     if drop_missing_target:
         rows = rows.without_missing(target)
-    y, X, groups = rows.y(target), rows.X, rows.groups
-    if not is_classifier(rows) and (y == y[0]).all():
+    given = y = rows.y(target)
+    of_classes = isinstance(rows.task, Classification)
+    if not of_classes and (y == y[0]).all():
         raise ValueError(
             f"The target {rows.target(target)!r} has the same value in every row of "
             f"{rows.reading.name}, so widths cannot be measured against its range; evaluate on "
             "more rows."
         )
-    n, new = len(y), rows.new_rows(X, y)
-    if new is not None:
-        X, y = X.filter(new), y[new]
-        groups = None if groups is None else groups[new]
-    n_seen = rows.count_seen(X, y)
-    scores, uncertainties = rows.task.evaluate(X, y, groups)
+    rows, y = rows.without_seen(given)
+    n_seen, n_left_out = rows.count_seen(y), len(given) - len(y)
+    scores, uncertainties = rows.task.evaluate(rows.X, y, rows.groups)
     if as_json:
-        finite = [{k: v if math.isfinite(v) else None for k, v in row.items()} for row in scores]
+        finite = [{k: display.finite(v) for k, v in row.items()} for row in scores]
         counts = {
             "n_rows": len(y),
-            "n_rows_seen_in_fit": n_seen + n - len(y),
-            "n_rows_left_out": n - len(y),
+            "n_rows_seen_in_fit": n_seen + n_left_out,
+            "n_rows_left_out": n_left_out,
         }
-        levels = finite[0] if is_classifier(rows) else {"levels": finite}
+        levels = finite[0] if of_classes else {"levels": finite}
         console.say(json.dumps(counts | levels, indent=2))
         return
 

@@ -56,9 +56,8 @@ def explore(
     if drop_missing_target:
         reading = opened[0].without_missing(target).reading
         opened = [Opened(each.model, reading) for each in opened]
-    tables = [each.X for each in opened]
     y = _true_values(opened[0], target)
-    seen = [] if y is None else [o.count_seen(X, y) for o, X in zip(opened, tables, strict=True)]
+    seen = [] if y is None else [each.count_seen(y) for each in opened]
     page = create_page(make_scene(models, reading.frame, y, max(seen, default=0)))
     listener = server.listen("127.0.0.1", port)
     address = server.address_of(listener)

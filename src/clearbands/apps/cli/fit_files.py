@@ -15,6 +15,7 @@ from clearbands.apps.cli.options import Workers, names_in
 from clearbands.apps.reading.formats import FORMATS
 from clearbands.persistence.model_file import save
 from clearbands.persistence.origin import Origin, origin_of_hashes
+from clearbands.rows import display
 from clearbands.scaling.source import ParquetTable, open_table, read_piece, shape_of
 from clearbands.tables.fingerprints import hash_rows
 
@@ -57,8 +58,8 @@ def fit_and_save(
     chosen = names_in(choice.features, columns) or columns
     learned = [name for name in chosen if name not in dropped]
     console.say(
-        f"Read {data.name}: {console.count(table.n_rows, 'row')} in "
-        f"{console.count(len(table.files), 'file')}, {console.count(len(learned), 'column')} to "
+        f"Read {data.name}: {display.count(table.n_rows, 'row')} in "
+        f"{display.count(len(table.files), 'file')}, {display.count(len(learned), 'column')} to "
         "learn from"
     )
     started = time.perf_counter()

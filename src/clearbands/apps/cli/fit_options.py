@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from clearbands.rows.split import Rows
 
 
+OF_CLASSES = {"target", "unit", "weight", "id", "level", "calibration", "seed", "jobs", "verbose"}
+"""The options below that a target of classes takes; all others are for numbers."""
+
+
 @dataclass(frozen=True)
 class Names:
     """What the columns of a table are to the model."""
@@ -32,46 +36,36 @@ class Names:
         str,
         column(
             "--groups",
-            (
-                "The column that says which rows belong together, such as a patient. "
-                "The model does not learn from it."
-            ),
+            "The column that says which rows belong together, such as a patient. "
+            "The model does not learn from it.",
         ),
     ] = ""
     calibration_groups: Annotated[
         str,
-        column(
-            "--calibration-groups", ("Let the level hold in each group that this column names.")
-        ),
+        column("--calibration-groups", "Let the level hold in each group that this column names."),
     ] = ""
     weight: Annotated[
         str,
         column(
             "--weight",
-            (
-                "The column that says how many rows each row counts as. The model does "
-                "not learn from it."
-            ),
+            "The column that says how many rows each row counts as. The model does "
+            "not learn from it.",
         ),
     ] = ""
     time: Annotated[
         str,
         column(
             "--time",
-            (
-                "The column that says when each row was. No later row trains or "
-                "calibrates an earlier one, and the model does not learn from it."
-            ),
+            "The column that says when each row was. No later row trains or "
+            "calibrates an earlier one, and the model does not learn from it.",
         ),
     ] = ""
     id: Annotated[
         str,
         column(
             "--id",
-            (
-                "The column that names the rows. The model does not learn from it, and "
-                "predict keeps it."
-            ),
+            "The column that names the rows. The model does not learn from it, and "
+            "predict keeps it.",
         ),
     ] = ""
 
@@ -163,10 +157,7 @@ class Settings:
         list[str],
         column(
             "--rises",
-            (
-                "The target rises with this column if all others stay the same; repeat "
-                "it for several."
-            ),
+            "The target rises with this column if all others stay the same; repeat it for several.",
         ),
     ] = field(default_factory=list)
     falls: Annotated[
@@ -245,21 +236,17 @@ class Settings:
                 "nothing to learn."
             )
         check_counts(classes, counts)
-        for_numbers = {
-            "--preset": self.preset != "default",
-            "--time-budget": self.time_budget,
-            "--support": self.support,
-            "--target-transform": self.target_transform,
-            "--whole-numbers": self.whole_numbers,
-            "--rises or --falls": self.rises or self.falls,
-            "--groups": names.groups,
-            "--calibration-groups": names.calibration_groups,
-            "--time": names.time,
-            "several --level": len(self.level) > 1,
-        }
-        wrong = next((name for name, value in for_numbers.items() if value), None)
-        if wrong is not None:
-            raise ValueError(f"The target holds classes, and {wrong} is for numbers: leave it out.")
+        usual = vars(Settings()) | vars(Names(names.target))
+        wrong = [
+            f"--{name.replace('_', '-')}"
+            for name, value in (vars(self) | vars(names)).items()
+            if name not in OF_CLASSES and value != usual[name]
+        ]
+        wrong += ["several --level"] if len(self.level) > 1 else []
+        if wrong:
+            raise ValueError(
+                f"The target holds classes, and {wrong[0]} is for numbers: leave it out."
+            )
 
     def make_classifier(self) -> Any:
         from clearbands.classifier import ClearClassifier

@@ -28,6 +28,7 @@ from clearbands.apps.reading.choosing import (
 )
 from clearbands.apps.report.facts import FEWEST_ROWS
 from clearbands.apps.task import task_of
+from clearbands.rows import display
 from clearbands.rows.checks import check_weights
 from clearbands.rows.split import Rows, hold_out_last
 from clearbands.rows.split import hold_out as hold_out_by_chance
@@ -105,8 +106,8 @@ def tell(reading: Reading, names: Names, choice: Choice, rows: Rows) -> None:
     columns = inspect_table(reading)
     learned = [column for column in columns if column.name in features]
     title = (
-        f"Read {Path(reading.name).name}: {console.count(frame.height, 'row')}, "
-        f"{console.count(len(learned), 'column')} to learn from"
+        f"Read {Path(reading.name).name}: {display.count(frame.height, 'row')}, "
+        f"{display.count(len(learned), 'column')} to learn from"
     )
     console.show_reading(reading, learned, title)
     mended = [names.target] if names.target in reading.mended else []

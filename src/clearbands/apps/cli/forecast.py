@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Annotated
 
 from clearbands.apps.cli import console
 from clearbands.apps.cli.opened import load_model
 from clearbands.apps.cli.options import AsJson, Model, option
+from clearbands.rows.display import finite
 
 TIMES = [2.0, 4.0, 10.0]
 
@@ -32,7 +32,7 @@ def forecast(
     if as_json:
         columns = {k: v for k, v in curve.columns().items() if not k.startswith("loss")}
         rows = [
-            dict(zip(columns, map(_finite, row), strict=True))
+            dict(zip(columns, map(finite, row), strict=True))
             for row in zip(*columns.values(), strict=True)
         ]
         answer = {"confidence_level": curve.confidence_level, "forecast": rows}
@@ -41,7 +41,3 @@ def forecast(
     console.say(repr(curve))
     if not curve.reason:
         console.say(curve.sentence())
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

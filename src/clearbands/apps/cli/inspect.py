@@ -14,6 +14,7 @@ from clearbands.apps.cli.remarks import (
     words_about_leaks,
 )
 from clearbands.apps.reading.reading import read_table
+from clearbands.rows import display
 
 
 def inspect(
@@ -33,8 +34,8 @@ def inspect(
         console.complain(f"{note[:1].upper()}{note[1:]}.")
     console.show_columns(
         inspect_table(reading),
-        f"{console.title_of(data)}: {console.count(reading.frame.height, 'row')}, "
-        f"{console.count(reading.frame.width, 'column')} "
+        f"{console.title_of(data)}: {display.count(reading.frame.height, 'row')}, "
+        f"{display.count(reading.frame.width, 'column')} "
         f"({reading.in_words})",
     )
     if target is not None:

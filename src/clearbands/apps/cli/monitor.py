@@ -19,6 +19,7 @@ from clearbands.apps.cli.options import (
     option,
 )
 from clearbands.apps.reading import files
+from clearbands.rows import display
 
 
 def monitor(
@@ -52,7 +53,7 @@ def monitor(
 
         times = check_time(rows.reading.frame[column].to_numpy(), rows.reading.frame.height)
     y = rows.y(target)
-    n_seen = rows.count_seen(rows.X, y)
+    n_seen = rows.count_seen(y)
     from clearbands.apps.report.over_time import make_monitor, watch
 
     with console.working("Drawing"):
@@ -78,4 +79,4 @@ def monitor(
         page.save(out)
     if watched.advice is not None:
         console.complain(f"Warning: {watched.advice}")
-    console.say(f"Wrote {out} ({console.count(len(y), 'row')} in the order of time).")
+    console.say(f"Wrote {out} ({display.count(len(y), 'row')} in the order of time).")

@@ -12,7 +12,8 @@ from clearbands.apps.cli.options import TableOut, TextFile, names_in
 from clearbands.apps.reading.choosing import drop_missing, take_column, take_features
 from clearbands.apps.reading.dates import read_dates
 from clearbands.apps.reading.reading import Reading, read_table, reading_in_words
-from clearbands.apps.task import Classification, Task, task_of
+from clearbands.apps.task import Task, task_of
+from clearbands.rows import display
 from clearbands.rows.messages import row_name, row_of_file, rows_stand_as
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def drop_rows(reading: Reading, target: str) -> Reading:
     """The table without the rows whose target is missing, which is said."""
     left, n_dropped = drop_missing(reading, target)
     if n_dropped:
-        rows = console.count(n_dropped, "row")
+        rows = display.count(n_dropped, "row")
         strays = reading.mended[target].strays if target in reading.mended else ()
         such_as = f", such as {strays[0].value!r} in {strays[0].row_name}" if strays else ""
         console.complain(
@@ -142,28 +143,30 @@ class Opened:
         name = column or self.origin.time
         return (replace(self, reading=in_order(self.reading, name)) if name else self), name
 
-    def new_rows(self, X: pl.DataFrame, y: np.ndarray) -> np.ndarray | None:
-        """(n,) booleans: the rows to score, where the model has seen some and knows which.
+    def without_seen(self, y: np.ndarray) -> tuple[Opened, np.ndarray]:
+        """Without the rows of the fit and their true values, which is said.
 
-        None where it has seen none, cannot tell which, or leaves too few for a report.
+        Where it is not known which they are, or too few others are there, all rows stay.
         """
-        from clearbands.apps.report.facts import FEWEST_ROWS
+        from clearbands.diagnostics.diagnose import FEWEST_ROWS
 
-        seen = self.origin.find_seen(X, y)
+        seen = self.origin.find_seen(self.X, y)
         if seen is None or not seen.any() or (~seen).sum() < FEWEST_ROWS:
-            return None
+            return self, y
         console.complain(
             f"Warning: The model was fitted on {seen.sum():,} of these {len(y):,} rows. They say "
             f"nothing about new ones and are left out: the scores are those of the other "
             f"{(~seen).sum():,}."
         )
-        return ~seen
+        rows_stand_as((~seen).nonzero()[0])
+        new = self.reading.frame.filter(~seen)
+        return replace(self, reading=replace(self.reading, frame=new)), y[~seen]
 
-    def count_seen(self, X: pl.DataFrame, y: np.ndarray) -> int:
+    def count_seen(self, y: np.ndarray) -> int:
         """How many of the rows the model was fitted on; if they are many, it is said loudly."""
         from clearbands.persistence.origin import are_many
 
-        n_seen = self.origin.count_seen(X, y)
+        n_seen = self.origin.count_seen(self.X, y)
         if are_many(n_seen, len(y)):
             which = f"ALL {n_seen:,}" if n_seen == len(y) else f"{n_seen:,} of {len(y):,}"
             console.complain(
@@ -172,10 +175,6 @@ class Opened:
                 "Use rows that were kept from the fit (fit --report keeps some)."
             )
         return n_seen
-
-
-def is_classifier(opened: Opened) -> bool:
-    return isinstance(opened.task, Classification)
 
 
 def in_order(reading: Reading, column: str) -> Reading:

@@ -105,10 +105,8 @@ class TableOut:
         bool,
         option(
             "--no-formulas",
-            (
-                "Write a ' before text that a spreadsheet would run as a formula, such "
-                "as =HYPERLINK(...)."
-            ),
+            "Write a ' before text that a spreadsheet would run as a formula, such "
+            "as =HYPERLINK(...).",
         ),
     ] = False
     row_id: Annotated[

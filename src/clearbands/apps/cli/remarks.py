@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from clearbands.apps.reading.choosing import holds_classes, take_classes, take_target
+from clearbands.rows.display import count, first_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,15 +41,13 @@ def words_about(target: str, y: np.ndarray, task: str | None) -> str:
         return _words_about_numbers(target, y) if task is None else ""
     names, counts = np.unique(y, return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    listed = ", ".join(f"{names[i]!s} ({counts[i]:,})" for i in order[:MOST_NAMED])
-    left = len(names) - MOST_NAMED
-    more = f" and {left:,} more" if left > 0 else ""
+    listed = first_of([f"{names[i]!s} ({counts[i]:,})" for i in order], MOST_NAMED)
     is_text = y.dtype.kind == "U" and not set(names.tolist()) <= {"true", "false"}
     way_out = (
         "" if task is not None or is_text else "; --task regression predicts intervals instead"
     )
-    noun = "class" if len(names) == 1 else "classes"
-    return f"The target {target!r} holds {len(names):,} {noun}: {listed}{more}{way_out}."
+    classes = count(len(names), "class", "classes")
+    return f"The target {target!r} holds {classes}: {listed}{way_out}."
 
 
 def _words_about_numbers(target: str, y: np.ndarray) -> str:

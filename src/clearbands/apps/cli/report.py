@@ -22,7 +22,6 @@ from clearbands.apps.cli.options import (
 )
 from clearbands.apps.reading import files
 from clearbands.apps.reading.choosing import take_column
-from clearbands.rows.messages import rows_stand_as
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,21 +52,18 @@ def report(
     rows = Opened.from_files(model, data, text, of_classes=True)
     if drop_missing_target:
         rows = rows.without_missing(target)
-    y, labels, X = rows.y(target), _compared(rows, by), rows.X
-    n, new = len(y), rows.new_rows(X, y)
-    origin = {}
-    if new is not None:
-        X, y = X.filter(new), y[new]
-        rows_stand_as(new.nonzero()[0])
-        labels = None if labels is None else labels[new]
-        origin["Rows left out"] = f"{n - len(y):,} of {n:,}, on which the model was fitted"
-    n_seen = rows.count_seen(X, y)
+    given = rows.y(target)
+    rows, y = rows.without_seen(given)
+    labels, origin, n_left_out = _compared(rows, by), {}, len(given) - len(y)
+    if n_left_out:
+        origin["Rows left out"] = f"{n_left_out:,} of {len(given):,}, on which the model was fitted"
+    n_seen = rows.count_seen(y)
     if n_seen:
         origin["Rows seen in fit"] = f"{n_seen:,} of {len(y):,}"
     write_report(
         out,
         rows.task,
-        X,
+        rows.X,
         y,
         target=rows.target(target),
         unit=unit or rows.origin.unit,

@@ -9,6 +9,7 @@ from clearbands.apps.cli import console
 from clearbands.apps.cli.opened import Opened
 from clearbands.apps.cli.options import Data, KnownTarget, KnownTime, Model, TextFile, option
 from clearbands.apps.reading import files
+from clearbands.rows import display
 
 
 def update(
@@ -55,8 +56,8 @@ def update(
     if column:
         labels["time"] = rows.reading.frame[column].to_numpy()
     y = rows.y(target)
-    rows.count_seen(rows.X, y)
+    rows.count_seen(y)
     rows.model.update(rows.X, y, window=window, rate=rate, lead=lead, **labels)
     save(rows.model, out or model)
-    console.show_updates(rows.model, f"{console.title_of(data)}, {console.count(len(y), 'row')}")
+    console.show_updates(rows.model, f"{console.title_of(data)}, {display.count(len(y), 'row')}")
     console.say(f"Wrote {out or model}.")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -157,12 +156,3 @@ def show(value: object) -> str:
         return f"{kind} of {len(value)}"
     text = json.dumps(value)
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
-
-
-def finite(value: float) -> float | None:
-    """The number, or None where it is infinite: JSON knows no infinity.
-
-    >>> finite(1.5), finite(float("inf"))
-    (1.5, None)
-    """
-    return float(value) if math.isfinite(value) else None

@@ -10,12 +10,12 @@ from scipy.stats import rankdata
 
 from clearbands.apps.web.explore.scene import CHOICES, Control, Scene, ShownModel
 from clearbands.apps.web.request_rows import Row
-from clearbands.apps.web.values import finite
 from clearbands.models.monotone import directions_of
 from clearbands.persistence.origin import origin_of
 from clearbands.prediction.predictions import Predictions, reasons
 from clearbands.prediction.questions import Questions, fan_levels
 from clearbands.prediction.uncertainty import Uncertainty
+from clearbands.rows.display import finite
 from clearbands.tables.kinds import value_of
 
 ABOVE = "t"  # the name of the value that is asked about

@@ -19,10 +19,10 @@ from clearbands.apps.web.service.schemas import (
     TrainedOn,
     UpdatesInfo,
 )
-from clearbands.apps.web.values import finite
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.models.monotone import directions_of
 from clearbands.persistence.origin import origin_of
+from clearbands.rows.display import finite
 from clearbands.rows.time_order import show_time
 
 

@@ -16,8 +16,8 @@ from clearbands.apps.web.csv_rows import rows_from_csv
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import Refusal
 from clearbands.apps.web.request_rows import features_in, predict_rows, rows_from_json
-from clearbands.apps.web.values import finite
 from clearbands.prediction.questions import Questions
+from clearbands.rows.display import finite
 
 JSON, CSV = "application/json", "text/csv"
 READERS = {JSON: rows_from_json, CSV: rows_from_csv}
