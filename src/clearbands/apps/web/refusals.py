@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypedDict
 
-if TYPE_CHECKING:
-    from starlette.types import Send
+from starlette.responses import Response
 
 MAX_ERRORS = 20  # of the values of one request
 MAX_KINDS = 3  # of them in the sentence
-
-
-class ErrorJson(TypedDict):
-    message: str
-    row: int | None
-    column: str | None
-
-
-class ProblemJson(TypedDict):
-    detail: str
-    errors: list[ErrorJson]
 
 
 @dataclass(frozen=True)
@@ -42,9 +29,6 @@ class CellError:
     def sentence(self) -> str:
         return self.message if self.seen is None else f"{self.message}, got {self.seen}"
 
-    def to_json(self) -> ErrorJson:
-        return {"message": self.sentence, "row": self.row, "column": self.column}
-
     def __str__(self) -> str:
         where = [f"row {self.row} (counted from 0)"] if self.row is not None else []
         where += [f"column {self.column!r}"] if self.column is not None else []
@@ -60,8 +44,14 @@ class Refusal(Exception):
         self.detail = detail
         self.errors = list(errors)
 
-    def to_json(self) -> ProblemJson:
-        return {"detail": self.detail, "errors": [error.to_json() for error in self.errors]}
+    def response(self, headers: Mapping[str, str] | None = None) -> Response:
+        """The answer, in ASCII: a wrong column may have a name that UTF-8 cannot carry."""
+        errors = [
+            {"message": error.sentence, "row": error.row, "column": error.column}
+            for error in self.errors
+        ]
+        body = json.dumps({"detail": self.detail, "errors": errors})
+        return Response(body, self.status, headers, "application/json")
 
 
 def refuse_values(errors: Sequence[CellError]) -> Refusal:
@@ -83,15 +73,3 @@ values (and 29 more)"
     left = len(errors) - len(named)
     more = f" (and {left} more)" if left else ""
     return Refusal(422, "; ".join(map(str, named)) + more, listed)
-
-
-async def send_refusal(send: Send, refusal: Refusal, *headers: tuple[bytes, bytes]) -> None:
-    """The answer to a request that no route has seen."""
-    body = json.dumps(refusal.to_json()).encode()
-    described = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        *headers,
-    ]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": described})
-    await send({"type": "http.response.body", "body": body})

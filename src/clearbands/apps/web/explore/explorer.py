@@ -6,12 +6,13 @@ import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
+from pydantic import BaseModel, Field, ValidationError
 
 from clearbands.apps.reading.choosing import take_features
 from clearbands.apps.reading.features import fitted_columns
@@ -24,7 +25,7 @@ from clearbands.apps.web.explore.scene import Scene, ShownModel
 from clearbands.apps.web.hosts import LOCAL_NAMES, Hosts
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import Refusal
-from clearbands.apps.web.request_rows import JsonObject, parse_json, predict_rows
+from clearbands.apps.web.request_rows import parse_json, predict_rows
 from clearbands.apps.web.values import show
 from clearbands.persistence.origin import origin_of
 from clearbands.prediction import glossary
@@ -67,10 +68,8 @@ class LocalOnly:
         if HOSTS.allow(host) and origin in ("", f"http://{host}"):
             await self.app(scope, receive, send_guarded)
             return
-        body = b"This page answers only to this machine, as localhost."
-        start: Message = {"type": "http.response.start", "status": 403, "headers": []}
-        await send_guarded(start)
-        await send({"type": "http.response.body", "body": body})
+        refusal = Response("This page answers only to this machine, as localhost.", 403)
+        await refusal(scope, receive, send_guarded)
 
 
 FOLDER = Path(__file__).parent / "page"
@@ -100,16 +99,15 @@ def create_page(scene: Scene) -> ASGIApp:
 
     @app.post("/along")
     async def along(request: Request) -> Response:
-        message = parse_json(await body_of(request))
-        row, column = _row_in(message, scene), _column_in(message, scene)
-        whole = isinstance(message, JsonObject) and message.get("whole") is True
-        above = _above_in(message)
-        return await _answer(lambda: views.along(scene, row, column, whole=whole, above=above))
+        asked = _question(await body_of(request), scene)
+        if asked.column not in asked.row:
+            raise Refusal(422, f"There is no column {asked.column!r}.")
+        return await _answer(lambda: views.along(scene, **dict(asked)))
 
     @app.post("/why")
     async def why(request: Request) -> Response:
-        row = _row_in(parse_json(await body_of(request)), scene)
-        return await _answer(lambda: views.why(scene, row))
+        asked = _question(await body_of(request), scene)
+        return await _answer(lambda: views.why(scene, asked.row))
 
     @app.post("/score/{number}")
     async def score(request: Request, number: int) -> Response:
@@ -124,7 +122,7 @@ def create_page(scene: Scene) -> ASGIApp:
 
     @app.exception_handler(Refusal)
     async def refuse(_: Request, refusal: Refusal) -> Response:
-        return Response(_dump(refusal.to_json()), refusal.status, media_type="application/json")
+        return refusal.response()
 
     app.mount("/", StaticFiles(directory=FOLDER))
     app.add_middleware(LocalOnly)
@@ -151,33 +149,30 @@ def score_file(fitted: ShownModel, content: bytes, name: str) -> tuple[bytes, li
     return table.write_csv().encode(), reading_in_words(reading)
 
 
-def _row_in(message: object, scene: Scene) -> JsonObject:
-    """The row that the page asks about, with the columns of the scene and values that fit them."""
-    row = message.get("row") if isinstance(message, JsonObject) else None
-    if not isinstance(row, JsonObject):
-        raise Refusal(422, 'The body must be {"row": {...}}.')
-    if row.keys() != {control.name for control in scene.controls}:
+class Question(BaseModel, strict=True):
+    """What the page asks about a row."""
+
+    row: dict[str, Any]
+    column: str | None = None
+    whole: bool = False
+    above: float | None = Field(default=None, gt=-1e300, lt=1e300)
+
+
+def _question(body: bytes, scene: Scene) -> Question:
+    """With the columns of the scene, and values that fit them."""
+    try:
+        question = Question.model_validate(parse_json(body))
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        if wrong["loc"] == ("above",):
+            value = show(wrong["input"])
+            raise Refusal(422, f"above must be a finite number, got {value}.") from error
+        raise Refusal(422, 'The body must be {"row": {...}}.') from error
+    if question.row.keys() != {control.name for control in scene.controls}:
         raise Refusal(422, "The row must have exactly the columns of the page.")
     for model in scene.models:
-        model.check(row)
-    return row
-
-
-def _column_in(message: object, scene: Scene) -> str:
-    name = message.get("column") if isinstance(message, JsonObject) else None
-    if not isinstance(name, str) or name not in [control.name for control in scene.controls]:
-        raise Refusal(422, f"There is no column {name!r}.")
-    return name
-
-
-def _above_in(message: object) -> float | None:
-    """The value that the target may exceed, if the page asks for its chance."""
-    value = message.get("above") if isinstance(message, JsonObject) else None
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e300:
-        raise Refusal(422, f"above must be a finite number, got {show(value)}.")
-    return float(value)
+        model.check(question.row)
+    return question
 
 
 async def _answer(view: Callable[[], object]) -> Response:

@@ -77,21 +77,21 @@ def bands(model: ShownModel, levels: Sequence[float], rows: Sequence[Row]) -> li
 
 
 def along(
-    scene: Scene, row: Row, name: str, *, whole: bool = False, above: float | None = None
+    scene: Scene, row: Row, column: str, *, whole: bool = False, above: float | None = None
 ) -> dict[str, Any]:
     """How the bands of a row change with one of its columns, and the bands of the row itself.
 
     `whole` goes as far as the data do, outliers included. `above` asks for the chance that the
     target of the row exceeds this value.
     """
-    control = scene.control(name)
-    places = axis(control, row[name], whole=whole)
+    control = scene.control(column)
+    places = axis(control, row[column], whole=whole)
     if control.kind in CHOICES:
-        rows = [{**row, name: place} for place in places]
+        rows = [{**row, column: place} for place in places]
     else:
-        rows = [{**row, name: value_of(control.kind, place)} for place in places]
+        rows = [{**row, column: value_of(control.kind, place)} for place in places]
     return {
-        "column": name,
+        "column": column,
         "places": places,
         "above": above,
         "models": [_along(model, scene, [*rows, dict(row)], above) for model in scene.models],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,14 +17,14 @@ from clearbands.apps.reading.features import request_features, row_features
 from clearbands.apps.task import Classification, task_of
 from clearbands.apps.web.bodies import Bodies
 from clearbands.apps.web.limits import Limits
-from clearbands.apps.web.refusals import ProblemJson, Refusal
+from clearbands.apps.web.refusals import Refusal
 from clearbands.apps.web.service.contract import question_model, refusals, wrong_question
 from clearbands.apps.web.service.counters import Metrics
 from clearbands.apps.web.service.description import Source, describe_model, metric_labels
 from clearbands.apps.web.service.line import WaitingLine
 from clearbands.apps.web.service.middleware import KnownHosts, Log
 from clearbands.apps.web.service.routes import Service, guarded_routes, open_routes
-from clearbands.apps.web.service.scoring import JSON, Scorer
+from clearbands.apps.web.service.scoring import Scorer
 from clearbands.apps.web.service.updates import Updates
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ def create_app(
             await guard(await BEARER(request))  # without a token, no path is told from another
         except Refusal as refusal:
             return await _refuse(request, refusal)
-        return _problem({"detail": error.detail, "errors": []}, error.status_code, error.headers)
+        return Refusal(error.status_code, error.detail).response(error.headers)
 
     async def refuse_question(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
@@ -150,9 +149,4 @@ ADVICE = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "1"}}
 
 async def _refuse(_: Request, refusal: Exception) -> Response:
     assert isinstance(refusal, Refusal)
-    return _problem(refusal.to_json(), refusal.status, ADVICE.get(refusal.status))
-
-
-def _problem(problem: ProblemJson, status: int, headers: Mapping[str, str] | None) -> Response:
-    # In ASCII: a wrong column may have a name that UTF-8 cannot carry.
-    return Response(json.dumps(problem), status, headers, JSON)
+    return refusal.response(ADVICE.get(refusal.status))

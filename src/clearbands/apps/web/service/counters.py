@@ -23,37 +23,16 @@ ROLLING_ROWS = 1000  # that the rolling figures look back
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
+LEVEL = ["confidence_level"]
+
+
 class Metrics:
     """All counters of one service; `about` labels the model that it serves."""
 
     def __init__(self, about: Mapping[str, str]) -> None:
-        from prometheus_client import CollectorRegistry, Gauge
+        from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-        self.registry = CollectorRegistry()
-        self.requests = RequestMetrics(self.registry)
-        self.rows = RowMetrics(self.registry)
-        model = Gauge(
-            "clearbands_model",
-            "The model that is served: always 1.",
-            list(about),
-            registry=self.registry,
-            multiprocess_mode="livemax",
-        )
-        model.labels(**about).set(1)
-
-    def text(self) -> bytes:
-        """All of it, of all processes that count together."""
-        from prometheus_client import generate_latest
-
-        return generate_latest(_all_processes() if COUNTING_FOLDER in os.environ else self.registry)
-
-
-class RequestMetrics:
-    """How many requests there were, how they ended and how long they took."""
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        from prometheus_client import Counter, Histogram
-
+        self.registry = registry = CollectorRegistry()
         self.answered = Counter(
             "clearbands_requests", "Requests answered.", ["path", "status"], registry=registry
         )
@@ -67,39 +46,42 @@ class RequestMetrics:
             buckets=SECONDS,
             registry=registry,
         )
+        self.predicted = Counter("clearbands_rows", "Rows predicted.", registry=registry)
+        self.finite, self.infinite, self.width = (
+            Counter(f"clearbands_{name}", words, LEVEL, registry=registry)
+            for name, words in (
+                ("finite_intervals", "Finite intervals."),
+                ("infinite_intervals", "Infinite intervals."),
+                ("interval_width", "Sum of the finite widths."),
+            )
+        )
+        self.rolling_width = RollingMean("clearbands_rolling_interval_width", LEVEL, registry)
+        self.unfamiliar: Counter | None = None  # only where a model tells
+        self.rolling_unfamiliar: RollingMean | None = None
+        model = Gauge(
+            "clearbands_model",
+            "The model that is served: always 1.",
+            list(about),
+            registry=registry,
+            multiprocess_mode="livemax",
+        )
+        model.labels(**about).set(1)
 
-    def count(self, path: str | None, status: int, seconds: float) -> None:
-        """One request; `path` is None where there is nothing at its path."""
+    def text(self) -> bytes:
+        """All of it, of all processes that count together."""
+        from prometheus_client import generate_latest
+
+        return generate_latest(_all_processes() if COUNTING_FOLDER in os.environ else self.registry)
+
+    def count_request(self, path: str | None, status: int, seconds: float) -> None:
+        """How it ended and how long it took; `path` is None where there is nothing at its path."""
         name = path or "other"
         self.answered.labels(name, str(status)).inc()
         self.seconds.labels(name).observe(seconds)
         if status >= 400:
             self.refused.labels(str(status)).inc()
 
-
-class RowMetrics:
-    """How many rows were predicted, how wide their intervals are, how many are unfamiliar."""
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        from prometheus_client import Counter
-
-        level = ["confidence_level"]
-        self.predicted = Counter("clearbands_rows", "Rows predicted.", registry=registry)
-        self.finite = Counter(
-            "clearbands_finite_intervals", "Finite intervals.", level, registry=registry
-        )
-        self.infinite = Counter(
-            "clearbands_infinite_intervals", "Infinite intervals.", level, registry=registry
-        )
-        self.width = Counter(
-            "clearbands_interval_width", "Sum of the finite widths.", level, registry=registry
-        )
-        self.rolling_width = RollingMean("clearbands_rolling_interval_width", level, registry)
-        self.registry = registry
-        self.unfamiliar: Counter | None = None  # only where a model tells
-        self.rolling_unfamiliar: RollingMean | None = None
-
-    def count(
+    def count_rows(
         self, n_rows: int, widths: Mapping[float, np.ndarray], unfamiliar: np.ndarray | None
     ) -> None:
         """The rows of one request: widths (n,) for each level; `unfamiliar` (n,), if known."""

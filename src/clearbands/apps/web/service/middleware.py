@@ -9,7 +9,7 @@ import traceback
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from clearbands.apps.web.refusals import Refusal, send_refusal
+from clearbands.apps.web.refusals import Refusal
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -54,13 +54,13 @@ class Log:
             record |= {"error": type(error).__name__, "where": _place(error)}
             if status == 0:
                 detail = f"Unexpected error; the log has it under {request_id}."
-                await send_refusal(send_and_note, Refusal(500, detail))
+                await Refusal(500, detail).response()(scope, receive, send_and_note)
         seconds = time.perf_counter() - started
         path = getattr(scope.get("route"), "path", None)
         record |= {"path": path, "status": status}
         record |= scope.get("state", {}).get("log", {})
         record["seconds"] = round(seconds, 6)
-        self.metrics.requests.count(path, status, seconds)
+        self.metrics.count_request(path, status, seconds)
         level = logging.ERROR if "error" in record else logging.INFO
         log.log(level, "request", extra={"fields": record})
 
@@ -78,7 +78,7 @@ class KnownHosts:
                 "Without a token the service answers only under its address and under the names "
                 "that --allow-host lists: use the address, or start it with --allow-host NAME."
             )
-            await send_refusal(send, Refusal(403, detail))
+            await Refusal(403, detail).response()(scope, receive, send)
             return
         await self.app(scope, receive, send)
 

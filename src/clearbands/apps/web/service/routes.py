@@ -104,7 +104,7 @@ def guarded_routes(service: Service, app: FastAPI) -> APIRouter:
             request, lambda body, type_in: scorer.answer(body, type_in, type_out, questions)
         )
         request.state.log["rows"] = answer.n_rows
-        service.metrics.rows.count(answer.n_rows, answer.widths, answer.unfamiliar)
+        service.metrics.count_rows(answer.n_rows, answer.widths, answer.unfamiliar)
         return Response(answer.content, media_type=answer.media_type)
 
     if updates is not None:
