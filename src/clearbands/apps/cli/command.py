@@ -7,11 +7,13 @@ import shlex
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import MISSING, Field, fields, is_dataclass
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.models import OptionInfo
 
 from clearbands.apps.cli import console
 from clearbands.rows.messages import rows_of_a_file
@@ -73,7 +75,8 @@ def laid_out(function: Callable[..., None]) -> Callable[..., None]:
     def parameters() -> Iterator[inspect.Parameter]:
         for name, parameter in inspect.signature(function).parameters.items():
             if name not in groups:
-                yield parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=hints[name])
+                of = _named(name, hints[name])
+                yield parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=of)
                 continue
             own = get_type_hints(groups[name], include_extras=True)
             for each in fields(groups[name]):
@@ -81,7 +84,7 @@ def laid_out(function: Callable[..., None]) -> Callable[..., None]:
                     each.name,
                     parameter.KEYWORD_ONLY,
                     default=_default_of(each),
-                    annotation=own[each.name],
+                    annotation=_named(each.name, own[each.name]),
                 )
 
     def command(**values: Any) -> None:
@@ -95,6 +98,17 @@ def laid_out(function: Callable[..., None]) -> Callable[..., None]:
     command.__signature__ = inspect.Signature(laid)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in laid}
     return command
+
+
+def _named(name: str, annotation: Any) -> Any:
+    """With an option that has no name called like its parameter, a flag without its opposite."""
+    if get_origin(annotation) is not Annotated:
+        return annotation
+    of, info = get_args(annotation)
+    if isinstance(info, OptionInfo) and info.default is ...:
+        info = copy(info)
+        info.param_decls = (f"--{name.replace('_', '-')}",)
+    return Annotated[of, info]
 
 
 def _default_of(field: Field[Any]) -> Any:

@@ -11,9 +11,9 @@ from clearbands.apps.reading import files
 
 
 def demo(
-    out: Annotated[
-        Path, option("--out", "The folder for table, picture and report.", "DIR")
-    ] = Path("clearbands-demo"),
+    out: Annotated[Path, option("The folder for table, picture and report.", "DIR")] = Path(
+        "clearbands-demo"
+    ),
 ) -> None:
     """Fit on data that comes with scikit-learn, show the result and write a report."""
     files.make_folder(out)

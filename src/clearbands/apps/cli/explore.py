@@ -35,7 +35,7 @@ def explore(
     drop_missing_target: DropMissingTarget = False,
     port: Port = 0,
     no_browser: Annotated[
-        bool, option("--no-browser", "Print the address of the page, and open no browser.")
+        bool, option("Print the address of the page, and open no browser.")
     ] = False,
 ) -> None:
     """Open a page on this machine: move features and watch the band, see why rows are uncertain.

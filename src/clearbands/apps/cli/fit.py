@@ -17,7 +17,7 @@ from clearbands.apps.reading.reading import read_table
 def fit(
     ctx: typer.Context,
     data: Data,
-    out: Annotated[Path, option("--out", "The file to write the model to.", "MODEL")],
+    out: Annotated[Path, option("The file to write the model to.", "MODEL")],
     names: Names,
     settings: Settings,
     choice: Choice,
@@ -25,11 +25,7 @@ def fit(
     workers: Workers,
     report: Annotated[
         Path | None,
-        option(
-            "--report",
-            "Keep a fifth of the rows out of the fit and write a report on them.",
-            "FILE",
-        ),
+        option("Keep a fifth of the rows out of the fit and write a report on them.", "FILE"),
     ] = None,
 ) -> None:
     """Learn intervals, or classes, for one column of a table from all the others.

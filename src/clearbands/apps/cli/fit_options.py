@@ -35,37 +35,32 @@ class Names:
     groups: Annotated[
         str,
         column(
-            "--groups",
             "The column that says which rows belong together, such as a patient. "
-            "The model does not learn from it.",
+            "The model does not learn from it."
         ),
     ] = ""
     calibration_groups: Annotated[
-        str,
-        column("--calibration-groups", "Let the level hold in each group that this column names."),
+        str, column("Let the level hold in each group that this column names.")
     ] = ""
     weight: Annotated[
         str,
         column(
-            "--weight",
             "The column that says how many rows each row counts as. The model does "
-            "not learn from it.",
+            "not learn from it."
         ),
     ] = ""
     time: Annotated[
         str,
         column(
-            "--time",
             "The column that says when each row was. No later row trains or "
-            "calibrates an earlier one, and the model does not learn from it.",
+            "calibrates an earlier one, and the model does not learn from it."
         ),
     ] = ""
     id: Annotated[
         str,
         column(
-            "--id",
             "The column that names the rows. The model does not learn from it, and "
-            "predict keeps it.",
+            "predict keeps it."
         ),
     ] = ""
 
@@ -84,17 +79,16 @@ class Choice:
     """Which columns and rows are learned from, and how they are read."""
 
     features: Annotated[
-        list[str], column("--features", "Learn from this column alone; repeat it for several.")
+        list[str], column("Learn from this column alone; repeat it for several.")
     ] = field(default_factory=list)
-    drop: Annotated[
-        list[str], column("--drop", "Do not learn from this column; repeat it for several.")
-    ] = field(default_factory=list)
+    drop: Annotated[list[str], column("Do not learn from this column; repeat it for several.")] = (
+        field(default_factory=list)
+    )
     drop_missing_target: DropMissingTarget = False
     task: Annotated[
         Task | None,
         option(
-            "--task",
-            "Whether to predict numbers or classes; by default the values of the target decide.",
+            "Whether to predict numbers or classes; by default the values of the target decide."
         ),
     ] = None
     columns_as: ColumnsAs = field(default_factory=list)
@@ -105,76 +99,52 @@ class Settings:
     """Of the model; checked when they are made, which is before the data are read."""
 
     level: Annotated[
-        list[float], option("--level", "The confidence level; repeat it for several.", "LEVEL")
+        list[float], option("The confidence level; repeat it for several.", "LEVEL")
     ] = field(default_factory=lambda: [0.9])
     preset: Annotated[
-        PresetName,
-        option("--preset", "How the model is set up: fast, thorough, or a variant of the paper."),
+        PresetName, option("How the model is set up: fast, thorough, or a variant of the paper.")
     ] = "default"
     time_budget: Annotated[
         float | None,
-        option(
-            "--time-budget",
-            "Choose the best search that is expected to end within so many seconds.",
-            "SECONDS",
-        ),
+        option("Choose the best search that is expected to end within so many seconds.", "SECONDS"),
     ] = None
     calibration: Annotated[
         Calibration | None,
-        option(
-            "--calibration",
-            "With cross all rows train; conformal holds rows out and guarantees the coverage.",
-        ),
+        option("With cross all rows train; conformal holds rows out and guarantees the coverage."),
     ] = None
     unknown_groups: Annotated[
         UnknownGroups,
         option(
-            "--unknown-groups",
             "With --calibration-groups: refuse groups that fit has not seen, or let them be "
-            "calibrated like all rows.",
+            "calibrated like all rows."
         ),
     ] = "refuse"
     support: Annotated[
         str | None,
-        option(
-            "--support",
-            "Where the target can lie, such as 0:1, or 0: for no upper end.",
-            "LOW:HIGH",
-        ),
+        option("Where the target can lie, such as 0:1, or 0: for no upper end.", "LOW:HIGH"),
     ] = None
     target_transform: Annotated[
         ScaleName | None,
-        option(
-            "--target-transform",
-            "Learn the target on this scale; answers are on the scale of the target.",
-        ),
+        option("Learn the target on this scale; answers are on the scale of the target."),
     ] = None
     whole_numbers: Annotated[
-        bool,
-        option("--whole-numbers", "The target is a count, so give whole numbers as answers."),
+        bool, option("The target is a count, so give whole numbers as answers.")
     ] = False
     rises: Annotated[
         list[str],
         column(
-            "--rises",
-            "The target rises with this column if all others stay the same; repeat it for several.",
+            "The target rises with this column if all others stay the same; repeat it for several."
         ),
     ] = field(default_factory=list)
     falls: Annotated[
-        list[str],
-        column("--falls", "The target falls when this column rises; repeat it for several."),
+        list[str], column("The target falls when this column rises; repeat it for several.")
     ] = field(default_factory=list)
     gap: Annotated[
-        int,
-        option(
-            "--gap", "With --time, how many moments before a row are not known yet.", "N", min=0
-        ),
+        int, option("With --time, how many moments before a row are not known yet.", "N", min=0)
     ] = 0
-    seed: Annotated[int, option("--seed", "The same seed gives the same model.", "N", min=0)] = 0
+    seed: Annotated[int, option("The same seed gives the same model.", "N", min=0)] = 0
     jobs: Jobs = None
-    verbose: Annotated[bool, option("--verbose", "Also print lambda and gamma at every level.")] = (
-        False
-    )
+    verbose: Annotated[bool, option("Also print lambda and gamma at every level.")] = False
 
     def __post_init__(self) -> None:
         from clearbands._compat import require

@@ -17,7 +17,7 @@ def forecast(
     model: Model,
     more: Annotated[
         list[float] | None,
-        option("--more", "How many times the rows of the fit; repeat it for several.", "TIMES"),
+        option("How many times the rows of the fit; repeat it for several.", "TIMES"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

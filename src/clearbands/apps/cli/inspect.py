@@ -20,9 +20,7 @@ from clearbands.rows import display
 def inspect(
     data: Data,
     text: TextFile,
-    target: Annotated[
-        str | None, column("--target", "The column to predict, if you know it.")
-    ] = None,
+    target: Annotated[str | None, column("The column to predict, if you know it.")] = None,
     columns_as: ColumnsAs = [],  # noqa: B006
 ) -> None:
     """Show how fit would read a table: its columns and gaps, changed cells, what looks wrong."""

@@ -16,7 +16,7 @@ def label(
     data: Data,
     output: TableOut,
     text: TextFile,
-    n: Annotated[int, option("-n", "How many rows.", "N", min=1)] = 20,
+    n: Annotated[int, option("How many rows.", "N", name="-n", min=1)] = 20,
 ) -> None:
     """Choose the rows whose true values would teach the model most, best first.
 

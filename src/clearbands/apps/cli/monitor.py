@@ -33,7 +33,6 @@ def monitor(
     stretch: Annotated[
         int | None,
         option(
-            "--stretch",
             "How many rows each point of a curve looks back over; by default a twentieth of all.",
             "N",
             min=10,

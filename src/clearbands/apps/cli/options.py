@@ -17,14 +17,15 @@ from clearbands.apps.reading.dialect import TextOptions
 from clearbands.rows.settings import EngineName
 
 
-def option(name: str, words: str, metavar: str | None = None, **more: Any) -> Any:
-    """An option whose help says `words`."""
-    return typer.Option(name, metavar=metavar, help=words, **more)
+def option(words: str, metavar: str | None = None, *, name: str = "", **more: Any) -> Any:
+    """An option whose help says `words`, called like its parameter unless it has another name."""
+    names = [name] if name else []
+    return typer.Option(*names, metavar=metavar, help=words, **more)
 
 
-def column(name: str, words: str) -> Any:
+def column(words: str, *, name: str = "") -> Any:
     """An option that names a column."""
-    return option(name, words, "COLUMN")
+    return option(words, "COLUMN", name=name)
 
 
 Data = Annotated[
@@ -36,26 +37,20 @@ Data = Annotated[
     ),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file written by fit.")]
-Port = Annotated[
-    int, option("--port", "The port to listen on; 0 takes a free one.", "N", min=0, max=65535)
-]
-Target = Annotated[str, column("--target", "What to predict.")]
+Port = Annotated[int, option("The port to listen on; 0 takes a free one.", "N", min=0, max=65535)]
+Target = Annotated[str, column("What to predict.")]
 KnownTarget = Annotated[
-    str | None,
-    column("--target", "The column with the true values; by default the target of the fit."),
+    str | None, column("The column with the true values; by default the target of the fit.")
 ]
 KnownTime = Annotated[
-    str | None, column("--time", "The column that says when each row was; by default that of fit.")
+    str | None, column("The column that says when each row was; by default that of fit.")
 ]
-Unit = Annotated[str, option("--unit", "The unit of the target, for pages and tables.", "TEXT")]
-DropMissingTarget = Annotated[
-    bool, option("--drop-missing-target", "Leave out rows whose target is missing.")
-]
-PageOut = Annotated[Path, option("--out", "The page, a .html file.", "FILE")]
-AsJson = Annotated[bool, option("--json", "Print JSON; infinite values are null.")]
+Unit = Annotated[str, option("The unit of the target, for pages and tables.", "TEXT")]
+DropMissingTarget = Annotated[bool, option("Leave out rows whose target is missing.")]
+PageOut = Annotated[Path, option("The page, a .html file.", "FILE")]
+AsJson = Annotated[bool, option("Print JSON; infinite values are null.", name="--json")]
 Jobs = Annotated[
-    int | None,
-    option("--jobs", "How many cores to use, by default all; it changes no result.", "N", min=1),
+    int | None, option("How many cores to use, by default all; it changes no result.", "N", min=1)
 ]
 
 
@@ -64,26 +59,20 @@ class TextFile(TextOptions):
     """How a text file is written."""
 
     separator: Annotated[
-        str | None,
-        option("--separator", "The separator, such as ; or tab; by default it is found.", "CHAR"),
+        str | None, option("The separator, such as ; or tab; by default it is found.", "CHAR")
     ] = None
     decimal: Annotated[
-        str | None, option("--decimal", "The decimal sign, . or ,; by default it is found.", "CHAR")
+        str | None, option("The decimal sign, . or ,; by default it is found.", "CHAR")
     ] = None
     encoding: Annotated[
         str | None,
-        option(
-            "--encoding",
-            "The encoding, such as latin-1 or utf-16; by default it is found.",
-            "NAME",
-        ),
+        option("The encoding, such as latin-1 or utf-16; by default it is found.", "NAME"),
     ] = None
 
 
 ColumnsAs = Annotated[
     list[str],
     option(
-        "--columns-as",
         "Read a column as number, text, date, dmy or mdy (day or month first), whatever it "
         "looks like; repeat for several.",
         "COLUMN=KIND",
@@ -96,24 +85,23 @@ class TableOut:
     """The table that is written, and what goes into it besides the predictions."""
 
     out: Annotated[
-        Path, option("--out", "A .csv, .parquet or .feather file; - for standard output.", "FILE")
+        Path, option("A .csv, .parquet or .feather file; - for standard output.", "FILE")
     ]
-    keep: Annotated[
-        list[str], column("--keep", "Copy this column to the output; repeat it for several.")
-    ] = field(default_factory=list)
+    keep: Annotated[list[str], column("Copy this column to the output; repeat it for several.")] = (
+        field(default_factory=list)
+    )
     no_formulas: Annotated[
         bool,
         option(
-            "--no-formulas",
             "Write a ' before text that a spreadsheet would run as a formula, such "
-            "as =HYPERLINK(...).",
+            "as =HYPERLINK(...)."
         ),
     ] = False
     row_id: Annotated[
         str | None,
         column(
-            "--id",
             "The column that names the rows, which the output keeps; by default that of fit.",
+            name="--id",
         ),
     ] = None
 
@@ -123,24 +111,15 @@ class Workers:
     """Who works on a table in parquet files, and where they keep what is finished."""
 
     engine: Annotated[
-        EngineName | None,
-        option("--engine", "What works on a table in parquet files; it changes no result."),
+        EngineName | None, option("What works on a table in parquet files; it changes no result.")
     ] = None
     scheduler: Annotated[
         str | None,
-        option(
-            "--scheduler",
-            "The address of the Dask cluster, such as tcp://10.0.0.5:8786.",
-            "ADDRESS",
-        ),
+        option("The address of the Dask cluster, such as tcp://10.0.0.5:8786.", "ADDRESS"),
     ] = None
     work: Annotated[
         Path | None,
-        option(
-            "--work",
-            "Keep finished work in this folder; the same command then goes on from it.",
-            "DIR",
-        ),
+        option("Keep finished work in this folder; the same command then goes on from it.", "DIR"),
     ] = None
 
     @property
@@ -165,7 +144,7 @@ class Workers:
 
 def _question(name: str, more: str = "") -> Any:
     question = QUESTIONS[name]
-    return option(f"--{name}", question.words + more, question.value)
+    return option(question.words + more, question.value)
 
 
 OR_COLUMN = " A number or a column."

@@ -39,7 +39,7 @@ def report(
     target: KnownTarget = None,
     unit: Unit = "",
     by: Annotated[
-        str | None, column("--by", "Compare the coverage of the groups that this column names.")
+        str | None, column("Compare the coverage of the groups that this column names.")
     ] = None,
     drop_missing_target: DropMissingTarget = False,
 ) -> None:

@@ -16,45 +16,24 @@ def serve(
     port: Port = 8000,
     host: Annotated[
         str,
-        option(
-            "--host",
-            "The address to listen on; 0.0.0.0 opens the service to all networks.",
-            "ADDRESS",
-        ),
+        option("The address to listen on; 0.0.0.0 opens the service to all networks.", "ADDRESS"),
     ] = "127.0.0.1",
     token_env: Annotated[
-        str | None, option("--token-env", "The environment variable that holds the token.", "NAME")
+        str | None, option("The environment variable that holds the token.", "NAME")
     ] = None,
-    token_file: Annotated[
-        Path | None, option("--token-file", "The file that holds the token.", "FILE")
-    ] = None,
+    token_file: Annotated[Path | None, option("The file that holds the token.", "FILE")] = None,
     allow_host: Annotated[
         list[str] | None,
-        option(
-            "--allow-host",
-            "Without a token, also answer under this name; repeat it for several.",
-            "NAME",
-        ),
+        option("Without a token, also answer under this name; repeat it for several.", "NAME"),
     ] = None,
     allow_update: Annotated[
         bool,
-        option(
-            "--allow-update",
-            "Accept rows with their true values at /update, and write them into the model.",
-        ),
+        option("Accept rows with their true values at /update, and write them into the model."),
     ] = False,
-    workers: Annotated[
-        int, option("--workers", "How many processes share the model.", "N", min=1)
-    ] = 1,
-    max_rows: Annotated[
-        int, option("--max-rows", "The most rows of one request.", "N", min=1)
-    ] = Limits.rows,
-    max_bytes: Annotated[
-        int, option("--max-bytes", "The most bytes of one request.", "N", min=1)
-    ] = Limits.bytes,
-    timeout: Annotated[
-        float, option("--timeout", "How long one request may take.", "SECONDS")
-    ] = Limits.seconds,
+    workers: Annotated[int, option("How many processes share the model.", "N", min=1)] = 1,
+    max_rows: Annotated[int, option("The most rows of one request.", "N", min=1)] = Limits.rows,
+    max_bytes: Annotated[int, option("The most bytes of one request.", "N", min=1)] = Limits.bytes,
+    timeout: Annotated[float, option("How long one request may take.", "SECONDS")] = Limits.seconds,
 ) -> None:
     """Answer requests over HTTP: /predict, /model, /metrics, /health, /ready, /docs for people.
 

@@ -19,13 +19,11 @@ def update(
     target: KnownTarget = None,
     time: KnownTime = None,
     window: Annotated[
-        int | None,
-        option("--window", "How many of the last rows calibrate; by default 1000.", "N", min=1),
+        int | None, option("How many of the last rows calibrate; by default 1000.", "N", min=1)
     ] = None,
     rate: Annotated[
         float | None,
         option(
-            "--rate",
             "How far one row moves the share of its side; by default a twentieth of that share.",
             "NUMBER",
         ),
@@ -33,14 +31,11 @@ def update(
     lead: Annotated[
         int | None,
         option(
-            "--lead",
-            "How many rows pass until a true value is known; by default the gap plus 1.",
-            "N",
-            min=1,
+            "How many rows pass until a true value is known; by default the gap plus 1.", "N", min=1
         ),
     ] = None,
     out: Annotated[
-        Path | None, option("--out", "Write another model file; by default MODEL itself.", "FILE")
+        Path | None, option("Write another model file; by default MODEL itself.", "FILE")
     ] = None,
 ) -> None:
     """Go on calibrating with rows whose true values have become known, in the order of time.
