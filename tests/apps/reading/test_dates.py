@@ -110,3 +110,11 @@ def test_times_of_day():
         assert find_times(pl.Series([cell, None])).to_list() == [value, None]
     assert find_times(pl.Series(["13:45", "noon"])) is None
     assert find_times(pl.Series(["25:00"])) is None
+
+
+def test_a_log_of_some_days_took_days_and_not_months():
+    days = [f"{day:02}/05/2023 {hour:02}:30" for day in range(1, 6) for hour in (8, 13, 20)]
+    dates = find(*days)
+    assert (dates.order, dates.column[-1].month) == ("dmy", 5)
+    assert dates.guess == "01/05/2023 08:30"  # and yet it is told
+    assert find(*days[::3]).order == "mdy"  # at one hour of the day: it may be once a month

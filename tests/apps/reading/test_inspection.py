@@ -54,6 +54,8 @@ def test_what_looks_wrong_is_told_with_what_to_do(inspected, name, values, said)
 @pytest.mark.parametrize(
     ("name", "values"),
     [
+        ("percent", [99, 99, *range(ROWS - 2)]),
+        ("once", [999, *range(ROWS - 1)]),
         ("valid", range(0, 7 * ROWS, 7)),  # ends in id
         ("price", [i * i for i in range(ROWS)]),
         ("town", ["a", "b"] * (ROWS // 2)),
@@ -63,6 +65,14 @@ def test_what_looks_wrong_is_told_with_what_to_do(inspected, name, values, said)
 def test_what_looks_right_is_not_told(inspected, name, values):
     _, columns = inspected(**{name: values, "other": [1, 2] * (ROWS // 2)})
     assert columns[name].remark == ""
+
+
+@pytest.mark.parametrize("cell", [-999, 99, 9999.0])
+def test_nines_that_stand_for_gaps_are_told(inspected, cell):
+    values = [cell, *np.linspace(0, 1, ROWS - 2), cell]
+    reading, columns = inspected(rain=values, x=np.linspace(0, 1, ROWS))
+    (words,) = warnings_about(reading, tuple(columns.values()), ["rain", "x"])
+    assert f"'rain': 2 cells hold {cell:.0f}, far from all others: empty them if they" in words
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 FIRST = 20  # values that tell whether a column may hold dates
 ORDERS = {"ymd": "year first or the month by its name", "dmy": "day first", "mdy": "month first"}
+MUCH_LONGER = 5  # a log of some days takes months if day and month change places
 CENTURY = 50  # two digits of a year from here on are of the last century, as in Excel
 
 TIME = r"(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?([AaPp]\.?[Mm]\.?)?"
@@ -328,16 +329,20 @@ def _ambiguous(fields: Fields) -> str:
 
 
 def _in_order_of_rows(fields: Fields) -> str | None:
-    """The order in which the rows rise, or in which all days are the first of a month."""
+    """The order in which the rows rise, in the shorter time where they rise in both, or in which
+    all days are the first of a month."""
     one, two = (fields.parts[name].drop_nulls() for name in ("one", "two"))
     constant = {"dmy": one, "mdy": two}
     for order, days in constant.items():
         other = two if days is one else one
         if (days == 1).all() and other.n_unique() > 1:
             return order
-    rising = []
+    rising = {}
     for order in ("dmy", "mdy"):
         dates = _assemble(fields, order).column.drop_nulls()
         if dates.n_unique() > 3 and (dates.is_sorted() or dates.is_sorted(descending=True)):
-            rising.append(order)
-    return rising[0] if len(rising) == 1 else None
+            rising[order] = abs(dates[-1] - dates[0])
+    if len(rising) == 2 and fields.parts["hour"].n_unique() > 1:  # days follow each other
+        shorter, longer = sorted(rising, key=rising.__getitem__)
+        return shorter if MUCH_LONGER * rising[shorter] < rising[longer] else None
+    return next(iter(rising)) if len(rising) == 1 else None

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 FEWEST = 20  # rows below which every column looks like an id
 NEARLY = 0.9  # of the rows have a value of their own: looks like an id
 FEW = 10  # whole numbers that may be categories
+GAPS = "stand for gaps"
+NINES = tuple(sign * (10**digits - 1) for digits in range(2, 7) for sign in (1, -1))
 AT_ONCE = 5  # columns of which the same is said, each in a sentence of its own
 NAMED_LIKE_AN_ID = re.compile(
     r"(^|[\s_.-])([Ii][Dd]s?|[UuGg][Uu][Ii][Dd]|[Kk]ey|[Nn]r|[Nn]o)$"
@@ -96,7 +98,7 @@ def _inspect(name: str, reading: Reading) -> Inspected:
     constant = "" if len(distinct) > 1 or len(there) < 2 else "the same value in every row"
     if constant and n_missing:
         constant = "the same value in every row that has one"
-    remarks = [id_like, constant, reading.remarks.get(name, "")]
+    remarks = [id_like, constant, _gap_like(column, there), reading.remarks.get(name, "")]
     if name in reading.mended:
         remarks.append(reading.mended[name].in_words)
     if name in reading.codes:
@@ -122,6 +124,20 @@ def _like_an_id(column: Column, series: pl.Series, n_distinct: int, n_missing: i
     # Whole numbers that are all there, or a part of those that a split of the table left.
     counts = bool(series.max() - series.min() < 2 * n)  # type: ignore[operator]
     return words if counts and n_distinct == n else ""
+
+
+def _gap_like(column: Column, there: np.ndarray) -> str:
+    """That cells hold nines alone, as far from all others as these are from each other, or more
+    where 99 may well be an amount."""
+    if column.kind != "number":
+        return ""
+    for value in NINES:
+        others = there[there != value]
+        count = len(there) - len(others)
+        far = (3 if abs(value) < 100 else 1) * np.ptp(others) if len(others) > 1 else np.inf
+        if count > 1 and np.min(np.abs(others - value), initial=np.inf) > far:
+            return f"{count:,} cells hold {value}, far from all others: empty them if they {GAPS}"
+    return ""
 
 
 def _code_like(column: Column, series: pl.Series, n_distinct: int, n: int) -> str:
@@ -181,7 +197,7 @@ def _advice(column: Inspected, reading: Reading) -> str:
     remark = reading.remarks.get(name, "")
     if "hold no number" in remark:
         return f"--columns-as {quote(f'{name}=number')} reads those as missing"
-    if remark:
+    if remark or GAPS in column.remark:
         return ""
     mended = reading.mended.get(name)
     if getattr(mended, "guess", ""):
