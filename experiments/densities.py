@@ -60,11 +60,13 @@ def ngboost(
     return predicted.loc, predicted.scale
 
 
-def catboost(table: Table) -> np.ndarray:
+def catboost(table: Table, rounds: int = 1_000) -> np.ndarray:
+    """All quantiles by one booster; `rounds` are its library's default."""
     from catboost import CatBoostRegressor
 
     levels = ",".join(f"{level:.2f}" for level in LEVELS)
     model = CatBoostRegressor(
+        iterations=rounds,
         loss_function=f"MultiQuantile:alpha={levels}",
         thread_count=1,
         random_seed=table.seed,

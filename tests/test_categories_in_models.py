@@ -1,6 +1,7 @@
 """Columns of many categories through whole models."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -36,6 +37,7 @@ class Few(ModelSearch):
         return {"trees": SymmetricTrees(n_trees=12, max_depth=3)}
 
 
+PLACE = np.arange(240) // 3
 QUICK = Few(folds=3, repeats=2, n_centers=1, small_rows=0)
 
 
@@ -63,18 +65,22 @@ def test_every_calibration(calibration):
 
 
 @pytest.mark.slow
-def test_weights_groups_time_levels_and_directions():
+@pytest.mark.parametrize(
+    ("parameters", "labels"),
+    [
+        ({}, {"sample_weight": PLACE % 3}),
+        ({}, {"groups": PLACE}),
+        ({"split": "time"}, {}),
+        ({"confidence_level": [0.5, 0.9]}, {}),
+        ({"monotone": {"size": 1}}, {}),
+    ],
+    ids=["weights", "groups", "time", "levels", "directions"],
+)
+def test_weights_groups_time_levels_and_directions(parameters, labels):
+    model = ClearRegressor(search=replace(QUICK, lean=True), random_state=0, **parameters)
     X, y = towns()
-    place = np.arange(len(y)) // 3
-    for model, rows in (
-        (quick(), {"sample_weight": place % 3}),
-        (quick(), {"groups": place}),
-        (quick(split="time"), {}),
-        (quick(confidence_level=[0.5, 0.9]), {}),
-        (quick(monotone={"size": 1}), {}),
-    ):
-        _, bounds = model.fit(X, y, **rows).predict_interval(X)
-        assert np.isfinite(bounds).all()
+    _, bounds = model.fit(X, y, **labels).predict_interval(X)
+    assert np.isfinite(bounds).all()
 
 
 @pytest.mark.slow

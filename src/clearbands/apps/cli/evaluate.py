@@ -64,7 +64,7 @@ def evaluate(
 
     from clearbands.persistence.origin import are_many
 
-    console.show_scores(scores, f"{console.title_of(data)}, {len(y)} rows")
+    console.show_scores(scores, f"{console.title_of(data)}, {len(y):,} rows")
     for each in uncertainties:
         n_calibration = None if are_many(n_seen, len(y)) else rows.model.n_calibration_
         console.say(_in_words(each, y, n_calibration, rows.origin.unit))

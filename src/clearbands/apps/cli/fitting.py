@@ -88,7 +88,7 @@ def hold_out(rows: Rows, names: Names, settings: Settings) -> tuple[np.ndarray, 
     learned, held_out = (share.X for share in shares)
     if len(held_out) < FEWEST_ROWS:
         raise ValueError(
-            f"A fifth of {len(rows)} rows is {len(held_out)}, and a report needs at least "
+            f"A fifth of {len(rows):,} rows is {len(held_out):,}, and a report needs at least "
             f"{FEWEST_ROWS}; give more rows, or fit without --report."
         )
     return learned, held_out
@@ -177,7 +177,7 @@ def report_on(
 ) -> None:
     """The page about rows that were kept out of the fit."""
     which = "the last ones" if names.time else "drawn by the seed"
-    drawn = f"{len(held_out)} of {reading.frame.height}, {which} and kept out of the fit"
+    drawn = f"{len(held_out):,} of {reading.frame.height:,}, {which} and kept out of the fit"
     write_report(
         path,
         task_of(model),

@@ -39,4 +39,4 @@ def label(
     chosen_rows = table.select(numbers, *(column[chosen] for column in carried), *table)
     files.write_table(chosen_rows, output.out, no_formulas=output.no_formulas)
     if output.out != STREAM:
-        console.say(f"Wrote {output.out} ({table.height} of {X.height} rows, best first).")
+        console.say(f"Wrote {output.out} ({table.height:,} of {X.height:,} rows, best first).")

@@ -50,4 +50,4 @@ def predict(
             files.write_table(table, output.out, no_formulas=output.no_formulas)
         n_rows = reading.frame.height
     if output.out != STREAM:
-        console.say(f"Wrote {output.out} ({n_rows} rows).")
+        console.say(f"Wrote {output.out} ({n_rows:,} rows).")

@@ -115,4 +115,4 @@ def write_report(path: Path, task: Task, X: pl.DataFrame, y: np.ndarray, **words
     """Write the page about these rows; `words` are those of `make_report`."""
     with console.working("Writing the report"):
         task.make_report(X, y, **words).save(path)
-    console.say(f"Wrote {path} (a report on {len(y)} rows).")
+    console.say(f"Wrote {path} (a report on {len(y):,} rows).")
