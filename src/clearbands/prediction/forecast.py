@@ -30,7 +30,7 @@ class Forecast:
            rows  width   low  high
             100     20    20    20
           1,000     16    14    18
-      no end of     10     4    14
+      endless       10     4    14
     """
 
     rows: np.ndarray  # (q,): training rows; the last are infinitely many
@@ -77,7 +77,7 @@ class Forecast:
     def _shown(self) -> Shown:
         middle, low, high = self.width * self.factors.T
         columns = {
-            "rows": [f"{rows:,.0f}" if np.isfinite(rows) else "no end of" for rows in self.rows],
+            "rows": [f"{rows:,.0f}" if np.isfinite(rows) else "endless" for rows in self.rows],
             "width": [number(each) for each in middle],
             "low": [number(each) for each in low],
             "high": [number(each) for each in high],
