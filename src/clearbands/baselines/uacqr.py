@@ -15,7 +15,7 @@ from clearbands.baselines.cqr import quantile_model
 from clearbands.baselines.split_conformal import Additive, SplitConformal
 from clearbands.calibration.member_rank import MemberRankCalibrator
 from clearbands.engine.quantiles import sorted_quantiles
-from clearbands.models.bagging import Bootstraps, fit_bag
+from clearbands.models.bagging import Bootstraps, check_model, fit_bag
 from clearbands.models.forest_quantiles import ForestQuantiles
 from clearbands.rows.bands import Components, distances
 from clearbands.rows.checks import check_count
@@ -58,6 +58,7 @@ class _UACQR(SplitConformal):
         check_count(self.n_bootstraps, "n_bootstraps")
         default = ForestQuantiles() if self.model is None else self.model
         model = quantile_model(default, curve_levels(levels), rng)
+        check_model(model)
         bootstraps = Bootstraps.draw(len(train), self.n_bootstraps, rng)
         self.bag_ = fit_bag(
             model,

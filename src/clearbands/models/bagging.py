@@ -318,6 +318,12 @@ def few_left_out(counts: np.ndarray) -> np.ndarray | None:
     return None
 
 
+def check_model(model: Any) -> None:
+    """Raise for parameters that make no sense, of a model that bags are about to be fitted of."""
+    if hasattr(model, "check_parameters"):
+        model.check_parameters()
+
+
 def fit_bag(
     model: BaseEstimator,
     X: TableLike,
@@ -330,6 +336,8 @@ def fit_bag(
     stage: str,
 ) -> Bag:
     """Refit `model` on the rows of every draw; models that can do it in one go do.
+
+    Parameters are checked before, by `check_model`.
 
     A row counts as its `weight` (n,) says each time it is drawn, by default once. Where columns of
     X are codes of categories (`clearbands.rows.coded`), every member learns from its own rows what

@@ -14,7 +14,7 @@ from clearbands.engine.binning import MAX_BINS
 from clearbands.engine.grains import Grains
 from clearbands.models.bagging import Bag, fit_clones
 from clearbands.models.quantile_model import QuantileModel
-from clearbands.rows.checks import check_count, check_quantiles
+from clearbands.rows.checks import check_count
 
 BACKENDS = ("native", "xgboost")
 MAX_DEPTH = 12
@@ -94,7 +94,6 @@ class BoostedQuantiles(QuantileModel):
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> Bag:
-        self._check_parameters()
         if self.backend == "xgboost":
             return fit_clones(
                 self._stock_model(), X, y, counts, weight=weight, n_jobs=n_jobs, stage=stage
@@ -106,7 +105,7 @@ class BoostedQuantiles(QuantileModel):
             X,
             y,
             counts,
-            check_quantiles(self.quantiles),
+            np.asarray(self.quantiles, float),
             Grains.of(weight),
             max_bins=self.max_bins,
             n_trees=self.n_trees,
@@ -118,8 +117,8 @@ class BoostedQuantiles(QuantileModel):
             stage=stage,
         )
 
-    def _check_parameters(self) -> None:
-        check_quantiles(self.quantiles)
+    def check_parameters(self) -> None:
+        super().check_parameters()
         check_count(self.n_trees, "n_trees")
         check_count(self.max_depth, "max_depth", largest=MAX_DEPTH)
         check_count(self.max_bins, "max_bins", smallest=2, largest=MAX_BINS)

@@ -47,11 +47,16 @@ class CenterModel(RegressorMixin, BaseEstimator, ABC):
     ) -> Bag:
         """One member per row of `counts` (b, n): how often each row of X is to count.
 
-        X, y and `weight` (n,), which says what a row counts each time, are checked already.
+        X, y, `weight` (n,), which says what a row counts each time, and the parameters are checked
+        already.
         """
+
+    def check_parameters(self) -> None:
+        """Raise for parameters that make no sense; who fits bags asks once, as `fit` does."""
 
     def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model; a row counts as its `sample_weight` (n,) says, by default once."""
+        self.check_parameters()
         X, y = check_rows(self, X, y)
         X, y, weight = drop_weightless(X, y, check_sample_weight(sample_weight, len(y)))
         with listening(ignore):

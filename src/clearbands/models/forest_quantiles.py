@@ -12,7 +12,7 @@ from clearbands.engine.binning import MAX_BINS
 from clearbands.engine.grains import Grains
 from clearbands.models.bagging import Bag, fit_models, member_seeds
 from clearbands.models.quantile_model import QuantileModel
-from clearbands.rows.checks import check_count, check_quantiles
+from clearbands.rows.checks import check_count
 
 BACKENDS = ("native", "quantile-forest")
 GROWN_ON = ("target", "magnitude")
@@ -87,7 +87,6 @@ class ForestQuantiles(QuantileModel):
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> Bag:
-        self._check_parameters()
         seeds = member_seeds(self.random_state, len(counts))
         if self.backend == "quantile-forest":
             forests = map(self._stock_forest, seeds.tolist())
@@ -99,7 +98,7 @@ class ForestQuantiles(QuantileModel):
             X,
             np.abs(y) if self.grow_on == "magnitude" else y,
             counts,
-            check_quantiles(self.quantiles),
+            np.asarray(self.quantiles, float),
             Grains.of(weight),
             kept_targets=y,
             n_trees=self.n_trees,
@@ -111,7 +110,8 @@ class ForestQuantiles(QuantileModel):
             stage=stage,
         )
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        super().check_parameters()
         if self.backend not in BACKENDS:
             raise ValueError(f"backend must be one of {BACKENDS}, got {self.backend!r}.")
         if self.grow_on not in GROWN_ON:
@@ -129,6 +129,6 @@ class ForestQuantiles(QuantileModel):
             n_estimators=self.n_trees,
             min_samples_leaf=self.min_samples_leaf,
             max_samples_leaf=self.samples_per_leaf,
-            default_quantiles=check_quantiles(self.quantiles).tolist(),
+            default_quantiles=list(map(float, self.quantiles)),
             random_state=seed,
         )

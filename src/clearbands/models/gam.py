@@ -19,7 +19,6 @@ from clearbands.models.expectiles import (
 )
 from clearbands.models.quantile_model import QuantileModel, TooLarge
 from clearbands.models.splines import SplineBasis, check_finite
-from clearbands.rows.checks import check_quantiles
 from clearbands.rows.weighting import mean_of
 
 MAX_TERMS = 2_000  # their square is what a fit holds, their cube what it computes
@@ -80,6 +79,11 @@ class ExpectileGAM(QuantileModel):
         self.spline_order = spline_order
         self.smoothing = smoothing
 
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        _check_splines(self.n_splines, self.spline_order)
+        _check_smoothing(self.smoothing)
+
     def fit_bag(
         self,
         X: np.ndarray,
@@ -90,9 +94,7 @@ class ExpectileGAM(QuantileModel):
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> GAMBag:
-        levels = check_quantiles(self.quantiles)
-        _check_splines(self.n_splines, self.spline_order)
-        _check_smoothing(self.smoothing)
+        levels = np.asarray(self.quantiles, float)
         basis = SplineBasis.from_data(X, self.n_splines, self.spline_order)
         _check_size(len(X), basis.n_terms)
         design = basis.apply(X)

@@ -79,6 +79,13 @@ class KernelRidge(CenterModel):
         self.turn_rows = turn_rows
         self.random_state = random_state
 
+    def check_parameters(self) -> None:
+        if self.kernel not in KERNELS:
+            allowed = " or ".join(map(repr, KERNELS))
+            raise ValueError(f"kernel must be {allowed}, got {self.kernel!r}.")
+        check_count(self.n_landmarks, "n_landmarks", smallest=2)
+        check_count(self.turn_rows, "turn_rows", smallest=2)
+
     def fit_bag(
         self,
         X: np.ndarray,
@@ -90,11 +97,6 @@ class KernelRidge(CenterModel):
         stage: str = "fit",
     ) -> SurfaceBag:
         """One member per row of `counts` (b, n): how often each row of X is to count."""
-        if self.kernel not in KERNELS:
-            allowed = " or ".join(map(repr, KERNELS))
-            raise ValueError(f"kernel must be {allowed}, got {self.kernel!r}.")
-        check_count(self.n_landmarks, "n_landmarks", smallest=2)
-        check_count(self.turn_rows, "turn_rows", smallest=2)
         own = np.ones(len(y)) if weight is None else weight
         seen = own * counts.mean(axis=0)
         origin = float(np.average(y, weights=seen))

@@ -12,7 +12,6 @@ from scipy.optimize import linprog
 
 from clearbands.engine.threads import one_blas_thread, run_threads
 from clearbands.models.quantile_model import QuantileModel
-from clearbands.rows.checks import check_quantiles
 
 SAME_DIRECTION = 1e-8  # a standardised column this close to a sum of others adds rounding only
 # The tightest tolerance the solver takes: it bounds the residuals left where an exact fit exists.
@@ -49,6 +48,10 @@ class LinearQuantiles(QuantileModel):
         self.quantiles = quantiles
         self.alpha = alpha
 
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        _check_alpha(self.alpha)
+
     def fit_bag(
         self,
         X: np.ndarray,
@@ -59,8 +62,7 @@ class LinearQuantiles(QuantileModel):
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> LinearBag:
-        levels = check_quantiles(self.quantiles)
-        _check_alpha(self.alpha)
+        levels = np.asarray(self.quantiles, float)
         lines = np.empty((len(counts), len(levels), 1 + X.shape[1]))
 
         def fit_member(i: int, stop: np.ndarray) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from clearbands.models.bagging import Draws, fit_bag, predict_unseen, repeated
+from clearbands.models.bagging import Draws, check_model, fit_bag, predict_unseen, repeated
 from clearbands.models.center_model import CenterModel
 
 
@@ -41,6 +41,15 @@ class Mixture(CenterModel):
         """Of models with so many times as many trees, where these are averaged."""
         return clone(self).set_params(models=[repeated(model, times) for model in self.models])
 
+    def check_parameters(self) -> None:
+        if len(self.models) != len(self.weights) or not len(self.models):
+            raise ValueError(
+                f"There must be a weight for every model, and at least one; got "
+                f"{len(self.models)} models and {len(self.weights)} weights."
+            )
+        for model in self.models:
+            check_model(model)
+
     def fit_bag(
         self,
         X: np.ndarray,
@@ -52,11 +61,6 @@ class Mixture(CenterModel):
         stage: str = "fit",
     ) -> MixedBag:
         """One member per row of `counts` (b, n): how often each row of X is to count."""
-        if len(self.models) != len(self.weights) or not len(self.models):
-            raise ValueError(
-                f"There must be a weight for every model, and at least one; got "
-                f"{len(self.models)} models and {len(self.weights)} weights."
-            )
         draws = Draws(counts)
         options: dict[str, Any] = {"weight": weight, "n_jobs": n_jobs, "stage": stage}
         bags = [fit_bag(clone(model), X, y, draws, **options) for model in self.models]

@@ -53,9 +53,9 @@ def directions(monotone: Monotone, names: Sequence[Any]) -> np.ndarray | None:
     >>> directions({"size": 1, "age": -1}, ["age", "town", "size"])
     array([-1,  0,  1], dtype=int8)
     """
-    check_monotone(monotone)
     if monotone is None:
         return None
+    check_monotone(monotone)
     if not isinstance(monotone, Mapping):
         if len(monotone) != len(names):
             raise ValueError(

@@ -53,16 +53,20 @@ class QuantileModel(RegressorMixin, BaseEstimator, ABC):
     ) -> Bag:
         """Fit one member per row of `counts` (b, n): how often each row of X is to count.
 
-        X, y and `weight` (n,), which says what a row counts each time, are checked already. The
-        result equals a fit to rows that are repeated `counts` times `weight` times.
+        X, y, `weight` (n,), which says what a row counts each time, and the parameters are checked
+        already. The result equals a fit to rows that are repeated `counts` times `weight` times.
         """
+
+    def check_parameters(self) -> None:
+        """Raise for parameters that make no sense; who fits bags asks once, as `fit` does."""
+        check_quantiles(self.quantiles)
 
     def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model; a row counts as its `sample_weight` (n,) says, by default once."""
         X, target = validate_data(
             self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2
         )
-        check_quantiles(self.quantiles)
+        self.check_parameters()
         weight = check_sample_weight(sample_weight, len(target))
         X, target, weight = drop_weightless(X, np.asarray(target, np.float64), weight)
         with listening(ignore):

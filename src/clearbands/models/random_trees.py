@@ -48,6 +48,10 @@ class RandomTrees(CenterModel):
         self.min_samples_leaf = min_samples_leaf
         self.random_state = random_state
 
+    def check_parameters(self) -> None:
+        check_count(self.n_trees, "n_trees")
+        check_count(self.min_samples_leaf, "min_samples_leaf")
+
     def repeated(self, times: float) -> RandomTrees:
         """So many times as many trees: a few times fewer are as good where members are averaged."""
         return clone(self).set_params(n_trees=ceil(times * self.n_trees))
@@ -62,8 +66,6 @@ class RandomTrees(CenterModel):
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> RandomTreesBag:
-        check_count(self.n_trees, "n_trees")
-        check_count(self.min_samples_leaf, "min_samples_leaf")
         # Imported late: numba takes a second to load, which `import clearbands` should not.
         from clearbands.engine.random_trees import fit_random_trees_bag
 

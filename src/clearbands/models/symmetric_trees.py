@@ -113,7 +113,8 @@ class SymmetricTrees(CenterModel):
     ) -> SymmetricBag:
         """Fit one member per row of `counts` (b, n): how often each row of X is to count.
 
-        X, y and `weight` (n,), which says what a row counts each time, are checked already.
+        X, y, `weight` (n,), which says what a row counts each time, and the parameters are checked
+        already.
         """
         return self.start_bag(X, y, counts, weight=weight).grow(
             self.n_trees, n_jobs=n_jobs, stage=stage, goes_on=False
@@ -130,7 +131,6 @@ class SymmetricTrees(CenterModel):
         stage: str = "fit",
     ) -> GrowingBag:
         """The same members without trees yet, which they get some at a time."""
-        self._check_parameters()
         names = getattr(self, "feature_names_in_", range(X.shape[1]))
         grains = Grains.of(weight)
         # Imported late: numba takes a second to load, which `import clearbands` should not.
@@ -171,7 +171,7 @@ class SymmetricTrees(CenterModel):
     def _learning_rates(self, n_rows: np.ndarray) -> np.ndarray:
         return learning_rates(self.learning_rate, n_rows, self.n_trees)
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         if self.loss not in LOSSES:
             allowed = " or ".join(map(repr, LOSSES))
             raise ValueError(f"loss must be {allowed}, got {self.loss!r}.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from clearbands.models.bagging import coarser, finer
+from clearbands.models.bagging import check_model, coarser, finer
 from clearbands.models.center_model import CenterModel
 from clearbands.models.gam import ExpectileGAM
 from clearbands.models.kernel_ridge import SurfaceBag
@@ -62,6 +62,10 @@ class TreesOnSmooth(CenterModel):
     def __init__(self, smooth: Any = None, trees: SymmetricTrees | None = None) -> None:
         self.smooth = smooth
         self.trees = trees
+
+    def check_parameters(self) -> None:
+        check_model(self.smooth_model())
+        self._trees().check_parameters()
 
     def fit_bag(
         self,

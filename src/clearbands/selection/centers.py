@@ -11,7 +11,14 @@ from sklearn.base import BaseEstimator, clone
 
 from clearbands.engine.progress import report
 from clearbands.engine.quantiles import weighted_quantiles
-from clearbands.models.bagging import Draws, coarser, fit_bag, predict_unseen, start_bag
+from clearbands.models.bagging import (
+    Draws,
+    check_model,
+    coarser,
+    fit_bag,
+    predict_unseen,
+    start_bag,
+)
 from clearbands.models.mixture import Mixture
 from clearbands.models.pools import STAGES
 from clearbands.models.quantile_model import QuantileModel
@@ -97,6 +104,7 @@ def judge_center(
     model = clone(model)
     if isinstance(model, QuantileModel):
         model.set_params(quantiles=(0.5,))
+    check_model(model)
     by_median = getattr(model, "loss", "squared") == "absolute"
     rows = _judged_rows(train, draws)
 

@@ -11,7 +11,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.engine.quantiles import present_quantiles
-from clearbands.models.bagging import Draws, Folds, fit_bag, predict_unseen, seed_missing
+from clearbands.models.bagging import (
+    Draws,
+    Folds,
+    check_model,
+    fit_bag,
+    predict_unseen,
+    seed_missing,
+)
 from clearbands.models.pools import residual_boosting
 from clearbands.rows.bands import distances
 from clearbands.rows.checks import check_count, check_levels, check_numeric, check_target
@@ -95,6 +102,7 @@ class FoldedBounds(ResampledPart):
         size = size_of(weight, len(residual))
         model = residual_boosting(size) if self.model is None else clone(self.model)
         model = seed_missing(model, rng).set_params(quantiles=curve_levels(self.levels_))
+        check_model(model)
         if nested is not None:
             self.draws_: Draws = nested.folds
             self.bag_ = fit_nested(model, nested, np.asarray, weight, n_jobs=self.n_jobs)

@@ -11,7 +11,15 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.models.bagging import Draws, Folds, fit_bag, predict_unseen, repeated, seed_missing
+from clearbands.models.bagging import (
+    Draws,
+    Folds,
+    check_model,
+    fit_bag,
+    predict_unseen,
+    repeated,
+    seed_missing,
+)
 from clearbands.models.quantile_model import QuantileModel
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.rows.checks import check_count, check_numeric, check_target
@@ -107,6 +115,7 @@ class FoldedEnsemble(ResampledEnsemble):
         self.model_ = seed_missing(self.center_model(), rng)
         if isinstance(self.model_, QuantileModel):
             self.model_.set_params(quantiles=(0.5,))
+        check_model(self.model_)
         self.draws_ = Folds.draw(len(y), self.n_folds, self.n_repeats, rng, groups)
         self.bag_ = fit_bag(
             self.model_,

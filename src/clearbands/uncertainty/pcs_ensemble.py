@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from clearbands.engine.progress import report
-from clearbands.models.bagging import Bag, draw_bootstraps, fit_bag, seed_missing
+from clearbands.models.bagging import Bag, check_model, draw_bootstraps, fit_bag, seed_missing
 from clearbands.models.pools import default_pool
 from clearbands.models.quantile_model import QuantileModel
 from clearbands.rows.checks import (
@@ -260,6 +260,7 @@ class PCSEnsemble(ResampledEnsemble):
 
     def _bag(self, candidate: PoolModel, version: Version, rows: Rows, train: Rows) -> Bag:
         """Members that were seen to predict."""
+        check_model(candidate.model)
         bag = fit_bag(
             candidate.model,
             rows.X,

@@ -12,7 +12,13 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.engine.quantiles import present_quantiles
-from clearbands.models.bagging import compact_unseen, draw_bootstraps, fit_bag, seed_missing
+from clearbands.models.bagging import (
+    check_model,
+    compact_unseen,
+    draw_bootstraps,
+    fit_bag,
+    seed_missing,
+)
 from clearbands.models.pools import residual_boosting
 from clearbands.rows.bands import curve_widths
 from clearbands.rows.checks import (
@@ -116,6 +122,7 @@ class ResidualQuantiles(ResampledPart):
                 "quantile model such as BoostedQuantiles, ForestQuantiles or LinearQuantiles."
             )
         model = seed_missing(model, rng).set_params(quantiles=tuple(self.quantiles_))
+        check_model(model)
         self.draws_ = draw_bootstraps(
             self.bootstrap,
             len(residual),

@@ -12,7 +12,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.engine.quantiles import weighted_median, weighted_quantiles
-from clearbands.models.bagging import Draws, Folds, fit_bag, predict_unseen, seed_missing
+from clearbands.models.bagging import (
+    Draws,
+    Folds,
+    check_model,
+    fit_bag,
+    predict_unseen,
+    seed_missing,
+)
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.rows.checks import check_count, check_levels, check_numeric, check_target
 from clearbands.rows.chunks import chunks, joined
@@ -134,7 +141,9 @@ class ScaledResiduals(ResampledPart):
         typical = weighted_median(np.abs(residual), weight)
         self.smallest_ = SMALLEST_SCALE * typical
         self.offset_ = SMALLEST_LOG * typical or 1.0
-        return seed_missing(self.scale_model(), rng), rng
+        model = seed_missing(self.scale_model(), rng)
+        check_model(model)
+        return model, rng
 
     def scale_model(self) -> Any:
         """The model of a member, unfitted: by default small trees with small steps."""
