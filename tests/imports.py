@@ -157,7 +157,8 @@ def _public_homes(package: Path) -> dict[str, str]:
     stub = package / "__init__.pyi"
     if not stub.exists():
         return {}
-    nodes = [n for n in ast.parse(stub.read_text("utf-8")).body if isinstance(n, ast.ImportFrom)]
+    body = ast.parse(stub.read_text("utf-8")).body
+    nodes = [node for node in body if isinstance(node, ast.ImportFrom) and node.level]
     homes = {alias.name: node.module for node in nodes for alias in node.names if node.module}
     return {f"{package.name}.{n}": f"{package.name}.{home}.{n}" for n, home in homes.items()}
 

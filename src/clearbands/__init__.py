@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 def _public_names() -> dict[str, str | None]:
     """For every name in the stub the module that has it; None where it is a module itself."""
     stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text("utf-8"))
-    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom) and node.level]
     return {alias.name: node.module for node in imports for alias in node.names}
 
 

@@ -1,3 +1,7 @@
+import os
+from collections.abc import Sequence
+from typing import TypeVar, overload
+
 from . import diagnostics as diagnostics
 from . import metrics as metrics
 from . import plots as plots
@@ -46,7 +50,7 @@ from .models.symmetric_trees import SymmetricTrees as SymmetricTrees
 from .models.trees_classifier import SymmetricTreesClassifier as SymmetricTreesClassifier
 from .models.trees_on_smooth import TreesOnSmooth as TreesOnSmooth
 from .persistence.model_file import ModelFileError as ModelFileError
-from .persistence.model_file import load as load
+from .persistence.model_file import load as _load  # noqa: F401  typed below
 from .persistence.model_file import save as save
 from .prediction.class_uncertainty import ClassUncertainty as ClassUncertainty
 from .prediction.forecast import Forecast as Forecast
@@ -81,3 +85,13 @@ from .uncertainty.scaled_residuals import ScaledResiduals as ScaledResiduals
 from .uncertainty.simultaneous_quantiles import SimultaneousQuantiles as SimultaneousQuantiles
 
 __version__: str
+
+Model = TypeVar("Model")
+
+# Here, since files of models stand below the models that they hold.
+@overload
+def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> ClearRegressor: ...
+@overload
+def load(
+    path: str | os.PathLike[str], kind: type[Model], *, trusted: Sequence[str] = ()
+) -> Model: ...

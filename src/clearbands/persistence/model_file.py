@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any
 
 import numpy as np
 import sklearn
@@ -29,11 +29,6 @@ from clearbands.persistence.indices import check_compiled
 from clearbands.persistence.trust import is_missing, is_trusted
 from clearbands.persistence.writing import written_whole
 from clearbands.rows.messages import warn
-
-if TYPE_CHECKING:
-    from clearbands.regressor import ClearRegressor
-
-Model = TypeVar("Model")
 
 FORMAT = 1  # raised when older versions could not read a file any more
 HEADER = "clearbands.json"
@@ -77,16 +72,6 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[str] = (
             _unpack(io.BytesIO(packed), len(packed), trusted)
     with written_whole(Path(path)) as unfinished:
         unfinished.write_bytes(packed)
-
-
-@overload
-def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> ClearRegressor: ...
-
-
-@overload
-def load(
-    path: str | os.PathLike[str], kind: type[Model], *, trusted: Sequence[str] = ()
-) -> Model: ...
 
 
 def load(

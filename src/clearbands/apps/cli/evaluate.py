@@ -40,16 +40,16 @@ def evaluate(
     rows = Opened.from_files(model, data, text, of_classes=True)
     if drop_missing_target:
         rows = rows.without_missing(target)
-    given = y = rows.y(target)
+    targets = rows.y(target)
     of_classes = isinstance(rows.task, Classification)
-    if not of_classes and (y == y[0]).all():
+    if not of_classes and (targets == targets[0]).all():
         raise ValueError(
             f"The target {rows.target(target)!r} has the same value in every row of "
             f"{rows.reading.name}, so widths cannot be measured against its range; evaluate on "
             "more rows."
         )
-    rows, y = rows.without_seen(given)
-    n_seen, n_left_out = rows.count_seen(y), len(given) - len(y)
+    rows, y = rows.without_seen(targets)
+    n_seen, n_left_out = rows.count_seen(y), len(targets) - len(y)
     scores, uncertainties = rows.task.evaluate(rows.X, y, rows.groups)
     if as_json:
         finite = [{k: display.finite(v) for k, v in row.items()} for row in scores]

@@ -52,11 +52,12 @@ def report(
     rows = Opened.from_files(model, data, text, of_classes=True)
     if drop_missing_target:
         rows = rows.without_missing(target)
-    given = rows.y(target)
-    rows, y = rows.without_seen(given)
-    labels, origin, n_left_out = _compared(rows, by), {}, len(given) - len(y)
-    if n_left_out:
-        origin["Rows left out"] = f"{n_left_out:,} of {len(given):,}, on which the model was fitted"
+    targets = rows.y(target)
+    rows, y = rows.without_seen(targets)
+    labels, origin, n_all = _compared(rows, by), {}, len(targets)
+    if n_all > len(y):
+        left_out = f"{n_all - len(y):,} of {n_all:,}, on which the model was fitted"
+        origin["Rows left out"] = left_out
     n_seen = rows.count_seen(y)
     if n_seen:
         origin["Rows seen in fit"] = f"{n_seen:,} of {len(y):,}"

@@ -99,15 +99,15 @@ def create_page(scene: Scene) -> ASGIApp:
 
     @app.post("/along")
     async def along(request: Request) -> Response:
-        asked = _question(await body_of(request), scene)
-        if asked.column not in asked.row:
-            raise Refusal(422, f"There is no column {asked.column!r}.")
-        return await _answer(lambda: views.along(scene, **dict(asked)))
+        question = _question(await body_of(request), scene)
+        if question.column not in question.row:
+            raise Refusal(422, f"There is no column {question.column!r}.")
+        return await _answer(lambda: views.along(scene, **dict(question)))
 
     @app.post("/why")
     async def why(request: Request) -> Response:
-        asked = _question(await body_of(request), scene)
-        return await _answer(lambda: views.why(scene, asked.row))
+        question = _question(await body_of(request), scene)
+        return await _answer(lambda: views.why(scene, question.row))
 
     @app.post("/score/{number}")
     async def score(request: Request, number: int) -> Response:
@@ -149,7 +149,7 @@ def score_file(fitted: ShownModel, content: bytes, name: str) -> tuple[bytes, li
     return table.write_csv().encode(), reading_in_words(reading)
 
 
-class Question(BaseModel, strict=True):
+class RowQuestion(BaseModel, strict=True):
     """What the page asks about a row."""
 
     row: dict[str, Any]
@@ -158,10 +158,10 @@ class Question(BaseModel, strict=True):
     above: float | None = Field(default=None, gt=-1e300, lt=1e300)
 
 
-def _question(body: bytes, scene: Scene) -> Question:
+def _question(body: bytes, scene: Scene) -> RowQuestion:
     """With the columns of the scene, and values that fit them."""
     try:
-        question = Question.model_validate(parse_json(body))
+        question = RowQuestion.model_validate(parse_json(body))
     except ValidationError as error:
         wrong = error.errors()[0]
         if wrong["loc"] == ("above",):

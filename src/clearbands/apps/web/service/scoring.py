@@ -53,9 +53,9 @@ class Scorer:
             raise Refusal(422, str(error)) from error
         rows = READERS[type_in](body, self.features, self.limits)
         predictions = predict_rows(self.task, rows, questions)
-        kept = [f.name for f in features_in(rows.columns, self.features) if f.kind == NAME]
+        names = [f.name for f in features_in(rows.columns, self.features) if f.kind == NAME]
         return Answer(
-            content=_written(predictions, rows.select(kept), type_out),
+            content=_written(predictions, rows.select(names), type_out),
             media_type=type_out,
             n_rows=rows.height,
             widths=self.task.widths(predictions),
@@ -71,12 +71,12 @@ class Scorer:
             return None
 
 
-def _written(predictions: Any, kept: pl.DataFrame, media_type: str) -> bytes:
+def _written(predictions: Any, names: pl.DataFrame, media_type: str) -> bytes:
     """An object per row under "predictions", or a table: the names of the rows, where they came
     with some, and the columns of `predict_frame`."""
     if media_type == CSV:
-        return predictions.frame().select(*kept, pl.all()).write_csv().encode()
-    columns = kept.to_dict() | predictions.columns()
+        return predictions.frame().select(*names, pl.all()).write_csv().encode()
+    columns = names.to_dict() | predictions.columns()
     values = zip(*map(_nullable, columns.values()), strict=True)
     rows = [dict(zip(columns, row, strict=True)) for row in values]
     # The numbers are written so that they are read back to the last bit.
