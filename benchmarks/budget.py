@@ -13,8 +13,9 @@ import numpy as np
 from benchmarks.measure import cpu_seconds, measure
 from benchmarks.stages import made_table, warm_up
 from clearbands import ClearRegressor
-from clearbands.models.bagging import Draws, fit_bag
+from clearbands.models.bagging import fit_bag
 from clearbands.models.symmetric_trees import SymmetricTrees
+from clearbands.rows.draws import Draws
 from clearbands.selection.time_budget import LADDER
 
 SIZES = ((300, 4), (1_000, 8), (5_000, 10), (20_000, 8), (100_000, 20))

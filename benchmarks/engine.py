@@ -24,7 +24,7 @@ from benchmarks.environment import ROOT, EnvironmentFailure, authors_python
 from benchmarks.measure import Cost, load_average, measure
 from benchmarks.tables import markdown
 from clearbands import BoostedQuantiles, ExpectileGAM, ForestQuantiles, variant_b
-from clearbands.models.bagging import Bootstraps
+from clearbands.rows.draws import Bootstraps
 from experiments import datasets
 from experiments.protocol import FIRST_SEED, split_rows
 

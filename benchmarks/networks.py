@@ -23,10 +23,10 @@ from torch import nn
 
 from benchmarks.measure import load_average
 from benchmarks.tables import markdown
-from clearbands.models.bagging import Bootstraps
 from clearbands.models.networks.losses import squared_error
 from clearbands.models.networks.shape import Shape
 from clearbands.models.networks.training import Plan, train
+from clearbands.rows.draws import Bootstraps
 
 MEMBERS, HIDDEN, BATCH = 5, (256, 128), 64
 RATE, DECAY, DROPOUT, NOISE = 1e-3, 1e-5, 0.1, 0.01

@@ -22,8 +22,8 @@ from benchmarks.measure import load_average
 from benchmarks.stages import made_table
 from benchmarks.tables import markdown
 from clearbands import BoostedQuantiles
-from clearbands.models.bagging import Bootstraps
 from clearbands.models.symmetric_trees import SymmetricTrees
+from clearbands.rows.draws import Bootstraps
 from experiments import datasets
 from experiments.authors import FIRST_SEED, split_rows
 

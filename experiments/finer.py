@@ -13,7 +13,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from clearbands import SymmetricTrees
-from clearbands.models.bagging import Folds, fit_bag, predict_unseen
+from clearbands.models.bagging import fit_bag, predict_unseen
+from clearbands.rows.draws import Folds
 from experiments import datasets, protocol
 
 SETS = ("computer", "powerplant", "kin8nm", "elevator", "ca_housing", "miami_housing", "ailerons")

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import clone
 
 from clearbands import ForestQuantiles, PCSEnsemble
-from clearbands.models.bagging import Bootstraps, fit_bag, seed_missing
+from clearbands.models.bagging import fit_bag
 from clearbands.models.pools import (
     boosted_quantiles,
     mean_pool,
@@ -25,7 +25,9 @@ from clearbands.models.pools import (
     quantile_pool,
 )
 from clearbands.models.quantile_model import QuantileModel
+from clearbands.models.seeds import seed_missing
 from clearbands.rows.chunks import chunks, joined
+from clearbands.rows.draws import Bootstraps
 from clearbands.rows.levels import curve_levels
 from experiments.fitted import Fitted, Parts
 from experiments.protocol import BOOTSTRAPS, FIRST_SEED, LEVEL, Split

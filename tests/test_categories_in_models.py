@@ -19,11 +19,11 @@ from clearbands import (
     ScaledResiduals,
     fast,
 )
-from clearbands.models.bagging import Folds
 from clearbands.models.category_bag import CategoryBag
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.models.trees_classifier import SymmetricTreesClassifier
 from clearbands.prediction.table_estimator import make_encoder
+from clearbands.rows.draws import Folds
 from clearbands.rows.split import Rows
 from clearbands.selection.class_members import train
 from clearbands.selection.model_search import ModelSearch

@@ -21,8 +21,8 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from clearbands.models.bagging import seed_missing
 from clearbands.models.kernel_ridge import KernelRidge
+from clearbands.models.seeds import seed_missing
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.models.trees_on_smooth import TreesOnSmooth
 from clearbands.rows.split import Rows

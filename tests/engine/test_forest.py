@@ -13,7 +13,8 @@ from clearbands.engine.forest import (
     pack_targets,
 )
 from clearbands.engine.quantiles import sorted_quantiles
-from clearbands.models.bagging import Bootstraps, member_seeds
+from clearbands.models.seeds import member_seeds
+from clearbands.rows.draws import Bootstraps
 
 QUANTILES = np.array([0.05, 0.5, 0.95])
 

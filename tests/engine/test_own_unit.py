@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearbands.engine.own_unit import STEPS, OwnUnit
-from clearbands.models.bagging import Bootstraps
 from clearbands.models.boosted_quantiles import BoostedQuantiles
 from clearbands.models.forest_quantiles import ForestQuantiles
 from clearbands.models.symmetric_trees import SymmetricTrees
+from clearbands.rows.draws import Bootstraps
 
 MODELS = [
     pytest.param(BoostedQuantiles((0.1, 0.5, 0.9), n_trees=60), id="boosting"),

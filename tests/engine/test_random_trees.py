@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from clearbands.models.bagging import Draws, predict_unseen
+from clearbands.models.bagging import predict_unseen
 from clearbands.models.random_trees import RandomTrees
+from clearbands.rows.draws import Draws
 from tests.models.waves import noisy_waves
 
 

@@ -10,8 +10,9 @@ from sklearn.base import clone
 from sklearn.metrics import mean_pinball_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from clearbands.models.bagging import Bootstraps, fit_bag
+from clearbands.models.bagging import fit_bag
 from clearbands.models.boosted_quantiles import BoostedQuantiles
+from clearbands.rows.draws import Bootstraps
 
 
 @parametrize_with_checks([BoostedQuantiles(n_trees=20)])

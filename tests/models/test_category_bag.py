@@ -8,12 +8,13 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 
 from clearbands import BoostedQuantiles, ExpectileGAM, ForestQuantiles, LinearQuantiles
-from clearbands.models.bagging import Folds, fit_bag, predict_unseen
+from clearbands.models.bagging import fit_bag, predict_unseen
 from clearbands.models.kernel_ridge import KernelRidge
 from clearbands.models.mixture import Mixture
 from clearbands.models.random_trees import RandomTrees
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.models.trees_on_smooth import TreesOnSmooth
+from clearbands.rows.draws import Folds
 from tests.models.test_categories import streets
 
 TREES = SymmetricTrees(n_trees=8, max_depth=3, random_state=0)

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clearbands.engine.progress import listening
-from clearbands.models.bagging import Bootstraps
 from clearbands.models.forest_quantiles import ForestQuantiles
+from clearbands.rows.draws import Bootstraps
 
 
 def heteroscedastic(n, seed):

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
-from clearbands.models.bagging import Bootstraps
 from clearbands.models.gam import ExpectileGAM
 from clearbands.models.quantile_model import TooLarge
+from clearbands.rows.draws import Bootstraps
 from tests.golden.make_pygam import draw
 from tests.models.gam_rows import (
     GOLDEN_VALUES,

@@ -5,9 +5,9 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge as PlainKernelRidge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from clearbands.models.bagging import Folds
 from clearbands.models.kernel_ridge import Basis, KernelRidge, Sums, Values
 from clearbands.models.kernels import KERNELS, distances_between
+from clearbands.rows.draws import Folds
 from tests.models.wave_rows import waves
 
 

@@ -11,8 +11,8 @@ from sklearn.metrics import mean_pinball_loss
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from clearbands.models.bagging import Bootstraps
 from clearbands.models.linear_quantiles import LinearQuantiles
+from clearbands.rows.draws import Bootstraps
 
 QUANTILES = (0.05, 0.5, 0.95)
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from clearbands.models.bagging import Draws, Folds, predict_unseen
+from clearbands.models.bagging import predict_unseen
 from clearbands.models.kernel_ridge import KernelRidge
 from clearbands.models.mixture import Mixture
+from clearbands.rows.draws import Draws, Folds
 from tests.models.line_with_a_step import FEW, line_with_a_step
 
 

@@ -7,10 +7,11 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from clearbands.models.bagging import Folds, fit_bag, predict_unseen
+from clearbands.models.bagging import fit_bag, predict_unseen
 from clearbands.models.mixture import Mixture
 from clearbands.models.random_trees import RandomTrees
 from clearbands.models.symmetric_trees import SymmetricTrees
+from clearbands.rows.draws import Folds
 from tests.models.waves import noisy_waves
 
 

@@ -12,8 +12,9 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clearbands.engine.progress import listening
-from clearbands.models.bagging import Bootstraps, fit_bag
+from clearbands.models.bagging import fit_bag
 from clearbands.models.symmetric_trees import SymmetricTrees, automatic_rate
+from clearbands.rows.draws import Bootstraps
 
 
 @parametrize_with_checks([SymmetricTrees(n_trees=20), SymmetricTrees("absolute", n_trees=20)])

@@ -2,11 +2,12 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from clearbands.models.bagging import Folds, predict_unseen
+from clearbands.models.bagging import predict_unseen
 from clearbands.models.gam import ExpectileGAM
 from clearbands.models.kernel_ridge import KernelRidge
 from clearbands.models.mixture import Mixture
 from clearbands.models.trees_on_smooth import TreesOnSmooth
+from clearbands.rows.draws import Folds
 from tests.models.line_with_a_step import FEW, line_with_a_step
 
 

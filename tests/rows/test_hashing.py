@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from clearbands.models.bagging import HashedFolds
+from clearbands.rows.draws import HashedFolds
 from clearbands.rows.hashing import hashed_folds, row_hashes, smallest_hashes
 
 ROWS = np.arange(50_000)

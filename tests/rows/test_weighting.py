@@ -35,8 +35,8 @@ from clearbands import (
     fast,
     recency_weights,
 )
-from clearbands.models.bagging import Bootstraps, Folds, fit_bag
-from clearbands.rows.weighting import fit_weighted
+from clearbands.models.bagging import fit_bag
+from clearbands.rows.draws import Bootstraps, Folds
 from clearbands.uncertainty.gaussian_process import NoiseByWeight
 from tests.toys import linear_clear, noisy_line
 
@@ -272,16 +272,6 @@ def test_bad_weights(weight, message, calibration):
     X, y = noisy_line()
     with pytest.raises(ValueError, match=message):
         linear_clear(calibration=calibration).fit(X, y, sample_weight=weight)
-
-
-def test_a_model_that_takes_no_weights_is_named():
-    X, y = noisy_line()
-    model = make_pipeline(StandardScaler(), KNeighborsRegressor())
-    with pytest.raises(ValueError, match="KNeighborsRegressor takes no sample_weight"):
-        fit_weighted(model, X, y, np.ones(240))
-    given = linear_clear(epistemic=FoldedEnsemble(model), calibration="cross")
-    with pytest.raises(ValueError, match="KNeighborsRegressor takes no sample_weight"):
-        given.fit(X, y, sample_weight=np.ones(240))
 
 
 def test_one_that_takes_none_leaves_the_pool():

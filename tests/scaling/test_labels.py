@@ -13,7 +13,7 @@ from clearbands import (
     SymmetricTrees,
 )
 from clearbands.metrics import picp
-from clearbands.models.bagging import HashedFolds
+from clearbands.rows.draws import HashedFolds
 from clearbands.scaling.work import WorkFolder
 from tests.scaling.files import TREES, assert_same, small_model, table
 

@@ -9,7 +9,7 @@ import pytest
 from clearbands import ClearRegressor, FoldedEnsemble, PCSEnsemble, SymmetricTrees, load, save
 from clearbands.engine.screening import MANY_COLUMNS
 from clearbands.metrics import picp
-from clearbands.models.bagging import HashedFolds
+from clearbands.rows.draws import HashedFolds
 from clearbands.scaling.engines import Threads
 from clearbands.scaling.work import WorkFolder
 from tests.scaling.files import assert_same, small_model, table, write

@@ -4,10 +4,10 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 
-from clearbands.models.bagging import Folds
 from clearbands.models.gam import ExpectileGAM
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.models.trees_on_smooth import TreesOnSmooth
+from clearbands.rows.draws import Folds
 from clearbands.rows.split import Rows
 from clearbands.selection.centers import judge_center, race, stages_of
 from tests.toys import noisy_line

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.linear_model import LinearRegression
 
-from clearbands.models.bagging import Folds
+from clearbands.rows.draws import Folds
 from clearbands.uncertainty.aleatoric import NestedRows, fit_nested
 from tests.toys import noisy_line
 

@@ -3,7 +3,8 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clearbands import BoostedQuantiles, ForestQuantiles, LinearQuantiles
-from clearbands.models.bagging import compact_unseen, predict_unseen
+from clearbands.models.bagging import predict_unseen
+from clearbands.rows.draws import compact_unseen
 from clearbands.uncertainty.folded_bounds import FoldedBounds
 from tests.toys import OTHER_DRAWS, noisy_line
 

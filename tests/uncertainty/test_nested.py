@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from clearbands.models.bagging import FoldPairs
 from clearbands.models.linear_quantiles import LinearQuantiles
+from clearbands.rows.draws import FoldPairs
 from clearbands.rows.split import Rows
 from clearbands.selection.judging import NoiseCandidate, judge
 from clearbands.uncertainty.folded_bounds import FoldedBounds

@@ -9,16 +9,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from clearbands.baselines.split_conformal import Additive, AroundPCS
-from clearbands.models.bagging import seed_missing, set_up
 from clearbands.models.boosted_quantiles import BoostedQuantiles
 from clearbands.models.pools import match_quantile_model
+from clearbands.models.protocol import fit_weighted
+from clearbands.models.seeds import seed_missing
 from clearbands.rows.bands import Components, distances
 from clearbands.rows.levels import curve_levels, pick_curves
 from clearbands.rows.split import Rows
 from clearbands.rows.typed import Seed, TableLike
-from clearbands.rows.weighting import fit_weighted
 from clearbands.uncertainty.aleatoric import AleatoricPart
 from clearbands.uncertainty.epistemic import EpistemicPart
+from clearbands.uncertainty.pairs import set_up
 from clearbands.uncertainty.residual_quantiles import ResidualQuantiles
 
 

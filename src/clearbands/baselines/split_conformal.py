@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from clearbands.calibration.additive import AdditiveCalibrator
 from clearbands.calibration.calibrators import FixedRatioCalibrator
 from clearbands.calibration.guarantee import Guarantee
-from clearbands.models.bagging import set_up
+from clearbands.models.protocol import fit_weighted
 from clearbands.prediction.table_estimator import (
     TableEstimator,
     make_encoder,
@@ -29,8 +29,8 @@ from clearbands.rows.bands import Components, make_interval
 from clearbands.rows.copies import check_copies
 from clearbands.rows.split import Rows, hold_out
 from clearbands.rows.typed import Seed, TableLike
-from clearbands.rows.weighting import fit_weighted
 from clearbands.uncertainty.epistemic import EpistemicPart
+from clearbands.uncertainty.pairs import set_up
 from clearbands.uncertainty.pcs_ensemble import PCSEnsemble
 
 

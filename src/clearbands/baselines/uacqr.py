@@ -15,11 +15,12 @@ from clearbands.baselines.cqr import quantile_model
 from clearbands.baselines.split_conformal import Additive, SplitConformal
 from clearbands.calibration.member_rank import MemberRankCalibrator
 from clearbands.engine.quantiles import sorted_quantiles
-from clearbands.models.bagging import Bootstraps, check_model, fit_bag
+from clearbands.models.bagging import check_model, fit_bag
 from clearbands.models.forest_quantiles import ForestQuantiles
 from clearbands.rows.bands import Components, distances
 from clearbands.rows.checks import check_count
 from clearbands.rows.chunks import chunks, joined
+from clearbands.rows.draws import Bootstraps
 from clearbands.rows.levels import curve_levels, pick_curves
 from clearbands.rows.split import Rows
 from clearbands.rows.typed import Seed, TableLike

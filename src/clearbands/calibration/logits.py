@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from clearbands.models.bagging import Draws
+from clearbands.rows.draws import Draws
 from clearbands.rows.messages import row_name
 from clearbands.rows.typed import TableLike
 

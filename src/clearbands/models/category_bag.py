@@ -13,8 +13,7 @@ from sklearn.utils import check_random_state
 
 from clearbands.engine.progress import ignore, listening, report
 from clearbands.models.categories import Worths, learn_worths
-
-MAX_SEED = np.iinfo(np.int32).max
+from clearbands.models.seeds import MAX_SEED
 
 Targets = Callable[[np.ndarray], np.ndarray]
 """From how much each row counts to a member, 0 where it must not see it, to (n, s) what it learns

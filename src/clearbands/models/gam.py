@@ -10,7 +10,6 @@ from typing import Literal
 import numpy as np
 
 from clearbands.engine.threads import one_blas_thread, run_threads
-from clearbands.models.bagging import few_left_out
 from clearbands.models.expectiles import (
     WeightedRows,
     choose_smoothing,
@@ -19,6 +18,7 @@ from clearbands.models.expectiles import (
 )
 from clearbands.models.quantile_model import QuantileModel, TooLarge
 from clearbands.models.splines import SplineBasis, check_finite
+from clearbands.rows.draws import few_left_out
 from clearbands.rows.weighting import mean_of
 
 MAX_TERMS = 2_000  # their square is what a fit holds, their cube what it computes

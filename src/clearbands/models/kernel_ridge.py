@@ -11,11 +11,11 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from clearbands.engine.threads import one_blas_thread, run_threads
-from clearbands.models.bagging import Draws, compact_unseen, few_left_out
 from clearbands.models.center_model import CenterModel
 from clearbands.models.coordinates import Coordinates, learn_turn
 from clearbands.models.kernels import KERNELS, Kernel, Name, distances_between
 from clearbands.rows.checks import check_count
+from clearbands.rows.draws import Draws, compact_unseen, few_left_out
 from clearbands.rows.typed import Seed
 
 Some = np.ndarray | slice  # of the rows

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from clearbands.models.bagging import Draws, check_model, fit_bag, predict_unseen, repeated
+from clearbands.models.bagging import check_model, fit_bag, predict_unseen
 from clearbands.models.center_model import CenterModel
+from clearbands.models.protocol import repeated
+from clearbands.rows.draws import Draws
 
 
 class Mixture(CenterModel):

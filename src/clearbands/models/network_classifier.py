@@ -12,11 +12,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clearbands.engine.progress import ignore, listening
-from clearbands.models.bagging import member_seeds
 from clearbands.models.networks.losses import cross_entropy
 from clearbands.models.networks.shape import Shape
 from clearbands.models.networks.stack import FittedNetworks, Standard
 from clearbands.models.networks.training import TrainingPlan, hold_out_counts, train
+from clearbands.models.seeds import member_seeds
 from clearbands.rows.class_labels import likeliest, positions, softmax
 from clearbands.rows.typed import Seed, TableLike
 

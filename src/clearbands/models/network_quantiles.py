@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.utils import check_random_state
 
-from clearbands.models.bagging import member_seeds
 from clearbands.models.networks.losses import pinball
 from clearbands.models.networks.shape import Shape
 from clearbands.models.networks.stack import FittedNetworks
 from clearbands.models.networks.training import TrainingPlan, hold_out_counts, train
 from clearbands.models.quantile_model import QuantileModel
+from clearbands.models.seeds import member_seeds
 
 
 class NetworkQuantiles(QuantileModel):

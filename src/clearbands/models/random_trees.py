@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import clone
 
 from clearbands.engine.grains import Grains
-from clearbands.models.bagging import member_seeds
 from clearbands.models.center_model import CenterModel
+from clearbands.models.seeds import member_seeds
 from clearbands.rows.checks import check_count
 from clearbands.rows.typed import Seed
 

@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator, clone
 
 from clearbands.engine.binning import MAX_BINS
 from clearbands.engine.grains import Grains
-from clearbands.models.bagging import member_seeds
 from clearbands.models.center_model import CenterModel
 from clearbands.models.monotone import Monotone, check_monotone, directions
+from clearbands.models.seeds import member_seeds
 from clearbands.rows.checks import check_count
 from clearbands.rows.typed import Seed
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clearbands.engine.grains import Grains
 from clearbands.engine.progress import ignore, listening
-from clearbands.models.bagging import member_seeds
+from clearbands.models.seeds import member_seeds
 from clearbands.models.symmetric_trees import MAX_L2, check_trees, learning_rates
 from clearbands.rows.class_labels import likeliest, positions, softmax
 from clearbands.rows.typed import Seed, TableLike

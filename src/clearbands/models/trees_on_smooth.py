@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from clearbands.models.bagging import check_model, coarser, finer
+from clearbands.models.bagging import check_model
 from clearbands.models.center_model import CenterModel
 from clearbands.models.gam import ExpectileGAM
 from clearbands.models.kernel_ridge import SurfaceBag
 from clearbands.models.mixture import MixedBag
+from clearbands.models.protocol import coarser, finer
 from clearbands.models.quantile_model import QuantileModel
 from clearbands.models.symmetric_trees import SymmetricTrees
 

@@ -8,14 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
 
 from clearbands.rows.checks import check_count, check_weights
 from clearbands.rows.messages import row_name
 from clearbands.rows.time_order import as_moments
-from clearbands.rows.typed import TableLike
 
 CHANCE = 2.0
 """Standard errors of a mean within which it may be 0: rows do not tell more apart than that."""
@@ -51,30 +47,6 @@ def drop_weightless(
         return X, y, weight
     has_weight = weight > 0
     return X[has_weight], y[has_weight], weight[has_weight]
-
-
-def fit_weighted(
-    model: BaseEstimator, X: TableLike, y: np.ndarray, weight: np.ndarray | None, **others: Any
-) -> Any:
-    """Fit a model, with weights where there are any.
-
-    Of a pipeline the last step takes them. A model that takes none is refused.
-    """
-    if weight is None:
-        return model.fit(X, y, **others)
-    return model.fit(X, y, **{_name_of_weight(model): weight}, **others)
-
-
-def _name_of_weight(model: BaseEstimator) -> str:
-    if has_fit_parameter(model, "sample_weight"):
-        return "sample_weight"
-    if isinstance(model, Pipeline):
-        name, last = model.steps[-1]
-        return f"{name}__{_name_of_weight(last)}"
-    raise ValueError(
-        f"{type(model).__name__} takes no sample_weight, so it cannot tell rows that count more: "
-        "choose another model, or leave sample_weight out."
-    )
 
 
 def mean_of(values: np.ndarray, weight: np.ndarray | None) -> float:

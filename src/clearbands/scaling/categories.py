@@ -11,7 +11,7 @@ import numpy as np
 from clearbands.engine.binning import Bins
 from clearbands.engine.effects import effects_of_sums
 from clearbands.engine.symmetric_columns import FINE_BINS
-from clearbands.models.bagging import HashedFolds
+from clearbands.rows.draws import HashedFolds
 from clearbands.rows.hashing import hashed_folds
 from clearbands.scaling.tasks import Stage
 

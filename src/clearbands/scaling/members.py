@@ -21,11 +21,12 @@ from clearbands.engine.symmetric import (
 )
 from clearbands.engine.symmetric_columns import Columns, Drawn
 from clearbands.engine.symmetric_tree import Rule
-from clearbands.models.bagging import HashedFolds, member_seeds
 from clearbands.models.categories import Worths
 from clearbands.models.category_bag import CategoryBag
 from clearbands.models.monotone import directions
+from clearbands.models.seeds import member_seeds
 from clearbands.models.symmetric_trees import SymmetricTrees
+from clearbands.rows.draws import HashedFolds
 from clearbands.rows.hashing import hashed_share
 from clearbands.scaling.categories import SumCategories, joined, look_up
 from clearbands.scaling.rows import BinRows, bins_in

@@ -14,8 +14,8 @@ import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from clearbands.models.bagging import MAX_SEED
 from clearbands.models.center_model import those_with
+from clearbands.models.seeds import MAX_SEED
 from clearbands.prediction.familiarity import texts_of_rows
 from clearbands.prediction.table_estimator import check_encoder_sees_no_target
 from clearbands.rows.checks import check_table, is_dask

@@ -11,13 +11,14 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from clearbands.engine.binning import Bins
-from clearbands.models.bagging import MAX_SEED, HashedFolds
 from clearbands.models.center_model import has
 from clearbands.models.monotone import directions
+from clearbands.models.protocol import fit_weighted
+from clearbands.models.seeds import MAX_SEED
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.rows.coded import code_columns, coded
+from clearbands.rows.draws import HashedFolds
 from clearbands.rows.typed import Seed
-from clearbands.rows.weighting import fit_weighted
 from clearbands.scaling.categories import SumCategories, TargetScale
 from clearbands.scaling.members import SHOWN_BINS, GrowMembers, Response, SayRows, Sizes, Target
 from clearbands.scaling.rows import fine_bins

@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from clearbands.engine.grains import Weighed
-from clearbands.models.bagging import HashedFolds
 from clearbands.rows.coded import plain_columns
+from clearbands.rows.draws import HashedFolds
 from clearbands.rows.hashing import smallest_hashes
 from clearbands.rows.messages import unsaid
 from clearbands.rows.split import Rows

@@ -11,17 +11,12 @@ from sklearn.base import BaseEstimator, clone
 
 from clearbands.engine.progress import report
 from clearbands.engine.quantiles import weighted_quantiles
-from clearbands.models.bagging import (
-    Draws,
-    check_model,
-    coarser,
-    fit_bag,
-    predict_unseen,
-    start_bag,
-)
+from clearbands.models.bagging import check_model, fit_bag, predict_unseen, start_bag
 from clearbands.models.mixture import Mixture
 from clearbands.models.pools import STAGES
+from clearbands.models.protocol import coarser
 from clearbands.models.quantile_model import QuantileModel
+from clearbands.rows.draws import Draws
 from clearbands.rows.levels import alpha, tails
 from clearbands.rows.messages import Failures
 from clearbands.rows.split import Rows

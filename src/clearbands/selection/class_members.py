@@ -16,13 +16,14 @@ from sklearn.utils.validation import check_array
 
 from clearbands.calibration.class_calibrator import JointClassCalibrator
 from clearbands.calibration.logits import ClassBag, ListedClassifiers
-from clearbands.models.bagging import Folds, fit_clones
+from clearbands.models.bagging import fit_clones
 from clearbands.models.categories import Worths
 from clearbands.models.category_bag import fit_category_bag
 from clearbands.models.kernels import Landmarks
 from clearbands.models.trees_classifier import SymmetricTreesClassifier
 from clearbands.rows.chunks import some_rows
 from clearbands.rows.coded import code_columns
+from clearbands.rows.draws import Folds
 from clearbands.rows.messages import Failures
 from clearbands.rows.split import Rows
 from clearbands.rows.typed import TableLike

@@ -13,10 +13,10 @@ from sklearn.utils.validation import _num_samples
 
 from clearbands.engine.progress import expect, report
 from clearbands.models.monotone import Still
+from clearbands.models.protocol import fit_weighted
 from clearbands.rows.messages import Failures
 from clearbands.rows.split import Rows
 from clearbands.rows.typed import TableLike
-from clearbands.rows.weighting import fit_weighted
 from clearbands.selection.centers import CenterStanding
 from clearbands.selection.judging import (
     Contestant,

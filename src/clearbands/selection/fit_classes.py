@@ -13,11 +13,12 @@ from clearbands.calibration.class_calibrator import JointClassCalibrator, mass_a
 from clearbands.calibration.conformal import per_heaviest
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.calibration.logits import ListedClassifiers, unseen_logits
-from clearbands.models.bagging import Folds, seed_missing
+from clearbands.models.seeds import seed_missing
 from clearbands.prediction.class_predictor import ClassPredictor, disagreement, logits_of
 from clearbands.prediction.familiarity import Familiarity, ordinary_rows
 from clearbands.prediction.table_estimator import check_encoder_sees_no_target, make_encoder
 from clearbands.rows.checks import check_choice, check_count
+from clearbands.rows.draws import Folds
 from clearbands.rows.split import Rows, Shares, hold_out, share_out
 from clearbands.selection.class_members import Trained, class_pool, stratified_folds, train
 from clearbands.selection.in_memory import encode_shares

@@ -12,24 +12,16 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
-from clearbands.models.bagging import (
-    Chain,
-    Draws,
-    Folds,
-    Part,
-    finer,
-    repeated,
-    seed_missing,
-    set_up,
-)
 from clearbands.models.center_model import has, those_with
 from clearbands.models.monotone import Still
 from clearbands.models.pools import STAGES, match_quantile_model
+from clearbands.models.protocol import finer, fit_weighted, repeated
+from clearbands.models.seeds import seed_missing
 from clearbands.rows.checks import is_frame
+from clearbands.rows.draws import Chain, Draws, Folds
 from clearbands.rows.split import Rows
 from clearbands.rows.time_order import stages
 from clearbands.rows.typed import TableLike
-from clearbands.rows.weighting import fit_weighted
 from clearbands.selection.centers import CenterStanding, JudgedCenter, mix, race
 from clearbands.selection.compete import ChosenParts, TimeLeft, compete, draw_rows
 from clearbands.selection.judging import NoiseCandidate
@@ -39,7 +31,7 @@ from clearbands.selection.time_budget import search_within
 from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
 from clearbands.uncertainty.epistemic import CrossPart, EpistemicPart, OutOfBagEnsemble
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
-from clearbands.uncertainty.pairs import Pair
+from clearbands.uncertainty.pairs import Pair, Part, set_up
 from clearbands.uncertainty.resampled import resampled, resampled_noise
 
 GIVEN = "given"  # the name of a part in the leaderboard that had no rival

@@ -17,7 +17,6 @@ from clearbands.calibration.calibration_set import (
     scale,
 )
 from clearbands.calibration.guarantee import Guarantee
-from clearbands.models.bagging import set_up
 from clearbands.prediction.extrapolation import (
     MOST_COUNTS,
     Extrapolation,
@@ -43,6 +42,7 @@ from clearbands.rows.split import Rows, Shares
 from clearbands.rows.targets import OFTEN, Targets, TargetWarning, hint
 from clearbands.selection.compete import ChosenParts
 from clearbands.selection.plan import Plan
+from clearbands.uncertainty.pairs import set_up
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,12 @@ from clearbands.calibration.calibrators import ClearCalibrator
 from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.models.monotone import Still
 from clearbands.models.pools import match_quantile_model
+from clearbands.models.protocol import fit_weighted
 from clearbands.rows.bands import Components, make_interval
 from clearbands.rows.levels import alpha
 from clearbands.rows.messages import unsaid, warn
 from clearbands.rows.split import Rows
-from clearbands.rows.weighting import error_of_mean, fit_weighted, may_be_chance, mean_of
+from clearbands.rows.weighting import error_of_mean, may_be_chance, mean_of
 from clearbands.uncertainty.aleatoric import NestedRows, ResampledPart
 from clearbands.uncertainty.epistemic import CenterAndWidths, CrossPart
 from clearbands.uncertainty.nested import Nested

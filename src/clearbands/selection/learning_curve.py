@@ -10,14 +10,16 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from clearbands.engine.threads import one_blas_thread, run_threads
-from clearbands.models.bagging import Draws, fit_bag, seed_missing
+from clearbands.models.bagging import fit_bag
 from clearbands.models.gam import ExpectileGAM
 from clearbands.models.kernel_ridge import KernelRidge
 from clearbands.models.pools import GAM_COLUMNS, STAGES, SURFACE_COLUMNS
 from clearbands.models.random_trees import RandomTrees
+from clearbands.models.seeds import seed_missing
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.models.trees_on_smooth import TreesOnSmooth
 from clearbands.prediction.curve_posterior import NO_NOISE_SEEN, CurveMeans
+from clearbands.rows.draws import Draws
 from clearbands.rows.split import Rows
 from clearbands.rows.time_order import stages
 from clearbands.rows.weighting import may_be_chance, mean_of

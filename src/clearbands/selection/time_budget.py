@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 
-from clearbands.models.bagging import Draws, start_bag
+from clearbands.models.bagging import start_bag
 from clearbands.models.symmetric_trees import SymmetricTrees
+from clearbands.rows.draws import Draws
 from clearbands.rows.split import Rows
 from clearbands.selection.model_search import ModelSearch
 

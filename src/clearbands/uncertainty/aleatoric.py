@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
-from clearbands.models.bagging import Bag, Draws, Folds, JoinedBag, fit_bag
+from clearbands.models.bagging import Bag, JoinedBag, fit_bag
+from clearbands.rows.draws import Draws, Folds
 from clearbands.rows.typed import TableLike
 
 

@@ -11,18 +11,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.engine.quantiles import present_quantiles
-from clearbands.models.bagging import (
-    Draws,
-    Folds,
-    check_model,
-    fit_bag,
-    predict_unseen,
-    seed_missing,
-)
+from clearbands.models.bagging import check_model, fit_bag, predict_unseen
 from clearbands.models.pools import residual_boosting
+from clearbands.models.seeds import seed_missing
 from clearbands.rows.bands import distances
 from clearbands.rows.checks import check_count, check_levels, check_numeric, check_target
 from clearbands.rows.chunks import chunks, joined
+from clearbands.rows.draws import Draws, Folds
 from clearbands.rows.levels import curve_levels, pick_curves
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight, size_of

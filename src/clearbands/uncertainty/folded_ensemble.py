@@ -11,18 +11,13 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.models.bagging import (
-    Draws,
-    Folds,
-    check_model,
-    fit_bag,
-    predict_unseen,
-    repeated,
-    seed_missing,
-)
+from clearbands.models.bagging import check_model, fit_bag, predict_unseen
+from clearbands.models.protocol import repeated
 from clearbands.models.quantile_model import QuantileModel
+from clearbands.models.seeds import seed_missing
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.rows.checks import check_count, check_numeric, check_target
+from clearbands.rows.draws import Draws, Folds
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight
 from clearbands.uncertainty.epistemic import ResampledEnsemble, check_spread

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.models.bagging import member_seeds
 from clearbands.models.networks.losses import squared_error
 from clearbands.models.networks.shape import Shape
 from clearbands.models.networks.training import TrainingPlan, hold_out_counts, train
+from clearbands.models.seeds import member_seeds
 from clearbands.rows.checks import check_count, check_numeric, check_rows
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight

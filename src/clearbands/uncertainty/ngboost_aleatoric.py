@@ -10,12 +10,13 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.models.bagging import seed_missing
+from clearbands.models.protocol import fit_weighted
+from clearbands.models.seeds import seed_missing
 from clearbands.rows.bands import curve_widths
 from clearbands.rows.checks import check_levels, check_numeric, check_rows
 from clearbands.rows.levels import curve_levels
 from clearbands.rows.typed import Seed, TableLike
-from clearbands.rows.weighting import check_sample_weight, fit_weighted
+from clearbands.rows.weighting import check_sample_weight
 from clearbands.uncertainty.aleatoric import AleatoricPart
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from sklearn.base import BaseEstimator, clone
 
 from clearbands.models.monotone import Still
+from clearbands.models.seeds import seed_missing
 from clearbands.rows.bands import Components
 from clearbands.rows.coded import code_columns, coded
 from clearbands.rows.typed import TableLike
@@ -18,6 +20,18 @@ from clearbands.uncertainty.epistemic import CenterAndWidths, CrossPart, Epistem
 SHOWN = ("nothing", "center", "center and spread")
 """What the aleatoric part may see besides X: noise often depends on what is predicted, and it is
 larger where members disagree."""
+
+Part = TypeVar("Part", bound=BaseEstimator)
+
+
+def set_up(
+    part: Part, levels: Sequence[float], n_jobs: int | None, rng: np.random.RandomState
+) -> Part:
+    """A clone of the part at these levels; what it leaves open of jobs and seeds is filled in."""
+    part = clone(part).set_params(confidence_level=list(levels))
+    if part.get_params(deep=False).get("n_jobs", 0) is None:
+        part.set_params(n_jobs=n_jobs)
+    return seed_missing(part, rng)
 
 
 @dataclass(frozen=True)

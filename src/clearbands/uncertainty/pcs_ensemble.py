@@ -14,9 +14,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from clearbands.engine.progress import report
-from clearbands.models.bagging import Bag, check_model, draw_bootstraps, fit_bag, seed_missing
+from clearbands.models.bagging import Bag, check_model, fit_bag
 from clearbands.models.pools import default_pool
+from clearbands.models.protocol import fit_weighted
 from clearbands.models.quantile_model import QuantileModel
+from clearbands.models.seeds import seed_missing
 from clearbands.rows.checks import (
     check_count,
     check_numeric,
@@ -26,10 +28,11 @@ from clearbands.rows.checks import (
     check_target,
 )
 from clearbands.rows.chunks import some_rows
+from clearbands.rows.draws import draw_bootstraps
 from clearbands.rows.messages import Failures
 from clearbands.rows.split import Rows, hold_out
 from clearbands.rows.typed import Seed, TableLike
-from clearbands.rows.weighting import check_sample_weight, fit_weighted, mean_of
+from clearbands.rows.weighting import check_sample_weight, mean_of
 from clearbands.uncertainty.epistemic import ResampledEnsemble
 from clearbands.uncertainty.prepared import Version, VersionBags
 

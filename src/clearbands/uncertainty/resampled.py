@@ -17,11 +17,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from clearbands.models.bagging import Folds, set_up
+from clearbands.models.protocol import fit_weighted
 from clearbands.rows.checks import check_count, check_levels, check_table, check_target
+from clearbands.rows.draws import Folds
 from clearbands.rows.time_order import places, stages
 from clearbands.rows.typed import Seed, TableLike
-from clearbands.rows.weighting import check_sample_weight, fit_weighted
+from clearbands.rows.weighting import check_sample_weight
 from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
 from clearbands.uncertainty.epistemic import (
     CenterAndWidths,
@@ -30,6 +31,7 @@ from clearbands.uncertainty.epistemic import (
     say_flat,
     unflat,
 )
+from clearbands.uncertainty.pairs import set_up
 
 N_FOLDS = 5
 

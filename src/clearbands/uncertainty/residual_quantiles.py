@@ -12,14 +12,9 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.engine.quantiles import present_quantiles
-from clearbands.models.bagging import (
-    check_model,
-    compact_unseen,
-    draw_bootstraps,
-    fit_bag,
-    seed_missing,
-)
+from clearbands.models.bagging import check_model, fit_bag
 from clearbands.models.pools import residual_boosting
+from clearbands.models.seeds import seed_missing
 from clearbands.rows.bands import curve_widths
 from clearbands.rows.checks import (
     check_count,
@@ -29,6 +24,7 @@ from clearbands.rows.checks import (
     check_target,
 )
 from clearbands.rows.chunks import chunks, joined
+from clearbands.rows.draws import compact_unseen, draw_bootstraps
 from clearbands.rows.levels import curve_levels
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight, size_of

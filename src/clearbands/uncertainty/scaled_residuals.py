@@ -12,17 +12,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.engine.quantiles import weighted_median, weighted_quantiles
-from clearbands.models.bagging import (
-    Draws,
-    Folds,
-    check_model,
-    fit_bag,
-    predict_unseen,
-    seed_missing,
-)
+from clearbands.models.bagging import check_model, fit_bag, predict_unseen
+from clearbands.models.seeds import seed_missing
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.rows.checks import check_count, check_levels, check_numeric, check_target
 from clearbands.rows.chunks import chunks, joined
+from clearbands.rows.draws import Draws, Folds
 from clearbands.rows.levels import tails
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight
