@@ -97,6 +97,7 @@ SECTIONS: dict[str, list[str]] = {
         "MemberRankCalibrator",
         "JointClassCalibrator",
         "GroupCalibrator",
+        "ConditionalCalibrator",
         "AnyLevel",
         "lambda_path",
         "LambdaPath",

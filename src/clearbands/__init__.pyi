@@ -19,6 +19,7 @@ from .calibration.calibrators import ClearCalibrator as ClearCalibrator
 from .calibration.calibrators import FixedAleatoricCalibrator as FixedAleatoricCalibrator
 from .calibration.calibrators import FixedRatioCalibrator as FixedRatioCalibrator
 from .calibration.class_calibrator import JointClassCalibrator as JointClassCalibrator
+from .calibration.conditional import ConditionalCalibrator as ConditionalCalibrator
 from .calibration.conformal import CalibrationWarning as CalibrationWarning
 from .calibration.distribution import AnyLevel as AnyLevel
 from .calibration.distribution import Distribution as Distribution

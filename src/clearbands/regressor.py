@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from clearbands.calibration.calibration_set import lambda_paths
 from clearbands.calibration.calibrators import ClearCalibrator
@@ -35,8 +35,8 @@ from clearbands.prediction.table_estimator import (
 from clearbands.prediction.uncertainty import Uncertainty
 from clearbands.prediction.updating import updated
 from clearbands.rows.bands import Components
-from clearbands.rows.checks import check_levels, check_quantiles, is_dask
-from clearbands.rows.labels import read_groups, read_labels
+from clearbands.rows.checks import check_levels, check_quantiles, is_dask, is_frame
+from clearbands.rows.labels import are_names, read_groups, read_labels
 from clearbands.rows.messages import renamed, warn
 from clearbands.rows.settings import Calibration, Residuals, Side, Split
 from clearbands.rows.typed import Seed, TableLike
@@ -315,11 +315,13 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         time : (n,), optional
             Numbers or dates that must not fall, for split="time". Rows of one time stay together.
             Without it every row is a moment of its own.
-        calibration_groups : (n,) or str, optional
+        calibration_groups : (n,), str, table or list of str, optional
             Labels of groups, or the name of a column, in each of which the level shall hold. All
             rows choose lambda, and the rows of each group choose its gamma1; see
-            `GroupCalibrator`. They belong to the rows of `X_cal` where it is given, and to those of
-            X otherwise.
+            `GroupCalibrator`. Groups that may overlap are several columns, or a list of their
+            names in X: of True and False, of labels, or of numbers, which stand for functions of
+            the row; see `ConditionalCalibrator`. They belong to the rows of `X_cal` where it is
+            given, and to those of X otherwise.
         sample_weight : (n,), optional
             How many rows each row of X counts as, in training, judging and calibration: a row of
             weight 3 is three rows that stay together, and a row of weight 0 is none. For the
@@ -365,7 +367,8 @@ class ClearRegressor(RegressorMixin, TableEstimator):
                 check_nothing_for_files(features, work, engine)
                 result = self._learn(plan, rng, X, y, X_cal, y_cal, **labels)
             calibrator = result.calibrate(self.default_calibrator(), rng)
-            self._keep(result, calibrator, rng, self._column_named(calibration_groups))
+            named = self._columns_named(X if X_cal is None else X_cal, calibration_groups)
+            self._keep(result, calibrator, rng, named)
         guarantee = result.guarantee(has_set=X_cal is not None, has_labels=groups is not None)
         self.guarantee_ = guarantee.besides(getattr(self.calibrator_, "sharing_", ()))
         return self
@@ -417,7 +420,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         result: FitResult,
         calibrator: BaseEstimator,
         rng: np.random.RandomState,
-        column: str | None,
+        column: str | list[str] | None,
     ) -> None:
         """What answers later, and what is known of the fit."""
         calibrated = result.calibrated(calibrator)
@@ -437,8 +440,11 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         self.lambda_paths_ = lambda_paths(predictor.pooled, result.chosen_on, result.plan.levels)
         self.unseen_ = result.unseen_scores(calibrated)
 
-    def _column_named(self, calibration_groups: Any) -> str | None:
-        """The column of X that holds the groups; None where their labels were given."""
+    def _columns_named(self, X: Any, calibration_groups: Any) -> str | list[str] | None:
+        """The columns of X that hold the groups; None where they were given themselves."""
+        if isinstance(calibration_groups, list | tuple) and is_frame(X):
+            are_of_X = are_names(calibration_groups, X, _num_samples(X))
+            return list(calibration_groups) if are_of_X else None
         is_name = isinstance(calibration_groups, str)
         names = getattr(self, "feature_names_in_", ())
         return str(calibration_groups) if is_name and calibration_groups in names else None
@@ -471,9 +477,9 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         ----------
         X : table
             The rows, with the columns of the fit.
-        calibration_groups : (n,) or str, optional
-            The labels of the rows, or the name of a column, where the model was fitted with
-            calibration groups. Each row gets the bounds of its own group.
+        calibration_groups : (n,), str or table, optional
+            The labels of the rows, the name of a column, or columns of groups, where the model was
+            fitted with calibration groups. Each row gets the bounds of its own groups.
         confidence_level : float or list of float, optional
             Any levels, by default those of the fit. Other levels are calibrated on the same rows,
             those of all groups together.
@@ -541,9 +547,9 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         ----------
         X : table
             The rows, with the columns of the fit.
-        calibration_groups : (n,) or str, optional
-            The labels of the rows, or the name of a column, where the model was fitted with
-            calibration groups. Each row gets the bounds of its own group.
+        calibration_groups : (n,), str or table, optional
+            The labels of the rows, the name of a column, or columns of groups, where the model was
+            fitted with calibration groups. Each row gets the bounds of its own groups.
         confidence_level : float or list of float, optional
             Any levels, by default those of the fit.
 

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from clearbands.calibration.additive import AdditiveCalibrator
 from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibrator, weigh
+from clearbands.calibration.conditional import ConditionalCalibrator
 from clearbands.calibration.distribution import AnyLevel
 from clearbands.calibration.groups import GroupCalibrator
 from clearbands.calibration.guarantee import Guarantee
@@ -66,16 +67,25 @@ class CalibrationSet(NamedTuple):
         return np.prod(weights, axis=0) if weights else None
 
 
-def for_groups(calibrator: BaseEstimator) -> GroupCalibrator:
-    """The calibrator, of every group."""
-    if isinstance(calibrator, GroupCalibrator):
+def for_groups(
+    calibrator: BaseEstimator, calibration_groups: np.ndarray
+) -> GroupCalibrator | ConditionalCalibrator:
+    """The calibrator, of every group; groups that may overlap have a field each."""
+    kind = ConditionalCalibrator if calibration_groups.dtype.names else GroupCalibrator
+    if isinstance(calibrator, kind):
         return calibrator
+    if isinstance(calibrator, GroupCalibrator | ConditionalCalibrator):
+        takes = "a label for every row" if kind is ConditionalCalibrator else "several columns"
+        raise ValueError(
+            f"{type(calibrator).__name__} takes {takes} as calibration_groups: choose "
+            f"{kind.__name__}, or leave calibrator open."
+        )
     if not isinstance(calibrator, ClearCalibrator | FixedRatioCalibrator):
         raise ValueError(
             f"{type(calibrator).__name__} cannot calibrate groups: choose ClearCalibrator or "
             "FixedRatioCalibrator."
         )
-    return GroupCalibrator(calibrator)
+    return kind(calibrator)
 
 
 def fit_calibrator(

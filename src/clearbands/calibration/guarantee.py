@@ -27,6 +27,9 @@ class Guarantee(StrEnum):
     WEIGHTED_GROUPS = (
         "finite-sample coverage, in every group, of rows that are distributed as the weights say"
     )
+    OVERLAPPING = (
+        "finite-sample coverage in groups that may overlap, and along functions of the rows"
+    )
     TIME = "coverage close to the level while new rows are like the last ones, without a guarantee"
     ADAPTIVE = "long-run coverage of updated rows, whatever they are: rolling_.bound says how close"
     UNKNOWN = "no guarantee: models that were fitted elsewhere may have seen these rows"
@@ -47,11 +50,14 @@ class Guarantee(StrEnum):
     def within(cls, groups: np.ndarray, weight: np.ndarray | None = None) -> Guarantee:
         """Of calibration rows with labels (n,) of their groups, in which other rows chose lambda.
 
-        A group whose rows all weigh the same is calibrated as without weights.
+        A group whose rows all weigh the same is calibrated as without weights. Groups that may
+        overlap have a field each.
 
         >>> Guarantee.within(np.array(["a", "b", "b"]), np.array([1.0, 3.0, 3.0])).name
         'GROUPS'
         """
+        if groups.dtype.names:
+            return cls.OVERLAPPING
         if weight is None or all(np.ptp(weight[groups == own]) == 0 for own in np.unique(groups)):
             return cls.GROUPS
         return cls.WEIGHTED_GROUPS
@@ -83,7 +89,10 @@ class Guarantee(StrEnum):
     @property
     def is_finite_sample(self) -> bool:
         """Whether it holds for any number of rows and any quality of the models."""
-        return self.name in ("CONFORMAL", "WEIGHTED", "GROUPS", "WEIGHTED_GROUPS")
+        return self.name in (
+            *("CONFORMAL", "WEIGHTED", "GROUPS", "WEIGHTED_GROUPS"),
+            "OVERLAPPING",
+        )
 
 
 def named(groups: Sequence[str]) -> str:
@@ -120,6 +129,11 @@ IN_WORDS = {
         "For a row that is distributed as the weights of the calibration rows of its group say the "
         "interval holds the true value with at least the probability of the confidence level, on "
         "average over rows and calibration sets. Nothing is promised for one given row."
+    ),
+    "overlapping": (
+        "For a row exchangeable with the calibration rows the interval holds the true value with "
+        "at least the probability of the confidence level, among all rows and within each group, "
+        "on average over rows and calibration sets. Nothing is promised for one given row."
     ),
     "unknown": (
         "Nothing is promised: models that were fitted elsewhere may have seen the rows that "

@@ -8,6 +8,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clearbands.calibration.conditional import ConditionalCalibrator
 from clearbands.rows.checks import is_frame
 from clearbands.rows.typed import TableLike
 
@@ -15,13 +16,18 @@ from clearbands.rows.typed import TableLike
 def needed_groups(model: Any, by: ArrayLike | None) -> ArrayLike | None:
     """Of the labels given, those without which a model cannot predict; else None."""
     needs = has_groups(model) and model.calibration_group_column_ is None
+    if needs and isinstance(model.calibrator_, ConditionalCalibrator):
+        raise ValueError(
+            "The model was calibrated by columns of groups whose names it does not know: fit it "
+            "with a list of names of columns of X, calibration_groups=[...]."
+        )
     return by if needs else None
 
 
 def compared_groups(model: Any, X: TableLike, by: ArrayLike | None) -> ArrayLike | None:
     """The labels between which coverage is compared: those given, or those of the model."""
     column = model.calibration_group_column_ if has_groups(model) else None
-    if by is not None or column is None or not is_frame(X):
+    if by is not None or not isinstance(column, str) or not is_frame(X):
         return by
     return nw.from_native(X, eager_only=True).get_column(column).to_list()
 

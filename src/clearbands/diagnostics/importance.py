@@ -82,8 +82,9 @@ def feature_importance(
     options: dict[str, ArrayLike] = {}
     if calibration_groups is not None:  # a column's name stays, labels go with their rows
         is_name = isinstance(calibration_groups, str)
-        labels = calibration_groups if is_name else np.array(calibration_groups, object)[some]
-        options["calibration_groups"] = labels
+        options["calibration_groups"] = (
+            calibration_groups if is_name else _safe_indexing(calibration_groups, some)
+        )
 
     def measure(X: TableLike) -> Measured:
         parts = model.predict_uncertainty(X, confidence_level=confidence_level, **options)

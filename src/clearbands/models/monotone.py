@@ -34,11 +34,12 @@ def check_monotone(monotone: Monotone) -> None:
 
 
 def check_groups_are_free(monotone: Monotone, calibration_groups: object) -> None:
-    """Raise if the column of groups has a direction."""
+    """Raise if a column of groups has a direction."""
+    names = [calibration_groups] if isinstance(calibration_groups, str) else calibration_groups
     if (
-        isinstance(calibration_groups, str)
+        isinstance(names, list | tuple)
         and isinstance(monotone, Mapping)
-        and monotone.get(calibration_groups)
+        and any(isinstance(name, str) and monotone.get(name) for name in names)
     ):
         raise ValueError(
             f"calibration_groups={calibration_groups!r} have bounds of their own, so these "

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples
 
 from clearbands.calibration.calibration_set import scale
+from clearbands.calibration.conditional import ConditionalCalibrator
 from clearbands.calibration.distribution import AnyLevel, Distribution
 from clearbands.calibration.groups import GroupCalibrator
 from clearbands.calibration.rolling import Rolling
@@ -59,8 +60,8 @@ class Predictor:
     """All that a `ClearRegressor` keeps of a fit to answer with, wherever its rows were.
 
     Tables come in as the estimator has checked them. `calibration_groups` are labels (n,) of the
-    rows, or the name of a column; they are needed where the model was fitted with labels, and found
-    by themselves where it was fitted with a column's name.
+    rows, columns of groups, or the names of either in the table; they are needed where the model
+    was fitted with labels or columns, and found by themselves where it was fitted with names.
     """
 
     encoder: BaseEstimator
@@ -71,7 +72,7 @@ class Predictor:
     any_level: AnyLevel | None  # made from the same rows as the calibrator
     familiar: Familiarity | None
     beyond: Extrapolation | None
-    calibration_group_column: str | None = None
+    calibration_group_column: str | list[str] | None = None
     outlook: Outlook | None = None
     rolling: Rolling | None = None  # how calibration went on after the fit
 
@@ -165,7 +166,7 @@ class Predictor:
     @property
     def has_calibration_groups(self) -> bool:
         """Whether it was calibrated by group."""
-        return isinstance(self.calibrator, GroupCalibrator)
+        return isinstance(self.calibrator, GroupCalibrator | ConditionalCalibrator)
 
     def _bands_of_fit(self) -> AnyLevel:
         if self.any_level is None:

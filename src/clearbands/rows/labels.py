@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeGuard
 
 import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
 from clearbands.rows.checks import check_group_labels, check_target, check_weights, is_frame
+from clearbands.rows.group_columns import are_columns, read_group_columns
 from clearbands.rows.time_order import check_time, places
 from clearbands.rows.typed import TableLike
 
@@ -35,7 +37,15 @@ def read_labels(
 def read_calibration_groups(
     calibration_groups: ArrayLike | None, X: TableLike, n: int
 ) -> np.ndarray:
-    """(n,): labels that were given, or those in the column of X that was named."""
+    """(n,): labels that were given, or those in the column of X that was named.
+
+    Several columns, given or named, have a field each.
+    """
+    if are_columns(calibration_groups):
+        return read_group_columns(calibration_groups, n)
+    if are_names(calibration_groups, X, n):
+        chosen = nw.from_native(X, eager_only=True).select(list(calibration_groups))
+        return read_group_columns(chosen.to_native(), n)
     if not isinstance(calibration_groups, str):
         return check_group_labels(calibration_groups, n)
     if not is_frame(X):
@@ -50,6 +60,14 @@ def read_calibration_groups(
             f"calibration_groups={calibration_groups!r} is no column of X, which has {known}."
         )
     return check_group_labels(frame.get_column(calibration_groups).to_list(), n)
+
+
+def are_names(calibration_groups: Any, X: TableLike, n: int) -> TypeGuard[Sequence[str]]:
+    """Whether they name several columns of X, and are no labels of its rows."""
+    if not isinstance(calibration_groups, list | tuple) or len(calibration_groups) == n:
+        return False
+    names = nw.from_native(X, eager_only=True).columns if is_frame(X) else ()
+    return len(calibration_groups) > 0 and all(name in names for name in calibration_groups)
 
 
 def read_groups(

@@ -182,7 +182,7 @@ class FitResult:
     def calibrate(self, calibrator: BaseEstimator, rng: np.random.RandomState) -> BaseEstimator:
         """The calibrator, fitted; for every group where there are groups."""
         if self.calibration_set.calibration_groups is not None:
-            calibrator = for_groups(calibrator)
+            calibrator = for_groups(calibrator, self.calibration_set.calibration_groups)
         calibrator = set_up(calibrator, self.plan.levels, self.plan.n_jobs, rng)
         return fit_calibrator(calibrator, self.calibration_set, self.chooser)
 

@@ -1,0 +1,62 @@
+"""The quantile regression beside a solver of linear programs, and beside ranks."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from clearbands.calibration.conformal import order_statistic, rank
+from clearbands.calibration.quantile_fit import QuantileFit
+
+SHORT = 1e-8
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from([0.0, 1.0, 1.5, 2.0, 7.0, np.inf]), min_size=1, max_size=40),
+    st.sampled_from([0.5, 0.8, 0.9, 1 / 3]),
+)
+def test_with_a_constant_alone_it_is_the_order_statistic(scores, level):
+    """Ties, infinite scores and too few rows included."""
+    fit = QuantileFit(np.array(scores), np.ones((len(scores), 1)), level)
+    cutoff = fit.cutoffs(np.ones((1, 1)), np.array([level - SHORT]))[0]
+    assert cutoff == order_statistic(np.array(scores), rank(len(scores), level))
+
+
+def by_linear_program(scores, functions, level, new, u):
+    """The dual: slopes between level - 1 and level that balance every function."""
+    bounds = [(level - 1, level)] * len(scores)
+    found = linprog(-scores, A_eq=functions.T, b_eq=-u * new, bounds=bounds)
+    return -new @ found.eqlin.marginals if found.status == 0 else np.copysign(np.inf, u)
+
+
+@pytest.mark.parametrize("kind", ["groups", "functions"])
+@pytest.mark.parametrize("seed", range(6))
+def test_it_finds_what_a_solver_of_linear_programs_finds(kind, seed):
+    rng = np.random.default_rng(seed)
+    n, p = 40 + 10 * seed, 4
+    more = rng.random((n, p - 1)) < 0.4 if kind == "groups" else rng.normal(size=(n, p - 1))
+    functions = np.column_stack([np.ones(n), more]).astype(float)
+    scores = np.abs(rng.normal(size=n)) * (1 + functions[:, 1] ** 2)
+    fit = QuantileFit(scores, functions, 0.8)
+    u = rng.uniform(-0.2, 0.8, 12)
+    cutoffs = fit.cutoffs(functions[:12], u)
+    for new, each, cutoff in zip(functions, u, cutoffs, strict=False):
+        expected = by_linear_program(scores, functions, 0.8, new, each)
+        assert cutoff == pytest.approx(expected, rel=1e-7, abs=1e-7)
+    again = QuantileFit(scores, functions, 0.8, fit.on_fit).cutoffs(functions[:12], u)
+    np.testing.assert_allclose(again, cutoffs, rtol=1e-12)
+
+
+def test_cutoffs_rise_with_u_and_end_in_infinity_on_both_sides():
+    rng = np.random.default_rng(0)
+    functions = np.column_stack([np.ones(30), np.arange(30) < 3]).astype(float)
+    fit = QuantileFit(rng.random(30), functions, 0.8)
+    u = np.linspace(-0.2, 0.8, 101)
+    cutoffs = fit.cutoffs(np.tile([1.0, 1.0], (101, 1)), u)  # of a group of three rows
+    assert (np.diff(cutoffs[np.isfinite(cutoffs)]) >= 0).all()
+    assert cutoffs[-1] == np.inf
+    assert np.isfinite(cutoffs[50])
+    outside = fit.cutoffs(np.tile([1.0, 0.0], (101, 1)), u)
+    assert np.isfinite(outside[-1])
