@@ -220,7 +220,7 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
         return self.predictor_.logits(table)
 
     def answers(self, X: TableLike) -> ClassAnswers:
-        """Probabilities, entropies and sets of the rows, whose members are asked only once."""
+        """Predict once, and answer with probabilities, entropies and sets of the same rows."""
         table = self._table(X)
         return self.predictor_.answers(table, kind_of(X))
 
@@ -301,7 +301,7 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
         target: str = "the target",
         by: ArrayLike | None = None,
     ) -> Report:
-        """One page about rows that the model has not seen: whether sets hold, why rows are unsure.
+        """A page about rows that the model has not seen: do sets hold, and why are rows unsure?
 
         A notebook shows the page, and `save(path)` writes one file that needs no network. `by` (n,)
         holds labels of groups of rows whose coverage is compared. The report needs the extra
@@ -345,7 +345,7 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
         return check_labels(y, _num_samples(X))
 
     def positions(self, y: np.ndarray) -> np.ndarray:
-        """(n,): where the class of each row stands in `classes_`; others are refused."""
+        """(n,): the position of each class in `classes_`; other classes are refused."""
         known = {label: i for i, label in enumerate(self.classes_.tolist())}
         position = np.array([known.get(label, -1) for label in y.tolist()])
         is_known = position >= 0

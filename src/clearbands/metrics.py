@@ -180,7 +180,7 @@ def evaluate(
     *,
     sample_weight: ArrayLike | None = None,
 ) -> dict[str, float]:
-    """All of the above by name.
+    """All metrics of one level in a dict, by name.
 
     >>> scores = evaluate([1.0, 2.0, 3.0], [1, 2, 3], [[0, 2], [1, 3], [2, 4]], 0.9)
     >>> {name: round(score, 3) for name, score in scores.items()}

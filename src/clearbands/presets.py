@@ -66,7 +66,7 @@ def _with_parameters(preset: Preset) -> Preset:
 
 @_with_parameters
 def fast(**parameters: Unpack[Parameters]) -> ClearRegressor:
-    """Few members and no competition, for those who cannot wait.
+    """A `ClearRegressor` with few members and without a competition: the quickest to fit.
 
     The parameters are those of `ClearRegressor`.
 
@@ -89,7 +89,7 @@ def fast(**parameters: Unpack[Parameters]) -> ClearRegressor:
 
 @_with_parameters
 def thorough(**parameters: Unpack[Parameters]) -> ClearRegressor:
-    """More members, and networks among those that compete, for those who can wait.
+    """A `ClearRegressor` with more members, and networks among the models that compete.
 
     The parameters are those of `ClearRegressor`. Training needs torch.
 
@@ -103,7 +103,7 @@ def thorough(**parameters: Unpack[Parameters]) -> ClearRegressor:
 
 @_with_parameters
 def variant_a(*, stock: bool = False, **parameters: Unpack[Parameters]) -> ClearRegressor:
-    """Quantile forest, quantile boosting or expectile GAM, whichever predicts best.
+    """The paper's variant (a): a quantile forest, quantile boosting and an expectile GAM compete.
 
     With `stock=True`, XGBoost and quantile-forest replace the kernels of this package. The other
     parameters are those of `ClearRegressor`.
@@ -118,7 +118,7 @@ def variant_a(*, stock: bool = False, **parameters: Unpack[Parameters]) -> Clear
 
 @_with_parameters
 def variant_b(*, stock: bool = False, **parameters: Unpack[Parameters]) -> ClearRegressor:
-    """Quantile boosting only.
+    """The paper's variant (b): quantile boosting alone.
 
     >>> from clearbands import variant_b
     >>> list(variant_b().epistemic.models)
@@ -129,7 +129,7 @@ def variant_b(*, stock: bool = False, **parameters: Unpack[Parameters]) -> Clear
 
 @_with_parameters
 def variant_c(*, stock: bool = False, **parameters: Unpack[Parameters]) -> ClearRegressor:
-    """The best of nine models of the mean; the aleatoric part is a quantile forest.
+    """The paper's variant (c): nine models of the mean compete; a quantile forest gives the noise.
 
     >>> from clearbands import variant_c
     >>> len(variant_c().epistemic.models)
@@ -141,7 +141,7 @@ def variant_c(*, stock: bool = False, **parameters: Unpack[Parameters]) -> Clear
 
 @_with_parameters
 def variant_deep(**parameters: Unpack[Parameters]) -> ClearRegressor:
-    """Networks: a deep ensemble around the center, and simultaneous quantiles of the target.
+    """The paper's networks: a deep ensemble, and simultaneous quantiles of the target.
 
     As the paper says, the quantile networks learn y itself: `residuals="target"`. The widths of the
     ensemble come from the standard deviation of its members, because the paper's numbers show that

@@ -450,7 +450,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         return str(calibration_groups) if is_name and calibration_groups in names else None
 
     def default_calibrator(self) -> BaseEstimator:
-        """The calibrator that was given, or the one that stands for none."""
+        """The calibrator that was given, or else the one that `fit` uses."""
         if self.calibrator is not None:
             return self.calibrator
         is_given = self.epistemic is not None and self.aleatoric is not None
@@ -926,7 +926,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         return self
 
     def placed(self, X: TableLike, y: Any, *, calibration_groups: Any = None) -> Placed:
-        """Where rows lie in the bands of the fit, whatever was updated since."""
+        """Where rows lie in the bands of the fit, without later updates."""
         predictor = self._fitted
         rows = self._check_rows(X, y, reset=False)
         return predictor.place(rows.X, rows.y, calibration_groups)
@@ -936,7 +936,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         return self._answering_by(self._fitted.without_updates())
 
     def without_calibration_groups(self) -> Self:
-        """The same model as if all groups had been calibrated together; at the levels of fit."""
+        """The same model as if all groups had been calibrated together, at the levels of `fit`."""
         return self._answering_by(self._fitted.without_calibration_groups())
 
     @property
@@ -950,7 +950,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         return model
 
     def first_pace(self) -> Pace:
-        """That of the first update: what the gap kept from the fit, updates do not know either."""
+        """How fast the first update follows: it waits for targets as long as the gap of the fit."""
         return Pace(lead=1 + self.gap)
 
     @property

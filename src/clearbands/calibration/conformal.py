@@ -13,7 +13,7 @@ EPS = np.finfo(float).eps
 
 
 class CalibrationWarning(UserWarning):
-    """The calibration rows do not suffice for what was asked of them.
+    """There are too few calibration rows for the level that was asked for.
 
     >>> import warnings
     >>> from clearbands import AdditiveCalibrator, CalibrationWarning

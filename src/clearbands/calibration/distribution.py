@@ -74,7 +74,7 @@ LEAST_STEP = 1e-12  # of a target: of smaller ones too few digits are left
 
 @dataclass(frozen=True)
 class AnyLevel:
-    """What is kept of a calibration to answer at any level: 8 bytes per row (16 with weights).
+    """What a model keeps of its calibration rows to answer at any level: 8 bytes per row, or 16.
 
     Distances of rows (n, 2, k) are what a calibrator's `scale` gives, both parts added up.
 
@@ -557,7 +557,7 @@ class Distribution:
         return self.median if self.center is None else self.center
 
     def points_of_rows(self, z: np.ndarray) -> np.ndarray:
-        """(n,): for every row the end of its own band."""
+        """(n,): the end of each row's own band."""
         at = np.concatenate([[0.0], normal_distances(self.bands.levels)])
         side, rows = (z > 0).astype(int), np.arange(len(z))
         reach = np.column_stack([np.zeros(len(z)), self.around.distances[rows, side]])

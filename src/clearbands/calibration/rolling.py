@@ -63,7 +63,7 @@ class RefitWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast intervals follow the rows."""
+    """How fast intervals follow the last rows."""
 
     window: int = WINDOW  # how many of the last rows count
     rate: float | None = None  # of the level; with 0 only the window moves
@@ -94,9 +94,10 @@ class Pace:
 class Rolling:
     """What `ClearRegressor.update` keeps, as `model.rolling_`, and saves with the model.
 
-    Examples -------- The window holds positions up to 2. Rows at 2.5 lie above the intervals until
-    the share of that side is small enough, or until the window holds so many of them that intervals
-    contain them:
+    Examples
+    --------
+    The window holds positions up to 2. Rows at 2.5 lie above the intervals until the share of that
+    side is small enough, or until the window holds so many of them that intervals contain them:
 
     >>> import numpy as np
     >>> rolling = Rolling.begin([0.9], np.linspace(-2, 2, 99), Pace(window=100, rate=0.02))
@@ -144,7 +145,7 @@ class Rolling:
 
     @property
     def alphas(self) -> np.ndarray:
-        """(k, 2): what (1 - level) / 2 has become below and above; outside of [0, 1], maybe."""
+        """(k, 2): what (1 - level) / 2 has become below and above; it may leave [0, 1]."""
         return self._alphas(self.n_rows, self.n_outside)
 
     @property
@@ -156,8 +157,8 @@ class Rolling:
     def coverage(self) -> np.ndarray:
         """(k,): the share of all rows that were between the bounds of their time.
 
-        Where both bounds lay on one side of the center, to which intervals reach, they contained
-        more.
+        Where both bounds lie on one side of the center, the interval reaches to the center and
+        contains more.
         """
         return 1 - self.n_missed / max(self.n_rows, 1)
 
@@ -196,11 +197,11 @@ class Rolling:
 
     @property
     def last_time(self) -> Any:
-        """Of the last row; None where times are not known."""
+        """The time of the last row; None where times are not known."""
         return None if self.times is None or len(self.times) == 0 else self.times[-1]
 
     def at_pace(self, pace: Pace) -> Rolling:
-        """The same from now on at another pace."""
+        """The same state, which from now on follows the rows at another pace."""
         if pace == self.pace:
             return self
         pace = pace.checked(self.levels)
@@ -221,7 +222,7 @@ class Rolling:
         strange: np.ndarray | None = None,
         times: np.ndarray | None = None,
     ) -> Rolling:
-        """After these rows, in the order of time."""
+        """The state after these rows, which come in the order of time."""
         outside = self.judge(positions)
         window, lead = self.pace.window, self.pace.lead
         judged = np.concatenate([self.last_outside, outside])
@@ -240,7 +241,7 @@ class Rolling:
         )
 
     def bands(self, fitted: AnyLevel) -> RollingLevels:
-        """What answers at any level, from the rows up to now."""
+        """Bounds at any level, from the rows up to now."""
         return RollingLevels(
             fitted.levels,
             fitted.columns,

@@ -21,7 +21,7 @@ class ShiftWeights(BaseEstimator):
     A classifier tells old rows from new ones. Where it says that a row is as likely new as old, its
     weight is 1; where new rows are three times as frequent, 3. Every old row is judged by a
     classifier that did not see it. Only X may have changed: if the same X now has other targets,
-    no weight can know.
+    no weight helps.
 
     Give `weights_` as `calibration_weight` to `ClearRegressor.fit`. They are estimates, so the
     coverage of new rows comes near the level, without a guarantee.
@@ -29,7 +29,7 @@ class ShiftWeights(BaseEstimator):
     Parameters
     ----------
     classifier : optional
-        Of scikit-learn, with `predict_proba`; by default shallow boosted trees.
+        A classifier of scikit-learn with `predict_proba`; by default shallow boosted trees.
     most : float
         Weights are clipped to between 1 / most and most: a few rows that count for all would make
         intervals that depend on these few.
@@ -37,7 +37,7 @@ class ShiftWeights(BaseEstimator):
         The least effective number of rows, (sum of the weights)^2 / sum of their squares. With
         fewer the fit is refused: hardly any old row is like the new ones.
     n_folds : int
-        Classifiers, each of which sees all rows but one fold.
+        How many classifiers there are; each of them sees all rows but one fold.
     encoder : transformer, optional
         Turns tables into numbers; by default a `TableEncoder`.
     random_state
@@ -48,7 +48,7 @@ class ShiftWeights(BaseEstimator):
     weights_ : (n,), of the old rows; 1 on average
     effective_size_ : float, how many rows without weights would say as much
     auc_ : float
-        How well old and new rows are told apart by what did not see them: 0.5 is not at all.
+        How well a classifier tells rows that it did not see apart, old from new: 0.5 is not at all.
 
     Examples
     --------

@@ -27,7 +27,7 @@ ROWS_NEEDED = 100
 
 @dataclass(frozen=True)
 class Slab:
-    """Rows between two parallel planes in X."""
+    """The rows between two parallel planes in X, and their coverage."""
 
     cell: Cell  # coverage in the slab, on the rows that did not choose it
     searched: float  # coverage in the slab on the rows that chose it: too low by construction

@@ -31,7 +31,7 @@ CellKind = Literal["rows", "value", "range", "part"]
 
 
 class Range(NamedTuple):
-    """Two ends that belong to it."""
+    """A range from `low` to `high`, both included."""
 
     low: float
     high: float
@@ -201,7 +201,7 @@ def coverage_by_ratio(
 
 
 def lowest_coverage(cells: Sequence[Cell]) -> Cell:
-    """The cell of least coverage. Even where coverage holds it lies below it, by chance.
+    """The cell with the lowest coverage; by chance it lies below the level even if coverage holds.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class Correlation:
 
 @dataclass(frozen=True)
 class Dependence:
-    """A measure of dependence and the p-value of there being none."""
+    """A measure of dependence, and the p-value under independence."""
 
     value: float
     p_value: float

@@ -22,7 +22,7 @@ FEWEST_ROWS = 50
 
 @dataclass(frozen=True)
 class Importance:
-    """What shuffling one feature between the rows does."""
+    """What changes when the values of one feature are shuffled between the rows."""
 
     name: str
     center: float  # increase of the mean absolute error, as a share of it; may fall below 0

@@ -113,11 +113,11 @@ class KernelRidge(CenterModel):
         return SurfaceBag([surfaces[0], surfaces[1]], half, origin, unit)
 
     def finer(self, n_columns: int) -> KernelRidge:
-        """Unfitted, around twice as many landmarks."""
+        """The same model, unfitted, around twice as many landmarks."""
         return clone(self).set_params(n_landmarks=2 * self.n_landmarks)
 
     def coarser(self) -> KernelRidge:
-        """Unfitted, around so few landmarks that it is soon fitted."""
+        """The same model, unfitted, around so few landmarks that it is fitted quickly."""
         landmarks, turn_rows = min(300, self.n_landmarks), min(250, self.turn_rows)
         return clone(self).set_params(n_landmarks=landmarks, turn_rows=turn_rows)
 

@@ -40,7 +40,7 @@ class Mixture(CenterModel):
         self.weights = weights
 
     def repeated(self, times: float) -> Mixture:
-        """Of models with so many times as many trees, where these are averaged."""
+        """The same mixture, unfitted, whose averaged trees are so many times as many."""
         return clone(self).set_params(models=[repeated(model, times) for model in self.models])
 
     def check_parameters(self) -> None:

@@ -115,7 +115,7 @@ def boosted_quantiles(*, stock: bool = False) -> BoostedQuantiles:
 
 
 def mean_pool() -> dict[str, Any]:
-    """The nine models of the conditional mean of the paper's variant (c).
+    """The nine models that compete for the mean in the paper's variant (c).
 
     >>> from clearbands import mean_pool
     >>> len(mean_pool())

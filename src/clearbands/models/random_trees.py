@@ -53,7 +53,7 @@ class RandomTrees(CenterModel):
         check_count(self.min_samples_leaf, "min_samples_leaf")
 
     def repeated(self, times: float) -> RandomTrees:
-        """So many times as many trees: a few times fewer are as good where members are averaged."""
+        """The same model, unfitted, with so many times as many trees."""
         return clone(self).set_params(n_trees=ceil(times * self.n_trees))
 
     def fit_bag(

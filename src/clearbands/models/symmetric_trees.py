@@ -130,7 +130,7 @@ class SymmetricTrees(CenterModel):
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> GrowingBag:
-        """The same members without trees yet, which they get some at a time."""
+        """The same members before their first tree; trees are added a few at a time."""
         names = getattr(self, "feature_names_in_", range(X.shape[1]))
         grains = Grains.of(weight)
         # Imported late: numba takes a second to load, which `import clearbands` should not.
@@ -152,14 +152,14 @@ class SymmetricTrees(CenterModel):
         )
 
     def shortened(self, n_trees: int, n_rows: float) -> SymmetricTrees:
-        """The same with the first trees alone, which had been fitted on so many rows."""
+        """The same model with its first trees alone, as fitted to a table of so many rows."""
         rate = self._learning_rates(np.array([n_rows]))[0]
         return clone(self).set_params(n_trees=n_trees, learning_rate=float(rate))
 
     def finer(self, n_columns: int) -> SymmetricTrees:
-        """Unfitted, with twice the trees and smaller steps, as "auto" would have them.
+        """The same model, unfitted, with twice the trees and smaller steps, as "auto" sets them.
 
-        Of many columns every tree then asks about half, and is as cheap as two of the others.
+        If there are many columns, each tree asks about half of them and costs half as much.
         """
         rate, share = self.learning_rate, self.column_share
         return clone(self).set_params(

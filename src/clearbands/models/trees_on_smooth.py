@@ -92,7 +92,7 @@ class TreesOnSmooth(CenterModel):
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> GrowingOnSmooth:
-        """The same members without trees yet, which they get some at a time."""
+        """The same members before their first tree; trees are added a few at a time."""
         options: dict[str, Any] = {"weight": weight, "n_jobs": n_jobs, "stage": stage}
         smooth: Any = self.smooth_model().fit_bag(X, y, counts, **options)
         if isinstance(smooth, SurfaceBag):
@@ -107,16 +107,16 @@ class TreesOnSmooth(CenterModel):
         return smooth.set_params(quantiles=(0.5,)) if isinstance(smooth, QuantileModel) else smooth
 
     def shortened(self, n_trees: int, n_rows: float) -> TreesOnSmooth:
-        """The same with the first trees alone, which had been fitted on so many rows."""
+        """The same model with its first trees alone, as fitted to a table of so many rows."""
         return clone(self).set_params(trees=self._trees().shortened(n_trees, n_rows))
 
     def finer(self, n_columns: int) -> TreesOnSmooth:
-        """Unfitted, each of the two as fine as it can be."""
+        """The same model, unfitted, with both of its models in their finer form."""
         smooth, trees = finer(self.smooth_model(), n_columns), self._trees().finer(n_columns)
         return clone(self).set_params(smooth=smooth, trees=trees)
 
     def coarser(self) -> TreesOnSmooth:
-        """Unfitted, with a smooth model that is cheap to fit."""
+        """The same model, unfitted, with a smooth model that is cheap to fit."""
         return clone(self).set_params(smooth=coarser(self.smooth_model()))
 
     def _trees(self) -> SymmetricTrees:

@@ -37,7 +37,7 @@ IN_MEMORY = 2**26  # bytes of unpacked entries; more of them wait in a temporary
 
 
 class ModelFileError(ValueError):
-    """A file that is not a complete model this version can read, or a model that no file holds.
+    """Raised for a file that this version cannot read, and for a model that cannot be saved.
 
     >>> import clearbands
     >>> clearbands.load("nowhere.clear")

@@ -16,10 +16,10 @@ MOST_SHOWN = 8
 
 @dataclass(frozen=True, repr=False)
 class ClassUncertainty:
-    """Entropies in bits: 0 is certain, 1 a coin that is tossed.
+    """The uncertainty of classes in bits: 0 is certain, and 1 is as unsure as a tossed coin.
 
     `total` is the entropy of the pooled probabilities. `aleatoric` is the mean entropy of the
-    members, what each of them holds for chance; `epistemic` the rest, which comes of their
+    members: what each of them takes for chance. `epistemic` is the rest, which comes from their
     disagreement.
 
     Examples
@@ -54,7 +54,7 @@ class ClassUncertainty:
 
     @property
     def ratio(self) -> np.ndarray:
-        """(n,): epistemic over aleatoric; above 1 more rows like this would help most."""
+        """(n,): epistemic over aleatoric entropy; above 1 more rows like this would help most."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = self.epistemic / self.aleatoric
         return np.where(self.total == 0, 1.0, ratio)
@@ -72,7 +72,7 @@ class ClassUncertainty:
 
     @property
     def mean_share(self) -> float:
-        """Of all bits of all rows; 0 where there are none."""
+        """The epistemic share of all bits of all rows; 0 where there are no bits."""
         bits = self.total.sum()
         return float(self.epistemic.sum() / bits) if bits > 0 else 0.0
 

@@ -17,8 +17,8 @@ MEASURES = ("width", "rmse", "loss")
 class Forecast:
     """The mean width, RMSE and loss on new rows, with more training rows of the same kind.
 
-    The first line is of now, the last without end: there the width is noise alone. `low` and `high`
-    hold what comes with a chance of about 80 %.
+    The first line is the model as it is. The last has endless rows, where the width is noise
+    alone. What comes lies between `low` and `high` with a chance of about 80 %.
 
     Examples
     --------
@@ -26,7 +26,7 @@ class Forecast:
     >>> from clearbands import Forecast
     >>> factors = np.array([[1, 1, 1], [0.8, 0.7, 0.9], [0.5, 0.2, 0.7]])
     >>> Forecast(np.array([100, 1000, np.inf]), factors, 20.0, 6.0, 0.8, 0.9)
-    Intervals at 90 % with more rows like these
+    Mean width of 90 % intervals with more rows like these
            rows  width   low  high
             100     20    20    20
           1,000     16    14    18
@@ -42,7 +42,7 @@ class Forecast:
     reason: str = ""  # why nothing is known; empty where something is
 
     def to_frame(self) -> Any:
-        """A line per number of rows: rows, and each measure with its low and high end."""
+        """A frame with a line for each number of rows: each measure, with its range."""
         return make_frame(self.columns(), FrameKind())
 
     def columns(self) -> dict[str, np.ndarray]:
@@ -54,7 +54,7 @@ class Forecast:
         return columns
 
     def sentence(self) -> str:
-        """What most rows but the last would do, in words.
+        """One sentence: what the largest finite number of rows would do.
 
         >>> import numpy as np
         >>> factors = np.array([[1, 1, 1], [0.8, 0.7, 0.9], [0.5, 0.2, 0.7]])
@@ -82,7 +82,7 @@ class Forecast:
             "low": [number(each) for each in low],
             "high": [number(each) for each in high],
         }
-        title = f"Intervals at {level(self.confidence_level)} with more rows like these"
+        title = f"Mean width of {level(self.confidence_level)} intervals with more rows like these"
         return Shown(title.replace(GAP, " "), columns, self.reason)
 
 

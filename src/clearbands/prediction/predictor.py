@@ -103,7 +103,7 @@ class Predictor:
         return Answers(self, table, encoded, components, widened, kind, noise)
 
     def place(self, table: Any, y: np.ndarray, calibration_groups: Any) -> Placed:
-        """Where rows lie in the bands of the fit, whatever was updated since."""
+        """Where rows lie in the bands of the fit, without later updates."""
         encoded = encode(self.encoder, table)
         components = self.components(encoded)
         targets = self.targets.check(y)

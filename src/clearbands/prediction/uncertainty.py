@@ -108,7 +108,7 @@ class Uncertainty:
 
     @property
     def ratio(self) -> np.ndarray:
-        """(n,): epistemic over aleatoric width; above 1 more rows like this would help most."""
+        """(n,): epistemic over aleatoric width."""
         aleatoric, epistemic = self.widths.T
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(np.isinf(epistemic), 1.0, epistemic / aleatoric)

@@ -66,7 +66,7 @@ def error_of_mean(values: np.ndarray, weight: np.ndarray | None) -> float:
 
 
 def recency_weights(time: ArrayLike | None, half_life: Any) -> np.ndarray:
-    """(n,): 1 for the latest row, 1/2 for one that is a half-life older, 1/4 for one of two.
+    """Weights (n,) that halve with every half-life by which a row is older than the latest one.
 
     `time` (n,) holds numbers, dates or times of the rows, in any order. It may also be the number
     of rows; the oldest then comes first, and the half-life is counted in rows. `half_life` is in

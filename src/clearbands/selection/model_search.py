@@ -25,7 +25,7 @@ BEST_NOISES = 2  # of the first center, which compete around the others
 
 @dataclass(frozen=True)
 class ModelSearch:
-    """The rules of the search; docs/defaults.md has the measurements behind the numbers.
+    """The rules by which models compete; docs/defaults.md has the measurements behind them.
 
     Parameters
     ----------
@@ -131,17 +131,17 @@ class ModelSearch:
         return min(n_folds, max(2, ceil(0.3 * n_folds), ceil(RACE_ROWS * n_folds / n_rows)))
 
     def repeats_for(self, n_rows: int) -> int:
-        """How often folds are drawn; one member alone could not disagree."""
+        """How often the rows are divided into folds."""
         return max(min(2, self.repeats), self.repeats - (n_rows > self.judging_rows))
 
     def n_centers_for(self, n_rows: int, n_columns: int) -> int:
-        """How many centers noise is learned around, at most."""
+        """Around how many centers, at most, noise models compete."""
         if n_rows > self.judging_rows or n_columns > self.many_columns:
             return 1
         return self.n_centers
 
     def nested_folds_for(self, n_rows: int) -> int:
-        """Of which two are left out where noise is learned and has rivals; 0 for none."""
+        """How many folds there are, of which noise models leave out two; 0 if none are nested."""
         if self.nested_folds == 0:
             return 0
         return max(3, self.nested_folds - (n_rows > self.judging_rows))

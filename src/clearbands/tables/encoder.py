@@ -45,7 +45,7 @@ class NamesWarning(UserWarning):
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
-    """Numbers are imputed, text and categories one-hot encoded, dates turned into what they tell.
+    """Turns a table into numbers: fills gaps, encodes text, and divides dates into their parts.
 
     The encoder takes arrays of floats, in which NaN is a missing value, and frames of pandas,
     polars and others. A category that was not seen in `fit` gives zeros, or counts as rare where
@@ -132,7 +132,7 @@ give it the type it had in fit.
 
     @property
     def code_columns(self) -> tuple[int, ...]:
-        """Which columns of `transform` are codes of categories: the last ones, if any."""
+        """Which columns of `transform` hold codes of categories: the last ones, if any."""
         check_is_fitted(self)
         n_codes = getattr(self.categorical_, "n_codes", 0)
         n_columns = len(self.get_feature_names_out()) if n_codes else 0
@@ -147,7 +147,7 @@ give it the type it had in fit.
         return [len(values) for values, is_coded in known if is_coded]
 
     def learn_categories(self, texts: Callable[[Name], Iterable[str | None]]) -> None:
-        """Give codes to all texts of a column, where rows of `fit` were some of many."""
+        """Give codes to all texts of a table, where `fit` saw only some of its rows."""
         check_is_fitted(self)
         if isinstance(self.categorical_, CategoryCodes):
             self.categorical_.widen([texts(name) for name in self.categorical_columns_])
@@ -181,7 +181,7 @@ give it the type it had in fit.
         return np.where(categorical == None, "", categorical)  # noqa: E711
 
     def forget(self, encoded: np.ndarray, texts: np.ndarray, columns: Sequence[int]) -> np.ndarray:
-        """Encoded rows as they would be if some of their text columns held what nobody has seen.
+        """Encoded rows as they would be if some of their texts had never been seen in `fit`.
 
         `texts` (n, text columns) are those of `text_block`, `columns` are numbers among them.
         """
@@ -248,7 +248,7 @@ give it the type it had in fit.
         return np.asarray(names, dtype=object)
 
     def tell_of_names(self, n_rows: int) -> None:
-        """Warn of columns of codes in which nearly each of so many rows has a value of its own."""
+        """Warn of text columns in which nearly each of `n_rows` rows has its own value."""
         if not isinstance(self.categorical_, CategoryCodes) or n_rows < FEWEST_NAMES:
             return
         for name, values in zip(

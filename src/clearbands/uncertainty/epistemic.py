@@ -72,7 +72,7 @@ class EpistemicPart(RegressorMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
-        """The center, and how far the model could be off it for not knowing better."""
+        """The center, and how far it may be wrong because the model has seen too few rows."""
 
     def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the center."""

@@ -129,7 +129,7 @@ class FoldedEnsemble(ResampledEnsemble):
         return clone(SymmetricTrees() if self.model is None else self.model)
 
     def lighter(self) -> FoldedEnsemble:
-        """Unfitted, with a third of the repeats where the widths are as large then, on average."""
+        """The same part, unfitted, with a third of the repeats if widths stay as large."""
         n_repeats = self.n_repeats
         if self.spread == "gaussian":
             n_repeats = min(n_repeats, max(2, n_repeats // 3))  # one member has no spread

@@ -21,9 +21,10 @@ from clearbands.uncertainty.aleatoric import AleatoricPart
 
 
 class NGBoostAleatoric(AleatoricPart):
-    """The law that an NGBoost model gives each row, by default normal; NGBoost must be installed.
+    """Noise from NGBoost, which gives each row a distribution of its own, by default a normal one.
 
-    The widths reach from its median to its alpha/2 and 1 - alpha/2 quantiles.
+    The widths reach from its median to its alpha/2 and 1 - alpha/2 quantiles. NGBoost must be
+    installed.
 
     Parameters
     ----------

@@ -128,7 +128,7 @@ class ScaledResiduals(ResampledPart):
     def prepare(
         self, residual: np.ndarray, weight: np.ndarray | None = None
     ) -> tuple[Any, np.random.RandomState]:
-        """What is known before members are fitted: the model, seeded, and who draws the folds."""
+        """What is known before members are fitted: the seeded model and the seed of the folds."""
         check_count(self.n_folds, "n_folds", smallest=2)
         check_count(self.n_repeats, "n_repeats")
         check_levels(self.confidence_level)
@@ -147,13 +147,13 @@ class ScaledResiduals(ResampledPart):
         return SymmetricTrees(n_trees=100, max_depth=4, learning_rate=0.1)
 
     def sizes(self, residual: np.ndarray) -> np.ndarray:
-        """What the model learns of residuals, in their shape."""
+        """What the model learns from: absolute residuals, or their logarithms."""
         return learned_sizes(residual, self.offset_ if self.learn_log else None)
 
     def finish(
         self, residual: np.ndarray, members: np.ndarray, weight: np.ndarray | None = None
     ) -> ScaledResiduals:
-        """The factors, from residuals (n,) and what `members` (n, r) say that did not see them."""
+        """Compute the factors from residuals (n,) and the scales by unseen members, (n, r)."""
         self.unseen_scale_ = self._scale(members)
         ends = np.array([tails(level) for level in check_levels(self.confidence_level)]).T
         with np.errstate(divide="ignore", invalid="ignore"):

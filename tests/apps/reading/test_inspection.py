@@ -78,7 +78,7 @@ def test_nines_that_stand_for_gaps_are_told(inspected, cell):
 @pytest.mark.parametrize(
     ("name", "values", "advice"),
     [
-        ("House Id", range(0, 7 * ROWS, 7), "--id 'House Id' carries it along"),
+        ("House Id", range(0, 7 * ROWS, 7), "--id 'House Id' keeps it for the output"),
         ("lot area", ["?", *range(1, ROWS)], "--columns-as 'lot area=text'"),
         ("zip code", ["01067", "8001"] * (ROWS // 2), "--columns-as 'zip code=number'"),
         ("the land", ["CH"] * ROWS, "--drop 'the land'"),

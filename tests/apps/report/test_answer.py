@@ -70,8 +70,8 @@ def test_findings_and_verdict_follow_the_coverage(model):
 def test_a_weight_that_was_raised_as_far_as_rows_allow_says_so():
     calibrator = ClearCalibrator(least_epistemic=0.6, usual_epistemic=0.7)
     text = Page(small_clear(calibrator).fit(*houses(120)).report(*houses(60, seed=1)).html).text
-    assert "at least 60 % of the mean width and, as long as these rows cannot tell" in text
-    assert "up to 70 %. With less, intervals would hardly grow" in text
+    assert "at least 60 % of the mean width, or up to 70 % if these rows cannot tell" in text
+    assert "tell the difference. With less, intervals would hardly grow" in text
 
 
 @pytest.mark.parametrize("least", [0.0, 0.6])
@@ -81,4 +81,4 @@ def test_a_weight_that_is_not_the_one_of_least_loss_says_why(least):
     assert (path.chosen.loss > 1.001 * np.nanmin(path.losses)) == bool(least)
     text = Page(fitted.report(*houses(60, seed=1)).html).text
     assert ("leave ignorance at least 60 % of the mean width" in text) == bool(least)
-    assert ("the least quantile loss on them wins. " in text) != bool(least)
+    assert ("the value with the smallest quantile loss on these rows won. " in text) != bool(least)

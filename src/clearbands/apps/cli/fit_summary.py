@@ -45,8 +45,8 @@ def _of_numbers(model: ClearRegressor, *, verbose: bool) -> dict[str, str]:
         )
         pairs[f"typical width at {promised}"] = display.with_unit(width, unit)
     pairs["typical error"] = (
-        f"{display.with_unit(unseen.rmse, unit)} (root mean square; the mean alone would have "
-        f"{display.number(unseen.rmse_of_mean)})"
+        f"{display.with_unit(unseen.rmse, unit)} (root mean square; predicting the mean of all "
+        f"rows gives {display.number(unseen.rmse_of_mean)})"
     )
     best = best_model(model)
     if best is not None:
@@ -88,7 +88,7 @@ def about_support(model: ClearRegressor) -> str | None:
     return (
         "No target is negative, but lower bounds go down to "
         f"{display.number(unseen.lowest_bound)}. If no target can be negative, "
-        "fit with --support 0:"
+        "'--support 0:' of fit keeps the bounds from going below 0."
     )
 
 

@@ -116,7 +116,7 @@ def _like_an_id(column: Column, series: pl.Series, n_distinct: int, n_missing: i
     if n < FEWEST or n_distinct < NEARLY * n or not (column.is_text or series.dtype.is_integer()):
         return ""
     what = "text" if column.is_text else "whole number"
-    words = f"another {what} in every row: looks like an id"
+    words = f"a different {what} in every row: looks like an id"
     if n_distinct < n:
         words = f"{n_distinct:,} different {what}s in {n:,} rows: looks like an id"
     if column.is_text or NAMED_LIKE_AN_ID.search(column.name):
@@ -191,7 +191,7 @@ def _advice(column: Inspected, reading: Reading) -> str:
     """What to type to have it otherwise."""
     name = column.name
     if column.is_id and name not in (*reading.codes, *reading.mended, *reading.remarks):
-        return f"--drop {quote(name)} leaves it out, --id {quote(name)} carries it along unlearned"
+        return f"--drop {quote(name)} leaves it out; --id {quote(name)} keeps it for the output"
     if name in reading.codes:
         return f"--columns-as {quote(f'{name}=number')} reads it as numbers"
     remark = reading.remarks.get(name, "")

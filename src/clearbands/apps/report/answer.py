@@ -110,12 +110,12 @@ def who_chose_lambda(facts: Facts) -> str:
     model = facts.model
     if model.calibration_ == "cross":
         return (
-            f"The {count(model.n_calibration_)} of the fit, each judged by members that did not "
-            "see it,"
+            f"the {count(model.n_calibration_)} of the fit, each judged by members that did not "
+            "see it"
         )
     if model.calibration_ == "conformal":
         return count(model.n_validation_, "held-out row")
-    return f"The {count(model.n_calibration_, 'calibration row')}"
+    return f"the {count(model.n_calibration_, 'calibration row')}"
 
 
 def how_lambda_won(facts: Facts) -> str:
@@ -125,16 +125,16 @@ def how_lambda_won(facts: Facts) -> str:
     usual = getattr(calibrator, "usual_epistemic", 0.0)
     is_raised = path is not None and path.chosen.loss > (1 + 1e-9) * np.nanmin(path.losses)
     if not is_raised or not max(least, usual):
-        return "the least quantile loss on them wins."
+        return "the value with the smallest quantile loss on these rows won."
     told_apart = (
-        f" and, as long as these rows cannot tell the difference, up to {percent(usual)}"
+        f", or up to {percent(usual)} if these rows cannot tell the difference"
         if usual > least
         else ""
     )
     return (
-        f"the least quantile loss on them wins among those that leave {EPISTEMIC.plain} at least "
-        f"{percent(least)} of the mean width{told_apart}. With less, intervals would hardly grow "
-        "where there are no data."
+        "the value with the smallest quantile loss on these rows won, among those that leave "
+        f"{EPISTEMIC.plain} at least {percent(least)} of the mean width{told_apart}. With less, "
+        "intervals would hardly grow where there are no data."
     )
 
 

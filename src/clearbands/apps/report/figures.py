@@ -155,7 +155,7 @@ def parts_of_rows(facts: Facts) -> Plot:
         y_range=(y.low, y.high),
         keys={
             **{look: DOMINANT_WORDS[part] for look, part in looks.items()},
-            "equal": "Both alike, by their squares",
+            "equal": "Equal, by their squares",
         },
     )
 
