@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from clearbands.models.expectiles import SMALLEST_RIDGE, SMOOTHING_GRID, WeightedRows, gcv_scores
-from clearbands.models.gam import ExpectileGAM
-from clearbands.models.splines import SplineBasis
+from clearbands.models.gam import ExpectileGAM, SplineBasis
 from tests.golden.make_pygam import draw
 from tests.models.gam_rows import RECORDS, case_name, noisy_rows, unsorted_predictions
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self
 
+import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
-from clearbands.models.networks.modules import is_module, predict_module
-from clearbands.rows.checks import check_count, check_predictions, check_table, check_target
+from clearbands.rows.checks import (
+    check_count,
+    check_predictions,
+    check_table,
+    check_target,
+    is_frame,
+)
 from clearbands.rows.typed import TableLike
 from clearbands.rows.weighting import check_sample_weight
 from clearbands.uncertainty.epistemic import Ensemble
@@ -164,3 +171,30 @@ class CatBoostVirtualEnsemble(GivenMembers):
             virtual_ensembles_count=self.n_members,
         )
         return np.asarray(members, float)[:, :, 0]  # the variance, where it is given, comes second
+
+
+def is_module(model: Any) -> bool:
+    """Whether `model` is a torch module; torch is not imported to find out."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(model, torch.nn.Module)
+
+
+def predict_module(module: Any, X: TableLike) -> np.ndarray:
+    """(n,) or what else the module gives, for X as a tensor of its own type and place.
+
+    It predicts as after `eval()`, and is left as it was.
+    """
+    import torch
+
+    # A copy: torch takes no arrays that must not be written to.
+    values = np.array(nw.from_native(X, eager_only=True).to_numpy() if is_frame(X) else X, float)
+    first = next(module.parameters(), torch.empty(0))
+    was_training = module.training
+    module.eval()
+    try:
+        with torch.no_grad():
+            output = module(torch.as_tensor(values, dtype=first.dtype, device=first.device))
+    finally:
+        module.train(was_training)
+    prediction = output.cpu().numpy().astype(float)
+    return prediction[:, 0] if prediction.ndim == 2 and prediction.shape[1] == 1 else prediction

@@ -48,8 +48,8 @@ def serve(
     from clearbands.apps.web import server
 
     server.check_extra()
-    from clearbands.apps.web.logs import log_as_json
     from clearbands.apps.web.service import read_token, serving
+    from clearbands.apps.web.service.serving import log_as_json
 
     limits = Limits(rows=max_rows, bytes=max_bytes, seconds=timeout)
     token = read_token(token_env, token_file)

@@ -16,14 +16,16 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from fastapi.testclient import TestClient
 from polars.testing import assert_frame_equal
 
 import clearbands
 from clearbands.apps.reading import files
-from clearbands.apps.web.service import read_token
+from clearbands.apps.web.service import create_app, read_token, serving
 from clearbands.apps.web.service.serving import _Saver
+from tests.apps.web.asking import Slow, post_rows
 from tests.apps.web.updating import client_of, hours, in_time, post
-from tests.served import documented_houses, linear_model
+from tests.served import ROW, documented_houses, linear_model
 
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "clearbands")
 
@@ -162,3 +164,26 @@ def test_the_same_fit_with_other_updates_is_overwritten(tmp_path):
     clearbands.save(in_time().update(*arguments, time=table["when"]), path)
     save(in_time())
     assert not hasattr(clearbands.load(path), "rolling_")
+
+
+def test_what_nobody_foresaw_is_logged_without_the_data(caplog):
+    class Broken(Slow):
+        def answers(self, X, calibration_groups=None):
+            if self.seconds:
+                raise RuntimeError(f"cannot do {X['colour'][0]}")
+            return super().answers(X)
+
+    model = Broken(0)
+    app = create_app(model)
+    model.seconds = 1
+    with TestClient(app) as client, caplog.at_level(logging.INFO, "clearbands"):
+        answer = post_rows(client, ROW | {"colour": "secretly red"})
+    assert answer.status_code == 500
+    (record,) = caplog.records
+    line = serving.JsonLines().format(record)
+    said = json.loads(line)
+    assert "secretly" not in line
+    assert (said["level"], said["error"], said["status"]) == ("error", "RuntimeError", 500)
+    assert Path(__file__).name in said["where"]
+    assert said["request_id"] == answer.headers["x-request-id"]
+    assert said["request_id"] in answer.json()["detail"]

@@ -12,10 +12,14 @@ import polars as pl
 
 from clearbands.apps.reading.features import NAME, Feature, typical_row
 from clearbands.apps.task import Task
-from clearbands.apps.web.csv_rows import rows_from_csv
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import Refusal
-from clearbands.apps.web.request_rows import features_in, predict_rows, rows_from_json
+from clearbands.apps.web.request_rows import (
+    features_in,
+    predict_rows,
+    rows_from_csv,
+    rows_from_json,
+)
 from clearbands.prediction.questions import Questions
 from clearbands.rows.display import finite
 
