@@ -3,8 +3,10 @@
 import numpy as np
 
 from clearbands import NetworkQuantiles, PCSEnsemble
-from tests.deep import TINY
+from tests.deep import TINY, need_torch
 from tests.toys import noisy_line
+
+need_torch()
 
 
 def test_networks_in_a_pool_of_models():

@@ -115,14 +115,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         The rows that decide when a network stops are drawn from those that it may see: what it
         has not seen stays unseen.
         """
-        plan = TrainingPlan(
-            self.max_epochs,
-            self.patience,
-            self.batch_size,
-            self.learning_rate,
-            weight_decay=self.weight_decay,
-            device=self.device,
-        )
+        plan = TrainingPlan.of(self)
         shape = Shape.of_centers(self.hidden, X.shape[1], self.dropout, n_classes)
         rng = check_random_state(self.random_state)
         seeds = member_seeds(rng, len(counts))

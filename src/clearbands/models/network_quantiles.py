@@ -113,16 +113,7 @@ class NetworkQuantiles(QuantileModel):
         shape = Shape.of_noise(
             self.hidden, X.shape[1], len(self.quantiles), self.dropout, skip=self.skip
         )
-        plan = TrainingPlan(
-            self.max_epochs,
-            self.patience,
-            self.batch_size,
-            self.learning_rate,
-            schedules=("cosine",),
-            weight_decay=self.weight_decay,
-            max_gradient_norm=self.max_gradient_norm,
-            device=self.device,
-        )
+        plan = TrainingPlan.of(self, schedules=("cosine",))
         rng = check_random_state(self.random_state)
         seeds = member_seeds(rng, len(counts))
         if (counts > 0).all(axis=1).any():

@@ -125,17 +125,7 @@ class DeepEnsemble(OutOfBagEnsemble):
         """
         check_count(self.n_members, "n_members", smallest=2)
         check_spread(self.spread)
-        plan = TrainingPlan(
-            self.max_epochs,
-            self.patience,
-            self.batch_size,
-            self.learning_rate,
-            SPEEDS,
-            SCHEDULES,
-            weight_decay=self.weight_decay,
-            input_noise=self.input_noise,
-            device=self.device,
-        )
+        plan = TrainingPlan.of(self, speeds=SPEEDS, schedules=SCHEDULES)
         X, y = check_rows(self, X, y)
         weight = check_sample_weight(sample_weight, len(y))
         rng = check_random_state(self.random_state)

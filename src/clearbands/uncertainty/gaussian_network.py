@@ -88,16 +88,7 @@ class GaussianNetwork(AleatoricPart):
         """Learn from residuals; each error counts as its `sample_weight` (n,) says."""
         check_count(self.n_members, "n_members")
         check_levels(self.confidence_level)
-        plan = TrainingPlan(
-            self.max_epochs,
-            self.patience,
-            self.batch_size,
-            self.learning_rate,
-            schedules=("cosine",),
-            weight_decay=self.weight_decay,
-            max_gradient_norm=self.max_gradient_norm,
-            device=self.device,
-        )
+        plan = TrainingPlan.of(self, schedules=("cosine",))
         X, residual = check_rows(self, X, residual)
         weight = check_sample_weight(sample_weight, len(residual))
         shape = Shape.of_noise(self.hidden, X.shape[1], 2, self.dropout)

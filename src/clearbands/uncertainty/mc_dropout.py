@@ -107,14 +107,7 @@ class MCDropout(Ensemble):
                 f"dropout must lie strictly between 0 and 1, got {self.dropout!r}: "
                 "members differ by the units that they lack."
             )
-        plan = TrainingPlan(
-            self.max_epochs,
-            self.patience,
-            self.batch_size,
-            self.learning_rate,
-            weight_decay=self.weight_decay,
-            device=self.device,
-        )
+        plan = TrainingPlan.of(self)
         X, y = check_rows(self, X, y)
         weight = check_sample_weight(sample_weight, len(y))
         shape = Shape.of_centers(self.hidden, X.shape[1], self.dropout)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,12 @@ class TrainingPlan:
     max_gradient_norm: float = math.inf  # of each member
     input_noise: float = 0.0  # standard deviations of the inputs
     device: str = "cpu"
+
+    @classmethod
+    def of(cls, model: Any, **others: Any) -> TrainingPlan:
+        """By the parameters of a model that are called like those above, and `others`."""
+        names = {each.name for each in fields(cls)} & model.get_params(deep=False).keys()
+        return cls(**{name: getattr(model, name) for name in names}, **others)
 
     def __post_init__(self) -> None:
         check_count(self.max_epochs, "max_epochs")
