@@ -43,12 +43,30 @@ class Worths:
 
     def view(self, X: np.ndarray) -> np.ndarray:
         """(n, columns): those that are no codes in their order, and behind them the worths."""
-        plain = np.asarray(X)
+        return self.view_of(CodedRows.of(X, self.columns))
+
+    def view_of(self, rows: CodedRows) -> np.ndarray:
+        """The same of rows that many members look at."""
         blocks = [
-            table[_places(plain[:, j], len(table) - 1)]
-            for j, table in zip(self.columns, self.tables, strict=True)
+            table[np.minimum(code, len(table) - 1)]
+            for code, table in zip(rows.codes, self.tables, strict=True)
+            if table.shape[1]
         ]
-        return np.hstack([np.delete(plain, self.columns, axis=1), *blocks])
+        return np.hstack([rows.plain, *blocks])
+
+
+class CodedRows(NamedTuple):
+    """Rows taken apart once for all members: columns that are no codes, and the codes."""
+
+    plain: np.ndarray  # (n, p)
+    codes: np.ndarray  # (t, n): a code that no fit saw is larger than all others
+
+    @classmethod
+    def of(cls, X: np.ndarray, columns: np.ndarray) -> CodedRows:
+        whole = np.asarray(X)
+        codes = whole[:, columns].T.astype(np.int64)
+        codes[codes < 0] = np.iinfo(np.int64).max
+        return cls(np.delete(whole, columns, axis=1), codes)
 
 
 def learn_worths(
@@ -209,9 +227,3 @@ def _standardised(X: np.ndarray, count: np.ndarray) -> np.ndarray:
 def _folds(n: int, groups: np.ndarray | None, rng: np.random.RandomState) -> np.ndarray:
     units = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
     return rng.permutation(np.arange(units.max() + 1) % N_FOLDS)[units]
-
-
-def _places(column: np.ndarray, unseen: int) -> np.ndarray:
-    """The rows of a table of which the last, `unseen`, is for codes that it does not have."""
-    code = column.astype(np.int64)
-    return np.where((code < 0) | (code >= unseen), unseen, code)

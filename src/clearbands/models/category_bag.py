@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from clearbands.engine.progress import ignore, listening, report
-from clearbands.models.categories import Worths, learn_worths
+from clearbands.models.categories import CodedRows, Worths, learn_worths
 from clearbands.models.seeds import MAX_SEED
 
 Targets = Callable[[np.ndarray], np.ndarray]
@@ -69,7 +69,8 @@ class CategoryBag:
         return replace(self, parts=[part.smooth for part in self.parts])
 
     def _each(self, X: np.ndarray) -> Any:
-        return ((p, w.view(X)) for p, w in zip(self.parts, self.worths, strict=True))
+        rows = CodedRows.of(X, self.worths[0].columns)
+        return ((p, w.view_of(rows)) for p, w in zip(self.parts, self.worths, strict=True))
 
 
 def fit_category_bag(
@@ -91,7 +92,7 @@ def fit_category_bag(
     """
     seeds = _seeds(model, len(counts))
 
-    def fit_one(member: int) -> tuple[Worths, Any]:
+    def fit_one(member: int, model: Any) -> tuple[Worths, Any]:
         count = counts[member] * (1.0 if weight is None else weight)
         rng = np.random.RandomState(seeds["worths"][member])
         worths, view = learn_worths(X, targets(count), count, rng, groups)
@@ -101,8 +102,11 @@ def fit_category_bag(
         with listening(ignore):
             return worths, fit(own, np.ascontiguousarray(view), counts[member : member + 1])
 
-    jobs = (delayed(fit_one)(member) for member in range(len(counts)))
-    fitted = []
+    fitted = [fit_one(0, model)]
+    report(stage, 1, len(counts))
+    # What a model chooses of all rows, members that are fitted together have in common.
+    settled = model.settled(fitted[0][1]) if hasattr(model, "settled") else model
+    jobs = (delayed(fit_one)(member, settled) for member in range(1, len(counts)))
     for each in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(jobs):
         fitted.append(each)
         report(stage, len(fitted), len(counts))

@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Literal
 
 import numpy as np
+from sklearn.base import clone
 
 from clearbands.engine.threads import one_blas_thread, run_threads
 from clearbands.models.expectiles import (
@@ -195,6 +196,10 @@ class ExpectileGAM(QuantileModel):
         coef[:, :, 0] += center
         check_finite(coef)
         return GAMBag(basis, coef, float(smoothing))
+
+    def settled(self, bag: GAMBag) -> ExpectileGAM:
+        """Unfitted, with the smoothing that a bag chose."""
+        return clone(self).set_params(smoothing=bag.smoothing)
 
 
 @dataclass(frozen=True)

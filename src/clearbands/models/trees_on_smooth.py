@@ -119,5 +119,13 @@ class TreesOnSmooth(CenterModel):
         """The same model, unfitted, with a smooth model that is cheap to fit."""
         return clone(self).set_params(smooth=coarser(self.smooth_model()))
 
+    def settled(self, bag: GrowingOnSmooth | MixedBag) -> TreesOnSmooth:
+        """Unfitted, with what the smooth model of a bag chose for itself."""
+        model = self.smooth_model()
+        if not hasattr(model, "settled"):
+            return self
+        smooth = bag.bags[0] if isinstance(bag, MixedBag) else bag.smooth
+        return clone(self).set_params(smooth=model.settled(smooth))
+
     def _trees(self) -> SymmetricTrees:
         return SymmetricTrees() if self.trees is None else self.trees

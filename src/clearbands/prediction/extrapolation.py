@@ -23,6 +23,7 @@ FEWEST_CATEGORIES = 3  # so many are taken for having told, at least
 FEWEST_ROWS = 100  # that tell what a category or a number is worth
 MOST_COUNTS = 3  # of gaps in a row are looked at
 MOST_NUMBERS = 4_000_000  # that are predicted at once
+NOTHING = 1e-9  # of the largest center: a smaller move is a matter of rounding
 FARTHEST = 1e9  # ranges: so far out, one place is like another
 
 
@@ -166,18 +167,18 @@ def forgetting(
     X, texts = X[some], texts[some]
     own, center = None if weight is None else weight[some], predict(X)
 
-    def measure(columns: range) -> None:
-        move = center - predict(forget(X, texts, columns))
-        if len(columns) > 1 and move.any():
-            middle = len(columns) // 2
-            measure(columns[:middle])
-            measure(columns[middle:])
-        else:
-            deviations[columns] *= np.sqrt(np.average(move**2, weights=own))
-
-    at_once = AT_ONCE if n_columns > FEW_COLUMNS else 1
-    for first in range(0, n_columns, at_once):
-        measure(range(n_columns)[first : first + at_once])
+    step = AT_ONCE if n_columns > FEW_COLUMNS else 1
+    waiting = [range(n_columns)[first : first + step] for first in range(0, n_columns, step)]
+    while waiting:
+        n_now = _at_once(X)
+        now, waiting = waiting[:n_now], waiting[n_now:]
+        without = predict(np.vstack([forget(X, texts, columns) for columns in now]))
+        for columns, move in zip(now, center - without.reshape(len(now), len(X)), strict=True):
+            if len(columns) > 1 and np.abs(move).max() > NOTHING * np.abs(center).max():
+                middle = len(columns) // 2
+                waiting += columns[:middle], columns[middle:]
+            else:
+                deviations[columns] *= np.sqrt(np.average(move**2, weights=own))
     return deviations
 
 
@@ -201,13 +202,18 @@ def moves_without_numbers(
 ) -> np.ndarray:
     """(columns, n): by how much the center of rows (n, features) is higher with a number than
     without it, of each of these numeric columns."""
-    at_once = max(1, MOST_NUMBERS // max(X.size, 1))
+    at_once = _at_once(X)
     center, moves = predict(X), np.zeros((len(columns), len(X)))
     for first in range(0, len(columns), at_once):
         some = columns[first : first + at_once]
         without = predict(np.vstack([drop(X, int(j)) for j in some]))
         moves[first : first + at_once] = center - without.reshape(len(some), len(X))
     return moves
+
+
+def _at_once(X: np.ndarray) -> int:
+    """How many tables like X are predicted at once."""
+    return max(1, MOST_NUMBERS // max(X.size, 1))
 
 
 def numbers_gone(n: int, n_columns: int) -> dict[int, np.ndarray]:
