@@ -19,11 +19,13 @@ from experiments import (
     choosing,
     class_networks,
     classes,
+    conditional,
     datasets,
     distributions,
     labelling,
     mixed,
     outside,
+    overlapping,
     protocols,
     published,
     results,
@@ -63,6 +65,8 @@ def main(arguments: list[str] | None = None) -> int:
     updates.add_commands(commands)
     distributions.add_commands(commands)
     protocols.add_commands(commands)
+    conditional.add_commands(commands)
+    overlapping.add_commands(commands)
     shifted.add_commands(commands)
     labelling.add_commands(commands)
     class_networks.add_commands(commands)
