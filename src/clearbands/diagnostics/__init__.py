@@ -5,14 +5,6 @@ all of them to a model; here is each by itself.
 """
 
 from clearbands.calibration.conformal import beta_parameters
-from clearbands.diagnostics.conditional import (
-    ExcessRisk,
-    Slab,
-    TwoSampleTest,
-    excess_risk,
-    exchangeability,
-    worst_slab,
-)
 from clearbands.diagnostics.coverage import (
     Cell,
     Range,
@@ -27,6 +19,14 @@ from clearbands.diagnostics.coverage import (
     coverage_range,
     lambda_edge,
     lowest_coverage,
+)
+from clearbands.diagnostics.cross_fitted import (
+    ExcessRisk,
+    Slab,
+    TwoSampleTest,
+    excess_risk,
+    exchangeability,
+    worst_slab,
 )
 from clearbands.diagnostics.dependence import Correlation, Dependence, hsic, width_error_correlation
 from clearbands.diagnostics.importance import Importance, feature_importance

@@ -16,12 +16,6 @@ from clearbands.diagnostics.compared_groups import (
     has_groups,
     needed_groups,
 )
-from clearbands.diagnostics.conditional import (
-    ROWS_NEEDED,
-    excess_risk,
-    exchangeability,
-    worst_slab,
-)
 from clearbands.diagnostics.coverage import (
     Cell,
     chance_range,
@@ -33,6 +27,12 @@ from clearbands.diagnostics.coverage import (
     coverage_gap,
     coverage_range,
     lambda_edge,
+)
+from clearbands.diagnostics.cross_fitted import (
+    ROWS_NEEDED,
+    excess_risk,
+    exchangeability,
+    worst_slab,
 )
 from clearbands.diagnostics.dependence import hsic, width_error_correlation
 from clearbands.diagnostics.diagnosis import Diagnosis, corrected

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearbands.diagnostics.conditional import ROWS_NEEDED, ExcessRisk, Slab, TwoSampleTest
 from clearbands.diagnostics.coverage import FALSE_ALARMS, Cell, Range, covered_rows
+from clearbands.diagnostics.cross_fitted import ROWS_NEEDED, ExcessRisk, Slab, TwoSampleTest
 from clearbands.diagnostics.dependence import Correlation, Dependence
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
 from clearbands.rows.display import Shown, number, percent

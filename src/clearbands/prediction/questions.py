@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from clearbands.calibration.distribution import SIDES
-from clearbands.rows.checks import check_levels, check_quantiles, check_tails, check_threshold
+from clearbands.rows.checks import check_levels, check_quantiles, check_tails
 
 FAN = (0.95, 0.8, 0.5)  # levels that pages show within each other
 
@@ -56,12 +56,6 @@ class Questions:
             for value in thresholds.values():
                 if np.ndim(value) == 0 and not math.isfinite(value):
                     raise ValueError(f"{name} must be a finite number, got {value:g}.")
-
-    def check_rows(self, n: int) -> None:
-        """Raise unless there is one value for each of n rows where there are several."""
-        for name, thresholds in (("above", self.above), ("below", self.below)):
-            for value in thresholds.values():
-                check_threshold(value, name, n)
 
     def rows(self, start: int, stop: int) -> Questions:
         """Those about some of the rows."""

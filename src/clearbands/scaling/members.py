@@ -28,7 +28,7 @@ from clearbands.models.seeds import member_seeds
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.rows.draws import HashedFolds
 from clearbands.rows.hashing import hashed_share
-from clearbands.scaling.categories import SumCategories, joined, look_up
+from clearbands.scaling.category_sums import SumCategories, joined, look_up
 from clearbands.scaling.rows import BinRows, bins_in
 from clearbands.scaling.store import Store
 from clearbands.scaling.tasks import Stage

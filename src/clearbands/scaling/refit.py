@@ -19,7 +19,7 @@ from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.rows.coded import code_columns, coded
 from clearbands.rows.draws import HashedFolds
 from clearbands.rows.typed import Seed
-from clearbands.scaling.categories import SumCategories, TargetScale
+from clearbands.scaling.category_sums import SumCategories, TargetScale
 from clearbands.scaling.members import SHOWN_BINS, GrowMembers, Response, SayRows, Sizes, Target
 from clearbands.scaling.rows import fine_bins
 from clearbands.scaling.store import Store

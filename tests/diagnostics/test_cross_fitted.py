@@ -12,7 +12,7 @@ from scipy import stats
 from clearbands import (
     diagnostics,
 )
-from clearbands.diagnostics.conditional import least_covered_range
+from clearbands.diagnostics.cross_fitted import least_covered_range
 from tests.diagnostics.known_coverage import TREE, covered_with, rows_covered
 
 

@@ -7,7 +7,7 @@ import pytest
 from clearbands import ScaledResiduals, SymmetricTrees, load, save
 from clearbands.models.categories import shrunken_effects
 from clearbands.models.category_bag import CategoryBag
-from clearbands.scaling.categories import CategorySums, TargetScale
+from clearbands.scaling.category_sums import CategorySums, TargetScale
 from clearbands.scaling.work import WorkFolder
 from tests.scaling.files import small_model, write
 
