@@ -260,6 +260,10 @@ def draw_paired(rows, args: argparse.Namespace) -> None:
             path = args.out / f"{name}.{args.format}"
             draw(rows, variants, path)
             print(path)
+    if {"default", "a"} <= set(rows["variant"]):
+        path = args.out / f"time.{args.format}"
+        paired_figures.draw_time(rows, path)
+        print(path)
 
 
 def add_compare(commands) -> None:

@@ -94,7 +94,45 @@ def draw_diagram(axis, ranks: pd.Series, least: float) -> None:
         edge = 0.75 if is_left else len(ranks) + 0.25
         axis.plot([rank, rank, edge], [1.2, level, level], color="black", linewidth=0.8)
         text = f"{name} {rank:.1f}"
-        axis.text(edge, level + 0.1, text, ha="left" if is_left else "right", fontsize=8)
+        axis.text(edge, level + 0.1, text, ha="left" if is_left else "right", fontsize=7)
     for k, (start, stop) in enumerate(groups(ranks, least)):
         height = 0.75 - 0.45 * k
         axis.plot([start - 0.04, stop + 0.04], [height, height], color=COLORS[0], linewidth=3)
+
+
+def draw_time(rows: pd.DataFrame, path: Path) -> None:
+    """Loss against CPU time: a dot per method, means over the splits that all of them have."""
+    plt = pyplot()
+    figure, axis = plt.subplots(figsize=(8, 5), layout="constrained")
+    points = loss_and_time(rows)
+    for k, (name, (percent, seconds)) in enumerate(points.iterrows()):
+        is_peer = not name.startswith(("default", "("))
+        axis.plot(seconds, percent, "o", color=COLORS[1] if is_peer else COLORS[0])
+        axis.annotate(
+            name,
+            (seconds, percent),
+            xytext=(5, -9 if k % 2 else 3),
+            textcoords="offset points",
+            size=8,
+        )
+    axis.set_xscale("log")
+    axis.margins(x=0.15)
+    axis.set_xlabel("CPU seconds of one split, geometric mean over the sets")
+    axis.set_ylabel("quantile loss over the default's, %")
+    axis.set_title("Loss against time: the paper's variants, the default and its peers")
+    save(figure, path)
+
+
+def loss_and_time(rows: pd.DataFrame) -> pd.DataFrame:
+    """By method: quantile loss over the default's in percent, and CPU seconds."""
+    rows = rows.query("setting == 'standard'")
+    is_peer = (rows["variant"] == "default") & (rows["method"] != "CLEAR")
+    rows = rows[is_peer | (rows["method"] == "CLEAR")]
+    variant = rows["variant"].map(lambda name: name if name == "default" else f"({name})")
+    rows = rows.assign(name=rows["method"].where(is_peer, variant))
+    cells = rows.pivot(index=["dataset", "seed"], columns="name")[["quantile_loss", "fit_seconds"]]
+    by_set = np.log(cells.dropna()).groupby("dataset").mean().mean()
+    loss = by_set["quantile_loss"]
+    percent = 100 * (np.exp(loss - loss["default"]) - 1)
+    seconds = np.exp(by_set["fit_seconds"])
+    return pd.DataFrame({"percent": percent, "seconds": seconds}).sort_values("percent")

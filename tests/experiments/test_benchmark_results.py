@@ -165,6 +165,20 @@ def test_figures(stored, tmp_path):
         "b-standard.png",
         "default-standard.png",
     } | {"variants.png", "agreement.png", "ranks.png"}
+    rows = pd.concat([rows, make_rows(variant="a")])
+    rows.to_csv(stored, index=False)
+    assert __main__.main(["figure", "--results", str(stored), "--out", str(tmp_path / "g")]) == 0
+    assert (tmp_path / "g" / "time.png").exists()
+
+
+def test_loss_and_time_are_of_the_splits_that_all_methods_have():
+    own = make_rows({"CLEAR": 1.0, "crepes": 2.0}, variant="default")
+    paper = make_rows({"CLEAR": 1.5}, variant="a")
+    rows = pd.concat([own, paper[paper["seed"] > 777]]).assign(fit_seconds=4.0)
+    rows.loc[rows["seed"] == 777, "fit_seconds"] = 100.0
+    points = paired_figures.loss_and_time(rows)
+    assert points["seconds"].tolist() == pytest.approx([4.0] * 3)
+    assert points["percent"].to_dict() == pytest.approx({"default": 0, "(a)": 50, "crepes": 100})
 
 
 def test_comparison_with_the_values_per_seed(capsys, tmp_path):
