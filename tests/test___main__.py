@@ -5,7 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 import clearbands
+
+pytest.importorskip("typer", reason="the extra `cli` is not installed")
 
 
 def test_the_module_is_the_command():

@@ -7,6 +7,8 @@ from clearbands.models.forest_quantiles import ForestQuantiles
 from clearbands.presets import BOOTSTRAPS, PRESETS
 from clearbands.selection.model_search import THOROUGH, ModelSearch
 
+pytest.importorskip("xgboost", reason="the extra `boost` is not installed")
+
 OF_THE_PAPER = ("a", "b", "c", "deep")
 
 

@@ -163,6 +163,7 @@ def test_a_model_finds_its_groups_by_name_and_in_its_file(table, tmp_path):
     np.testing.assert_array_equal(given, bounds)
     quantiles = model.predict_quantiles(X[600:], [0.1, 0.5])  # other levels, of all rows together
     assert np.isfinite(quantiles).all()
+    pytest.importorskip("jinja2", reason="the extra `report` is not installed")
     page = model.report(X[600:], y[600:]).html
     assert "groups that may overlap" in page or "within each group" in page
 

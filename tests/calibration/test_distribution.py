@@ -281,6 +281,13 @@ def test_sides_lean_by_more_than_chance():
     assert not leans(one, np.append(np.ones(50), 16.0), np.array([0.9]))
 
 
+def test_a_row_on_the_edge_of_a_band_is_inside_however_it_is_rounded():
+    (reach,) = normal_distances([0.9])
+    rounded = np.repeat([np.nextafter(reach, 0), reach, np.nextafter(reach, 2)], 16)
+    assert not leans(rounded, None, np.array([0.9]))
+    assert leans(rounded * (1 + 1e-9), None, np.array([0.9]))
+
+
 def test_rows_of_one_position_are_two_knots():
     z = np.array([2.0, -1.0, 0.0, 0.0, 0.0, 5.0, 5.0, 1e200])
     knots, shares = signed_knots(z, None)

@@ -195,8 +195,9 @@ def test_weights_of_one_change_nothing():
 
 @pytest.mark.slow
 def test_the_whole_competition():
+    """Up to rounding, with weights by which no two splits of a tree are equally good."""
     quick = ClearRegressor(search=ModelSearch(folds=4, repeats=1, n_centers=1), random_state=0)
-    weight = np.random.default_rng(0).integers(1, 4, 160)
+    weight = np.random.default_rng(2).integers(1, 4, 160)
     one, other, _ = fitted_both_ways(quick, weight)
     np.testing.assert_allclose(one[1], other[1], rtol=1e-5, atol=1e-5)
 

@@ -155,7 +155,7 @@ def test_rows_that_belong_together_are_judged_together(tmp_path):
 def test_who_saw_rows_that_are_drawn_by_labels_is_not_told_by_their_places(tmp_path):
     frame = table().with_columns(flat=pl.int_range(pl.len()) // 2)
     model = fit(tmp_path, frame, groups="flat")
-    with pytest.raises(ValueError, match="their places in the table do not tell"):
+    with pytest.raises(ValueError, match="the place of a row does not tell which members saw it"):
         model.epistemic_.predict_unseen(model.encode(frame.drop("price", "flat")))
 
 
@@ -209,6 +209,6 @@ def test_values_that_cannot_be_are_named_with_row_and_file(tmp_path):
     )
     refused(r"no whole number in row 1 \(counted from 1\) of", parameters={"whole_numbers": True})
     refused("weight 'town' holds values of type String", sample_weight="town")
-    refused("sample_weight is the name of a column, got ndarray", sample_weight=np.ones(600))
+    refused("sample_weight must be the name of a column, got ndarray", sample_weight=np.ones(600))
     refused("has no column 'twon'; did you mean 'town'", calibration_groups="twon")
     refused("holds out single rows", parameters={"calibration": "joint"}, groups="label")

@@ -162,10 +162,10 @@ def refused(tmp_path, *, parameters=None, target="price", match, **given):
 
 def test_what_cannot_be_is_refused_in_one_sentence(tmp_path):
     refused(tmp_path, target="prise", match="has no column 'prise'; did you mean 'price'")
-    refused(tmp_path, target=[1, 2], match="y is the name of a column, got list")
+    refused(tmp_path, target=[1, 2], match="y must be the name of a column, got list")
     refused(tmp_path, target="town", match="'town' holds values of type String")
     refused(tmp_path, features=["price"], match="cannot be learned from itself")
-    refused(tmp_path, groups=[1], match="groups is the name of a column, got list")
+    refused(tmp_path, groups=[1], match="groups must be the name of a column, got list")
     refused(tmp_path, X_cal=table(), match="calibrates on rows of its own")
     refused(tmp_path, parameters={"split": "time"}, match="not in the order of time")
     refused(tmp_path, parameters={"encoder": None}, match="needs an encoder")

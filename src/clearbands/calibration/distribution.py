@@ -686,11 +686,20 @@ def median_share(
 def leans(positions: np.ndarray, weight: np.ndarray | None, levels: np.ndarray) -> bool:
     """Whether more rows lie beyond a fitted band on one side than on the other, not by chance."""
     whole = np.ones(len(positions)) if weight is None else weight
-    for reach in normal_distances(levels).tolist():
-        beyond = np.where(np.abs(positions) > reach, whole, 0.0)
+    for level in levels:
+        beyond = np.where(_lies_beyond(positions, level), whole, 0.0)
         if abs(float(np.sign(positions) @ beyond)) > CHANCE * math.sqrt(float(beyond @ beyond)):
             return True
     return False
+
+
+def _lies_beyond(positions: np.ndarray, level: float) -> np.ndarray:
+    """Which rows no rounding would bring back into the band of a level.
+
+    Calibration puts the edge of a band on a row, and such a row is inside.
+    """
+    (reach,) = normal_distances([level])
+    return np.abs(positions) > reach * (1 + SAME_BAND)
 
 
 def side_paces(
@@ -701,8 +710,7 @@ def side_paces(
     `positions` (n,) are those at an even pace. None where the two sides differ by no more than
     chance, or have too few rows to tell.
     """
-    (first,) = normal_distances([lowest])
-    sides = _unlike_sides(positions, weight, np.abs(positions) <= first, FEWEST_OF_SIDE)
+    sides = _unlike_sides(positions, weight, ~_lies_beyond(positions, lowest), FEWEST_OF_SIDE)
     if sides is None:
         return None
     return _pace(*sides[0], lowest), _pace(*sides[1], lowest)
@@ -712,8 +720,7 @@ def side_paces_beyond(
     positions: np.ndarray, weight: np.ndarray | None, highest: float
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """The same for rows beyond the highest fitted level."""
-    (last,) = normal_distances([highest])
-    is_beyond = (np.abs(positions) > last) & (np.abs(positions) < FARTHEST_BAND)
+    is_beyond = _lies_beyond(positions, highest) & (np.abs(positions) < FARTHEST_BAND)
     sides = _unlike_sides(positions, weight, is_beyond, FEWEST_BEYOND)
     if sides is None:
         return None

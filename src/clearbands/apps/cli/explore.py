@@ -19,6 +19,7 @@ from clearbands.apps.cli.options import (
     TextFile,
     option,
 )
+from clearbands.apps.reading.choosing import check_columns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,6 +54,8 @@ def explore(
     models = {str(path) if alike else path.name: load_model(path) for path in paths}
     reading = read_for(data, text, *models.values())
     opened = [Opened(fitted, reading) for fitted in models.values()]
+    for each in opened:
+        check_columns(reading.frame.columns, list(each.model.feature_names_in_), reading.name)
     if drop_missing_target:
         reading = opened[0].without_missing(target).reading
         opened = [Opened(each.model, reading) for each in opened]
