@@ -113,6 +113,16 @@ def test_a_group_of_too_few_rows_has_infinite_bounds_and_is_named():
     np.testing.assert_array_equal(np.isinf(bounds).all(axis=1), few)
 
 
+def test_a_row_far_beyond_all_others_has_infinite_bounds_of_its_own():
+    rows, groups = draw_rows(np.random.default_rng(0), 60)
+    columns = np.column_stack([groups[:, 0], rows[0]])
+    calibrator = ConditionalCalibrator(confidence_level=0.9).fit(*rows, calibration_groups=columns)
+    columns[0] = 1, 1e9
+    with pytest.warns(CalibrationWarning, match="valid at level 0.9 for 1 rows"):
+        bounds = calibrator.predict_interval(*rows[1:], calibration_groups=columns)
+    assert np.isinf(bounds).any(axis=1).sum() == 1
+
+
 def test_what_cannot_be_had_is_said():
     rows, groups = draw_rows(np.random.default_rng(0), 60)
     calibrator = ConditionalCalibrator()
@@ -176,6 +186,13 @@ def test_a_model_with_labels_of_rows_needs_them_again(table):
         model.predict_interval(X[["x"]])
     with pytest.raises(ValueError, match="whose names it does not know"):
         model.report(X[["x"]], y, by=X["town"])
+    with pytest.raises(ValueError, match="'nix' is no column of X, which has x, town, late"):
+        small().fit(X, y, calibration_groups=["late", "nix"])
+    with pytest.raises(ValueError, match="ConditionalCalibrator needs calibration_groups"):
+        small(calibrator=ConditionalCalibrator()).fit(X, y)
+    by_label = small().fit(X, y, calibration_groups="town")
+    with pytest.raises(ValueError, match="with one label per row"):
+        by_label.predict_interval(X, calibration_groups=X[["town"]])
     with pytest.raises(ValueError, match="choose ConditionalCalibrator"):
         ClearRegressor(calibrator=GroupCalibrator()).fit(X, y, calibration_groups=columns)
     with pytest.raises(ValueError, match="cannot rise or fall"):

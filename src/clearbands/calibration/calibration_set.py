@@ -92,6 +92,9 @@ def fit_calibrator(
     calibrator: BaseEstimator, held_out: CalibrationSet, chooser: CalibrationSet | None
 ) -> BaseEstimator:
     """gamma1 from the rows held out, lambda from the same or from those of `chooser`."""
+    by_group = isinstance(calibrator, GroupCalibrator | ConditionalCalibrator)
+    if by_group and held_out.calibration_groups is None:
+        raise ValueError(f"{type(calibrator).__name__} needs calibration_groups: give them to fit.")
     validation = None if chooser is None else chooser.arrays
     labels = {
         "calibration_groups": held_out.calibration_groups,

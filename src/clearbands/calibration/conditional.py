@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearbands.calibration.calibration_rows import CalibrationRows
 from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibrator
-from clearbands.calibration.conformal import CalibrationWarning
+from clearbands.calibration.conformal import CalibrationWarning, suffices
 from clearbands.calibration.guarantee import Guarantee, named
 from clearbands.calibration.quantile_fit import QuantileFit
 from clearbands.rows.bands import make_interval
@@ -215,12 +215,12 @@ class ConditionalCalibrator(BaseEstimator):
             within = [
                 f"{name} ({n} calibration rows)"
                 for name, n, own in sizes
-                if own.any() and rows[own].all()
+                if own.any() and rows[own].all() and not suffices(level, n)
             ]
-            where = f"within {named(within)}" if within else f"of {rows.sum()} rows"
+            where = f"within {named(within)}" if within else f"for {rows.sum()} rows"
             warn(
                 f"No finite interval is valid at level {level:g} {where}: too few calibration "
-                "rows are like them. The bounds there are infinite.",
+                "rows are like these. The bounds there are infinite.",
                 CalibrationWarning,
             )
 

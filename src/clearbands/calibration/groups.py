@@ -17,6 +17,7 @@ from clearbands.calibration.conformal import CalibrationWarning, rows_needed
 from clearbands.calibration.guarantee import Guarantee, named
 from clearbands.rows.bands import make_interval
 from clearbands.rows.checks import check_count, check_group_labels, check_levels, check_vector
+from clearbands.rows.group_columns import are_columns
 from clearbands.rows.messages import renamed, warn
 from clearbands.rows.settings import UnknownGroups
 
@@ -217,6 +218,11 @@ class GroupCalibrator(BaseEstimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Both widths in calibrated units, (n, 2, k), each row by the gammas of its group."""
         check_is_fitted(self, "calibration_groups_")
+        if are_columns(calibration_groups):
+            raise ValueError(
+                "calibration_groups are several columns; the model was calibrated with one label "
+                "per row."
+            )
         labels = check_group_labels(calibration_groups, len(np.asarray(aleatoric)))
         of_label = {group.label: (group.gamma1, group.gamma2) for group in self.calibration_groups_}
         self._check_known(labels, of_label)

@@ -48,17 +48,8 @@ def read_calibration_groups(
         return read_group_columns(chosen.to_native(), n)
     if not isinstance(calibration_groups, str):
         return check_group_labels(calibration_groups, n)
-    if not is_frame(X):
-        raise ValueError(
-            f"calibration_groups={calibration_groups!r} names a column, but X is an array: "
-            "give a table, or the labels."
-        )
+    _check_is_column(calibration_groups, X)
     frame = nw.from_native(X, eager_only=True)
-    if calibration_groups not in frame.columns:
-        known = ", ".join(frame.columns)
-        raise ValueError(
-            f"calibration_groups={calibration_groups!r} is no column of X, which has {known}."
-        )
     return check_group_labels(frame.get_column(calibration_groups).to_list(), n)
 
 
@@ -66,8 +57,25 @@ def are_names(calibration_groups: Any, X: TableLike, n: int) -> TypeGuard[Sequen
     """Whether they name several columns of X, and are no labels of its rows."""
     if not isinstance(calibration_groups, list | tuple) or len(calibration_groups) == n:
         return False
-    names = nw.from_native(X, eager_only=True).columns if is_frame(X) else ()
-    return len(calibration_groups) > 0 and all(name in names for name in calibration_groups)
+    columns = nw.from_native(X, eager_only=True).columns if is_frame(X) else []
+    if not any(isinstance(name, str) and name in columns for name in calibration_groups):
+        return False
+    for name in calibration_groups:
+        _check_is_column(name, X)
+    return True
+
+
+def _check_is_column(name: str, X: TableLike) -> None:
+    if not is_frame(X):
+        raise ValueError(
+            f"calibration_groups={name!r} names a column, but X is an array: give a table, or the "
+            "labels."
+        )
+    names = nw.from_native(X, eager_only=True).columns
+    if name not in names:
+        raise ValueError(
+            f"calibration_groups={name!r} is no column of X, which has {', '.join(names)}."
+        )
 
 
 def read_groups(
