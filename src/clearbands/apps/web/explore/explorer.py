@@ -13,6 +13,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, Field, ValidationError
+from starlette.middleware.base import RequestResponseEndpoint
 
 from clearbands.apps.reading.choosing import take_features
 from clearbands.apps.reading.features import fitted_columns
@@ -31,47 +32,18 @@ from clearbands.persistence.origin import origin_of
 from clearbands.prediction import glossary
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import ASGIApp
 
 HOSTS = Hosts(LOCAL_NAMES)
-HEADERS = (
-    (
-        b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-        b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
-    (b"referrer-policy", b"no-referrer"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"cache-control", b"no-store"),
-)
-
-
-class LocalOnly:
-    """403 for requests that name another host or come from another page."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-
-        async def send_guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"].extend(HEADERS)
-            await send(message)
-
-        headers = dict(scope["headers"])
-        host = headers.get(b"host", b"").decode("latin-1")
-        origin = headers.get(b"origin", b"").decode("latin-1")
-        if HOSTS.allow(host) and origin in ("", f"http://{host}"):
-            await self.app(scope, receive, send_guarded)
-            return
-        refusal = Response("This page answers only to this machine, as localhost.", 403)
-        await refusal(scope, receive, send_guarded)
-
-
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+}
 FOLDER = Path(__file__).parent / "page"
 LIMITS = Limits(bytes=200_000_000, seconds=600, requests=4)
 
@@ -81,6 +53,16 @@ def create_page(scene: Scene) -> ASGIApp:
     start = _dump(views.overview(scene))
     bodies = Bodies(LIMITS)
     app = FastAPI(openapi_url=None)
+
+    @app.middleware("http")
+    async def only_local(request: Request, call_next: RequestResponseEndpoint) -> Response:
+        """403 for requests that name another host or come from another page."""
+        host, origin = (request.headers.get(name, "") for name in ("host", "origin"))
+        if not HOSTS.allow(host) or origin not in ("", f"http://{host}"):
+            return Response("This page answers only to this machine, as localhost.", 403)
+        response = await call_next(request)
+        response.headers.update(HEADERS)
+        return response
 
     async def body_of(request: Request) -> bytes:
         return await bodies.read(request, asyncio.get_running_loop().time() + LIMITS.seconds)
@@ -125,7 +107,6 @@ def create_page(scene: Scene) -> ASGIApp:
         return refusal.response()
 
     app.mount("/", StaticFiles(directory=FOLDER))
-    app.add_middleware(LocalOnly)
     return app
 
 
