@@ -59,6 +59,8 @@ def explore(
     if drop_missing_target:
         reading = opened[0].without_missing(target).reading
         opened = [Opened(each.model, reading) for each in opened]
+    for each in opened:
+        _ = each.X  # a table that lacks columns is refused in one sentence
     y = _true_values(opened[0], target)
     seen = [] if y is None else [each.count_seen(y) for each in opened]
     page = create_page(make_scene(models, reading.frame, y, max(seen, default=0)))
