@@ -3,7 +3,13 @@
 - `forecast`: a model of a tenth of the training rows of a real table says what all of them would
   bring (at most 8,000), and then a model of all of them is fitted.
 - `simulated`: the noise is known, and so is the mean of y.
+- `families`: the same of other simulated tables, from which `prior` learns how models differ from
+  the search of their curve.
 - `repeats`: real rows with the same x, in cells of at least 30: their quantiles are noise.
+
+A row has the curve that the fit saw and what came true. Shares and forecasts are what the present
+numbers of `CurvePrior` say of the curve, so other numbers need no other fits; `held` (of the band
+for the mean) and `unclear` are of the model that was fitted.
 
 usage: python -m experiments why check [KIND ...] [--model default] [--seeds 0 1] [--only NAME]
 """
@@ -12,50 +18,69 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pandas as pd
 
 from clearbands import ClearRegressor, fast
 from clearbands.calibration.calibration_set import scale
+from clearbands.prediction.curve_posterior import (
+    PRIOR,
+    CurveMeans,
+    CurvePrior,
+    extrapolate,
+)
 from experiments import results
+from experiments.why.curves import rounded
+from experiments.why.families import draw_family
 from experiments.why.tables import PAPER, REPEATS, SIMULATIONS, Table, load, simulate
 
 COLUMNS = [
-    "kind", "model", "table", "seed", "rows", "share", "low", "high", "former", "true",
-    "noise", "true_noise", "oracle", "width", "times", "forecast", "forecast_low", "forecast_high",
-    "came", "held", "unclear", "seconds",
+    "kind", "model", "table", "seed", "rows", "columns", "curve", "own", "width", "former",
+    "true_noise", "oracle", "times", "came", "held", "unclear", "seconds",
 ]  # fmt: skip
 RESULTS = results.FOLDER / "why_checks.csv"
 MOST, TEST_ROWS, LEVEL = 8_000, 2_000, 0.9
 FEWEST_IN_CELL = 30
+N_FAMILIES, FAMILY_TEST_ROWS = 71, 3_000
 MODELS: dict[str, Callable[..., ClearRegressor]] = {
     "default": ClearRegressor,
     "fast": fast,
 }
 
 
-def fitted(model: str, table: Table, seed: int) -> tuple[ClearRegressor, float]:
+def fitted(model: str, table: Table, seed: int) -> tuple[ClearRegressor, dict[str, Any]]:
+    """A model, and what it was told of its learning curve."""
     start = time.process_time()
     regressor = MODELS[model](confidence_level=LEVEL, n_jobs=1, random_state=seed)
-    return regressor.fit(table.X, table.y), round(time.process_time() - start, 1)
+    with mock.patch("clearbands.selection.outlook.extrapolate", wraps=extrapolate) as asked:
+        regressor.fit(table.X, table.y)
+    seen: dict[str, Any] = {"seconds": round(time.process_time() - start, 1)}
+    if asked.called:
+        (means,), known = asked.call_args
+        curve = {k: np.asarray(v).tolist() for k, v in means._asdict().items() if v is not None}
+        seen["curve"] = json.dumps(rounded(curve))
+        seen |= {"rows": known["rows"], "own": known["error"], "columns": known["n_columns"]}
+    return regressor, seen
 
 
 def told(model: ClearRegressor, X: Any) -> dict[str, Any]:
+    """The mean width on new rows, its split by lambda, and for how many rows neither dominates."""
     parts = model.predict_uncertainty(X)
-    shares = {"share": parts.mean_share, "low": parts.share_low, "high": parts.share_high}
-    unclear = float(np.mean(parts.dominant == "unclear"))
-    widths = parts.widths.mean(axis=0)
     _, noise, ignorance = scale(model.calibrator_, model.components(X))
-    former = ignorance.sum() / (noise + ignorance).sum()
-    shares |= {"former": float(former), "unclear": unclear}
-    return shares | {"noise": widths[0], "width": widths.sum()}
+    return {
+        "width": float(parts.widths.sum(axis=1).mean()),
+        "former": float(ignorance.sum() / (noise + ignorance).sum()),
+        "unclear": float(np.mean(parts.dominant == "unclear")),
+    }
 
 
 def forecast(name: str, model: str, seed: int) -> Iterator[dict[str, Any]]:
@@ -63,39 +88,38 @@ def forecast(name: str, model: str, seed: int) -> Iterator[dict[str, Any]]:
     order = np.random.RandomState(seed).permutation(len(table.y))
     n_test = min(TEST_ROWS, len(order) // 5)
     test, train = order[:n_test], order[n_test:][:MOST]
-    few, seconds = fitted(model, table.take(train[: len(train) // 10]), seed)
+    few, seen = fitted(model, table.take(train[: len(train) // 10]), seed)
     X = table.take(test).X
-    found = told(few, X)
-    times = len(train) / few.n_train_
-    likely = few.forecast((times,)).factors[1]
     many, _ = fitted(model, table.take(train), seed)
-    came = told(many, X)["width"]
-    values = dict(
-        zip(("forecast", "forecast_low", "forecast_high"), likely * found["width"], strict=True)
-    )
-    yield {
-        "rows": few.n_train_,
-        "times": times,
-        "came": came,
-        "seconds": seconds,
-        **found,
-        **values,
-    }
+    came = {"times": len(train) / few.n_train_, "came": told(many, X)["width"]}
+    yield {"rows": few.n_train_} | seen | told(few, X) | came
 
 
 def simulated(name: str, model: str, seed: int) -> Iterator[dict[str, Any]]:
     z = 2 * 1.6448536269514722
     for n in (300, 1200):
         rows, y = simulate(name, n + TEST_ROWS, seed)
-        few, seconds = fitted(model, Table(rows.X[:n], y[:n]), seed)
+        few, seen = fitted(model, Table(rows.X[:n], y[:n]), seed)
         X, f, sd = rows.X[n:], rows.f[n:], rows.sd[n:]
-        found = told(few, X)
-        noise = z * float(sd.mean())
-        oracle = 1 - 2 * float(np.quantile(np.abs(y[:n] - rows.f[:n]), LEVEL)) / found["width"]
         band = few.predict_center_interval(X)
-        held = float(np.mean((band[:, 0] <= f) & (f <= band[:, 1])))
-        known = {"true": 1 - noise / found["width"], "true_noise": noise, "oracle": oracle}
-        yield {"rows": n, "held": held, "seconds": seconds, **known, **found}
+        known = {
+            "true_noise": z * float(sd.mean()),
+            "oracle": 2 * float(np.quantile(np.abs(y[:n] - rows.f[:n]), LEVEL)),
+            "held": float(np.mean((band[:, 0] <= f) & (f <= band[:, 1]))),
+        }
+        yield {"rows": n} | seen | told(few, X) | known
+
+
+def families(name: str, model: str, seed: int) -> Iterator[dict[str, Any]]:
+    number = int(name.split()[1])
+    few = int(np.exp(np.random.RandomState(number + 77).uniform(np.log(70), np.log(420))))
+    n = few if number % 2 else 4 * few
+    rows, y, _ = draw_family(number, n + FAMILY_TEST_ROWS)
+    regressor, seen = fitted(model, Table(rows.X[:n], y[:n]), number)
+    shape = (y[n:] - rows.f[n:]) / rows.sd[n:]
+    low, high = np.quantile(shape, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    known = {"true_noise": float(rows.sd[n:].mean() * (high - low))}
+    yield {"rows": n} | seen | told(regressor, rows.X[n:]) | known
 
 
 def repeats(name: str, model: str, seed: int) -> Iterator[dict[str, Any]]:
@@ -112,17 +136,17 @@ def repeats(name: str, model: str, seed: int) -> Iterator[dict[str, Any]]:
     noise = float((high - low).to_numpy()[cell[test]].mean())
     mean = by_cell.mean().to_numpy()[cell[test]]
     for n in (500, 4000):
-        few, seconds = fitted(model, table.take(order[:n]), seed)
+        few, seen = fitted(model, table.take(order[:n]), seed)
         X = table.take(test).X
-        found, band = told(few, X), few.predict_center_interval(X)
+        band = few.predict_center_interval(X)
         held = float(np.mean((band[:, 0] <= mean) & (mean <= band[:, 1])))
-        known = {"true": 1 - noise / found["width"], "true_noise": noise}
-        yield {"rows": n, "held": held, "seconds": seconds, **known, **found}
+        yield {"rows": n} | seen | told(few, X) | {"held": held, "true_noise": noise}
 
 
 KINDS = {
     "forecast": (forecast, PAPER),
     "simulated": (simulated, list(SIMULATIONS)),
+    "families": (families, [f"family {number}" for number in range(N_FAMILIES)]),
     "repeats": (repeats, REPEATS),
 }
 
@@ -164,38 +188,86 @@ def run_missing(args: argparse.Namespace) -> None:
                 if tuple(key.values()) in known or time.monotonic() - start > args.seconds:
                     continue
                 for row in check(name, args.model, seed):
-                    rounded = {
-                        k: float(f"{v:.5g}") if isinstance(v, float) else v for k, v in row.items()
-                    }
-                    writer.writerow(key | rounded)
+                    short = {k: rounded(v) if isinstance(v, float) else v for k, v in row.items()}
+                    writer.writerow(key | short)
                     file.flush()
-                    print(key, rounded, flush=True)
+                    print(key, {k: v for k, v in short.items() if k != "curve"}, flush=True)
 
 
-def table_of(rows: pd.DataFrame) -> str:
+def evidence_of(fit: Any) -> dict[str, Any]:
+    """What `extrapolate` was told by a fit, a row of the table."""
+    curve = json.loads(fit.curve)
+    means = CurveMeans(**{name: np.array(values) for name, values in curve.items()})
+    own = None if np.isnan(fit.own) else fit.own
+    return {"means": means, "rows": fit.rows, "error": own, "n_columns": int(fit.columns)}
+
+
+def with_answers(fits: pd.DataFrame, priors: dict[str, CurvePrior] | None = None) -> pd.DataFrame:
+    """The share, or the forecast over the present width, with its range, and what is true of it.
+
+    Tables that `priors` do not name have the numbers of the package. Beside the forecast stands
+    what a straight line through the logarithms of the curve says.
+    """
+    fits = fits[fits["curve"].notna()].reset_index(drop=True)
+    answers, lines = [], []
+    for fit in fits.itertuples():
+        evidence = evidence_of(fit)
+        posterior = extrapolate(**evidence, prior=(priors or {}).get(fit.table, PRIOR))
+        is_forecast = fit.kind == "forecast"
+        answers.append(posterior.factors(fit.times) if is_forecast else posterior.shares())
+        means = evidence["means"]
+        slope = np.polyfit(np.log(means.sizes), np.log(means.errors), 1)[0]
+        lines.append(fit.times ** min(slope, 0.0))
+    found = pd.DataFrame(answers, columns=["middle", "low", "high"])
+    true = np.where(fits["kind"] == "forecast", fits["came"], fits["width"] - fits["true_noise"])
+    return pd.concat([fits, found.assign(true=true / fits["width"], line=lines)], axis=1)
+
+
+def interval_score(came: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Of ranges of 80 %."""
+    return high - low + 10 * np.maximum(low - came, 0) + 10 * np.maximum(came - high, 0)
+
+
+def table_of(fits: pd.DataFrame, priors: dict[str, CurvePrior] | None = None) -> str:
     """What is off, by kind and number of rows."""
-    lines = []
-    for (kind, n), some in rows[rows.kind != "forecast"].groupby(["kind", "rows"]):
-        means = some.groupby("table")[["share", "former", "true"]].mean()
-        off, former = ((means[name] - means.true).abs().mean() for name in ("share", "former"))
-        held = ((some.true >= some.low) & (some.true <= some.high)).mean()
-        lines.append(
-            f"{kind}, {n:,} rows, {some.seed.nunique()} seeds: mean share off by {off:.3f} "
-            f"(split of the calibrator {former:.3f}), range holds {held:.2f}, noise off by "
-            f"{np.exp(np.abs(np.log(some.noise / some.true_noise)).mean()) - 1:.2f}, band holds "
-            f"{some.held.mean():.2f}, unclear rows {some.unclear.mean():.2f}\n"
-            + means.round(3).to_string()
+    rows = with_answers(fits, priors)
+    rows["held_by_range"] = rows["true"].clip(0).between(rows["low"], rows["high"])
+    tables = []
+    shares = rows[~rows["kind"].isin(["forecast", "families"])]
+    for (kind, is_large), some in shares.groupby(["kind", shares["rows"] >= 1_000]):
+        means = some.groupby("table")[["rows", "true", "middle", "former"]].mean()
+        off, former = (means[name] - means["true"] for name in ("middle", "former"))
+        noise = (1 - some["middle"]) / (1 - some["true"])
+        oracle = (some["oracle"] / some["true_noise"] - 1).abs().mean()
+        tables.append(
+            f"{kind}, {'from' if is_large else 'below'} 1,000 rows, {len(some)} fits: mean share "
+            f"off by {off.abs().mean():.3f} (split of the calibrator {former.abs().mean():.3f}), "
+            f"bias {off.mean():+.3f}, range holds {some['held_by_range'].mean():.2f}, noise off by "
+            f"{(noise - 1).abs().mean():.3f} (who knows the mean of y: {oracle:.3f}), in median of "
+            f"abs(log) {np.log(noise).abs().median():.3f}, band holds {some['held'].mean():.2f}, "
+            f"unclear rows {some['unclear'].mean():.2f}\n{means.round(3).to_string()}"
         )
-    some = rows[rows.kind == "forecast"]
+    some = rows[rows["kind"] == "forecast"]
     if len(some):
-        off = (some.forecast / some.came - 1).abs()
-        unchanged = (some.width / some.came - 1).abs().median()
-        held = ((some.came >= some.forecast_low) & (some.came <= some.forecast_high)).mean()
-        lines.append(
-            f"forecast, {some.table.nunique()} tables: off by {off.median():.3f} (median), "
-            f"range holds {held:.2f}; nothing changes: {unchanged:.3f}\n"
-            + some[["table", "rows", "width", "forecast", "forecast_low", "forecast_high", "came"]]
-            .round(4)
-            .to_string(index=False)
+        tables.append(table_of_forecasts(some))
+    return "\n\n".join(tables)
+
+
+def table_of_forecasts(rows: pd.DataFrame) -> str:
+    """Of the mean width with all rows, over the one with a tenth of them."""
+    designs = {
+        "forecast": (rows["middle"], rows["low"], rows["high"]),
+        "nothing changes": (np.ones(len(rows)),) * 3,
+        "straight line": (rows["line"],) * 3,
+    }
+    tables = [f"a tenth to all, {rows['table'].nunique()} tables, {len(rows)} fits"]
+    for name, (middle, low, high) in designs.items():
+        off = (middle / rows["true"] - 1).abs().groupby(rows["table"]).mean().median()
+        score = interval_score(rows["true"], low, high).mean()
+        tables.append(
+            f"{name}: off by {off:.3f} (median of tables), bias "
+            f"{(middle - rows['true']).mean():+.3f}, range holds "
+            f"{rows['true'].between(low, high).mean():.2f}, its interval score {score:.3f}"
         )
-    return "\n\n".join(lines)
+    columns = ["table", "seed", "rows", "times", "middle", "low", "high", "true", "line"]
+    return "\n".join([*tables, rows[columns].round(3).to_string(index=False)])

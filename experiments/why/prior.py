@@ -2,15 +2,17 @@
 
 The numbers are those by which the beginnings of curves make what came likely: with 2, 4, 8, 16
 times the rows of real tables, and without end where noise was simulated. Designs are judged on
-tables that had no part in the numbers, and on the named simulations, which never have.
+tables that had no part in the numbers, and on the named simulations, which never have. How models
+differ from the search of their curve is learned from the fits of families that `check` made.
 
-usage: python -m experiments why prior [FILE.csv] [--evaluations 600] [--designs]
+usage: python -m experiments why prior [FILE.csv] [--evaluations 250] [--designs]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +29,10 @@ from clearbands.prediction.curve_posterior import (
     grid,
     left_at,
     log_weights,
+    weigh,
 )
+from experiments.why.check import RESULTS as FITS
+from experiments.why.check import evidence_of, interval_score, table_of
 from experiments.why.curves import RESULTS
 from experiments.why.tables import PAPER
 
@@ -45,7 +50,16 @@ GUESS = {  # and how much a number may differ from it
     "chance_scatter": (np.log(0.25), 0.5),
     "chance_scatter_by_rows": (np.log(1.0), 0.7),
 }
-LOGS = [name for name in GUESS if name.endswith(("spread", "scatter", "by_rows"))]
+GUESS_OF_OWN = {  # the same of what is learned from fits, the level once more
+    "level": (-1.0, 1.0),
+    "level_spread": (np.log(3.0), 0.4),
+    "own": (0.0, 0.4),
+    "better_spread": (np.log(0.3), 0.6),
+    "worse_spread": (np.log(0.5), 0.6),
+    "own_scatter": (np.log(0.06), 0.6),
+    "own_scatter_by_rows": (np.log(1.0), 0.6),
+}
+LOGS = [name for name in (*GUESS, *GUESS_OF_OWN) if name.endswith(("spread", "scatter", "by_rows"))]
 STEPS = (2.0, 4.0, 8.0, 16.0, np.inf)
 NOISE = 0.03
 """Of the logarithm of what came against now: both are of one search each, on few test rows."""
@@ -70,10 +84,6 @@ class Cases(NamedTuple):
         means = CurveMeans(*(None if each is None else each[some] for each in self.means[:-1]))
         return Cases(self.rows.iloc[some].reset_index(drop=True), means, self.came[some])
 
-    def without_differences(self) -> Cases:
-        """The same for a design that knows errors alone."""
-        return self._replace(means=CurveMeans(*self.means[:3]))
-
 
 def read(path: Path) -> Cases:
     frame = pd.read_csv(path)
@@ -95,23 +105,7 @@ class Curves(NamedTuple):
 
     @classmethod
     def of(cls, cases: Cases, prior: CurvePrior) -> Curves:
-        logs = log_weights(cases.means, cases.rows["columns"].to_numpy(float), prior)
-        weights = np.exp(logs - logs.max(axis=1, keepdims=True))
-        rows = cases.rows["rows"].to_numpy(float)
-        now = np.log1p(left_at(rows))
-        then = [np.log1p(left_at(step * rows)) if np.isfinite(step) else 0 * now for step in STEPS]
-        return cls(
-            weights / weights.sum(axis=1, keepdims=True),
-            0.5 * (np.stack(then, axis=1) - now[:, None]),
-        )
-
-    def scores(self, came: np.ndarray) -> np.ndarray:
-        """(n,): the logarithm of how likely what came is, the mean over the steps."""
-        away = (came[:, :, None] - self.factors) / NOISE
-        likely = np.einsum("ng,nsg->ns", self.weights, np.exp(-0.5 * np.nan_to_num(away) ** 2))
-        chance, height = SURPRISE
-        logs = np.log((1 - chance) * likely + chance * height)
-        return np.nanmean(np.where(np.isnan(came), np.nan, logs), axis=1)
+        return cls(weights_of_curves(cases, prior), factors_of(cases))
 
     def quantiles(self, scatter: float) -> np.ndarray:
         """(n, steps, 3): the median, the low and the high end of what comes."""
@@ -131,6 +125,19 @@ class Curves(NamedTuple):
         return np.stack([middle, low, high], axis=2)
 
 
+def weights_of_curves(cases: Cases, prior: CurvePrior) -> np.ndarray:
+    logs = log_weights(cases.means, cases.rows["columns"].to_numpy(float), prior)
+    weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def factors_of(cases: Cases) -> np.ndarray:
+    rows = cases.rows["rows"].to_numpy(float)
+    now = np.log1p(left_at(rows))
+    then = [np.log1p(left_at(step * rows)) if np.isfinite(step) else 0 * now for step in STEPS]
+    return 0.5 * (np.stack(then, axis=1) - now[:, None])
+
+
 def weights_of(cases: Cases) -> np.ndarray:
     """Tables count by the root of how often they stand there."""
     table = cases.rows["table"]
@@ -138,44 +145,101 @@ def weights_of(cases: Cases) -> np.ndarray:
     return np.where(table.isin(PAPER), PAPER_WEIGHT, 1.0) / np.sqrt(counts)
 
 
-def prior_of(x: np.ndarray, names: list[str]) -> CurvePrior:
+def prior_of(x: np.ndarray, names: list[str], prior: CurvePrior) -> CurvePrior:
     values = dict(zip(names, x.tolist(), strict=True))
     values |= {name: float(np.exp(values[name])) for name in LOGS if name in values}
-    values["delayed"] = float(1 / (1 + np.exp(-values["delayed"])))
-    return PRIOR._replace(**values)
+    if "delayed" in values:
+        values["delayed"] = float(1 / (1 + np.exp(-values["delayed"])))
+    return prior._replace(**values)
 
 
 def fit(cases: Cases, evaluations: int) -> CurvePrior:
     """The numbers under which what came is most likely, held a little by a guess before."""
-    is_whole = cases.means.differences is not None
-    names = [name for name in GUESS if is_whole or not name.startswith("chance")]
-    guess, spread = np.array([GUESS[name] for name in names]).T
     weight = 2 * weights_of(cases)
+    away = (cases.came[:, :, None] - factors_of(cases)) / NOISE
+    likely = np.exp(-0.5 * np.nan_to_num(away) ** 2)
+    chance, height = SURPRISE
+
+    def score(prior: CurvePrior) -> float:
+        reached = np.einsum("ng,nsg->ns", weights_of_curves(cases, prior), likely)
+        logs = np.log((1 - chance) * reached + chance * height)
+        return float(weight @ np.nanmean(np.where(np.isnan(away[:, :, 0]), np.nan, logs), axis=1))
+
+    return _most_likely(score, PRIOR, GUESS, evaluations)
+
+
+def fit_own(fits: pd.DataFrame, prior: CurvePrior, evaluations: int) -> CurvePrior:
+    """How models differ from the search of their curve, and how large their ignorance is.
+
+    These are the numbers by which the true noise of families is likely, and the widths that came
+    with ten times the rows of real tables. The errors of a model and of the search are measured, so
+    they scatter: a model with an error below the noise of a curve says little against this curve.
+    """
+    fits = fits[fits["kind"].isin(["families", "forecast"]) & fits["own"].notna()]
+    is_forecast = (fits["kind"] == "forecast").to_numpy()
+    came = np.where(is_forecast, fits["came"], fits["true_noise"]) / fits["width"]
+    came = np.where(is_forecast, came, np.minimum(came, 1))
+    chances = np.hypot(
+        prior.width_scatter / np.sqrt(fits["rows"]), np.where(is_forecast, 0.05, NOISE)
+    )
+    chance, height = SURPRISE
+    _, rate, delay = grid()
+
+    def score(prior: CurvePrior) -> float:
+        total = 0.0
+        for row, factor, sd in zip(fits.itertuples(), came, chances, strict=True):
+            logs, noise = weigh(**evidence_of(row), prior=prior)
+            if row.kind == "forecast":
+                left = ((row.rows + delay) / (row.times * row.rows + delay)) ** rate
+                noise = np.sqrt(noise**2 + (1 - noise**2) * left)
+            near = np.exp(logs - logs.max() - 0.5 * (np.log(factor / noise) / sd) ** 2)
+            likely = near.sum() / np.exp(logs - logs.max()).sum()
+            total += np.log((1 - chance) * likely + chance * height)
+        return total
+
+    return _most_likely(score, prior, GUESS_OF_OWN, evaluations)
+
+
+def _most_likely(
+    score: Callable[[CurvePrior], float],
+    prior: CurvePrior,
+    guess: dict[str, tuple[float, float]],
+    evaluations: int,
+) -> CurvePrior:
+    names, (middle, spread) = list(guess), np.array(list(guess.values())).T
 
     def loss(z: np.ndarray) -> float:
-        prior = prior_of(guess + z * spread, names)
-        scores = Curves.of(cases, prior).scores(cases.came)
-        return -float(weight @ scores) + 0.5 * float(z @ z)
+        return 0.5 * float(z @ z) - score(prior_of(middle + z * spread, names, prior))
 
     options = {"maxfun": evaluations, "eps": 1e-3}
     z = minimize(loss, np.zeros(len(names)), method="L-BFGS-B", options=options).x
-    return prior_of(guess + z * spread, names)
+    return prior_of(middle + z * spread, names, prior)
 
 
-def forecasts(cases: Cases, evaluations: int) -> np.ndarray:
-    """(n, steps, 3): of each case by the numbers of tables without its own."""
-    quantiles = np.full((*cases.came.shape, 3), np.nan)
+def without_own_tables(cases: Cases, fits: pd.DataFrame, evaluations: int) -> dict[str, CurvePrior]:
+    """For each table, the numbers of other tables alone; named simulations have no part."""
     tables = cases.rows["table"].unique()
     part = dict(
         zip(tables, np.random.RandomState(1).permutation(len(tables)) % N_PARTS, strict=True)
     )
     numbers = cases.rows["table"].map(part).to_numpy()
     is_named = (cases.rows["kind"] == "simulated").to_numpy()
+    priors = []
     for own in range(N_PARTS):
-        others, some = np.flatnonzero((numbers != own) & ~is_named), np.flatnonzero(numbers == own)
-        prior = fit(cases.take(others), evaluations)
-        quantiles[some] = Curves.of(cases.take(some), prior).quantiles(np.sqrt(2) * prior.scatter)
-    return quantiles
+        prior = fit(cases.take(np.flatnonzero((numbers != own) & ~is_named)), evaluations)
+        others = fits[fits["table"].map(part) != own]
+        priors.append(fit_own(others, prior, evaluations // 2))
+    return {table: priors[own] for table, own in part.items()}
+
+
+def forecasts(cases: Cases, priors: dict[str, CurvePrior]) -> np.ndarray:
+    """(n, steps, 3): of each case by the numbers for its table."""
+    quantiles = []
+    for number, table in enumerate(cases.rows["table"]):
+        prior = priors[table]
+        curves = Curves.of(cases.take(np.array([number])), prior)
+        quantiles.append(curves.quantiles(np.sqrt(2) * prior.scatter)[0])
+    return np.stack(quantiles)
 
 
 def lines(cases: Cases) -> dict[str, np.ndarray]:
@@ -189,11 +253,6 @@ def lines(cases: Cases) -> dict[str, np.ndarray]:
         "line": steps ** np.minimum(slopes, 0.0)[:, None],
         "last doubling": steps ** np.minimum(last, 0.0)[:, None],
     }
-
-
-def interval_score(came: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Of ranges of 80 %."""
-    return high - low + 10 * np.maximum(low - came, 0) + 10 * np.maximum(came - high, 0)
 
 
 def tell(cases: Cases, designs: dict[str, np.ndarray]) -> None:
@@ -238,21 +297,24 @@ def add_command(commands: Any) -> None:
     help_ = "the numbers of CurvePrior, and how well designs forecast without them"
     parser = commands.add_parser("prior", help=help_, description=help_)
     parser.add_argument("file", type=Path, nargs="?", default=RESULTS)
-    parser.add_argument("--evaluations", type=int, default=600)
+    parser.add_argument("--fits", type=Path, default=FITS, help="the file that `check` writes")
+    parser.add_argument("--evaluations", type=int, default=250)
+    parser.add_argument("--own", action="store_true", help="fit only how models differ from curves")
     parser.add_argument("--designs", action="store_true", help="judge designs, fit no numbers")
     parser.set_defaults(command=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    cases = read(args.file)
+    cases, fits = read(args.file), pd.read_csv(args.fits)
     counts = cases.rows.groupby("kind")["table"].agg(["nunique", "size"])
     print(f"tables and curves\n{counts.to_string()}; the grid has {len(grid()[0]):,} curves")
     if not args.designs:
         trains = np.flatnonzero(cases.rows["kind"] != "simulated")
-        print(fit(cases.take(trains), args.evaluations))
+        prior = PRIOR if args.own else fit(cases.take(trains), args.evaluations)
+        print(fit_own(fits, prior, args.evaluations // 2))
         return 0
-    designs = lines(cases)
-    designs["errors alone"] = forecasts(cases.without_differences(), args.evaluations)
-    designs["this forecast"] = forecasts(cases, args.evaluations)
+    designs, priors = lines(cases), without_own_tables(cases, fits, args.evaluations)
+    designs["this forecast"] = forecasts(cases, priors)
     tell(cases, designs)
+    print(f"\nfitted models, by numbers of other tables\n{table_of(fits, priors)}")
     return 0

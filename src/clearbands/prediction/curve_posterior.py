@@ -35,14 +35,18 @@ class CurvePrior(NamedTuple):
     chance_spread: float
     chance_scatter: float  # of the logarithm of squared chance at one size
     chance_scatter_by_rows: float
-    better_spread: float  # of the logarithm of what the model has left to learn, against the search
+    own: float  # the likeliest logarithm of what the model has left to learn, over the search
+    better_spread: float  # of this logarithm where the model has less left
     worse_spread: float  # the same where it has more left: the search may have found another center
+    own_scatter: float  # of the logarithm of the squared error of the model over the search's
+    own_scatter_by_rows: float  # and what is added to its square, divided by the rows
+    width_scatter: float  # of the logarithm of a width, with one row
 
 
 PRIOR = CurvePrior(
-    level=-3.28,
+    level=0.0247,
     level_by_columns=0.349,
-    level_spread=2.41,
+    level_spread=2.58,
     rate=-0.207,
     rate_spread=0.342,
     delayed=0.212,
@@ -52,17 +56,27 @@ PRIOR = CurvePrior(
     chance_spread=0.813,
     chance_scatter=0.168,
     chance_scatter_by_rows=1.45,
-    better_spread=0.244,
-    worse_spread=0.3,
+    own=-0.0678,
+    better_spread=0.109,
+    worse_spread=0.544,
+    own_scatter=0.0253,
+    own_scatter_by_rows=0.537,
+    width_scatter=0.885,
 )
-"""Of 350 beginnings of curves of 46 real and 89 simulated tables; the last two of 31 fits."""
+"""Of 350 beginnings of curves of 46 real and 89 simulated tables. The level, and `own` and what
+follows, are of fits of the default to 71 simulated and 15 real tables; `width_scatter` is the
+standard error of the quantile of 0.9 of absolute normal errors, over this quantile."""
 
 LEVELS = np.arange(-9.0, 9.1, 0.6)  # binary logarithms
 RATES = np.exp(np.linspace(np.log(0.15), np.log(2.0), 9))
 DELAYS = np.array([0.0, 2.0**6, 2.0**8, 2.0**10])
 REFERENCE_ROWS = 128.0
 LEAST_CHANCE = 1e-4  # of a squared error; members of less all predict the same
-LEAST_LEFT = 0.03  # of what the search has left to learn, that the model has at least
+LEFT = np.linspace(-3.4, 4.0, 19)
+"""Logarithms of what the model has left to learn, over what the search has."""
+
+IN_STEP = (LEFT[1] - LEFT[0]) / np.sqrt(12)  # the standard deviation of values between two of them
+
 RANGE = 0.1, 0.9
 N_DRAWS = 400
 
@@ -99,22 +113,20 @@ class CurvePosterior:
     delay: np.ndarray  # (d,)
     rows: float  # that train now
     scatter: float = 0.0  # of the logarithm of what comes, around its curve
+    width_scatter: float = 0.0  # of the logarithm of the width now, around the one that holds
 
     def shares(self) -> Likely:
         """The share of ignorance in the width."""
-        return _likely(1 - self.noise)
+        noise = self.factors(np.inf)
+        return Likely(1 - noise.middle, max(1 - noise.high, 0.0), 1 - noise.low)
 
     def factors(self, times: float) -> Likely:
         """By what errors and widths are multiplied with so many times the rows, or without end."""
         if not np.isfinite(times):
-            return _likely(self.noise)
+            return _likely(self.noise, self.width_scatter)
         left = ((self.rows + self.delay) / (times * self.rows + self.delay)) ** self.rate
         curves = np.sqrt(self.noise**2 + (1 - self.noise**2) * left)
-        chances = np.exp(self.scatter * ndtri((np.arange(9) + 0.5) / 9))
-        return _likely(curves)._replace(
-            low=float(np.quantile(np.outer(curves, chances), RANGE[0])),
-            high=float(np.quantile(np.outer(curves, chances), RANGE[1])),
-        )
+        return _likely(curves, float(np.hypot(self.scatter, self.width_scatter)))
 
 
 def extrapolate(
@@ -136,14 +148,23 @@ def extrapolate(
     >>> steep.factors(10).middle < 0.6
     True
     """
-    log_weight = log_weights(means, np.asarray(n_columns), prior)
-    own = None if error is None else np.asarray(error / means.errors[-1])
-    noise, log_fit = noise_now(means.sizes[-1], np.asarray(rows), own, prior)
-    log_weight = log_weight + log_fit
-    some = _draw(np.exp(log_weight - log_weight.max()), noise)
-    _, rate, delay = grid()
+    log_weight, noise = weigh(means, rows=rows, error=error, n_columns=n_columns, prior=prior)
+    some = _draw(np.exp(log_weight - log_weight.max()).ravel(), noise.ravel())
+    _, rate, delay = (each[some % len(each)] for each in grid())
     scatter = np.sqrt(2) * prior.scatter  # of the errors of now and of then
-    return CurvePosterior(noise[some], rate[some], delay[some], float(rows), float(scatter))
+    width_scatter = prior.width_scatter / np.sqrt(rows)
+    return CurvePosterior(
+        noise.ravel()[some], rate, delay, float(rows), float(scatter), float(width_scatter)
+    )
+
+
+def weigh(
+    means: CurveMeans, *, rows: float, error: float | None, n_columns: int, prior: CurvePrior
+) -> tuple[np.ndarray, np.ndarray]:
+    """(l, g) each: how likely each curve is, up to a constant, and noise over the error now."""
+    own = None if error is None else float(error / means.errors[-1])
+    noise, log_fit = noise_now(float(means.sizes[-1]), rows, own, prior)
+    return log_weights(means, np.asarray(n_columns), prior) + log_fit, noise
 
 
 def grid() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -215,24 +236,27 @@ def _fit_of_noise(means: CurveMeans, left: np.ndarray) -> np.ndarray:
 
 
 def noise_now(
-    size: np.ndarray, rows: np.ndarray, own: np.ndarray | None, prior: CurvePrior
+    size: float, rows: float, own: float | None, prior: CurvePrior
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(..., g) each: noise over the error now, and how well that fits to the error of the model.
+    """(l, g) each: noise over the error now, and how likely that is of this model.
 
-    `own` (...,) is that error over the one of the search at the largest `size`.
+    A line for each of `LEFT`, or one where there is no model but the search. `own` is the error of
+    the model over the one of the search at the largest `size`. Both errors are measured, so the
+    model may have almost as little left as a curve says, and still an error below its noise.
     """
     # In units of the squared error of the search at the largest size:
-    noise = 1 / (1 + left_at(size))
-    now = noise * (1 + left_at(rows))
+    noise = 1 / (1 + left_at(np.asarray(size)))
+    left = noise * left_at(np.asarray(rows))
     if own is None:
-        return np.sqrt(noise / now), np.zeros(noise.shape)
-    left, square = np.maximum(now - noise, 1e-12), own[..., None] ** 2
-    better = np.maximum((square - noise) / left, LEAST_LEFT)
-    now = noise + better * left
-    spread = np.where(better < 1, prior.better_spread, prior.worse_spread)
-    # Noise above the error of the model is as likely as it is that errors scatter so much.
-    above = np.log(now / square) / (2 * prior.scatter)
-    return np.sqrt(noise / now), -0.5 * (np.log(better) / spread) ** 2 - 0.5 * above**2
+        now = (noise + left)[None]
+        return np.sqrt(noise / now), np.zeros(now.shape)
+    now = noise + np.exp(LEFT)[:, None] * left
+    spread = np.where(prior.own > LEFT, prior.better_spread, prior.worse_spread)
+    likely = -2 * np.log1p(((LEFT - prior.own) / spread) ** 2 / 3)  # tails as above
+    scatter = prior.own_scatter**2 + prior.own_scatter_by_rows**2 / rows
+    scatter = scatter + (IN_STEP * (1 - noise / now)) ** 2
+    fit = -0.5 * np.log(own**2 / now) ** 2 / scatter - 0.5 * np.log(scatter)
+    return np.sqrt(noise / now), likely[:, None] + fit
 
 
 def _of_logs(covariance: np.ndarray, means: np.ndarray) -> np.ndarray:
@@ -258,6 +282,8 @@ def _draw(weights: np.ndarray, noise: np.ndarray) -> np.ndarray:
     return order[np.minimum(steps, len(order) - 1)]
 
 
-def _likely(values: np.ndarray) -> Likely:
-    low, middle, high = np.quantile(values, (RANGE[0], 0.5, RANGE[1]))
-    return Likely(float(middle), float(low), float(high))
+def _likely(values: np.ndarray, scatter: float) -> Likely:
+    """Of values that come with such a scatter of their logarithms."""
+    chances = np.exp(scatter * ndtri((np.arange(9) + 0.5) / 9))
+    low, high = np.quantile(np.outer(values, chances), RANGE)
+    return Likely(float(np.median(values)), float(low), float(high))

@@ -1,0 +1,61 @@
+"""Shares and forecasts against the truth: what rows say, and what the page says of them."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from clearbands.prediction.curve_posterior import PRIOR
+from experiments.why import check, prior
+from experiments.why.tables import Table
+
+PAGE = Path(__file__).parents[2] / "docs" / "which-uncertainty.md"
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return pd.read_csv(check.RESULTS)
+
+
+def test_a_row_says_what_its_model_said():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    table = Table(X, X[:, 0] + rng.normal(size=80))
+    model, seen = check.fitted("fast", table, 0)
+    row = {"kind": "simulated", "table": "lines", "times": np.nan, "came": np.nan} | seen
+    row |= {"width": 4.0, "true_noise": 3.0}
+    answer = check.with_answers(pd.DataFrame([row])).loc[0]
+    shares = model.outlook_.posterior.shares()
+    assert tuple(answer[["middle", "low", "high"]]) == pytest.approx(shares, abs=0.01)
+    assert answer["true"] == 0.25
+
+
+def test_numbers_of_other_tables_take_the_place_of_those_of_the_package(rows):
+    few = rows[rows["kind"] == "forecast"].head(2)
+    sure = PRIOR._replace(level=-8.0, level_spread=0.1)
+    mine = check.with_answers(few)["middle"]
+    theirs = check.with_answers(few, {few["table"].iloc[0]: sure})["middle"]
+    assert theirs[0] > mine[0]
+    assert theirs[1] == mine[1]
+
+
+def test_a_range_pays_for_what_it_misses():
+    score = check.interval_score(np.array([0.5, 0.2]), np.array([0.4] * 2), np.array([0.6] * 2))
+    assert score == pytest.approx([0.2, 0.2 + 10 * 0.2])
+
+
+def test_fits_teach_how_models_differ_from_their_search(rows):
+    families = rows[rows["kind"] == "families"].head(6)
+    found = prior.fit_own(families, PRIOR, 20)
+    assert found != PRIOR
+    assert found.rate == PRIOR.rate  # only curves tell
+
+
+def test_the_page_has_the_numbers_of_the_rows(rows):
+    text = PAGE.read_text().replace("\n", " ")
+    table = check.table_of(rows)
+    for pattern in (r"mean share off by ([0-9.]+)", r"forecast: off by ([0-9.]+)"):
+        for number in re.findall(pattern, table):
+            assert number in text, number
