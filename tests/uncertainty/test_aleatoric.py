@@ -3,8 +3,9 @@
 import numpy as np
 from sklearn.linear_model import LinearRegression
 
+from clearbands import ScaledResiduals
 from clearbands.rows.draws import Folds
-from clearbands.uncertainty.aleatoric import NestedRows, fit_nested
+from clearbands.uncertainty.aleatoric import NestedRows, fit_members
 from tests.toys import noisy_line
 
 
@@ -17,7 +18,11 @@ def test_each_member_learns_its_own_view_of_the_rows_that_it_may_see():
         """Residuals differ from fold to fold; rows that are left out have wild ones."""
         return X, np.where(folds.counts[fold] > 0, residual + fold, 1e6)
 
-    bag = fit_nested(LinearRegression(), NestedRows(folds, see), np.square, weight, n_jobs=None)
+    labels = {"weight": weight, "groups": None, "nested": NestedRows(folds, see)}
+    rng = np.random.RandomState(0)
+    part, model = ScaledResiduals(), LinearRegression()
+    draws, bag = fit_members(part, model, X, residual, rng, np.square, **labels)
+    assert draws is folds
     expected = [
         LinearRegression()
         .fit(X, see(fold)[1] ** 2, sample_weight=weight * folds.counts[fold])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,26 +93,29 @@ class ResampledPart(AleatoricPart):
         """
 
 
-def fit_nested(
+def fit_members(
+    part: Any,
     model: BaseEstimator,
-    nested: NestedRows,
-    transform: Callable[[np.ndarray], np.ndarray],
-    weight: np.ndarray | None,
+    X: np.ndarray,
+    residual: np.ndarray,
+    rng: np.random.RandomState,
+    transform: Callable[[np.ndarray], np.ndarray] = np.asarray,
     *,
-    n_jobs: int | None,
-) -> Bag:
-    """One member for each fold, on the rows as it may see them and their transformed residuals."""
+    weight: np.ndarray | None,
+    groups: np.ndarray | None,
+    nested: NestedRows | None,
+) -> tuple[Draws, Bag]:
+    """Members of the repeated folds of a part, or of those of `nested`, and who saw which row.
+
+    They learn what `transform` makes of the residuals.
+    """
+    options: dict[str, Any] = {"weight": weight, "n_jobs": part.n_jobs, "stage": "aleatoric"}
+    if nested is None:
+        draws = Folds.draw(len(residual), part.n_folds, part.n_repeats, rng, groups)
+        return draws, fit_bag(model, X, transform(residual), draws, groups=groups, **options)
     bags = []
     for fold, counts in enumerate(nested.folds.counts):
         X, residual = nested.see(fold)
-        bag = fit_bag(
-            clone(model),
-            X,
-            transform(residual),
-            Draws(counts[None]),
-            weight=weight,
-            n_jobs=n_jobs,
-            stage="aleatoric",
-        )
-        bags.append(bag)
-    return JoinedBag(bags)
+        once = Draws(counts[None])
+        bags.append(fit_bag(clone(model), X, transform(residual), once, **options))
+    return nested.folds, JoinedBag(bags)

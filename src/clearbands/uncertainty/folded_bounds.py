@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,17 +12,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.engine.quantiles import present_quantiles
-from clearbands.models.bagging import check_model, fit_bag, predict_unseen
+from clearbands.models.bagging import check_model, predict_unseen
 from clearbands.models.pools import residual_boosting
 from clearbands.models.seeds import seed_missing
 from clearbands.rows.bands import distances
 from clearbands.rows.checks import check_count, check_levels, check_numeric, check_target
 from clearbands.rows.chunks import chunks, joined
-from clearbands.rows.draws import Draws, Folds
 from clearbands.rows.levels import curve_levels, pick_curves
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight, size_of
-from clearbands.uncertainty.aleatoric import NestedRows, ResampledPart, fit_nested
+from clearbands.uncertainty.aleatoric import NestedRows, ResampledPart, fit_members
 
 
 class FoldedBounds(ResampledPart):
@@ -98,21 +98,8 @@ class FoldedBounds(ResampledPart):
         model = residual_boosting(size) if self.model is None else clone(self.model)
         model = seed_missing(model, rng).set_params(quantiles=curve_levels(self.levels_))
         check_model(model)
-        if nested is not None:
-            self.draws_: Draws = nested.folds
-            self.bag_ = fit_nested(model, nested, np.asarray, weight, n_jobs=self.n_jobs)
-            return self
-        self.draws_ = Folds.draw(len(residual), self.n_folds, self.n_repeats, rng, groups)
-        self.bag_ = fit_bag(
-            model,
-            X,
-            residual,
-            self.draws_,
-            weight=weight,
-            groups=groups,
-            n_jobs=self.n_jobs,
-            stage="aleatoric",
-        )
+        labels: dict[str, Any] = {"weight": weight, "groups": groups, "nested": nested}
+        self.draws_, self.bag_ = fit_members(self, model, X, residual, rng, **labels)
         return self
 
     def predict_widths(self, X: TableLike, origin: np.ndarray | None = None) -> np.ndarray:

@@ -12,16 +12,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.engine.quantiles import weighted_median, weighted_quantiles
-from clearbands.models.bagging import check_model, fit_bag, predict_unseen
+from clearbands.models.bagging import check_model, predict_unseen
 from clearbands.models.seeds import seed_missing
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.rows.checks import check_count, check_levels, check_numeric, check_target
 from clearbands.rows.chunks import chunks, joined
-from clearbands.rows.draws import Draws, Folds
 from clearbands.rows.levels import tails
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight
-from clearbands.uncertainty.aleatoric import NestedRows, ResampledPart, fit_nested
+from clearbands.uncertainty.aleatoric import NestedRows, ResampledPart, fit_members
 
 SMALLEST_SCALE = 0.05
 """Of the median absolute residual: a model of sizes may answer 0, or less."""
@@ -108,21 +107,8 @@ class ScaledResiduals(ResampledPart):
         residual = check_target(residual, X)
         weight = check_sample_weight(sample_weight, len(residual))
         model, rng = self.prepare(residual, weight)
-        if nested is not None:
-            self.draws_: Draws = nested.folds
-            self.bag_ = fit_nested(model, nested, self.sizes, weight, n_jobs=self.n_jobs)
-        else:
-            self.draws_ = Folds.draw(len(residual), self.n_folds, self.n_repeats, rng, groups)
-            self.bag_ = fit_bag(
-                model,
-                X,
-                self.sizes(residual),
-                self.draws_,
-                weight=weight,
-                groups=groups,
-                n_jobs=self.n_jobs,
-                stage="aleatoric",
-            )
+        labels: dict[str, Any] = {"weight": weight, "groups": groups, "nested": nested}
+        self.draws_, self.bag_ = fit_members(self, model, X, residual, rng, self.sizes, **labels)
         return self.finish(residual, predict_unseen(self.bag_, X, self.draws_)[:, 0], weight)
 
     def prepare(
