@@ -22,6 +22,7 @@ from experiments import (
     conditional,
     datasets,
     distributions,
+    duplicates,
     labelling,
     mixed,
     outside,
@@ -67,6 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
     protocols.add_commands(commands)
     conditional.add_commands(commands)
     overlapping.add_commands(commands)
+    duplicates.add_commands(commands)
     shifted.add_commands(commands)
     labelling.add_commands(commands)
     class_networks.add_commands(commands)

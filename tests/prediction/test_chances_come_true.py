@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from tests.toys import linear_clear
 
@@ -40,3 +41,14 @@ def how_often(noise, seed):
         said = model.predict_probability(X_new, below=threshold)
         np.testing.assert_allclose(said, share, atol=1e-6)
     return [np.mean(y_new < threshold) for threshold in thresholds]
+
+
+@pytest.mark.parametrize("name", NOISES)
+def test_rows_that_calibrate_lie_so_evenly_that_isotonic_regression_would_fit_chance(name):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = X[:, 0] + NOISES[name](rng, 400)
+    model = linear_clear(confidence_level=0.9).fit(X[:201], y[:201], X_cal=X[201:], y_cal=y[201:])
+    places = model.predict_distribution(X[201:]).cdf(y[201:])
+    even = np.arange(1, 200) / 200
+    assert np.abs(np.sort(places) - even).max() < stats.kstwo(199).ppf(0.5)
