@@ -60,3 +60,19 @@ def test_cutoffs_rise_with_u_and_end_in_infinity_on_both_sides():
     assert np.isfinite(cutoffs[50])
     outside = fit.cutoffs(np.tile([1.0, 0.0], (101, 1)), u)
     assert np.isfinite(outside[-1])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_infinite_scores_make_cutoffs_infinite_and_nothing_else(seed):
+    rng = np.random.default_rng(seed)
+    n = 60
+    functions = np.column_stack([np.ones(n), rng.random((n, 4)) < 0.3]).astype(float)
+    scores = np.where(rng.random(n) < 0.1, np.inf, rng.random(n))
+    fit = QuantileFit(scores, functions, 0.9)
+    cutoffs = fit.cutoffs(functions, np.full(n, 0.9 - SHORT))
+    assert not np.isnan(cutoffs).any()
+    high = QuantileFit(np.where(np.isinf(scores), 1e6, scores), functions, 0.9)
+    expected = high.cutoffs(functions, np.full(n, 0.9 - SHORT))
+    same = np.isfinite(cutoffs)
+    np.testing.assert_allclose(cutoffs[same], expected[same], rtol=1e-9, atol=1e-9)
+    assert ((np.abs(expected[~same]) > 1e4) | np.isposinf(cutoffs[~same])).all()

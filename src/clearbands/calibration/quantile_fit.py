@@ -38,7 +38,7 @@ class _Place(NamedTuple):
 
 
 class QuantileFit:
-    """Scores (n,) on independent functions (n, p), ready to be asked about new rows."""
+    """Scores (n,), from 0 to infinity, on independent functions (n, p), to ask about new rows."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class QuantileFit:
         unit = float(np.max(np.abs(scores), where=finite, initial=0.0)) or 1.0
         # Golden steps: no two scores that were equal stay so, whichever they are.
         apart = SPREAD * unit * ((np.arange(n) * (math.sqrt(5) / 2 - 0.5)) % 1.0)
-        self._scores = np.where(finite, scores, FAR * unit * np.sign(scores)) + apart
+        self._scores = np.where(finite, scores, FAR * unit) + apart
         if on_fit is None:
             on_fit = qr(functions.T, mode="r", pivoting=True)[1][:p]
         start = self._search(self._at(np.asarray(on_fit)), np.zeros(p))
@@ -82,8 +82,11 @@ class QuantileFit:
 
     def _value(self, place: _Place, new: np.ndarray) -> float:
         shares = new @ place.inverse
-        scores, far = self.scores[place.on_fit], np.abs(shares) > TOLERANCE
-        return float(shares[far] @ scores[far])
+        scores, counts = self.scores[place.on_fit], np.abs(shares) > TOLERANCE
+        endless = counts & np.isinf(scores)
+        if endless.any():  # as what stands for them would, and infinite where they cancel out
+            return math.inf if shares[endless].sum() > -TOLERANCE else -math.inf
+        return float(shares[counts] @ scores[counts])
 
     def _at(self, on_fit: np.ndarray) -> _Place:
         inverse = np.linalg.inv(self.functions[on_fit])
