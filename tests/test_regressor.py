@@ -112,16 +112,16 @@ def test_conformal_coverage_follows_the_beta_law():
     X, y = noisy_line(400)
     X_new, y_new = noisy_line(20_000, seed=1)
     model, n = linear_clear(calibration="conformal").fit(X, y), 30
+    seen, new = model.components(X[:100]), model.components(X_new)
     observed = []
     for seed in range(300):
         X_cal, y_cal = noisy_line(n, seed=1000 + seed)
         calibrator = clone(model.calibrator_).fit(
             y_cal,
             *model.components(X_cal),
-            validation=(y[:100], *model.components(X[:100])),
+            validation=(y[:100], *seen),
         )
-        center, aleatoric, epistemic = model.components(X_new)
-        interval = calibrator.predict_interval(center, aleatoric, epistemic)
+        interval = calibrator.predict_interval(*new)
         observed.append(coverage(y_new, interval[:, :, 0]))
     k = rank(n, 0.9)
     assert stats.kstest(observed, stats.beta(k, n + 1 - k).cdf).pvalue > 0.01
