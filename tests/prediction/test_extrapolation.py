@@ -207,18 +207,41 @@ def test_unknown_categories_make_intervals_wide_enough(calibration):
     assert metrics.picp(y_new, plain.predict_interval(new)[1][:, :, 0]) < 0.5
 
 
+def _looks(slopes, reached=0.0):
+    """Centers that are a line, and bounds as far from them."""
+    return lambda rows: (rows @ slopes, np.full((len(rows), 2), reached))
+
+
+def _without(rows, texts, columns):
+    return np.where(np.isin(np.arange(rows.shape[1]), columns), 0.0, rows)
+
+
 def test_what_a_category_is_worth_counts_rows_as_weights_say():
     X, texts = np.array([[1.0, 5.0], [0.0, 5.0]]), np.array([["a"], ["b"]])
-
-    def forget(rows, texts, columns):
-        return np.column_stack([np.zeros(len(rows)), rows[:, 1]])
-
-    found = forgetting(lambda rows: 3 * rows[:, 0], forget, X, texts, None)
+    how = _looks(np.array([3.0, 0.0])), _without, X, texts, [2], np.full(2, 99.0), 0.9
     few = _of_few(2)  # what two categories tell is not enough to know the next
     assert few > 2 > _of_few(10) > _of_few(1000) > 1
-    np.testing.assert_allclose(found, [few * 3 / np.sqrt(2)])
-    weighted = forgetting(lambda rows: 3 * rows[:, 0], forget, X, texts, np.array([3.0, 1.0]))
+    np.testing.assert_allclose(forgetting(*how), [few * 3 / np.sqrt(2)])
+    weighted = forgetting(*how, np.array([3.0, 1.0]))
     np.testing.assert_allclose(weighted, [few * 3 * np.sqrt(3 / 4)])
+
+
+def test_intervals_of_rows_whose_category_is_forgotten_are_widened_by_what_they_lack():
+    """Not by all that the center moves where few rows move far, or where the model itself is less
+    sure of such rows."""
+    rng, n, level = np.random.RandomState(0), 400, 0.9
+    X = np.where(rng.rand(n) < 0.08, 20.0, 1.0)[:, None] * rng.randn(n, 1)
+    texts, error = np.array([["a"]] * n, object), 0.1 * rng.randn(n)
+    (step,) = normal_distances([level])
+    found = []
+    for reached in (0.2, 1.0, 99.0):
+        look = _looks(np.ones(1), reached)
+        (worth,) = forgetting(look, _without, X, texts, [1000], error, level)
+        found.append(worth)
+        bound = np.hypot(reached, step * worth / _of_few(1000))
+        assert np.mean(np.abs(error + X[:, 0]) <= bound) >= level
+    assert found[0] > found[1] > found[2] == 0
+    assert found[0] < np.sqrt(np.mean(X**2))
 
 
 @pytest.mark.parametrize("n_columns", [5, 200])
@@ -230,9 +253,10 @@ def test_of_many_columns_those_that_move_nothing_are_looked_at_together(n_column
 
     def forget(rows, texts, columns):
         calls.append(columns)
-        return np.where(np.isin(np.arange(n_columns), columns), 0.0, rows)
+        return _without(rows, texts, columns)
 
-    found = forgetting(lambda rows: rows @ slopes, forget, X, texts, None)
+    error = np.full(30, 99.0)
+    found = forgetting(_looks(slopes), forget, X, texts, [2] * n_columns, error, 0.9)
     expected = _of_few(2) * np.abs(slopes) * np.sqrt(np.mean(X**2, axis=0))
     np.testing.assert_allclose(found, expected)
     assert len(calls) < 25

@@ -42,7 +42,7 @@ class Extrapolation:
     only the upper bound moves, and below the smallest values only the lower one.
 
     A category that nobody has seen is beyond the data, too: there the center is off by as much as
-    forgetting the category moves the center of rows whose category is known. So is a gap in a
+    rows whose category is known need once it is forgotten. So is a gap in a
     column that had none: there it is off by as much as rows that calibrate need without the number.
     Of several gaps together the squares add up, times what rows that calibrate need without so many
     numbers: less than all of them where a number hardly tells once another is gone, and more where
@@ -56,7 +56,7 @@ class Extrapolation:
     direction: np.ndarray | None = None
     """(columns,): 1 where targets rise with it, -1 where they fall, 0 for neither."""
     forgetting: np.ndarray | None = None
-    """(text columns,): how far the center moves without the category, as deviations."""
+    """(text columns,): how far the center is off without the category, as deviations."""
     gaps: np.ndarray | None = None
     """(numeric columns,): how far it is off without the number, as deviations; 0 for columns that
     had gaps in the fit."""
@@ -150,35 +150,42 @@ class Extrapolation:
 
 
 def forgetting(
-    predict: Callable[[np.ndarray], np.ndarray],
+    look: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
     forget: Callable[[np.ndarray, np.ndarray, Sequence[int]], np.ndarray],
     X: np.ndarray,
     texts: np.ndarray,
-    weight: np.ndarray | None,
+    n_categories: Sequence[int],
+    error: np.ndarray,
+    level: float,
+    weight: np.ndarray | None = None,
 ) -> np.ndarray:
-    """(text columns,): by how much the center of rows moves without their category, as a root mean
-    square, and more where few categories tell. Of many rows some do, and of many columns fewer.
+    """(text columns,): the deviations with which intervals of rows without their category cover.
+
+    `look` gives the centers (n,) of rows and how far their bounds are, (n, 2); `error` (n,) is how
+    far the targets are from the centers. A deviation is what must be added to the distances that
+    the model itself gives to a row without its category, but no more than the center of rows moves
+    without theirs, as a root mean square; and it is more where few categories tell.
 
     Columns that move nothing together move nothing alone: of very many, few are looked at alone.
     """
     n_columns = texts.shape[1]
-    deviations = np.array([_of_few(len(set(column.tolist()))) for column in texts.T])
-    some = rows_that_tell(len(X), n_columns)
-    X, texts = X[some], texts[some]
-    own, center = None if weight is None else weight[some], predict(X)
-
+    deviations, center = np.array([_of_few(n) for n in n_categories]), look(X)[0]
     step = AT_ONCE if n_columns > FEW_COLUMNS else 1
     waiting = [range(n_columns)[first : first + step] for first in range(0, n_columns, step)]
     while waiting:
         n_now = _at_once(X)
         now, waiting = waiting[:n_now], waiting[n_now:]
-        without = predict(np.vstack([forget(X, texts, columns) for columns in now]))
-        for columns, move in zip(now, center - without.reshape(len(now), len(X)), strict=True):
+        without, distances = look(np.vstack([forget(X, texts, columns) for columns in now]))
+        moves = center - without.reshape(len(now), len(X))
+        reached = distances.reshape(len(now), len(X), 2)
+        for columns, move, own in zip(now, moves, reached, strict=True):
             if len(columns) > 1 and np.abs(move).max() > NOTHING * np.abs(center).max():
                 middle = len(columns) // 2
                 waiting += columns[:middle], columns[middle:]
             else:
-                deviations[columns] *= np.sqrt(np.average(move**2, weights=own))
+                moved = float(np.sqrt(np.average(move**2, weights=weight)))
+                needed = _covering(_lacking(move, error, own, level), level, weight)
+                deviations[columns] *= min(moved, needed)
     return deviations
 
 

@@ -166,7 +166,7 @@ class FitResult:
             levels,
             keep_levels(calibrator, judged, levels, chooser=self.chooser),
             self.familiarity(),
-            self.extrapolation(calibrated, float(levels[0])),
+            self.extrapolation(calibrator, calibrated, float(levels[0])),
         )
 
     def calibrated(self, calibrator: BaseEstimator) -> Components:
@@ -203,7 +203,9 @@ class FitResult:
             familiar = Familiarity.of(train.X, _texts(train), widths, rows=numbers)
         return familiar if self.span is None else familiar.widened(*self.span)
 
-    def extrapolation(self, calibrated: Components, level: float) -> Extrapolation | None:
+    def extrapolation(
+        self, calibrator: BaseEstimator, calibrated: Components, level: float
+    ) -> Extrapolation | None:
         """What is unknown beyond the training rows, from what is said of rows that calibrate.
 
         None for parts that were given and rows held out, as in the paper; in the order of time,
@@ -214,9 +216,8 @@ class FitResult:
         if is_as_in_paper or self.plan.gap is not None or not self.sees_numbers:
             return None
         gaps, together = self._gaps(calibrated, level)
-        beyond = replace(
-            self.towards_the_ends(), forgetting=self._forgetting(), gaps=gaps, together=together
-        )
+        worth = self._forgetting(calibrator, level)
+        beyond = replace(self.towards_the_ends(), forgetting=worth, gaps=gaps, together=together)
         return beyond if self.span is None else beyond.widened(self.span.low, self.span.high)
 
     def towards_the_ends(self) -> Extrapolation:
@@ -257,13 +258,25 @@ class FitResult:
         if sentence is not None:
             warn(sentence, TargetWarning)
 
-    def _forgetting(self) -> np.ndarray | None:
-        """What the categories of training rows are worth; None where there are none."""
-        texts = _texts(self.train)
-        if texts.shape[1] == 0:
+    def _forgetting(self, calibrator: BaseEstimator, level: float) -> np.ndarray | None:
+        """What categories are worth to rows that calibrate; None where there are none."""
+        n_categories = [len(set(column.tolist())) for column in _texts(self.train).T]
+        if not n_categories:
             return None
-        predict, forget = self.chosen.parts.predict, self.encoder.forget
-        return forgetting(predict, forget, self.train.X, texts, self.train.sample_weight)
+        judged, parts = self.calibration_set, self.chosen.parts
+        some = rows_that_tell(len(judged.y), len(n_categories))
+        X, labels = self._look(some), judged.calibration_groups
+        error = (judged.y - judged.components.center)[some]
+        weight = None if judged.weight is None else judged.weight[some]
+
+        def look(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            """Tables of these rows one below the other."""
+            own = None if labels is None else labels[np.resize(some, len(rows))]
+            center, *widths = scale(calibrator, parts.components(rows), own)
+            return center, np.add(*widths)[:, :, 0]
+
+        forget, texts = self.encoder.forget, self._texts_of(some)
+        return forgetting(look, forget, X, texts, n_categories, error, level, weight)
 
     def _gaps(
         self, calibrated: Components, level: float
@@ -311,6 +324,12 @@ class FitResult:
         if self.held_out is not None:
             return self.held_out.X[some]
         return self.train.X[self._numbers[some]]
+
+    def _texts_of(self, some: np.ndarray) -> np.ndarray:
+        """The same rows' categories, (n, text columns)."""
+        if self.held_out is not None:
+            return _texts(self.held_out)[some]
+        return _texts(self.train)[self._numbers[some]]
 
 
 def _texts(rows: Rows) -> np.ndarray:
