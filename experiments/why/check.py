@@ -6,6 +6,7 @@
 - `families`: the same of other simulated tables, from which `prior` learns how models differ from
   the search of their curve.
 - `repeats`: real rows with the same x, in cells of at least 30: their quantiles are noise.
+- `same rows`: 500 rows of a real table, of which each seed should say the same.
 
 A row has the curve that the fit saw and what came true. Shares and forecasts are what the present
 numbers of `CurvePrior` say of the curve, so other numbers need no other fits; `held` (of the band
@@ -38,6 +39,7 @@ from clearbands.prediction.curve_posterior import (
     CurvePrior,
     extrapolate,
 )
+from clearbands.selection.learning_curve import measure_curve
 from experiments import results
 from experiments.why.curves import rounded
 from experiments.why.families import draw_family
@@ -46,10 +48,11 @@ from experiments.why.tables import PAPER, REPEATS, SIMULATIONS, Table, load, sim
 COLUMNS = [
     "kind", "model", "table", "seed", "rows", "columns", "curve", "own", "width", "former",
     "true_noise", "oracle", "times", "came", "held", "unclear", "seconds",
+    "curve_seconds",
 ]  # fmt: skip
 RESULTS = results.FOLDER / "why_checks.csv"
 MOST, TEST_ROWS, LEVEL = 8_000, 2_000, 0.9
-FEWEST_IN_CELL = 30
+FEWEST_IN_CELL, SAME_ROWS = 30, 500
 N_FAMILIES, FAMILY_TEST_ROWS = 71, 3_000
 MODELS: dict[str, Callable[..., ClearRegressor]] = {
     "default": ClearRegressor,
@@ -59,11 +62,23 @@ MODELS: dict[str, Callable[..., ClearRegressor]] = {
 
 def fitted(model: str, table: Table, seed: int) -> tuple[ClearRegressor, dict[str, Any]]:
     """A model, and what it was told of its learning curve."""
-    start = time.process_time()
+    start, curve_seconds = time.process_time(), 0.0
+
+    def timed(*args: Any, **labels: Any) -> Any:
+        nonlocal curve_seconds
+        begun = time.process_time()
+        curve = measure_curve(*args, **labels)
+        curve_seconds += time.process_time() - begun
+        return curve
+
     regressor = MODELS[model](confidence_level=LEVEL, n_jobs=1, random_state=seed)
-    with mock.patch("clearbands.selection.outlook.extrapolate", wraps=extrapolate) as asked:
+    with (
+        mock.patch("clearbands.selection.outlook.measure_curve", timed),
+        mock.patch("clearbands.selection.outlook.extrapolate", wraps=extrapolate) as asked,
+    ):
         regressor.fit(table.X, table.y)
-    seen: dict[str, Any] = {"seconds": round(time.process_time() - start, 1)}
+    seconds = {"seconds": time.process_time() - start, "curve_seconds": curve_seconds}
+    seen: dict[str, Any] = {name: round(each, 2) for name, each in seconds.items()}
     if asked.called:
         (means,), known = asked.call_args
         curve = {k: np.asarray(v).tolist() for k, v in means._asdict().items() if v is not None}
@@ -143,11 +158,19 @@ def repeats(name: str, model: str, seed: int) -> Iterator[dict[str, Any]]:
         yield {"rows": n} | seen | told(few, X) | {"held": held, "true_noise": noise}
 
 
+def same_rows(name: str, model: str, seed: int) -> Iterator[dict[str, Any]]:
+    table = load(name)
+    order = np.random.RandomState(0).permutation(len(table.y))
+    regressor, seen = fitted(model, table.take(order[:SAME_ROWS]), seed)
+    yield seen | told(regressor, table.take(order[-TEST_ROWS:]).X)
+
+
 KINDS = {
     "forecast": (forecast, PAPER),
     "simulated": (simulated, list(SIMULATIONS)),
     "families": (families, [f"family {number}" for number in range(N_FAMILIES)]),
     "repeats": (repeats, REPEATS),
+    "same rows": (same_rows, ["kin8nm"]),
 }
 
 
@@ -233,23 +256,35 @@ def table_of(fits: pd.DataFrame, priors: dict[str, CurvePrior] | None = None) ->
     rows = with_answers(fits, priors)
     rows["held_by_range"] = rows["true"].clip(0).between(rows["low"], rows["high"])
     tables = []
-    shares = rows[~rows["kind"].isin(["forecast", "families"])]
+    shares = rows[rows["kind"].isin(["simulated", "repeats"])]
     for (kind, is_large), some in shares.groupby(["kind", shares["rows"] >= 1_000]):
         means = some.groupby("table")[["rows", "true", "middle", "former"]].mean()
         off, former = (means[name] - means["true"] for name in ("middle", "former"))
         noise = (1 - some["middle"]) / (1 - some["true"])
         oracle = (some["oracle"] / some["true_noise"] - 1).abs().mean()
+        whose = "" if np.isnan(oracle) else f" (who knows the mean of y: {oracle:.3f})"
         tables.append(
             f"{kind}, {'from' if is_large else 'below'} 1,000 rows, {len(some)} fits: mean share "
             f"off by {off.abs().mean():.3f} (split of the calibrator {former.abs().mean():.3f}), "
             f"bias {off.mean():+.3f}, range holds {some['held_by_range'].mean():.2f}, noise off by "
-            f"{(noise - 1).abs().mean():.3f} (who knows the mean of y: {oracle:.3f}), in median of "
+            f"{(noise - 1).abs().mean():.3f}{whose}, in median of "
             f"abs(log) {np.log(noise).abs().median():.3f}, band holds {some['held'].mean():.2f}, "
             f"unclear rows {some['unclear'].mean():.2f}\n{means.round(3).to_string()}"
         )
     some = rows[rows["kind"] == "forecast"]
     if len(some):
         tables.append(table_of_forecasts(some))
+    for name, some in rows[rows["kind"] == "same rows"].groupby("table"):
+        spread = some["middle"].max() - some["middle"].min()
+        tables.append(
+            f"{name}, the same rows, {len(some)} seeds: shares {some['middle'].round(3).tolist()}, "
+            f"largest - smallest {spread:.3f}"
+        )
+    cost = rows["curve_seconds"] / (rows["seconds"] - rows["curve_seconds"])
+    tables.append(
+        f"CPU of the curve over that of the rest of the fit: median {cost.median():.2f}, of 1,000 "
+        f"rows or more {cost[rows['rows'] >= 1_000].median():.2f}"
+    )
     return "\n\n".join(tables)
 
 

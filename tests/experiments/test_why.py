@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from clearbands.prediction.curve_posterior import PRIOR
-from experiments.why import check, prior
+from experiments.why import ablation, check, prior
 from experiments.why.tables import Table
 
 PAGE = Path(__file__).parents[2] / "docs" / "which-uncertainty.md"
@@ -51,6 +51,24 @@ def test_fits_teach_how_models_differ_from_their_search(rows):
     found = prior.fit_own(families, PRIOR, 20)
     assert found != PRIOR
     assert found.rate == PRIOR.rate  # only curves tell
+
+
+def test_losses_of_each_way_are_told_against_a_free_lambda():
+    loss = dict.fromkeys(ablation.WAYS, 2.0) | {"CQR": 2.1}
+    rows = [
+        {"table": "a", "seed": 777, "way": way, "loss": each, "far_loss": each}
+        for way, each in loss.items()
+    ]
+    table = ablation.table_of(pd.DataFrame(rows).assign(coverage=0.95, far_coverage=0.9))
+    assert "| CQR | +5.0 | +5.0 | +5.0 | 0.950 | 0.900 |" in table
+    assert "| free | +0.0 |" in table
+
+
+def test_the_same_rows_should_say_the_same(rows):
+    few = rows[rows["kind"] == "families"].head(3).assign(kind="same rows", table="one")
+    answers = check.with_answers(few)["middle"]
+    told = f"largest - smallest {answers.max() - answers.min():.3f}"
+    assert told in check.table_of(few)
 
 
 def test_the_page_has_the_numbers_of_the_rows(rows):
