@@ -180,3 +180,10 @@ def test_rows_and_targets_of_one_index_stand_in_one_order():
         np.testing.assert_array_equal(check_target(other, X), [1, 2, 3])
     with pytest.raises(ValueError, match=r"same index in another order.*y\.loc"):
         check_target(y[::-1], X)
+
+
+def test_cells_that_hold_several_values_are_named():
+    X = np.full((2, 2), 1.0, object)
+    X[1, 1] = [1, 2]
+    with pytest.raises(TypeError, match=r"with cells of the type list, such as \[1, 2\]; each"):
+        checks.check_numeric(linear_clear(), X, reset=True)

@@ -220,3 +220,9 @@ def test_a_value_that_is_dropped_is_encoded_as_a_gap():
         expected = [[other == name for other in ("size", "day", "some")]] * 3
         assert encoder.new_gaps(gaps).tolist() == expected
     assert not encoder.new_gaps(X).any()
+
+
+def test_more_columns_of_text_than_a_fit_can_learn_from_are_refused():
+    X = pl.DataFrame({f"t{j}": ["a", "b"] for j in range(2_001)})
+    with pytest.raises(ValueError, match=r"X has 2,001 columns of text; at most 2,000 can be"):
+        TableEncoder().fit(X)

@@ -128,7 +128,8 @@ def _check_matrix(X: object) -> None:
             f"{type(X).__name__}."
         )
     if isinstance(X, list | tuple):
-        _check_no_text(value for row in X if isinstance(row, list | tuple) for value in row)
+        rows = (row for row in X if isinstance(row, list | tuple))
+        _check_no_text(v for row in rows for v in row if isinstance(v, str))
     if not isinstance(X, np.ndarray) and not nw.dependencies.is_into_series(X):
         return
     values = np.asarray(X)
@@ -151,6 +152,11 @@ def _check_matrix(X: object) -> None:
 def _check_no_text(values: Iterable[Any]) -> None:
     """Text that is no number belongs into a table, where it has a column."""
     for value in values:
+        if isinstance(value, list | tuple | dict | set):
+            raise TypeError(
+                f"X is an array with cells of the type {type(value).__name__}, such as {value!r}; "
+                "each cell of the argument must be a string or a number."
+            )
         if isinstance(value, str) and not _is_number(value):
             raise ValueError(
                 f"X is an array that holds text such as {str(value)!r}: give a table (pandas, "

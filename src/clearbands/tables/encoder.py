@@ -37,6 +37,7 @@ from clearbands.tables.spelling import WHOLE
 DATES = ("parts", "seconds")
 NEARLY = 0.9  # of the rows have a value of their own: a column of names
 FEWEST_NAMES = 20  # rows below which every column of text looks like names
+MOST_TEXTS = 2_000  # columns: each costs every member of a fit what a few columns of numbers do
 NEVER_SEEN = "\0"  # a text that no table has
 
 
@@ -118,6 +119,7 @@ give it the type it had in fit.
         self.kinds_, self.has_names_ = _kinds(X), is_frame(X)
         self.numeric_columns_ = [n for n, kind in self.kinds_.items() if KINDS[kind].read]
         self.categorical_columns_ = [n for n, kind in self.kinds_.items() if kind == "text"]
+        _check_number_of_texts(len(self.categorical_columns_))
         self.numeric_ = self.categorical_ = None
         numeric, categorical = self._blocks(X)
         if self.numeric_columns_:
@@ -340,6 +342,14 @@ def encode_to_fit(encoder: BaseEstimator, X: TableLike) -> Any:
     encoded = encode(encoder, X)
     columns = getattr(encoder, "code_columns", ())
     return coded(encoded, columns) if columns else encoded
+
+
+def _check_number_of_texts(n_columns: int) -> None:
+    if n_columns > MOST_TEXTS:
+        raise ValueError(
+            f"X has {n_columns:,} columns of text; at most {MOST_TEXTS:,} can be learned from. "
+            "Drop those that say nothing of the target, or turn them into numbers."
+        )
 
 
 def _imputer() -> BaseEstimator:
