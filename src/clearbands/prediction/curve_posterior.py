@@ -78,6 +78,10 @@ LEFT = np.linspace(-3.4, 4.0, 19)
 IN_STEP = (LEFT[1] - LEFT[0]) / np.sqrt(12)  # the standard deviation of values between two of them
 
 RANGE = 0.1, 0.9
+SEARCH_SCATTER = 0.03
+"""Of the logarithm of what comes, for each time that rows double: with more of them the search of
+a model finds other centers than its curve knows."""
+
 N_DRAWS = 400
 
 
@@ -126,7 +130,8 @@ class CurvePosterior:
             return _likely(self.noise, self.width_scatter)
         left = ((self.rows + self.delay) / (times * self.rows + self.delay)) ** self.rate
         curves = np.sqrt(self.noise**2 + (1 - self.noise**2) * left)
-        return _likely(curves, float(np.hypot(self.scatter, self.width_scatter)))
+        scatters = self.scatter, self.width_scatter, SEARCH_SCATTER * np.log2(times)
+        return _likely(curves, float(np.linalg.norm(scatters)))
 
 
 def extrapolate(
