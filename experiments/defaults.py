@@ -92,7 +92,6 @@ SETTINGS: Mapping[str, Callable[[int], ClearRegressor]] = {
     "without random trees": lambda n_rows: ClearRegressor(search=WithoutRandomTrees()),
     "ten folds of few rows": search(small_rows=0),
     "surfaces, mixtures, nested residuals": search(surfaces=True, mixed=3, nested_folds=7),
-    "averaged within 2 errors": search(errors=2.0),
 }
 
 

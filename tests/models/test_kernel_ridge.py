@@ -38,18 +38,30 @@ def test_of_a_training_row_speaks_a_distance_that_did_not_learn_from_it():
     counts = Folds.draw(60, 5, 1, np.random.RandomState(0)).counts
     model = KernelRidge(random_state=0)
     plain = model.fit_bag(X, y, counts)
-    for half in (False, True):
-        own, other = plain.half == half, y.copy()
+    for taught in (0, 1):
+        own, other = plain.teaches[taught], y.copy()
         other[own] = np.roll(y[own], 1)  # neither their mean nor their spread changes
         changed = model.fit_bag(X, other, counts)
-        speaker = 1 - int(half)  # learned from the other half: which of the two it is
-        np.testing.assert_array_equal(plain.half, changed.half)
+        speaker = 1 - taught
+        np.testing.assert_array_equal(plain.teaches, changed.teaches)
         kept, moved = (
             [bag.surfaces[i].landmarks.coordinates.turn for bag in (plain, changed)]
             for i in (speaker, 1 - speaker)
         )
         np.testing.assert_allclose(kept[0], kept[1], atol=1e-6)
         assert not np.allclose(moved[0], moved[1], atol=1e-6)
+
+
+def test_of_rows_that_taught_no_distance_both_speak_as_of_new_ones():
+    X, y = waves(60)
+    counts = np.ones((1, 60), int)
+    bag = KernelRidge(turn_rows=10, random_state=0).fit_bag(X, y, counts)
+    untaught = ~bag.teaches.any(axis=0)
+    assert np.count_nonzero(untaught) == 40
+    assert not bag.teaches.all(axis=0).any()
+    new, training = bag.predict_members(X), bag.predict_training(X)
+    np.testing.assert_allclose(training[untaught], new[untaught])
+    assert not np.allclose(training[~untaught], new[~untaught])
 
 
 def basis_of(X, y):
@@ -111,7 +123,7 @@ def test_what_trees_get_is_what_is_left_without_the_row():
     all_but_one = np.ones((50, 50), np.uint8) - np.eye(50, dtype=np.uint8)
     left = (y - bag.predict_training(X)[:, 0, 0]) / (1 - bag.leverage)
     for i, seen in enumerate(all_but_one.astype(bool)):
-        surface = bag.surfaces[0 if bag.half[i] else 1]
+        surface = bag.surfaces[int(bag.teaches[0, i])]  # which it did not teach
         K = likeness(surface, X)
         weights = np.linalg.solve(
             K[np.ix_(seen, seen)] + surface.ridge * np.eye(49), y[seen] - bag.origin

@@ -9,6 +9,7 @@ from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.rows.bands import Components
 from clearbands.selection.judging import (
     Contestant,
+    averaged,
     blend,
     leaderboard,
     most_diverse,
@@ -61,6 +62,25 @@ def test_pairs_of_different_centers_are_averaged_first():
     names = [(c.center_name, c.noise_name) for c in most_diverse(ranked, 3)]
     assert names == [("a", "x"), ("b", "x"), ("a", "y")]
     assert len(most_diverse(ranked, 4)) == 3  # of one center two at most
+
+
+def test_a_clearly_worse_center_is_averaged_only_where_it_helps():
+    """Errors of one pair that are opposite to those of the best cancel them; others do not."""
+    rng = np.random.default_rng(0)
+    error = rng.normal(size=400)
+
+    def around(name, center):
+        unseen = Components(center, np.ones((400, 2, 1)), np.ones((400, 2, 1)))
+        calibrator = ClearCalibrator([0.9]).fit(np.zeros(400), *unseen)
+        losses = row_losses(np.zeros(400), unseen, calibrator, [0.9])
+        return replace(contestant(name, losses), unseen=unseen)
+
+    best = around("best", error)
+    opposite, alike = around("opposite", -1.5 * error), around("alike", 1.5 * error)
+    assert not_told_apart([best, opposite]) == [best]
+    names = [c.center_name for c in averaged([best, alike, opposite], 3, [0.9])]
+    assert names == ["best", "opposite"]
+    assert averaged([best, opposite], 1, [0.9]) == [best]
 
 
 def test_errors_shrink_by_what_few_members_vary_more_than_all():

@@ -27,9 +27,9 @@ class Nonsense(DummyRegressor):
         return np.full(len(X), np.nan)
 
 
-def run(candidates, X, y, *, most=9, n_judges=5):
+def run(candidates, X, y, *, most=9, fewest=1, n_judges=5):
     draws = Folds.draw(len(y), 5, 1, np.random.RandomState(0)).members(slice(n_judges))
-    return race(candidates, Rows(X, y), draws, [0.9], n_jobs=1, most=most)
+    return race(candidates, Rows(X, y), draws, [0.9], n_jobs=1, most=most, fewest=fewest)
 
 
 def test_errors_are_those_of_unseen_rows():
@@ -45,19 +45,33 @@ def test_errors_are_those_of_unseen_rows():
     assert standing.loss == pytest.approx(losses.mean())
 
 
-def test_who_is_clearly_worse_is_beaten():
+class Shifted(LinearRegression):
+    """Errs by as much everywhere as it is told."""
+
+    def __init__(self, by=0.0):
+        super().__init__()
+        self.by = by
+
+    def predict(self, X):
+        return super().predict(X) + self.by * np.sin(40 * X[:, 0])
+
+
+def test_who_makes_the_mean_no_better_is_beaten():
+    """Of three that err, two err in opposite directions, and their mean does not err."""
     X, y = noisy_line(120)
-    pool = {"mean": DummyRegressor(), "line": LinearRegression(), "same line": LinearRegression()}
+    pool = {"best": Shifted(10.0), "alike": Shifted(11.0), "opposite": Shifted(-13.0)}
     finalists, beaten = run(pool, X, y)
-    assert [each.standing.name for each in finalists] == ["line", "same line"]
-    assert [each.standing.name for each in beaten] == ["mean"]
+    assert [each.standing.name for each in finalists] == ["best", "opposite"]
+    assert [each.standing.name for each in beaten] == ["alike"]
+    assert len(run(pool, X, y, fewest=3).finalists) == 3
 
 
 def test_not_more_come_through_than_are_allowed():
     X, y = noisy_line(120)
-    pool = {name: LinearRegression() for name in "abc"}
-    finalists, beaten = run(pool, X, y, most=1)
-    assert (len(finalists), len(beaten)) == (1, 2)
+    pool = {name: Shifted(by) for name, by in (("a", 10.0), ("b", -11.0), ("c", -12.0))}
+    for most in (1, 2):
+        finalists, beaten = run(pool, X, y, most=most)
+        assert (len(finalists), len(beaten)) == (most, 3 - most)
 
 
 def test_rows_that_all_members_saw_are_not_judged():

@@ -36,8 +36,8 @@ class KernelRidge(CenterModel):
 
     Members share landmarks, ridge and distance, so a distance that was learned from all rows would
     tell a member of rows that it did not draw. There are two surfaces instead, each with a distance
-    learned from one half of the rows. A training row is predicted by the surface that learned its
-    distance from the other half, and a new row by the mean of both.
+    learned from other rows. A training row that taught one of them is predicted by the other, and
+    all other rows are predicted by the mean of both.
 
     Parameters
     ----------
@@ -104,13 +104,13 @@ class KernelRidge(CenterModel):
         t = (y - origin) / unit
         surfaces: dict[int, Surface] = {}
         with one_blas_thread():
-            half, bases = self._bases(X, t, seen)
+            teaches, bases = self._bases(X, t, seen)
 
             def fit_one(number: int, stop: np.ndarray) -> None:
                 surfaces[number] = _fit_surface(bases(number), X, t, own, counts)
 
             run_threads(fit_one, 2, n_jobs=n_jobs, stage=stage)
-        return SurfaceBag([surfaces[0], surfaces[1]], half, origin, unit)
+        return SurfaceBag([surfaces[0], surfaces[1]], teaches, origin, unit)
 
     def finer(self, n_columns: int) -> KernelRidge:
         """The same model, unfitted, around twice as many landmarks."""
@@ -118,14 +118,13 @@ class KernelRidge(CenterModel):
 
     def coarser(self) -> KernelRidge:
         """The same model, unfitted, around so few landmarks that it is fitted quickly."""
-        landmarks, turn_rows = min(300, self.n_landmarks), min(250, self.turn_rows)
-        return clone(self).set_params(n_landmarks=landmarks, turn_rows=turn_rows)
+        return clone(self).set_params(n_landmarks=min(500, self.n_landmarks))
 
     def _bases(
         self, X: np.ndarray, t: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, Callable[[int], Basis]]:
-        """Which rows are of the second half, and functions whose distance is learned from each:
-        of the first for 0, of the second for 1."""
+        """(2, n) booleans, which rows teach each distance, and a function from the number of a
+        distance to its basis."""
         rng = check_random_state(self.random_state)
         kernel = Kernel(self.kernel)
         coordinates = Coordinates.from_data(X, weight, by_rank=self.by_rank)
@@ -136,14 +135,14 @@ class KernelRidge(CenterModel):
         order = rng.permutation(len(distinct))
         landmarks = distinct[order[: self.n_landmarks]]
 
+        teachers = [order[half::2][: self.turn_rows] for half in (0, 1)]
+
         def learn(half: int) -> Basis:
-            few = order[half::2][: self.turn_rows]
+            few = teachers[half]
             turn, scale = learn_turn(coordinates.standard(distinct[few]), mean[few], kernel)
             return Basis.around(replace(coordinates, turn=turn), landmarks, kernel, scale)
 
-        place = np.empty(len(order), int)
-        place[order] = np.arange(len(order))
-        return place[number] % 2 == 1, learn
+        return np.array([np.isin(number, few) for few in teachers]), learn
 
 
 def _fit_surface(
@@ -309,28 +308,34 @@ class Surface:
 
 @dataclass(frozen=True)
 class SurfaceBag:
-    """Two surfaces, whose distances were learned from one half of the training rows each."""
+    """Two surfaces, each with a distance that was learned from other training rows."""
 
     surfaces: Sequence[Surface]
-    half: np.ndarray  # (n,) booleans: of the training rows, whether they are of the second half
+    teaches: np.ndarray  # (2, n) booleans: whether a training row taught a surface its distance
     origin: float
     unit: float
 
     @property
     def leverage(self) -> np.ndarray:
-        """(n,): how much a training row draws to itself the surface that speaks of it."""
-        second, first = (surface.leverage for surface in self.surfaces)
-        return np.where(self.half, second, first)
+        """(n,): how much a training row draws to itself the surfaces that speak of it."""
+        return np.sum([each.leverage for each in self.surfaces] * self._shares, axis=0)
+
+    @property
+    def _shares(self) -> np.ndarray:
+        """(2, n): of the surfaces in what is said of a training row, which taught none of them."""
+        speaks = ~self.teaches
+        return speaks / speaks.sum(axis=0)
 
     def predict_members(self, X: np.ndarray) -> np.ndarray:
         """(n, 1, b)"""
         return self._in_units(np.mean([each.predict(X) for each in self.surfaces], axis=0))
 
     def predict_training(self, X: np.ndarray) -> np.ndarray:
-        """(n, 1, b): of the training rows, in their order, each by the distance of the others."""
-        members = np.empty((len(X), self.surfaces[0].weights.shape[1]))
-        for own, surface in zip((self.half, ~self.half), self.surfaces, strict=True):
-            members[own] = surface.predict(X[own])
+        """(n, 1, b): of the training rows, in their order, by distances that others taught."""
+        members = np.zeros((len(X), self.surfaces[0].weights.shape[1]))
+        for share, surface in zip(self._shares, self.surfaces, strict=True):
+            own = share > 0
+            members[own] += share[own, None] * surface.predict(X[own])
         return self._in_units(members)
 
     def predict_unseen(self, X: np.ndarray, counts: np.ndarray) -> np.ndarray:

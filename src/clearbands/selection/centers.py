@@ -20,7 +20,7 @@ from clearbands.rows.draws import Draws
 from clearbands.rows.levels import alpha, tails
 from clearbands.rows.messages import Failures
 from clearbands.rows.split import Rows
-from clearbands.rows.weighting import may_be_chance, mean_of
+from clearbands.rows.weighting import mean_of
 
 STAGE = "choosing a center"
 
@@ -47,7 +47,7 @@ class JudgedCenter(NamedTuple):
 class RaceResult(NamedTuple):
     """Who is how good, best first."""
 
-    finalists: list[JudgedCenter]  # that the rows do not tell apart from the best
+    finalists: list[JudgedCenter]  # the best, and those whose mean with it errs less
     beaten: list[JudgedCenter]
 
 
@@ -59,11 +59,12 @@ def race(
     *,
     n_jobs: int | None,
     most: int,
+    fewest: int = 1,
 ) -> RaceResult:
     """Judge candidates on the rows that the members of `draws` did not see.
 
-    At most so many come through: the best, and those with it that are not clearly worse. A
-    candidate that fails is left out with a warning.
+    At most so many come through: the best, and those whose mean with it errs less than it does
+    alone; or the `fewest` whose mean errs least. A candidate that fails is left out with a warning.
     """
     failures, judged = Failures(), []
     for done, (name, model) in enumerate(candidates.items(), start=1):
@@ -76,11 +77,37 @@ def race(
     if not judged:
         raise failures.none_left("No center could be fitted")
     judged.sort(key=lambda each: each.standing.loss)
-    weight = _judged_rows(train, draws).sample_weight
-    is_close = [may_be_chance(each.row_losses - judged[0].row_losses, weight) for each in judged]
-    ranks = [rank for rank, close in enumerate(is_close) if close][:most]
-    finalists = [judged[rank] for rank in ranks]
+    rows = _judged_rows(train, draws)
+    ranks = _best_together(judged, rows.y, rows.sample_weight, levels, most, fewest)
+    finalists = [judged[rank] for rank in sorted(ranks)]
     return RaceResult(finalists, [each for rank, each in enumerate(judged) if rank not in ranks])
+
+
+def _best_together(
+    ranked: Sequence[JudgedCenter],
+    y: np.ndarray,
+    weight: np.ndarray | None,
+    levels: Sequence[float],
+    most: int,
+    fewest: int,
+) -> list[int]:
+    """The best and those whose mean with it has the least loss: their ranks, so many at most.
+
+    One after the other, each time the one that helps most, as long as there are fewer than the
+    `fewest` or one helps.
+    """
+    chosen, total, least = [0], ranked[0].predicted, ranked[0].standing.loss
+    others = list(range(1, len(ranked)))
+    while others and len(chosen) < most:
+        errors = (y - (total + ranked[k].predicted) / (len(chosen) + 1) for k in others)
+        losses = [mean_of(constant_width_losses(e, levels, weight), weight) for e in errors]
+        helpful = int(np.argmin(losses))
+        if len(chosen) >= fewest and not losses[helpful] < least:
+            break
+        least = losses[helpful]
+        chosen.append(others.pop(helpful))
+        total = total + ranked[chosen[-1]].predicted
+    return chosen
 
 
 def judge_center(

@@ -23,10 +23,10 @@ from clearbands.selection.judging import (
     LeaderboardRow,
     NoiseCandidate,
     UnseenRows,
+    averaged,
     blend,
     judge,
     leaderboard,
-    most_diverse,
     not_told_apart,
     once_repeated,
     unseen_rows,
@@ -124,7 +124,7 @@ def compete(
     fitted = pairing.fit_centers(len(centers) if n_centers is None else n_centers)
     contestants = pairing.judge(fitted, judges)
     while True:
-        best = most_diverse(not_told_apart(contestants), search.averaged)
+        best = averaged(contestants, search.averaged, levels)
         board = leaderboard(contestants, best)
         if judges is None:
             break

@@ -96,8 +96,16 @@ def _centers(
         name: seed_missing(model, rng)
         for name, model in _candidates(plan, search, n_rows, n_columns).items()
     }
-    most, started = search.n_centers_for(n_rows, n_columns), perf_counter()
-    finalists, beaten = race(models, judges, draws, plan.levels, n_jobs=plan.n_jobs, most=most)
+    started = perf_counter()
+    finalists, beaten = race(
+        models,
+        judges,
+        draws,
+        plan.levels,
+        n_jobs=plan.n_jobs,
+        most=search.n_centers_for(n_rows, n_columns),
+        fewest=search.fewest_centers_for(n_rows, n_columns),
+    )
     judged = judges.take(np.flatnonzero(draws.unseen.any(axis=0)))
     mixture = mix(finalists, judged.y, judged.sample_weight, plan.levels, search.mixed)
     if mixture is not None:

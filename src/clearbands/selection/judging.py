@@ -197,6 +197,34 @@ def most_diverse(ranked: Sequence[Contestant], most: int) -> list[Contestant]:
     return [ranked[k] for k in order if turns[k] < PAIRS_PER_CENTER][:most]
 
 
+def averaged(
+    contestants: Sequence[Contestant], most: int, levels: Sequence[float]
+) -> list[Contestant]:
+    """Those whose mean is taken, so many at most.
+
+    They are those that the rows do not tell apart from the best, and of each other center the best
+    pair if the mean is better with it than without.
+    """
+    chosen = most_diverse(not_told_apart(contestants), most)
+    others = most_diverse(sorted(contestants, key=lambda each: each.loss), most)
+    for other in others:
+        is_new = all(other.center_name != each.center_name for each in chosen)
+        if is_new and len(chosen) < most:
+            together = [*chosen, other]
+            if loss_of_mean(together, levels) < loss_of_mean(chosen, levels):
+                chosen = together
+    return chosen
+
+
+def loss_of_mean(chosen: Sequence[Contestant], levels: Sequence[float]) -> float:
+    """The calibrated quantile loss of the mean of pairs on rows that they did not see."""
+    _, unseen = blend(chosen)
+    y, weight = chosen[0].y, chosen[0].weight
+    with unsaid(CalibrationWarning):
+        calibrator = ClearCalibrator(list(levels)).fit(y, *unseen.components, sample_weight=weight)
+        return mean_of(row_losses(y, unseen.components, calibrator, levels), weight)
+
+
 def leaderboard(
     contestants: Sequence[Contestant], chosen: Sequence[Contestant]
 ) -> tuple[LeaderboardRow, ...]:

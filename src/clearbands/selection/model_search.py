@@ -19,7 +19,7 @@ from clearbands.uncertainty.scaled_residuals import ScaledResiduals
 
 UNITS_PER_FOLD = 5  # at least, where there are more folds than usual
 LEAN_CENTER = "trees of depth 6"
-RACE_ROWS = 400  # at least, that tell candidates apart
+RACE_ROWS = 1_000  # at least, that tell candidates apart
 BEST_NOISES = 2  # of the first center, which compete around the others
 
 
@@ -38,9 +38,10 @@ class ModelSearch:
         How often the rows are divided, so how many members predict a row that they did not see.
         Tables of more than `judging_rows` rows are divided one time less.
     n_centers : int
-        Around how many centers, at most, noise models compete. With more than `judging_rows` rows
-        or `many_columns` columns it is only one. A center takes part only if the race could not
-        tell its loss from that of the best.
+        Around how many centers, at most, noise models compete: one less with more than
+        `judging_rows` rows, and only one with more than `many_columns` columns. A center takes part
+        if the mean of the centers errs less with it than without; fewer than `small_rows` rows do
+        not tell, so there all that are allowed take part.
     small_rows : int
         Tables of fewer rows than this have twice as many folds, unless they have more than
         `many_columns` columns.
@@ -56,8 +57,8 @@ class ModelSearch:
     mixed : int
         A mean of at most so many centers joins the centers that have won the race.
     averaged : int
-        How many pairs are averaged at most. Only pairs are averaged whose loss the rows cannot tell
-        from that of the best.
+        How many pairs are averaged at most: those whose loss the rows cannot tell from that of the
+        best, and the best pair around each other center if the mean is better with it.
     surfaces : bool
         Whether smooth functions of all columns, and of their ranks, compete for any size of table.
     networks : bool
@@ -136,9 +137,13 @@ class ModelSearch:
 
     def n_centers_for(self, n_rows: int, n_columns: int) -> int:
         """Around how many centers, at most, noise models compete."""
-        if n_rows > self.judging_rows or n_columns > self.many_columns:
+        if n_columns > self.many_columns:
             return 1
-        return self.n_centers
+        return max(1, self.n_centers - (n_rows > self.judging_rows))
+
+    def fewest_centers_for(self, n_rows: int, n_columns: int) -> int:
+        """So many centers come through the race whether their mean errs less or not."""
+        return self.n_centers_for(n_rows, n_columns) if n_rows < self.small_rows else 1
 
     def nested_folds_for(self, n_rows: int) -> int:
         """How many folds there are, of which noise models leave out two; 0 if none are nested."""
