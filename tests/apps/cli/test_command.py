@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import select
+import sys
+
 import pytest
 
+from clearbands.apps.cli.commands import app
 from tests.apps.cli.running import assert_fails, houses, run
 
 
@@ -23,6 +28,19 @@ def test_debug_shows_the_traceback_wherever_it_stands(tmp_path):
         assert result.exit_code == 2
         assert "Traceback" in result.stderr
         assert "ValueError: There is no file" in result.stderr
+
+
+@pytest.mark.skipif(not hasattr(select, "poll"), reason="Windows has no such pipes")
+def test_a_reader_that_has_enough_ends_a_command_quietly(tmp_path, monkeypatch, capsys):
+    houses(30).write_csv(tmp_path / "houses.csv")
+    to_read, to_write = os.pipe()
+    os.close(to_read)
+    with os.fdopen(to_write, "w") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        with pytest.raises(SystemExit) as ended:
+            app(["inspect", str(tmp_path / "houses.csv")])
+    assert not ended.value.code
+    assert capsys.readouterr().err == ""
 
 
 def test_usage_errors_exit_with_2(house_files):

@@ -1,10 +1,5 @@
 """A service whose model predicts classes."""
 
-import os
-import subprocess
-import sysconfig
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
@@ -16,8 +11,7 @@ from starlette.testclient import TestClient
 import clearbands
 from clearbands import ClearClassifier
 from clearbands.apps.web.service.app import create_app
-
-SCRIPT = str(Path(sysconfig.get_path("scripts")) / "clearbands")
+from tests.apps.cli.running import run
 
 
 @pytest.fixture(scope="module")
@@ -85,13 +79,13 @@ def test_what_makes_no_sense_is_refused(client, address, said):
     assert said in refused.json()["detail"]
 
 
-def test_the_command_says_in_one_sentence_that_classes_cannot_be_updated(model, tmp_path):
-    clearbands.save(model, tmp_path / "towns.clear")
-    done = subprocess.run(
-        [SCRIPT, "serve", "towns.clear", "--port", "0", "--allow-update", "--token-env", "T"],
-        cwd=tmp_path, env=os.environ | {"T": "s" * 32},
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stdout) == (2, "")
+def test_the_command_says_in_one_sentence_that_classes_cannot_be_updated(
+    model, tmp_path, monkeypatch
+):
+    path = tmp_path / "towns.clear"
+    clearbands.save(model, path)
+    monkeypatch.setenv("T", "s" * 32)
+    done = run("serve", path, "--port", "0", "--allow-update", "--token-env", "T")
+    assert (done.exit_code, done.stdout) == (2, "")
     said = [line for line in done.stderr.splitlines() if not line.startswith("{")]
     assert said == ["Error: A model of classes cannot be updated: fit it again with the rows."]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import os
+import select
 import shlex
+import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -60,11 +63,26 @@ class Command(TyperCommand):
             console.complain("Stopped; no file was left half-written.")
             raise typer.Exit(130) from None
         except Exception as error:
+            if (
+                isinstance(error, BrokenPipeError)
+                and hasattr(select, "poll")
+                and _is_output_closed()
+            ):
+                raise typer.Exit(0) from None
             if ctx.find_root().params.get("debug"):
                 typer.echo(traceback.format_exc(), err=True, nl=False)
             else:
                 console.complain(console.sentence(error))
             raise typer.Exit(2) from error
+
+
+def _is_output_closed() -> bool:
+    """Whether nobody reads standard output any more, as in `clearbands forecast MODEL | head`."""
+    output = select.poll()  # a broken pipe elsewhere is an error like any other
+    output.register(sys.stdout.fileno(), 0)
+    if is_closed := any(event & select.POLLERR for _, event in output.poll(0)):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # it is flushed at the end
+    return is_closed
 
 
 def laid_out(function: Callable[..., None]) -> Callable[..., None]:
