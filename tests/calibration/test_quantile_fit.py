@@ -76,3 +76,28 @@ def test_infinite_scores_make_cutoffs_infinite_and_nothing_else(seed):
     same = np.isfinite(cutoffs)
     np.testing.assert_allclose(cutoffs[same], expected[same], rtol=1e-9, atol=1e-9)
     assert ((np.abs(expected[~same]) > 1e4) | np.isposinf(cutoffs[~same])).all()
+
+
+@pytest.mark.parametrize("far", [1e9, 1e12, 1e16, 1e120, 1e300])
+def test_one_score_far_beyond_all_others_moves_no_other_cutoff(far):
+    rng = np.random.default_rng(0)
+    functions = np.column_stack([np.ones(200), rng.random((200, 2)) < 0.4]).astype(float)
+    scores = rng.random(200)
+    u = np.full(200, 0.9 - SHORT)
+    scores[0] = 1e3
+    expected = QuantileFit(scores, functions, 0.9).cutoffs(functions, u)
+    scores[0] = far
+    cutoffs = QuantileFit(scores, functions, 0.9).cutoffs(functions, u)
+    np.testing.assert_allclose(cutoffs, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-16, 1e-11, 1e-8, 1e8, 1e11, 1e16])
+def test_groups_whose_scores_are_of_other_units_are_covered(unit):
+    rng = np.random.default_rng(1)
+    is_other = rng.random(600) < 0.4
+    functions = np.column_stack([np.ones(600), is_other, rng.random(600) < 0.5]).astype(float)
+    scores = rng.random(600) * np.where(is_other, unit, 1.0)
+    cutoffs = QuantileFit(scores, functions, 0.9).cutoffs(functions, np.full(600, 0.9 - SHORT))
+    inside = scores <= np.maximum(cutoffs, 0)
+    assert inside[is_other].mean() >= 0.9
+    assert inside[~is_other].mean() == pytest.approx(0.9, abs=0.02)

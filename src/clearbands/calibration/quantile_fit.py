@@ -22,8 +22,11 @@ import numpy as np
 from scipy.linalg import qr
 
 TOLERANCE = 1e-11
-SPREAD = 1e-10  # by which equal scores are parted while searching, in units of the largest
-FAR = 1e6  # what stands for infinite scores while searching, in the same unit
+SPREAD = 1e-10  # by which equal scores are parted while searching, in units of a usual one
+FAR = 1e6  # what stands for infinite scores while searching, in units of the largest
+FINE = 1e-6  # of a usual score: below, what parts scores may have changed their order
+VAST = 1e100  # scores beyond so many usual ones count as infinite
+MOST_REFRESHED = 10
 MOST_STEPS = 100_000
 
 
@@ -47,13 +50,19 @@ class QuantileFit:
         level: float,
         on_fit: np.ndarray | None = None,
     ) -> None:
-        self.scores, self.functions, self.level = scores, functions, level
         n, p = functions.shape
+        positive = scores[np.isfinite(scores) & (scores > 0)]
+        usual = float(np.median(positive)) if len(positive) else 1.0
+        scores = np.where(scores > VAST * usual, np.inf, scores)
+        self.scores, self.functions, self.level = scores, functions, level
         finite = np.isfinite(scores)
-        unit = float(np.max(np.abs(scores), where=finite, initial=0.0)) or 1.0
-        # Golden steps: no two scores that were equal stay so, whichever they are.
-        apart = SPREAD * unit * ((np.arange(n) * (math.sqrt(5) / 2 - 0.5)) % 1.0)
-        self._scores = np.where(finite, scores, FAR * unit) + apart
+        far = FAR * float(np.max(scores, where=finite, initial=usual))
+        # Golden steps: no two scores that were equal stay so, whichever they are. A step is small
+        # beside its own score, too, so that one score far beyond all others moves no other.
+        golden = ((np.arange(n) * (math.sqrt(5) / 2 - 0.5)) % 1.0 + (scores > 0)) / 2
+        known = np.where(finite, scores, far)
+        self._scores = known + SPREAD * np.maximum(known, usual) * golden
+        self._finest = FINE * usual
         if on_fit is None:
             on_fit = qr(functions.T, mode="r", pivoting=True)[1][:p]
         start = self._search(self._at(np.asarray(on_fit)), np.zeros(p))
@@ -86,7 +95,10 @@ class QuantileFit:
         endless = counts & np.isinf(scores)
         if endless.any():  # as what stands for them would, and infinite where they cancel out
             return math.inf if shares[endless].sum() > -TOLERANCE else -math.inf
-        return float(shares[counts] @ scores[counts])
+        value = float(shares[counts] @ scores[counts])
+        if 0 < value < self._finest:
+            return max(value, float(shares @ self._scores[place.on_fit]))
+        return value
 
     def _at(self, on_fit: np.ndarray) -> _Place:
         inverse = np.linalg.inv(self.functions[on_fit])
@@ -99,17 +111,22 @@ class QuantileFit:
 
     def _search(self, place: _Place, extra: np.ndarray) -> _Place | None:
         """The best place for an additional pull; None where the loss falls without end."""
+        refreshed, is_exact = 0, True
         for _ in range(MOST_STEPS):
             # What rows on the fit must pull for the loss to be least: between the two slopes.
             pulls = -(place.pull + extra) @ place.inverse
             excess = np.maximum(pulls - self.level, self.level - 1 - pulls)
             leaving = int(np.argmax(excess))
             if excess[leaving] <= TOLERANCE * len(self.scores):
-                return place
+                if is_exact or refreshed == MOST_REFRESHED:
+                    return place
+                # Steps over a score far beyond all others have rounded what is left of these.
+                place, refreshed, is_exact = self._at(place.on_fit), refreshed + 1, True
+                continue
             step = self._step(place, leaving, pulls[leaving] > self.level, excess[leaving])
             if step is None:
                 return None
-            place = step
+            place, is_exact = step, False
         raise RuntimeError("The quantile regression of the scores did not end.")  # never seen
 
     def _step(self, place: _Place, leaving: int, goes_above: bool, excess: float) -> _Place | None:
