@@ -171,6 +171,11 @@ def test_a_model_finds_its_groups_by_name_and_in_its_file(table, tmp_path):
     np.testing.assert_array_equal(again.predict_interval(X[600:])[1], bounds)
     _, given = model.predict_interval(X[600:], calibration_groups=X.loc[600:, ["town", "late"]])
     np.testing.assert_array_equal(given, bounds)
+    names = ["town", "late"]
+    _, two = model.predict_interval(X[600:602])  # as many rows as names
+    np.testing.assert_array_equal(two, bounds[:2])
+    _, two = model.predict_interval(X[600:602], calibration_groups=names)
+    np.testing.assert_array_equal(two, bounds[:2])
     quantiles = model.predict_quantiles(X[600:], [0.1, 0.5])  # other levels, of all rows together
     assert np.isfinite(quantiles).all()
     pytest.importorskip("jinja2", reason="the extra `report` is not installed")

@@ -216,7 +216,9 @@ class Predictor:
                 "The model was calibrated by group: give calibration_groups, a label for "
                 "every row of X."
             )
-        return read_calibration_groups(calibration_groups, table, _num_samples(table))
+        overlap = isinstance(self.calibrator, ConditionalCalibrator)
+        n = _num_samples(table)
+        return read_calibration_groups(calibration_groups, table, n, overlap=overlap)
 
 
 @dataclass(frozen=True)

@@ -35,15 +35,16 @@ def read_labels(
 
 
 def read_calibration_groups(
-    calibration_groups: ArrayLike | None, X: TableLike, n: int
+    calibration_groups: ArrayLike | None, X: TableLike, n: int, *, overlap: bool = False
 ) -> np.ndarray:
     """(n,): labels that were given, or those in the column of X that was named.
 
-    Several columns, given or named, have a field each.
+    Several columns, given or named, have a field each. With `overlap` there must be several, so
+    that a list names columns, even if it is as long as X.
     """
     if are_columns(calibration_groups):
         return read_group_columns(calibration_groups, n)
-    if are_names(calibration_groups, X, n):
+    if are_names(calibration_groups, X, -1 if overlap else n):
         chosen = nw.from_native(X, eager_only=True).select(list(calibration_groups))
         return read_group_columns(chosen.to_native(), n)
     if not isinstance(calibration_groups, str):
