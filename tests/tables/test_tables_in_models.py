@@ -7,6 +7,7 @@ import pytest
 import sklearn
 
 from clearbands import ClearRegressor, LinearQuantiles, PCSEnsemble, ResidualQuantiles
+from clearbands.tables.encoder import ZoneWarning
 from tests.toys import noisy_line
 
 
@@ -54,6 +55,25 @@ def test_time_zones_objects_and_masks_are_understood():
         quick().fit(frame.assign(sold=sold), y).predict(frame.assign(sold=sold)),
         quick().fit(frame.assign(sold=in_utc), y).predict(frame.assign(sold=in_utc)),
     )
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_a_time_zone_that_comes_or_goes_is_told(make):
+    X, y = noisy_line(60)
+    moments = pd.date_range("2024-01-01", periods=60, freq="h").to_series(index=range(60))
+    plain = make({"x": X[:, 0], "t": moments})
+    zoned = make({"x": X[:, 0], "t": moments.dt.tz_localize("UTC")})
+    for fitted, other, said in (
+        (plain, zoned, "'t' held moments without a time zone in fit, but now holds some with one"),
+        (zoned, plain, "'t' held moments with a time zone in fit, but now holds some without one"),
+    ):
+        model = quick().fit(fitted, y)
+        with pytest.warns(ZoneWarning, match=said):
+            again = model.predict(other)
+        np.testing.assert_array_equal(again, model.predict(fitted))
+        model.predict(make({"x": X[:2, 0], "t": [None, None]}))  # nothing to tell
+        del model.encoder_.zoned_columns_  # as in files of older models
+        model.predict(other)
 
 
 def test_a_column_that_is_blank_in_the_training_part_is_left_out():

@@ -26,6 +26,7 @@ from clearbands.tables.kinds import (
     Series,
     check_kind,
     has_gaps,
+    has_zone,
     is_blank,
     kind_of,
     numbers_of,
@@ -43,6 +44,10 @@ NEVER_SEEN = "\0"  # a text that no table has
 
 class NamesWarning(UserWarning):
     """A column holds a text of its own in nearly every row."""
+
+
+class ZoneWarning(UserWarning):
+    """A column has moments with a time zone, where it had none in fit, or the other way round."""
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -75,6 +80,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         `clearbands.tables.kinds`.
     numeric_columns_, categorical_columns_ : list
         The columns that become numbers, and the columns of text and categories.
+    zoned_columns_ : list
+        The columns whose moments had a time zone.
     numeric_, categorical_ : transformer or None
         The fitted transformers; None where there are no such columns.
     date_parts_ : dict
@@ -119,6 +126,7 @@ give it the type it had in fit.
         self.kinds_, self.has_names_ = _kinds(X), is_frame(X)
         self.numeric_columns_ = [n for n, kind in self.kinds_.items() if KINDS[kind].read]
         self.categorical_columns_ = [n for n, kind in self.kinds_.items() if kind == "text"]
+        self.zoned_columns_ = [name for name, column in self._moments(X) if has_zone(column)]
         _check_number_of_texts(len(self.categorical_columns_))
         self.numeric_ = self.categorical_ = None
         numeric, categorical = self._blocks(X)
@@ -157,7 +165,9 @@ give it the type it had in fit.
     def transform(self, X: TableLike) -> np.ndarray:
         """(n, columns) floats: the numeric columns first, then parts of dates, then categories."""
         check_is_fitted(self)
-        numeric, categorical = self._blocks(check_table(self, X, reset=False))
+        X = check_table(self, X, reset=False)
+        numeric, categorical = self._blocks(X)
+        self._tell_of_zones(X)
         blocks = []
         with config_context(transform_output="default"):  # also of what an imputer has inside
             if self.numeric_ is not None:
@@ -264,12 +274,37 @@ give it the type it had in fit.
                     NamesWarning,
                 )
 
+    @property
+    def _date_columns(self) -> list[Name]:
+        return [n for n in self.numeric_columns_ if self.kinds_[n] in ("date", "datetime")]
+
+    def _moments(self, X: Table) -> list[tuple[Name, Series]]:
+        """The columns of dates that have a value."""
+        if not self._date_columns:
+            return []
+        columns = self._columns(nw.from_native(X, eager_only=True))
+        return [(name, columns[name]) for name in self._date_columns if not is_blank(columns[name])]
+
+    def _tell_of_zones(self, X: Table) -> None:
+        """Warn of moments with a time zone where fit saw none, and the other way round."""
+        if not hasattr(self, "zoned_columns_"):  # an older model does not know
+            return
+        for name, column in self._moments(X):
+            had = name in self.zoned_columns_
+            if had != has_zone(column):
+                then, now = ("with", "without") if had else ("without", "with")
+                warn(
+                    f"Column {name!r} held moments {then} a time zone in fit, but now holds some "
+                    f"{now} one; those with a zone are turned into UTC, the others count as they "
+                    "stand. Give them as in fit.",
+                    ZoneWarning,
+                )
+
     def _fit_dates(self, numeric: np.ndarray) -> dict[Name, DateParts]:
         """Of every column of dates the parts that vary; none where dates are seconds alone."""
-        dates = [n for n in self.numeric_columns_ if self.kinds_[n] in ("date", "datetime")]
         if self.dates == "seconds":
             return {}
-        places = {name: self.numeric_columns_.index(name) for name in dates}
+        places = {name: self.numeric_columns_.index(name) for name in self._date_columns}
         return {name: DateParts.of(numeric[:, j]) for name, j in places.items()}
 
     def _date_blocks(self, numeric: np.ndarray) -> list[np.ndarray]:

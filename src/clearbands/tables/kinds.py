@@ -242,6 +242,13 @@ def _zones(column: Series) -> set[dt.timedelta | None]:
     return {moment.utcoffset() if isinstance(moment, dt.datetime) else None for moment in moments}
 
 
+def has_zone(column: Series) -> bool:
+    """Whether the moments of a column have a time zone; dates have none."""
+    if column.dtype == nw.Datetime:
+        return column.dtype.time_zone is not None  # type: ignore[attr-defined]
+    return column.dtype == nw.Object and not _zones(column) <= {None}
+
+
 def _check_zones(column: Series, name: Name) -> None:
     zones = _zones(column)
     if None in zones and len(zones) > 1:

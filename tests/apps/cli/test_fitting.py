@@ -9,6 +9,10 @@ import polars as pl
 import pytest
 
 import clearbands
+from clearbands import TableEncoder
+from clearbands.apps.cli import fitting
+from clearbands.apps.cli.fit_options import Choice, Names
+from clearbands.apps.reading.reading import read_table
 from tests.apps.cli.running import assert_fails, houses, run, write
 from tests.apps.web.updating import hours
 
@@ -33,6 +37,16 @@ def test_fit_keeps_rows_for_its_report_out_of_the_fit(house_files, tmp_path):
     houses(12).write_csv(few)
     result = run("fit", few, "--target", "price", "--out", model, "--report", page)
     assert_fails(result, "A fifth of 12 rows is 3, and a report needs at least 4")
+
+
+def test_what_a_column_of_text_holds_is_left_to_the_fit_to_tell(tmp_path):
+    data, names, choice = tmp_path / "data.csv", Names(target="price"), Choice()
+    data.write_text("town,price\n" + "None,1.5\n,2.5\nBern,3.5\nBern,3.5\n" * 5)
+    reading = read_table(data)
+    rows = fitting.choose_rows(reading, names, choice)
+    fitting.tell(reading, names, choice, rows)  # a warning would be an error here
+    with pytest.warns(UserWarning, match="'town' has gaps and the text 'None' in 5 rows"):
+        TableEncoder().fit(rows.X)
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,16 @@ def test_every_format_is_read_in_the_kinds_of_a_model(tmp_path, ending):
     assert_frame_equal(read_table(path, fitted=Fitted(kinds, texts)).frame, AS_TEXT)
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_numbers_that_a_fit_knew_as_other_text_are_told(tmp_path, ending):
+    path = write(pl.DataFrame({"store": [1, 2, None]}), tmp_path / f"data.{ending}")
+    for known in (["1.0", "s2"], []):  # some are known; an encoder does not tell
+        read_table(path, fitted=Fitted({"store": "text"}, {"store": known}))
+    said = "Column 'store' was text such as 's1' in fit, but now holds numbers, none of which"
+    with pytest.warns(UserWarning, match=said):
+        read_table(path, fitted=Fitted({"store": "text"}, {"store": ["s1", "s2"]}))
+
+
 @pytest.mark.parametrize("ending", ["parquet", "feather"])
 def test_text_in_typed_files_is_what_a_csv_file_would_hold(tmp_path, ending):
     texts = AS_TEXT.select("heated", "sold", "rooms")

@@ -7,6 +7,7 @@ import json
 
 import narwhals.stable.v1 as nw
 import numpy as np
+import polars as pl
 import pytest
 from fastapi.testclient import TestClient
 
@@ -176,6 +177,15 @@ def test_empty_lines_at_the_end_are_no_rows(client):
     body = "x,age,heated,sold,colour\n1,2,,,\n"
     assert post_csv(client, body.replace("\n", "\r")).content == post_csv(client, body).content
     assert post_csv(client, f"{body}\n\n").content == post_csv(client, body).content
+
+
+def test_moments_of_a_model_with_a_time_zone_count_in_utc_without_a_warning():
+    moments = [dt.datetime(2024, 1, 1, hour % 24, tzinfo=dt.UTC) for hour in range(60)]
+    model = linear_model(pl.DataFrame({"t": moments}), np.arange(60) % 24 + houses(60)["x"])
+    with TestClient(create_app(model)) as client:
+        forms = ("2024-01-01T12:00:00", "2024-01-01T12:00:00Z", "2024-01-01T14:00:00+02:00")
+        answers = post_rows(client, *({"t": form} for form in forms)).json()["predictions"]
+    assert answers[0] == answers[1] == answers[2]
 
 
 def test_in_a_single_column_an_empty_line_is_a_missing_value():

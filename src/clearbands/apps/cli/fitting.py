@@ -30,6 +30,7 @@ from clearbands.apps.report.facts import FEWEST_ROWS
 from clearbands.apps.task import task_of
 from clearbands.rows import display
 from clearbands.rows.checks import check_weights
+from clearbands.rows.messages import unsaid
 from clearbands.rows.split import Rows, hold_out_last
 from clearbands.rows.split import hold_out as hold_out_by_chance
 from clearbands.rows.time_order import places
@@ -125,7 +126,8 @@ def tell(reading: Reading, names: Names, choice: Choice, rows: Rows) -> None:
     warnings += warnings_about(reading, columns, [*mended, *features])
     warnings += [] if is_classes(y) else words_about_leaks(rows.X, y)
     if rows.groups is None and not is_classes(y):
-        copies = words_about_copies(rows.X, y, in_fit=True)
+        with unsaid(UserWarning):  # of columns, which the fit says
+            copies = words_about_copies(rows.X, y, in_fit=True)
         warnings += [] if copies is None else [copies]
     for words in warnings:
         console.complain(f"Warning: {words}")

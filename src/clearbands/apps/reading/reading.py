@@ -25,7 +25,7 @@ from clearbands.apps.reading.understanding import (
     find_signs,
     understand,
 )
-from clearbands.rows.messages import row_of_file
+from clearbands.rows.messages import row_of_file, warn
 from clearbands.tables.spelling import as_texts
 
 if TYPE_CHECKING:
@@ -283,12 +283,30 @@ def in_kinds(frame: pl.DataFrame, fitted: Fitted) -> pl.DataFrame:
     for column in frame:
         kind = fitted.kinds.get(column.name, "any")
         if kind == "text":
-            columns.append(_text(column, fitted.texts.get(column.name, ())))
+            known = fitted.texts.get(column.name, ())
+            columns.append(_text(column, known))
+            _tell_of_unknown_numbers(columns[-1], known)
         elif kind == "number" and column.dtype == pl.Boolean:
             columns.append(column.cast(pl.Int64))
         elif kind in ("date", "datetime", "time", "boolean") and column.dtype == pl.String:
             columns.append(_of_kind(column, kind, fitted.known))
     return frame.with_columns(columns)
+
+
+def _tell_of_unknown_numbers(text: pl.Series, known: Collection[str]) -> None:
+    """Warn of a column that holds nothing but numbers where the fit knew text, and none of them."""
+    import polars as pl
+
+    values = text.drop_nulls().unique()
+    if not known or values.is_empty() or values.dtype != pl.String:
+        return
+    are_numbers = not values.cast(pl.Float64, strict=False).has_nulls()
+    if are_numbers and not values.is_in(list(known)).any():
+        warn(
+            f"Column {text.name!r} was text such as {min(known)!r} in fit, but now holds numbers, "
+            "none of which the fit knew: each counts as never seen. If they mean the same, write "
+            "them as in fit."
+        )
 
 
 def _of_kind(text: pl.Series, kind: str, known: Known) -> pl.Series:

@@ -27,6 +27,8 @@ from clearbands.apps.task import Task
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import CellError, Refusal, refuse_values
 from clearbands.apps.web.values import column_of, expected, show
+from clearbands.rows.messages import unsaid
+from clearbands.tables.encoder import ZoneWarning
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,7 +58,8 @@ def predict_rows(task: Task, rows: pl.DataFrame, questions: Questions | None = N
     X = rows.select(list(task.model.feature_names_in_))
     labels = None if group is None else rows[group.name].to_list()
     try:
-        with np.errstate(over="ignore", invalid="ignore"):  # the model refuses what is not finite
+        # The model refuses what is not finite; moments with a zone have been turned into UTC.
+        with np.errstate(over="ignore", invalid="ignore"), unsaid(ZoneWarning):
             return task.predict(X, questions, labels)
     except (ValueError, TypeError) as error:
         raise Refusal(422, f"The model cannot read the rows: {error}") from error
