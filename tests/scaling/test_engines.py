@@ -86,11 +86,13 @@ def test_what_a_task_raises_is_raised_with_the_place(engine):
 
 
 DRIVER = """
+import signal
 import time
 from functools import partial
 from clearbands.scaling.engines import Processes
 from tests.scaling.clusters import pids_of
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may start tests without it
 engine = Processes(2)
 list(engine.run([partial(time.sleep, 0.3)] * 2))
 print(*pids_of(engine), flush=True)

@@ -90,8 +90,11 @@ def test_a_process_that_never_answers_is_not_waited_for_without_end(monkeypatch)
     monkeypatch.setattr(workers, "READY_WITHIN", 0.3)
     to_read, to_write = os.pipe()
     try:
-        with pytest.raises(workers.StartError, match="fewer --workers"):
-            workers._wait_until_ready(to_read)
+        with (
+            workers.Signals() as signals,
+            pytest.raises(workers.StartError, match="fewer --workers"),
+        ):
+            workers._wait_until_ready(to_read, signals)
     finally:
         os.close(to_read)
         os.close(to_write)
@@ -180,6 +183,12 @@ def test_what_goes_wrong_does_not_end_the_service(models):
         wait_for(lambda: len(events(models, "Application startup complete.")) == 3)
         wait_for(lambda: len(workers_of(process.pid) - {victim}) == 2)
         assert post_rows_to(port, [HOUSE])[0] == 200
+
+        # It is told to end while it waits before it replaces the next one.
+        os.kill(min(workers_of(process.pid)), signal.SIGKILL)
+        wait_for(lambda: len(events(models, "worker died")) == 2)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
 
 
 def test_when_the_first_process_is_killed_the_others_leave(models):

@@ -64,12 +64,12 @@ def explore(
     y = _true_values(opened[0], target)
     seen = [] if y is None else [each.count_seen(y) for each in opened]
     page = create_page(make_scene(models, reading.frame, y, max(seen, default=0)))
-    listener = server.listen("127.0.0.1", port)
-    address = server.address_of(listener)
-    console.say(f"The page is at {address} (Ctrl-C ends it)")
-    if not no_browser:
-        webbrowser.open(address)  # it waits for the first answer
-    server.run(page, listener, grace=5)
+    with server.listen("127.0.0.1", port) as listener:
+        address = server.address_of(listener)
+        console.say(f"The page is at {address} (Ctrl-C ends it)")
+        if not no_browser:
+            webbrowser.open(address)  # it waits for the first answer
+        server.run(page, listener, grace=5)
 
 
 def _true_values(opened: Opened, target: str | None) -> np.ndarray | None:

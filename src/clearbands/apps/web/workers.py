@@ -22,7 +22,7 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,13 +76,12 @@ def serve(
     much memory, and returns a new `make_app` that uses it. `on_ready` is called once, when the
     first processes answer.
     """
-    watched = {*STOP, signal.SIGHUP, signal.SIGCHLD}
-    with tempfile.TemporaryDirectory() as folder, _blocked(watched):
-        supervisor = Supervisor(listener, settings, Path(folder))
+    with tempfile.TemporaryDirectory() as folder, Signals() as signals:
+        supervisor = Supervisor(listener, settings, Path(folder), signals)
         try:
             supervisor.start(make_app)
             on_ready()
-            while (number := signal.sigwait(watched)) not in STOP:
+            while (number := signals.wait()) not in STOP:
                 if number == signal.SIGHUP:
                     supervisor.reload(load)
                 supervisor.replace_the_dead()
@@ -90,13 +89,57 @@ def serve(
             supervisor.stop()
 
 
+class Signals:
+    """Signals that are waited for one by one instead of interrupting, or ending, the process.
+
+    They are caught, not blocked: libraries start threads that block nothing, and a signal that
+    meets one of these would end the process.
+    """
+
+    def __init__(self) -> None:
+        self.numbers = (*STOP, signal.SIGHUP, signal.SIGCHLD)
+        self.is_told_to_stop = False
+
+    def __enter__(self) -> Signals:
+        self._pipe = os.pipe()  # Python writes the number of each signal that comes
+        os.set_blocking(self._pipe[1], False)
+        self._fd_before = signal.set_wakeup_fd(self._pipe[1], warn_on_full_buffer=False)
+        self._before = {number: signal.signal(number, self._note) for number in self.numbers}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._let_go(self._fd_before)
+
+    def wait(self) -> int:
+        """The number of the next signal."""
+        return os.read(self._pipe[0], 1)[0]
+
+    def forget(self) -> None:
+        """In a process that was forked, which has handlers of its own."""
+        self._let_go(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+
+    def _let_go(self, wakeup_fd: int) -> None:
+        signal.set_wakeup_fd(wakeup_fd)
+        for end in self._pipe:
+            os.close(end)
+
+    def _note(self, number: int, _: object) -> None:
+        self.is_told_to_stop |= number in STOP
+
+
 class Supervisor:
     """The processes that answer, and those that are about to leave."""
 
-    def __init__(self, listener: socket.socket, settings: ServerSettings, folder: Path) -> None:
+    def __init__(
+        self, listener: socket.socket, settings: ServerSettings, folder: Path, signals: Signals
+    ) -> None:
         self.listener = listener
         self.settings = settings
         self.folder = folder  # where the processes count together
+        self.signals = signals
         self.make_app: MakeApp | None = None
         self.current: set[int] = set()
         self.leaving: set[int] = set()
@@ -108,7 +151,7 @@ class Supervisor:
             for _ in range(self.settings.workers):
                 started.append(self._fork(make_app))
             for _, pipe in started:
-                _wait_until_ready(pipe)
+                _wait_until_ready(pipe, self.signals)
         except BaseException:
             self.leaving |= {pid for pid, _ in started}
             _signal({pid for pid, _ in started}, signal.SIGTERM)
@@ -157,13 +200,14 @@ class Supervisor:
         """A process that serves; its id, and a pipe that tells when it answers."""
         to_read, to_write = os.pipe()
         gc.freeze()  # else the collector would touch, and so copy, what is shared
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _blocked(self.signals.numbers):
             # BLAS keeps threads and knows how to fork; nothing else has run any so far.
             warnings.simplefilter("ignore", DeprecationWarning)
             pid = os.fork()
-        if pid == 0:
-            os.close(to_read)
-            _serve_and_exit(make_app, self.listener, self.settings, self.folder, to_write)
+            if pid == 0:
+                os.close(to_read)
+                self.signals.forget()
+                _serve_and_exit(make_app, self.listener, self.settings, self.folder, to_write)
         os.close(to_write)
         return pid, to_read
 
@@ -242,11 +286,11 @@ def _serve(app: ASGIApp, listener: socket.socket, settings: ServerSettings, pipe
     running.run(sockets=[listener])
 
 
-def _wait_until_ready(pipe: int) -> None:
+def _wait_until_ready(pipe: int, signals: Signals) -> None:
     """Return when a process answers; raise what kept it from that, or if all is to stop."""
     until = time.monotonic() + READY_WITHIN
     while not select.select([pipe], [], [], 0.2)[0]:
-        if signal.sigpending() & set(STOP):
+        if signals.is_told_to_stop:
             raise StartError("The service was told to stop before it was ready.")
         if time.monotonic() > until:
             raise StartError(
@@ -267,9 +311,9 @@ def _signal(pids: set[int], number: int) -> None:
 
 
 @contextmanager
-def _blocked(signals: set[signal.Signals]) -> Iterator[None]:
-    """Signals that are waited for instead of interrupting."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+def _blocked(numbers: Iterable[signal.Signals]) -> Iterator[None]:
+    """Signals of this thread wait until it is done."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
         yield
     finally:
