@@ -82,6 +82,8 @@ def table(results: pd.DataFrame) -> Iterator[str]:
         cost = " | ".join(f"{seconds[m].mean():.0f}" for m in ("clear", "catboost"))
         covered = whole["picp"]["clear"].mean()
         yield f"| {name} | {len(loss)} | {rmse:+.1f} % | {change:+.1f} % | {covered:.3f} | {cost} |"
+    if not changes:
+        return
     means = " | ".join(f"{mean:+.1f} %" for mean in np.mean(changes, axis=0))
     yield f"| **mean** | | {means} | | | |"
 

@@ -26,6 +26,7 @@ SPREAD = 1e-10  # by which equal scores are parted while searching, in units of 
 FAR = 1e6  # what stands for infinite scores while searching, in units of the largest
 FINE = 1e-6  # of a usual score: below, what parts scores may have changed their order
 VAST = 1e100  # scores beyond so many usual ones count as infinite
+ROUGH = 1e4  # usual scores: what steps over larger ones round is computed anew
 MOST_REFRESHED = 10
 MOST_STEPS = 100_000
 
@@ -56,7 +57,8 @@ class QuantileFit:
         scores = np.where(scores > VAST * usual, np.inf, scores)
         self.scores, self.functions, self.level = scores, functions, level
         finite = np.isfinite(scores)
-        far = FAR * float(np.max(scores, where=finite, initial=usual))
+        largest = float(np.max(scores, where=finite, initial=usual))
+        far, self._rounds = FAR * largest, largest > ROUGH * usual
         # Golden steps: no two scores that were equal stay so, whichever they are. A step is small
         # beside its own score, too, so that one score far beyond all others moves no other.
         golden = ((np.arange(n) * (math.sqrt(5) / 2 - 0.5)) % 1.0 + (scores > 0)) / 2
@@ -118,7 +120,7 @@ class QuantileFit:
             excess = np.maximum(pulls - self.level, self.level - 1 - pulls)
             leaving = int(np.argmax(excess))
             if excess[leaving] <= TOLERANCE * len(self.scores):
-                if is_exact or refreshed == MOST_REFRESHED:
+                if is_exact or not self._rounds or refreshed == MOST_REFRESHED:
                     return place
                 # Steps over a score far beyond all others have rounded what is left of these.
                 place, refreshed, is_exact = self._at(place.on_fit), refreshed + 1, True
