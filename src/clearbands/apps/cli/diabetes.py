@@ -20,7 +20,7 @@ from clearbands.prediction.questions import Questions
 from clearbands.prediction.uncertainty import UNCLEAR, Uncertainty
 from clearbands.regressor import ClearRegressor
 from clearbands.rows.bands import covered
-from clearbands.rows.display import level, number, percent
+from clearbands.rows.display import count, level, number, percent
 from clearbands.selection.leaderboard import best_model
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Demo:
             f"{number(self.y.min())} to {number(self.y.max())})",
             "epistemic share": f"{percent(parts.mean_share)} of the mean width, "
             f"{percent(share.min())} to {percent(share.max())} of a row's",
-            "dominant part": ", ".join(f"{name} in {n} rows" for name, n in dominant.items()),
+            "dominant part": ", ".join(f"{name} in {count(n)}" for name, n in dominant.items()),
             "more rows": model.forecast((10,)).sentence() if model.outlook_ else "not known",
             "lambda, gamma1": f"{model.lambda_[0]:.3g}, {model.gamma1_[0]:.3g}",
             "best model": best_model(model) or "the only one",
