@@ -112,17 +112,17 @@ def run(name: str, seed: int, make: Callable[[int], ClearRegressor]) -> dict[str
     return {**scores, "lambda": model.lambda_[0], "cpu_seconds": seconds}
 
 
-def table(rows: pd.DataFrame, order: Sequence[str]) -> str:
-    """Mean change of the test quantile loss against the paper's variant on the same splits."""
-    paper = rows[rows["setting"] == PAPER].set_index(["dataset", "seed"])
+def table(rows: pd.DataFrame, order: Sequence[str], against: str = PAPER) -> str:
+    """Mean change of the test quantile loss against one setting on the same splits."""
+    base = rows[rows["setting"] == against].set_index(["dataset", "seed"])
     paired = rows.merge(
-        paper, left_on=["dataset", "seed"], right_index=True, how="left", suffixes=("", "_paper")
+        base, left_on=["dataset", "seed"], right_index=True, how="left", suffixes=("", "_base")
     )
-    paired["change"] = 100 * (paired["quantile_loss"] / paired["quantile_loss_paper"] - 1)
-    paired["times"] = paired["cpu_seconds"] / paired["cpu_seconds_paper"]
+    paired["change"] = 100 * (paired["quantile_loss"] / paired["quantile_loss_base"] - 1)
+    paired["times"] = paired["cpu_seconds"] / paired["cpu_seconds_base"]
     change = paired.pivot_table(index="setting", columns="dataset", values="change")
     change = change.reindex([name for name in order if name in change.index])
-    change = change[[name for name in SETS if name in change.columns]]
+    change = change[sorted(change.columns, key=[*SETS, *change.columns].index)]
     change.insert(0, "mean", change.mean(axis=1))
     lines = [
         f"| change of quantile loss, % | {' | '.join(change.columns)} | coverage | time |",
@@ -141,9 +141,11 @@ def main() -> None:
     parser.add_argument("--datasets", nargs="+", default=SETS)
     parser.add_argument("--seeds", nargs="+", type=int, default=list(protocol.SEEDS[:2]))
     parser.add_argument("--settings", nargs="+", choices=SETTINGS, default=list(SETTINGS))
+    parser.add_argument("--against", choices=SETTINGS, default=PAPER)
+    parser.add_argument("--results", type=Path, default=RESULTS, help="file of the rows")
     args = parser.parse_args()
-    run_missing({n: SETTINGS[n] for n in args.settings}, args.datasets, args.seeds, RESULTS)
-    print(table(pd.read_csv(RESULTS), list(SETTINGS)))
+    run_missing({n: SETTINGS[n] for n in args.settings}, args.datasets, args.seeds, args.results)
+    print(table(pd.read_csv(args.results), list(SETTINGS), args.against))
 
 
 def run_missing(

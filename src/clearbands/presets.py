@@ -91,7 +91,8 @@ def fast(**parameters: Unpack[Parameters]) -> ClearRegressor:
 def thorough(**parameters: Unpack[Parameters]) -> ClearRegressor:
     """A `ClearRegressor` with more members, and networks among the models that compete.
 
-    The parameters are those of `ClearRegressor`. Training needs torch.
+    On seven data sets it took ten times as long as the default, and its quantile loss was 4 %
+    lower (docs/defaults.md). The parameters are those of `ClearRegressor`. Training needs torch.
 
     Examples
     --------
