@@ -185,9 +185,7 @@ def add_commands(commands) -> None:
     parser = commands.add_parser("conditional", help=help_, description=help_)
     parser.add_argument("--datasets", nargs="+", default=SETS)
     parser.add_argument("--seeds", nargs="+", type=int, default=list(protocol.SEEDS[:3]))
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    parser.add_argument("--table", action="store_true", help="print the table, run nothing")
-    parser.add_argument("--write", type=Path, help="a page whose table is to be replaced")
+    pages.add_options(parser, RESULTS)
     parser.set_defaults(command=run)
 
 

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable
 from pathlib import Path
+
+
+def add_options(parser: argparse.ArgumentParser, results: Path) -> None:
+    """Those of a command that appends rows to a file and writes a table of them into a page."""
+    parser.add_argument("--results", type=Path, default=results)
+    parser.add_argument("--table", action="store_true", help="print the table, run nothing")
+    parser.add_argument("--write", type=Path, help="a page whose table is to be replaced")
 
 
 def show(lines: Iterable[str], name: str, page: Path | None) -> None:

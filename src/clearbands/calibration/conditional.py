@@ -9,7 +9,6 @@ what holds does so for any number of rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,10 @@ from sklearn.utils.validation import check_is_fitted
 from clearbands.calibration.calibration_rows import CalibrationRows
 from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibrator
 from clearbands.calibration.conformal import CalibrationWarning, suffices
+from clearbands.calibration.groups import CalibratorOfGroups
 from clearbands.calibration.guarantee import Guarantee, named
 from clearbands.calibration.quantile_fit import QuantileFit
-from clearbands.rows.bands import make_interval
-from clearbands.rows.checks import check_levels, check_vector
+from clearbands.rows.checks import check_levels
 from clearbands.rows.group_columns import read_group_columns
 from clearbands.rows.messages import warn
 
@@ -33,7 +32,7 @@ SHORT = 1e-8  # a score just below the largest that counts as covered
 SAME = 1e-9  # functions of a row, compared with what others make of them
 
 
-class ConditionalCalibrator(BaseEstimator):
+class ConditionalCalibrator(CalibratorOfGroups):
     """A calibrator whose intervals hold in groups that overlap, and along functions of the rows.
 
     `calibration_groups` are several columns: one of True and False, or of 0 and 1, is a group; one
@@ -257,20 +256,6 @@ class ConditionalCalibrator(BaseEstimator):
                     f"Groups of {name!r} that were not calibrated: {named(new)}. Give groups that "
                     "fit saw."
                 )
-
-    def predict_interval(
-        self,
-        center: ArrayLike,
-        aleatoric: ArrayLike,
-        epistemic: ArrayLike,
-        *,
-        calibration_groups: Any,
-    ) -> np.ndarray:
-        """(n, 2): lower and upper bounds; (n, 2, k) when several levels were asked for."""
-        center = check_vector(center, "center", len(np.asarray(aleatoric)))
-        widths = np.add(*self.scale(aleatoric, epistemic, calibration_groups=calibration_groups))
-        interval = make_interval(center, widths)
-        return interval[:, :, 0] if isinstance(self.confidence_level, Real) else interval
 
 
 def _is_text(groups: np.ndarray, name: str) -> bool:

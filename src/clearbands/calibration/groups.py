@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any, NamedTuple, get_args
@@ -35,7 +36,34 @@ class GroupCalibration(NamedTuple):
     gamma2: np.ndarray  # (k,)
 
 
-class GroupCalibrator(BaseEstimator):
+class CalibratorOfGroups(BaseEstimator, ABC):
+    """What calibrators share whose rows each belong to groups."""
+
+    confidence_level: float | Sequence[float]
+
+    @abstractmethod
+    def scale(
+        self, aleatoric: ArrayLike, epistemic: ArrayLike, *, calibration_groups: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Both widths in calibrated units, (n, 2, k), each row by factors of its groups."""
+
+    @renamed(groups="calibration_groups")
+    def predict_interval(
+        self,
+        center: ArrayLike,
+        aleatoric: ArrayLike,
+        epistemic: ArrayLike,
+        *,
+        calibration_groups: Any,
+    ) -> np.ndarray:
+        """(n, 2): lower and upper bounds; (n, 2, k) when several levels were asked for."""
+        center = check_vector(center, "center", len(np.asarray(aleatoric)))
+        widths = np.add(*self.scale(aleatoric, epistemic, calibration_groups=calibration_groups))
+        interval = make_interval(center, widths)
+        return interval[:, :, 0] if isinstance(self.confidence_level, Real) else interval
+
+
+class GroupCalibrator(CalibratorOfGroups):
     """A calibrator whose intervals hold within every group, not only on average.
 
     All rows together choose lambda; then each group gets its own gamma1, the rank among its own
@@ -245,18 +273,3 @@ class GroupCalibrator(BaseEstimator):
             f"Groups that were not calibrated ({strange}) get the factors of all rows together.",
             CalibrationWarning,
         )
-
-    @renamed(groups="calibration_groups")
-    def predict_interval(
-        self,
-        center: ArrayLike,
-        aleatoric: ArrayLike,
-        epistemic: ArrayLike,
-        *,
-        calibration_groups: ArrayLike | None,
-    ) -> np.ndarray:
-        """(n, 2): lower and upper bounds; (n, 2, k) when several levels were asked for."""
-        center = check_vector(center, "center", len(np.asarray(aleatoric)))
-        widths = np.add(*self.scale(aleatoric, epistemic, calibration_groups=calibration_groups))
-        interval = make_interval(center, widths)
-        return interval[:, :, 0] if isinstance(self.confidence_level, Real) else interval

@@ -89,9 +89,12 @@ class Guarantee(StrEnum):
     @property
     def is_finite_sample(self) -> bool:
         """Whether it holds for any number of rows and any quality of the models."""
-        return self.name in (
-            *("CONFORMAL", "WEIGHTED", "GROUPS", "WEIGHTED_GROUPS"),
-            "OVERLAPPING",
+        return self in (
+            Guarantee.CONFORMAL,
+            Guarantee.WEIGHTED,
+            Guarantee.GROUPS,
+            Guarantee.WEIGHTED_GROUPS,
+            Guarantee.OVERLAPPING,
         )
 
 

@@ -265,7 +265,8 @@ class FitResult:
             return None
         judged, parts = self.calibration_set, self.chosen.parts
         some = rows_that_tell(len(judged.y), len(n_categories))
-        X, labels = self._look(some), judged.calibration_groups
+        known, numbers = self._judged(some)
+        X, texts, labels = known.X[numbers], _texts(known)[numbers], judged.calibration_groups
         error = (judged.y - judged.components.center)[some]
         weight = None if judged.weight is None else judged.weight[some]
 
@@ -275,7 +276,7 @@ class FitResult:
             center, *widths = scale(calibrator, parts.components(rows), own)
             return center, np.add(*widths)[:, :, 0]
 
-        forget, texts = self.encoder.forget, self._texts_of(some)
+        forget = self.encoder.forget
         return forgetting(look, forget, X, texts, n_categories, error, level, weight)
 
     def _gaps(
@@ -321,15 +322,14 @@ class FitResult:
 
     def _look(self, some: np.ndarray) -> np.ndarray:
         """Some of the rows that calibrate, as parts see them."""
-        if self.held_out is not None:
-            return self.held_out.X[some]
-        return self.train.X[self._numbers[some]]
+        rows, numbers = self._judged(some)
+        return rows.X[numbers]
 
-    def _texts_of(self, some: np.ndarray) -> np.ndarray:
-        """The same rows' categories, (n, text columns)."""
+    def _judged(self, some: np.ndarray) -> tuple[Rows, np.ndarray]:
+        """The rows among which those are that calibrate, and the numbers of some of these."""
         if self.held_out is not None:
-            return _texts(self.held_out)[some]
-        return _texts(self.train)[self._numbers[some]]
+            return self.held_out, some
+        return self.train, self._numbers[some]
 
 
 def _texts(rows: Rows) -> np.ndarray:
