@@ -103,7 +103,7 @@ def draw_diagram(axis, ranks: pd.Series, least: float) -> None:
 def draw_time(rows: pd.DataFrame, path: Path) -> None:
     """Loss against CPU time: a dot per method, means over the splits that all of them have."""
     plt = pyplot()
-    figure, axis = plt.subplots(figsize=(8, 5), layout="constrained")
+    figure, axis = plt.subplots(figsize=(10, 5.5), layout="constrained")
     points = loss_and_time(rows)
     for k, (name, (percent, seconds)) in enumerate(points.iterrows()):
         is_peer = not name.startswith(("default", "("))
@@ -113,7 +113,7 @@ def draw_time(rows: pd.DataFrame, path: Path) -> None:
             (seconds, percent),
             xytext=(5, -9 if k % 2 else 3),
             textcoords="offset points",
-            size=8,
+            size=7,
         )
     axis.set_xscale("log")
     axis.margins(x=0.15)
