@@ -1,1 +1,1 @@
-"""Tables larger than memory, and more than one machine: the table is a file, members are tasks."""
+"""Fits on tables larger than memory and on several machines: members are tasks, rows in files."""

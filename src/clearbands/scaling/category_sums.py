@@ -1,4 +1,4 @@
-"""What categories are worth to members, from sums to which every piece of a table adds."""
+"""The effects of categories on the target, from sums to which every piece of a table adds."""
 
 from __future__ import annotations
 
@@ -20,43 +20,43 @@ if TYPE_CHECKING:
 
 
 WEIGHT, TARGET = 2.0**20, 2.0**30
-"""Of a weight of 1, and of the largest target: sums of whole numbers do not depend on how the rows
-are divided into pieces, as long as they are below 2^53."""
+"""The whole numbers that stand for a weight of 1 and for the largest target. Sums of whole numbers
+below 2^53 do not depend on how the rows are divided into pieces."""
 
 
 @dataclass(frozen=True)
 class TargetScale:
-    """Targets as whole numbers: how far they are from `middle`, in units."""
+    """The scale on which targets become whole numbers: their distance to `middle`, in units."""
 
     middle: float
     unit: float
 
     @classmethod
     def of(cls, y: np.ndarray) -> TargetScale:
-        """From some of the targets; one of them more or less hardly ever changes it."""
+        """Derive the scale from a sample of targets; one target hardly ever changes it."""
         reach = max(2.0 ** np.ceil(np.log2(max(np.ptp(y), np.finfo(float).tiny))), 2.0**-900)
         return cls(float(reach * np.rint(y.mean() / reach)), float(reach / TARGET))
 
 
 @dataclass(frozen=True)
 class CategorySums:
-    """Of one column of codes, fold by fold: what rows of each code weigh, and their targets."""
+    """The weights and the targets of the rows of each code in one column, summed by fold."""
 
     scale: TargetScale
-    rows: np.ndarray  # (folds, values): of the weights
-    totals: np.ndarray  # (folds, values): of the targets, weighed
-    squares: np.ndarray  # (folds,)
+    rows: np.ndarray  # (folds, values): sums of weights
+    totals: np.ndarray  # (folds, values): sums of weight times target
+    squares: np.ndarray  # (folds,): sums of weight times squared target
 
     @classmethod
     def none(cls, scale: TargetScale, n_folds: int, n_values: int) -> CategorySums:
-        """Of no rows."""
+        """Return the sums of a table without rows."""
         rows, totals = np.zeros((2, n_folds, n_values))
         return cls(scale, rows, totals, np.zeros(n_folds))
 
     def add(
         self, fold: np.ndarray, code: np.ndarray, target: np.ndarray, weight: np.ndarray
     ) -> None:
-        """Rows (n,), each with a code."""
+        """Add rows (n,), each with a fold, a code, a target and a weight."""
         off = (target - self.scale.middle) / self.scale.unit
         place = fold.astype(np.int64) * self.rows.shape[1] + code
         n_folds, n_places = len(self.squares), self.rows.size
@@ -66,9 +66,10 @@ class CategorySums:
         self.squares[:] += np.bincount(fold, squares, n_folds)
 
     def worths_without(self, *folds: int) -> np.ndarray:
-        """(values + 1, 2): the shrunken effect of each code, and how much of its mean is left.
+        """Return each code's shrunken effect and the share of its mean it keeps (values + 1, 2).
 
-        They come from the other folds alone; the last row is of codes that these do not have.
+        The effects come from all folds but `folds`. The last row is for codes that those folds
+        do not have.
         """
         others = np.ones(len(self.rows), bool)
         others[list(folds)] = False
@@ -83,10 +84,10 @@ class CategorySums:
 
 @dataclass(frozen=True)
 class SumCategories(Stage):
-    """A file for each piece: the sums of its rows, by the folds in which members leave them out.
+    """The stage that writes for each piece the sums of its rows, by the folds of the members.
 
-    To a row that a member sees its categories are worth what the other folds say, of which the
-    member's own is none; to all others what all folds but the member's own say.
+    For a row that a member sees, the effects of categories come from all folds but the row's fold
+    and the fold that the member leaves out; for all other rows, from all folds but the latter.
     """
 
     learned: Response
@@ -118,20 +119,20 @@ class SumCategories(Stage):
         self.store.write_arrays(self.name(number), arrays)
 
     def merged(self, repeat: int) -> list[CategorySums]:
-        """The sums of all pieces, column by column."""
+        """Return the sums over all pieces, one item for each column of codes."""
         return _merged(self, repeat)
 
     def worths(self, member: int) -> list[np.ndarray]:
-        """Of each column (values + 1, 2): to rows that the member does not see."""
+        """Return the effects (values + 1, 2) in each column, for rows the member does not see."""
         repeat, own = divmod(member, self.draws.n_folds)
         return [sums.worths_without(own) for sums in self.merged(repeat)]
 
     def bins(self, member: int) -> list[Bins]:
-        """Of these worths."""
+        """Return the bins of the effects in `worths`."""
         return [Bins.from_data(worths[:-1], FINE_BINS) for worths in self.worths(member)]
 
     def fine_worths(self, member: int) -> list[np.ndarray]:
-        """Of each column (folds, values + 1, 2) int16: worths in bins, to rows of every fold."""
+        """Return the binned effects (folds, values + 1, 2) int16 in each column, by row's fold."""
         repeat, own = divmod(member, self.draws.n_folds)
         return [
             np.stack(
@@ -144,7 +145,7 @@ class SumCategories(Stage):
         ]
 
     def view(self, member: int, piece: int, fine_worths: list[np.ndarray]) -> np.ndarray:
-        """(features, n) int16: what the categories of a piece are worth to the member."""
+        """Return the binned effects (features, n) int16 of a piece, as the member sees them."""
         rows = self.learned.rows
         return look_up(
             fine_worths,
@@ -165,13 +166,13 @@ class SumCategories(Stage):
 
 
 def look_up(fine_worths: list[np.ndarray], codes: np.ndarray, fold: np.ndarray) -> np.ndarray:
-    """(features, n) int16: what codes (columns, n) are worth to rows of these folds (n,)."""
-    # The last row of a table is of codes that are not known, -1.
+    """Return the binned effects (features, n) of codes (columns, n) for rows in folds (n,)."""
+    # An unknown code is -1, and the last row of a table is for unknown codes.
     return np.concatenate([of[fold, code].T for of, code in zip(fine_worths, codes, strict=True)])
 
 
 def joined(bins: list[Bins]) -> Bins:
-    """The cuts of the columns of several tables side by side."""
+    """Return the cuts of several tables whose columns stand side by side."""
     starts, n_cuts = [np.zeros(1, np.int64)], 0
     for each in bins:
         starts.append(n_cuts + each.starts[1:])

@@ -1,7 +1,7 @@
-"""Who does the work: threads, processes, or the workers of a Dask cluster.
+"""The engines that run tasks: threads, processes, or the workers of a Dask cluster.
 
-All of them run the same tasks, which load what they need from the work folder and write what they
-made to it. Nothing is held by a worker alone, so nothing is lost with one.
+All engines run the same tasks. A task loads its input from the work folder and writes its output
+there. No worker holds anything that is not in the folder, so nothing is lost with a worker.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from clearbands._compat import require
 from clearbands.rows.settings import EngineName
 from clearbands.scaling.worker import Worker, WorkerDied
 
-PATIENCE = 300.0  # seconds that a cluster may take to come back
-LOOK_EVERY = 10.0  # seconds without a word until somebody looks whether workers are there
+PATIENCE = 300.0  # the seconds that a cluster may take to come back
+LOOK_EVERY = 10.0  # after so many seconds without a result, it is checked that workers are there
 Work = Callable[..., Any]
 ENGINES = get_args(EngineName)
 
 
 class LostWorkers(Exception):
-    """Workers, or who leads them, are gone: what they had not finished is to be done again."""
+    """Workers or their scheduler are gone, and their unfinished tasks must be run again."""
 
 
 class Engine(ABC):
@@ -40,24 +40,27 @@ class Engine(ABC):
 
     @abstractmethod
     def run(self, tasks: Sequence[Work]) -> Iterator[Any]:
-        """What each returns, as they finish. `LostWorkers` where some could not be finished."""
+        """Yield the results of the tasks as they finish.
+
+        `LostWorkers` is raised if some tasks could not be finished.
+        """
 
     @property
     def n_workers(self) -> int:
-        """How many tasks can run at once."""
+        """The number of tasks that can run at once."""
         return 1
 
     def check(self, folder: str) -> None:
-        """Raise unless the workers can do the work, with files in this folder."""
+        """Raise unless the workers have this package and see this folder."""
         return
 
     def close(self) -> None:
-        """Let go of what was opened for the work."""
+        """Close what was opened for the work."""
         return
 
 
 class Threads(Engine):
-    """On threads of this process, which share all memory.
+    """Run tasks on threads of this process, which share its memory.
 
     >>> sorted(Threads(2).run([lambda stop=None: 1, lambda stop=None: 2]))
     [1, 2]
@@ -83,7 +86,7 @@ class Threads(Engine):
 
 
 class Processes(Engine):
-    """On processes of this machine: one that dies takes no other with it.
+    """Run tasks on processes of this machine. A process that dies takes no other with it.
 
     >>> from functools import partial
     >>> engine = Processes(2)
@@ -136,17 +139,20 @@ LOST = (
 
 
 class DaskCluster(Engine):
-    """On the workers of a Dask cluster, which see the work folder and have this package.
+    """Run tasks on the workers of a Dask cluster.
+
+    The workers must see the work folder and have this package installed.
 
     Parameters
     ----------
     scheduler : str, optional
-        Its address, such as "tcp://10.0.0.5:8786". A scheduler that is gone is waited for, and
-        what was not finished handed out again. Without one, the client of this process is used.
+        The address of a scheduler, such as "tcp://10.0.0.5:8786". If the scheduler is gone, the
+        engine waits for it, and tasks that were not finished are run again. Without an address,
+        the client of this process is used.
     client : distributed.Client, optional
-        One that is there already; it is not closed.
+        A client that exists already. It is not closed.
     patience : float
-        How many seconds a scheduler, a worker if there is none, or a result may take to appear.
+        The seconds to wait for a scheduler, for a first worker, or for a result.
     """
 
     def __init__(
@@ -183,7 +189,7 @@ class DaskCluster(Engine):
         self._own = None
 
     def _as_completed(self, futures: Sequence[Any], client: Any) -> Iterator[Any]:
-        """As they finish; an error if all workers are gone and none comes."""
+        """Yield futures as they finish; raise if all workers are gone and none comes back."""
         from distributed import as_completed
 
         left = set(futures)
@@ -197,7 +203,10 @@ class DaskCluster(Engine):
 
     @contextmanager
     def _connected(self) -> Iterator[Any]:
-        """A client with at least one worker; who is gone meanwhile is `LostWorkers`."""
+        """Yield a client with at least one worker.
+
+        `LostWorkers` is raised if the scheduler or workers disappear meanwhile.
+        """
         from distributed.comm import CommClosedError
 
         known = self._known_client() if self.scheduler is None else None
@@ -212,7 +221,7 @@ class DaskCluster(Engine):
             self.close()
             raise
         except OSError as error:
-            # Of a client that tries in vain to find its scheduler again, or of a task.
+            # Either the client tried in vain to find its scheduler again, or a task failed.
             if known is not None and known.status != "running":
                 raise OSError(LOST) from error
             raise
@@ -224,7 +233,7 @@ class DaskCluster(Engine):
         return self._own
 
     def _known_client(self) -> Any:
-        """One that was made elsewhere, and cannot be made again."""
+        """Return the client that was made elsewhere. If it is lost, it cannot be made again."""
         from distributed import get_client
 
         try:
@@ -261,7 +270,9 @@ class DaskCluster(Engine):
 
 
 def choose_engine(engine: Any, n_jobs: int | None = None) -> Engine:
-    """The engine of that name; None is that of joblib's `parallel_config("dask")`, else threads.
+    """Return the engine of that name.
+
+    For None it is the cluster of joblib's `parallel_config("dask")` if that is set, else threads.
 
     >>> type(choose_engine(None)).__name__
     'Threads'
@@ -283,7 +294,7 @@ def choose_engine(engine: Any, n_jobs: int | None = None) -> Engine:
 
 
 def _result(future: Any, patience: float) -> Any:
-    """What a task returned, or why it could not."""
+    """Return what a task returned, or raise the reason why it failed."""
     from distributed import KilledWorker
 
     if future.status == "finished":
@@ -314,10 +325,10 @@ def _wait_for_workers(client: Any, patience: float) -> None:
 
 
 def _check_workers(client: Any, folder: str) -> None:
-    """Every worker has this version of the package and sees the folder."""
+    """Raise unless every worker has this version of the package and sees the folder."""
     from clearbands import __version__
 
-    # Functions of Python itself, which a worker can load without this package.
+    # These are functions of Python itself, so that a worker can load them without this package.
     versions = client.run(resolve_name, "clearbands:__version__", on_error="return")
     for worker, version in versions.items():
         if isinstance(version, BaseException):

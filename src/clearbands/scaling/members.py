@@ -1,4 +1,4 @@
-"""Members of symmetric trees on a table in fine bins, each fitted by a task of its own."""
+"""Members of symmetric trees on a table in fine bins; a task of its own fits each member."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from clearbands.scaling.tasks import Stage
 from clearbands.uncertainty.epistemic import center_and_widths
 from clearbands.uncertainty.scaled_residuals import learned_sizes
 
-SECONDS_PER_CELL = 1e-9  # that a tree spends on a column of a row, for every level
-SCREENING_ROWS = 20_000  # that tell which of very many columns to look at
+SECONDS_PER_CELL = 1e-9  # the time of one tree for one row, column and level
+SCREENING_ROWS = 20_000  # the rows by which the useful ones of very many columns are found
 SHOWN_BINS = "shown.npz"
 
 
 @dataclass(frozen=True)
 class Response(ABC):
-    """What members see of a piece of the table beside its categories, and what they learn."""
+    """The columns that members see of each piece, without categories, and what they learn."""
 
     rows: BinRows
 
@@ -52,16 +52,16 @@ class Response(ABC):
 
     @abstractmethod
     def fine(self, number: int) -> np.ndarray:
-        """(d, n) int16"""
+        """Return the fine bins (d, n) int16 of a piece."""
 
     @abstractmethod
     def target(self, number: int) -> np.ndarray:
-        """(n,)"""
+        """Return the learned values (n,) of a piece."""
 
 
 @dataclass(frozen=True)
 class Target(Response):
-    """All columns, and y."""
+    """Members see all columns and learn y."""
 
     @property
     def bins(self) -> Bins:
@@ -76,12 +76,12 @@ class Target(Response):
 
 @dataclass(frozen=True)
 class Sizes(Response):
-    """What is shown of the center beside all columns, and the sizes of the residuals."""
+    """Members see all columns and what is shown of the center; they learn sizes of residuals."""
 
     centers: SayRows
-    store: Store  # where the cuts of the shown columns lie
+    store: Store  # holds the cuts of the shown columns
     n_shown: int
-    offset: float | None  # of logarithms
+    offset: float | None  # added before the logarithm; None if sizes are learned as they are
 
     @property
     def bins(self) -> Bins:
@@ -101,14 +101,14 @@ class Sizes(Response):
 
 @dataclass(frozen=True)
 class GrowMembers(Stage):
-    """A file for each member, who sees the rows that its number and the seed say."""
+    """The stage that writes a file for each member; its number and the seed decide its rows."""
 
     learned: Response
     kind: type[SymmetricTrees]
-    parameters: tuple[tuple[str, Any], ...]  # of a model of this kind
+    parameters: tuple[tuple[str, Any], ...]  # the parameters of a model of this kind
     draws: HashedFolds
-    per_one: float  # grains of a weight of 1
-    sums: SumCategories | None = None  # where columns are codes of categories
+    per_one: float  # the grains of a weight of 1
+    sums: SumCategories | None = None  # needed if columns are codes of categories
 
     @property
     def count(self) -> int:
@@ -116,12 +116,12 @@ class GrowMembers(Stage):
 
     @property
     def n_columns(self) -> int:
-        """That members see: what categories are worth to them stands behind the rest."""
+        """The number of columns that members see; the effects of categories come last."""
         n_worths = 0 if self.sums is None else self.sums.n_features
         return self.learned.bins.n_columns + n_worths
 
     def bins(self, member: int) -> Bins:
-        """Of these columns."""
+        """Return the bins of the columns that the member sees."""
         if self.sums is None:
             return self.learned.bins
         return joined([self.learned.bins, *self.sums.bins(member)])
@@ -164,13 +164,16 @@ class GrowMembers(Stage):
             self.store.write_arrays(self.name(number), grown._asdict())
 
     def bag(self) -> SymmetricBag | CategoryBag:
-        """All members, when they are there."""
+        """Return the bag of all members, which must have been written."""
         return _bag(self)
 
     def predict_left_out(
         self, fine: np.ndarray, codes: np.ndarray, unseen: np.ndarray
     ) -> np.ndarray:
-        """(n, r): what the members `unseen` (b, n) say of rows in fine bins and codes."""
+        """Return the predictions (n, r) for rows in fine bins and codes by unseen members.
+
+        `unseen` (b, n) tells which rows each member did not see.
+        """
         bag = self.bag()
         if isinstance(bag, SymmetricBag):
             return bag.predict_left_out(fine, unseen)
@@ -188,14 +191,16 @@ class GrowMembers(Stage):
         return members
 
     def _fine(self, member: int, piece: int, worths: list[np.ndarray] | None) -> np.ndarray:
-        """(columns, n) int16: a piece of the table as the member sees it."""
+        """Return a piece of the table (columns, n) int16 as the member sees it."""
         fine = self.learned.fine(piece)
         if worths is None or self.sums is None:
             return fine
         return np.concatenate([fine, self.sums.view(member, piece, worths)])
 
     def _rows_of(self, member: int) -> tuple[list[np.ndarray], np.ndarray, np.ndarray, float]:
-        """Which rows of each piece the member sees, their targets and grains, and the unit."""
+        """Return which rows of each piece the member sees, their scaled targets and grains,
+        and the unit of the targets.
+        """
         seen, targets, weights, largest = [], [], [], 0.0
         for number in range(self.learned.rows.count):
             grains = self._grains(number)
@@ -216,7 +221,7 @@ class GrowMembers(Stage):
         return seen, target, np.concatenate(weights), magnitude
 
     def _grains(self, number: int) -> np.ndarray:
-        """(n,): of the rows of a piece."""
+        """Return the grains (n,) of the rows of a piece."""
         weight = self.learned.rows.weight(number)
         if weight is None:
             return np.ones(len(self.learned.rows.target(number)), np.int64)
@@ -225,11 +230,14 @@ class GrowMembers(Stage):
         return of_rows
 
     def _columns(self, member: int, magnitude: float) -> np.ndarray | None:
-        """Of very many columns those that say most about some rows of the member; None for all."""
+        """Choose the columns that tell most about some of the member's rows.
+
+        None stands for all columns, unless there are very many.
+        """
         if self.learned.bins.n_columns <= MANY_COLUMNS:
             return None
         share = min(1.0, SCREENING_ROWS / self.draws.n_rows)
-        stream = self.draws.n_repeats + self.count  # the next after those of the members
+        stream = self.draws.n_repeats + self.count  # the stream after those of the members
         fines, targets, grains, counts = [], [], [], []
         for number in range(self.learned.rows.count):
             keys = self.learned.rows.keys(number)
@@ -248,7 +256,7 @@ class GrowMembers(Stage):
 
 @dataclass(frozen=True)
 class SayRows(Stage):
-    """What the members of a center that did not see a row say of it, piece by piece."""
+    """The stage that predicts each row by the members of a center that did not see it."""
 
     center: GrowMembers
     level: float
@@ -275,7 +283,7 @@ class SayRows(Stage):
         self.store.write_array(self.name(number), center_and_width)
 
     def of_piece(self, number: int) -> np.ndarray:
-        """(2, n), on disk: the center, and the epistemic width below and above together."""
+        """Return the center and the whole epistemic width (2, n) of a piece, mapped from disk."""
         return self.store.map_array(self.name(number))
 
 

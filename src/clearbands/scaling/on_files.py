@@ -42,20 +42,20 @@ if TYPE_CHECKING:
 
 
 CHOICE = "choice.clear"
-FEW_ROWS = 500  # where nothing competes, and parts are only made ready to be fitted on all rows
+FEW_ROWS = 500  # if nothing competes, parts are first fitted on this many rows to set them up
 
 
 class FittedOnFiles(NamedTuple):
-    """What a regressor keeps of the fit."""
+    """The results of the fit that a regressor keeps."""
 
-    chosen: ChosenParts  # `unseen` are rows of the sample; none where others are held out
+    chosen: ChosenParts  # `unseen` are rows of the sample, or None if rows are held out
     encoder: BaseEstimator
     targets: Targets
     sample: TableSample
     held_out: Rows | None  # as they stand in the table
-    n_rows: int  # that train
-    ranges: Ranges  # of these
-    texts: list[set[str] | None]  # of each text column all categories; None if they are too many
+    n_rows: int  # the number of training rows
+    ranges: Ranges  # the ranges of the training rows
+    texts: list[set[str] | None]  # all categories of each text column; None if there are too many
 
 
 def fit_on_files(
@@ -71,9 +71,10 @@ def fit_on_files(
     engine: Any,
     rng: np.random.RandomState,
 ) -> FittedOnFiles:
-    """Two passes, a choice on few rows, and members on all; `X` names files or is of Dask.
+    """Prepare the table in two passes, choose parts on few rows, and fit their members on all.
 
-    A share `held_out` of the rows trains nothing; of many rows, as many as the sample has.
+    `X` names files or is a Dask DataFrame. A share `held_out` of the rows trains nothing, but no
+    more rows than the sample has.
     """
     check_can_refit(plan.epistemic)
     seed = int(rng.randint(MAX_SEED))
@@ -104,9 +105,10 @@ def fit_on_files(
 
 @dataclass(frozen=True)
 class FileSearch(ModelSearch):
-    """The rules of another search, for centers that can be fitted on a table in files.
+    """The rules of another search, restricted to centers that can be fitted on a table in files.
 
-    The best of them alone gets its members, as with many rows in memory, and none are mixed.
+    Only the best center is fitted with all its members, as with many rows in memory, and centers
+    are not mixed.
     """
 
     of: ModelSearch = field(default_factory=ModelSearch)
@@ -131,7 +133,7 @@ class FileSearch(ModelSearch):
 
 
 def _choose(plan: Plan, work: TableWork, rng: np.random.RandomState) -> ChosenParts:
-    """The parts, by the first rows of the sample; what an earlier run chose is found again."""
+    """Choose the parts by the first rows of the sample, or return what an earlier run chose."""
     search = FileSearch.like(plan.search or ModelSearch())
     plan = replace(plan, search=search)
     state = joblib.hash((replace(plan, n_jobs=None), rng.get_state()))
@@ -148,7 +150,7 @@ def _choose(plan: Plan, work: TableWork, rng: np.random.RandomState) -> ChosenPa
 
 
 def _types_of_centers(plan: Plan, work: TableWork) -> list[str]:
-    """The names of their classes, which may be the user's own: who gave them trusts them."""
+    """Return the names of the centers' classes. Users trust classes that they gave themselves."""
     rows = work.sample.encoded
     if isinstance(plan.epistemic, FoldedEnsemble):
         centers = [plan.epistemic.center_model()]
@@ -160,7 +162,7 @@ def _types_of_centers(plan: Plan, work: TableWork) -> list[str]:
 
 @contextmanager
 def _folder(work: str | Path | WorkFolder | None) -> Iterator[WorkFolder]:
-    """The folder that was given, or one that is gone afterwards."""
+    """Yield the folder that was given, or a temporary one."""
     if work is not None:
         yield work if isinstance(work, WorkFolder) else WorkFolder(work)
         return
@@ -176,7 +178,7 @@ def _opened(X: Any, folder: Path) -> ParquetTable:
 
 
 def _features(table: ParquetTable, roles: Roles, features: Sequence[str] | None) -> list[str]:
-    """The columns to learn from; if they are not named, all that nothing else is known of."""
+    """Return the features: the columns that were named, or all that have no other role."""
     for name in (*roles.named, *(features or ())):
         if name not in table.columns:
             raise ValueError(
@@ -195,7 +197,10 @@ def _features(table: ParquetTable, roles: Roles, features: Sequence[str] | None)
 
 
 def check_for_files(regressor: Any, time: Any, work: Any, *, has_set: bool) -> None:
-    """Raise for what a table in files cannot have; `has_set` says if X_cal or y_cal was given."""
+    """Raise for settings that a table in files does not support.
+
+    `has_set` tells whether X_cal or y_cal was given.
+    """
     if regressor.split != "random" or time is not None:
         raise ValueError(
             "A table in files is split by hashes of its rows, not in the order of time: leave "
@@ -240,10 +245,10 @@ def fit_table_on_disk(
     time: Any,
     **labels: Any,
 ) -> FitResult:
-    """Fit encoder and parts, and have rows judged by what did not see them.
+    """Fit the encoder and the parts, and predict rows by members that did not see them.
 
-    The table is in parquet files or of Dask; its `labels` are names of columns. Everything that
-    follows from a sample is done as with rows in memory. The regressor remembers the columns.
+    The table is in parquet files or a Dask DataFrame, and `labels` are names of columns. The
+    sample is used as rows in memory are. The regressor remembers the names of the columns.
     """
     check_for_files(regressor, time, work, has_set=has_set)
 

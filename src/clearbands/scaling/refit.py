@@ -1,4 +1,4 @@
-"""Parts that were chosen on few rows, fitted again on all rows of a table in files."""
+"""Fit parts that were chosen on few rows again on all rows of a table in files."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Center(NamedTuple):
     """A center that was fitted on all rows."""
 
     part: FoldedEnsemble
-    unseen: CenterAndWidths  # of the sample, by members that did not see it
-    rows_said: SayRows  # of all rows
+    unseen: CenterAndWidths  # rows of the sample, predicted by members that did not see them
+    rows_said: SayRows  # the same for all rows, on disk
 
 
 def check_can_refit(epistemic: Any) -> None:
@@ -54,7 +54,7 @@ def check_can_refit(epistemic: Any) -> None:
 
 
 def refit(parts: Blend, work: TableWork, levels: Sequence[float]) -> tuple[Blend, UnseenRows]:
-    """The same pairs, fitted on all rows, and what they make of the sample, unseen."""
+    """Return the same pairs, fitted on all rows, and their unseen predictions of the sample."""
     centers: dict[int, Center] = {}
     contestants = []
     for pair in parts.pairs:
@@ -73,7 +73,7 @@ def refit(parts: Blend, work: TableWork, levels: Sequence[float]) -> tuple[Blend
 
 
 def refit_center(chosen: Any, work: TableWork, levels: Sequence[float]) -> Center:
-    """`chosen` was fitted on few rows, so that its model is seeded."""
+    """Fit a center that was fitted on few rows, and so has a seeded model, on all rows."""
     kind, parameters = _described(chosen.model_, work.sample.encoded.X.shape[1])
     draws = work.draws(_seed_of(chosen.random_state), chosen)
     store = work.store.below(
@@ -96,7 +96,7 @@ def refit_center(chosen: Any, work: TableWork, levels: Sequence[float]) -> Cente
 
 
 def _streams(part: BaseEstimator) -> bool:
-    """Whether all rows can train it, piece by piece; others learn from the sample."""
+    """Whether all rows can train a noise model piece by piece; others learn from the sample."""
     return isinstance(part, ScaledResiduals) and has(part.scale_model(), "streams_files")
 
 
@@ -130,7 +130,7 @@ def _on_all_rows(chosen: Any, visible: str, center: Center, work: TableWork) -> 
 
 
 def _write_shown(store: Store, extra: np.ndarray, weight: np.ndarray | None) -> Bins:
-    """Where the columns that are shown beside the table are cut, by those of the sample."""
+    """Cut the shown columns by their values in the sample, write the cuts, and return them."""
     bins = fine_bins(extra, weight)
     if not store.is_whole(SHOWN_BINS):
         store.write_arrays(SHOWN_BINS, {"cuts": bins.cuts, "starts": bins.starts})
@@ -161,7 +161,7 @@ PART, SEEN = "unfitted.clear", "seen.npz"
 
 @dataclass(frozen=True)
 class FitPart(Stage):
-    """A part that cannot be fitted piece by piece, on the sample."""
+    """The stage that fits on the sample a part that cannot be fitted piece by piece."""
 
     @property
     def count(self) -> int:
@@ -182,8 +182,10 @@ class FitPart(Stage):
 def _sums(
     store: Store, learned: Response, draws: HashedFolds, of_sample: np.ndarray, work: TableWork
 ) -> SumCategories | None:
-    """What categories are worth, where columns are codes of them; targets `of_sample` tell on
-    what scale to add up those of all rows."""
+    """Sum up the effects of categories; return None if no column holds codes.
+
+    The targets `of_sample` decide the scale of the sums.
+    """
     if not work.rows.n_values:
         return None
     sums = SumCategories(store, learned, draws, TargetScale.of(of_sample))
@@ -196,7 +198,7 @@ def _unseen_members(grow: GrowMembers, fine: np.ndarray, work: TableWork) -> np.
 
 
 def _without_jobs(part: BaseEstimator) -> dict[str, Any]:
-    """Its parameters but for those that change no result."""
+    """Return the parameters of a part without `n_jobs`, which changes no result."""
     parameters = part.get_params(deep=True)
     return {name: value for name, value in parameters.items() if not name.endswith("n_jobs")}
 
@@ -204,7 +206,7 @@ def _without_jobs(part: BaseEstimator) -> dict[str, Any]:
 def _described(
     model: SymmetricTrees, n_columns: int
 ) -> tuple[type[SymmetricTrees], tuple[tuple[str, Any], ...]]:
-    """The class of trees for so many columns, and their parameters as values to compare."""
+    """Return the class of the trees and their parameters, in a form that can be compared."""
     ways = directions(model.monotone, range(n_columns))
     monotone = None if ways is None else (*ways.tolist(),)
     parameters = {**model.get_params(deep=False), "monotone": monotone}

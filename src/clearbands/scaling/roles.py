@@ -1,4 +1,4 @@
-"""What columns of a table in files are to a fit, besides those that it learns from."""
+"""The columns of a table in files that have another role than feature, such as target or weight."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Roles:
-    """Names of columns; none where nothing plays the part.
+    """The name of the column in each role, or None if no column has it.
 
     >>> Roles("price", sample_weight="copies").not_learned
     ['price', 'copies']
     """
 
-    target: str = ""  # none of rows that are only predicted
+    target: str = ""  # empty for rows that are only predicted
     sample_weight: str | None = None  # how many rows each row counts as
     groups: str | None = None  # labels of rows that no fold may part
-    calibration_weight: str | None = None  # how many times more often among new rows
-    calibration_groups: str | None = None  # in each of which the level shall hold
+    calibration_weight: str | None = None  # how many times more often a row occurs among new rows
+    calibration_groups: str | None = None  # labels; the level shall hold in each of these groups
 
     @property
     def named(self) -> list[str]:
-        """All of them, each once."""
+        """The names of all columns with a role, each name once."""
         return list(dict.fromkeys(name for name in asdict(self).values() if name))
 
     @property
     def not_learned(self) -> list[str]:
-        """Those that tell nothing about new rows; calibration groups do."""
+        """The columns that cannot be features. Calibration groups can be: new rows have them."""
         return [
             name for name in self.named if name != self.calibration_groups or name == self.target
         ]
@@ -49,7 +49,7 @@ class Roles:
         return [name for name in (self.sample_weight, self.calibration_weight) if name is not None]
 
     def check(self, frame: pl.DataFrame, piece: Piece) -> None:
-        """Raise for values that are missing or cannot be, with their row and file."""
+        """Raise for missing or invalid values in these columns, and name the row and the file."""
         is_lost = ~np.isfinite(numbers(frame[self.target]))
         _refuse(is_lost, f"The target {self.target!r} is missing or infinite", piece)
         for name in self.weights:
@@ -61,7 +61,7 @@ class Roles:
             _refuse(is_lost, f"The label {self.groups!r} is missing", piece)
 
     def check_targets(self, frame: pl.DataFrame, targets: Targets, piece: Piece) -> None:
-        """Raise for targets that are none of these."""
+        """Raise for targets outside the support, not whole where they must be, or not finite."""
         y, what = numbers(frame[self.target]), f"The target {self.target!r}"
         low, high = targets.support
         _refuse((y < low) | (y > high), f"{what} is outside support=({low:g}, {high:g})", piece)
@@ -71,7 +71,7 @@ class Roles:
         _refuse(is_lost, f"{what} has no finite value by target_transform", piece)
 
     def take(self, frame: pl.DataFrame, features: list[str]) -> Rows:
-        """Rows as they stand in the table, with what else is known of them."""
+        """Return the rows as they stand in the table, with their weights and labels."""
         column = self.calibration_groups
         labels = None if column is None else frame[column].to_list()
         return Rows(
@@ -84,14 +84,14 @@ class Roles:
         )
 
     def keys(self, frame: pl.DataFrame, rows: np.ndarray) -> np.ndarray:
-        """(n,): by what members draw rows: their numbers, or those of labels that they share."""
+        """Return the keys (n,) by which members draw rows: row numbers, or hashes of the labels."""
         if self.groups is None:
             return rows
         return hash_rows(frame.select(self.groups), np.zeros(frame.height))
 
 
 def read_roles(target: Any, calibration: str, **labels: Any) -> Roles:
-    """The names that were given, or one sentence about what cannot be."""
+    """Return the roles by the names of their columns; raise if they do not fit together."""
     for what, name in {"y": target, **labels}.items():
         if not isinstance(name, str) and not (name is None and what != "y"):
             raise TypeError(
@@ -112,7 +112,7 @@ def read_roles(target: Any, calibration: str, **labels: Any) -> Roles:
 
 
 def numbers(column: pl.Series) -> np.ndarray:
-    """(n,) floats, NaN missing."""
+    """Return the values (n,) as floats, with NaN for missing ones."""
     return column.cast(float).to_numpy()
 
 

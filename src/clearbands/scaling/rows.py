@@ -1,8 +1,8 @@
-"""From files to fine bins: two passes over the table, each piece of it a task.
+"""Two passes over a table in files, in which each piece of the table is a task.
 
-The first takes a sample, of the rows whose numbers have the smallest hashes. It tells the encoder
-what the columns hold and where to cut them. The second writes every piece in bins of two bytes, to
-be mapped into memory by whoever trains on it, without the rows that are held out.
+The first pass takes a sample: the rows whose numbers have the smallest hashes. The sample tells the
+encoder what the columns hold, and where to cut them into bins. The second pass writes every piece,
+without the held-out rows, in bins of two bytes, which are mapped into memory for training.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 TABLE, ENCODER, TARGETS, BINS = "table.json", "encoder.clear", "targets.clear", "bins.npz"
 SAMPLE_ROWS, HELD_OUT = "sample-rows.npy", "held-out.npy"
 TEXTS = ("String", "Categorical", "Enum")
-MOST_TEXTS = 10_000  # of a column that are remembered
-MOST_VALUES = 1_000_000  # of a column that have codes; with more, those in the sample
+MOST_TEXTS = 10_000  # the most categories of a column that the fitted model remembers
+MOST_VALUES = 1_000_000  # of a column with more values, only those in the sample have codes
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class PieceRows(Stage):
 
 @dataclass(frozen=True)
 class PickRows(PieceRows):
-    """The first pass: the rows of the sample, as they stand in the table."""
+    """The first pass writes the rows of the sample as they stand in the table."""
 
     def name(self, number: int) -> str:
         return self._named("picked", number, "parquet")
@@ -84,7 +84,7 @@ class PickRows(PieceRows):
         return all(map(self.store.is_whole, (self._values(number), self.name(number))))
 
     def values(self, column: str) -> list[str | None]:
-        """All texts of a column; none where they are too many."""
+        """Return all values of a text column, or an empty list if there are too many."""
         import polars as pl
 
         categories: set[str | None] = set()
@@ -95,7 +95,7 @@ class PickRows(PieceRows):
         return list(categories)
 
     def picked(self) -> tuple[np.ndarray, pl.DataFrame]:
-        """The numbers of the rows by rising hash, and the rows."""
+        """Return the numbers of the picked rows by rising hash, and the rows in that order."""
         import polars as pl
 
         rows = np.asarray(self.store.map_array(SAMPLE_ROWS))
@@ -109,7 +109,7 @@ class PickRows(PieceRows):
 
 @dataclass(frozen=True)
 class BinRows(PieceRows):
-    """The second pass: all columns in fine bins or codes, and the targets, of rows that train."""
+    """The second pass writes the training rows: columns in fine bins or codes, and targets."""
 
     def name(self, number: int) -> str:
         return self._named("bins", number, "npy")
@@ -144,7 +144,7 @@ class BinRows(PieceRows):
         self.store.write_array(self.name(number), bins.columns(X))
 
     def _training_rows(self, number: int) -> tuple[pl.DataFrame, np.ndarray]:
-        """Those that are neither held out nor of weight 0, and by what they are drawn."""
+        """Return the rows that are not held out and have weight, and the keys that draw them."""
         piece, roles = self.pieces[number], self.columns.roles
         frame = self.read(number)
         roles.check_targets(frame, _targets(self.store.folder), piece)
@@ -155,30 +155,30 @@ class BinRows(PieceRows):
         return frame, roles.keys(frame, piece.rows[trains])
 
     def fine(self, number: int) -> np.ndarray:
-        """(d, n) int16, on disk."""
+        """Return the fine bins (d, n) int16 of a piece, mapped from disk."""
         return self.store.map_array(self.name(number))
 
     def codes(self, number: int) -> np.ndarray:
-        """(columns of codes, n) int32, on disk."""
+        """Return the codes (columns of codes, n) int32 of a piece, mapped from disk."""
         return self.store.map_array(self._codes(number))
 
     @property
     def n_values(self) -> list[int]:
-        """How many codes each column of them has."""
+        """The number of codes of each column of codes."""
         return getattr(_encoder(self.store.folder), "n_values", [])
 
     def target(self, number: int) -> np.ndarray:
-        """(n,), on disk."""
+        """Return the targets (n,) of a piece, mapped from disk."""
         return self.store.map_array(self._targets(number))
 
     def keys(self, number: int) -> np.ndarray:
-        """(n,): by what members draw the rows."""
+        """Return the keys (n,) by which members draw the rows of a piece."""
         if self.columns.by_place:
             return self.pieces[number].rows
         return self.store.read_arrays(self._labels(number))["keys"]
 
     def weight(self, number: int) -> np.ndarray | None:
-        """(n,): how many rows each counts as; None where all count once."""
+        """Return the weights (n,) of a piece, or None if every row counts once."""
         if self.columns.roles.sample_weight is None:
             return None
         return self.store.read_arrays(self._labels(number))["weight"]
@@ -194,7 +194,7 @@ class BinRows(PieceRows):
         )
 
     def texts(self, column: int) -> set[str] | None:
-        """All categories of a text column; None where they are too many to remember."""
+        """Return all categories of a text column, or None if there are too many to remember."""
         values: set[str] = set()
         for number in range(self.count):
             arrays = self.store.read_arrays(self._facts(number))
@@ -217,27 +217,27 @@ class BinRows(PieceRows):
 
 
 class Ranges(NamedTuple):
-    """The smallest and the largest values of the rows that train, and what these rows weigh."""
+    """The smallest and largest values of the training rows, and the sum of their weights."""
 
-    low: np.ndarray  # (d,): of the encoded columns that are no codes
+    low: np.ndarray  # (d,): the encoded columns that do not hold codes
     high: np.ndarray
     weighed: Weighed
 
 
 class FileColumns(NamedTuple):
-    """What tasks need to know of the columns."""
+    """The features, the roles of columns and the number of held-out rows, for the tasks."""
 
     features: list[str]
     roles: Roles = Roles()
-    held_out: int = 0  # so many rows do not train
+    held_out: int = 0  # the number of rows that do not train
 
     @property
     def read(self) -> list[str]:
-        """All that are needed."""
+        """The names of all columns that are read."""
         return list(dict.fromkeys([*self.features, *self.roles.named]))
 
     def train(self, frame: pl.DataFrame, rows: np.ndarray, held_out: np.ndarray) -> np.ndarray:
-        """(n,) booleans: which rows, of these numbers, are neither held out nor of weight 0."""
+        """Return which of these rows train: booleans (n,), False if held out or of weight 0."""
         trains = ~np.isin(rows, held_out)
         if self.roles.sample_weight is not None:
             trains &= numbers(frame[self.roles.sample_weight]) > 0
@@ -245,12 +245,12 @@ class FileColumns(NamedTuple):
 
     @property
     def by_place(self) -> bool:
-        """Whether all rows train, count once and are drawn by their numbers."""
+        """Whether all rows train, count once and are drawn by their place in the table."""
         return not (self.held_out or self.roles.sample_weight or self.roles.groups)
 
 
 def write_table(store: Store, table: ParquetTable, columns: FileColumns) -> None:
-    """For whoever does the work."""
+    """Write a description of the table and its columns, which the tasks read."""
     store.write_json(TABLE, {**asdict(table), **columns._asdict(), "roles": asdict(columns.roles)})
 
 
@@ -271,7 +271,7 @@ def columns_in(folder: str) -> FileColumns:
 
 
 def fine_bins(X: np.ndarray, weight: np.ndarray | None) -> Bins:
-    """Where columns are cut, of which there may be none: a table can hold nothing but text."""
+    """Return the cuts of the columns. There may be none: a table can hold nothing but text."""
     if X.shape[1] == 0:
         return Bins(np.empty(0), np.zeros(1, np.int64))
     return Bins.from_data(X, FINE_BINS, Grains.of(weight).of_rows)
@@ -279,7 +279,7 @@ def fine_bins(X: np.ndarray, weight: np.ndarray | None) -> Bins:
 
 @lru_cache(maxsize=8)
 def bins_in(folder: str, name: str = BINS) -> Bins:
-    """The cuts of all columns."""
+    """Return the cuts of all columns that a file of the store holds."""
     return Bins(**Store(folder).read_arrays(name))
 
 
@@ -294,12 +294,15 @@ def _targets(folder: str) -> Targets:
 
 
 def codes_of(encoded: np.ndarray) -> np.ndarray:
-    """(columns of codes, n) int32"""
+    """Return the columns of codes (columns of codes, n) int32 of an encoded table."""
     return np.asarray(encoded)[:, list(code_columns(encoded))].T.astype(np.int32)
 
 
 def _values_of(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
-    """One row: of each column of text a list of its values, of which there may be too many."""
+    """Return a table of one row, with the list of distinct values of each text column.
+
+    A list is cut at one more than `MOST_VALUES`, which tells that there are too many.
+    """
     import polars as pl
 
     texts = [name for name in names if str(frame.schema[name]).split("(")[0] in TEXTS]
@@ -312,7 +315,10 @@ def _values_of(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
 
 
 def _texts(frame: pl.DataFrame, columns: Any) -> dict[str, np.ndarray]:
-    """The categories of each text column, "" for a missing one; no more than can be remembered."""
+    """Return the categories of each text column, with "" for missing values.
+
+    They are cut at one more than `MOST_TEXTS`, which tells that there are too many.
+    """
     by_place = {}
     for place, name in enumerate(columns):
         distinct = frame[name].unique().head(MOST_TEXTS + 1)

@@ -1,4 +1,4 @@
-"""A table that is a file, or many files: rows are read where they are needed, never all at once."""
+"""A table in one or many parquet files, which are read piece by piece, never all at once."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ ENDINGS = (".parquet", ".pq")
 
 @dataclass(frozen=True)
 class Piece:
-    """Some neighbouring rows of one file."""
+    """Neighbouring rows of one file."""
 
     file: str
-    offset: int  # of the first of them in the file
-    start: int  # and in the table
+    offset: int  # the place of the first row in the file
+    start: int  # the place of the first row in the table
     size: int
 
     @property
     def rows(self) -> np.ndarray:
-        """Their numbers in the table."""
+        """The numbers of the rows in the table."""
         return np.arange(self.start, self.start + self.size)
 
 
@@ -49,7 +49,7 @@ class ParquetTable:
         return sum(self.sizes)
 
     def pieces(self, rows_at_once: int) -> tuple[Piece, ...]:
-        """The table cut so that no piece has more rows than that, nor rows of two files."""
+        """Cut the table into pieces of at most so many rows, each from one file."""
         pieces, start = [], 0
         for file, size in zip(self.files, self.sizes, strict=True):
             for offset in range(0, size, rows_at_once):
@@ -60,7 +60,7 @@ class ParquetTable:
 
 
 def read_piece(piece: Piece, columns: Sequence[str]) -> pl.DataFrame:
-    """The rows of the piece."""
+    """Return the rows of the piece; raise if the file has become shorter."""
     scan = _polars().scan_parquet(piece.file).select(columns)
     frame = scan.slice(piece.offset, piece.size).collect()
     if frame.height != piece.size:
@@ -69,14 +69,14 @@ def read_piece(piece: Piece, columns: Sequence[str]) -> pl.DataFrame:
 
 
 def is_table_on_disk(X: object) -> bool:
-    """Whether X names files, or is a Dask DataFrame: rows that are not in memory."""
+    """Whether the rows of X are not in memory: X names files, or is a Dask DataFrame."""
     if isinstance(X, str | os.PathLike) or is_dask(X):
         return True
     return isinstance(X, list | tuple) and bool(X) and all(isinstance(x, str | Path) for x in X)
 
 
 def check_nothing_for_files(features: Any, work: Any, engine: Any) -> None:
-    """Raise for what rows in memory have no use for."""
+    """Raise if an argument was given that only a table in files can use."""
     if not (features is work is engine is None):
         raise ValueError(
             "features, work and engine are for a table in parquet files or of Dask: X is in "
@@ -85,7 +85,10 @@ def check_nothing_for_files(features: Any, work: Any, engine: Any) -> None:
 
 
 def open_table(table: str | os.PathLike[str] | Sequence[str | Path]) -> ParquetTable:
-    """The table in a parquet file, a folder of them (by name, also below it), or several files."""
+    """Open the table in a parquet file, in several, or in a folder and its subfolders.
+
+    The files of a folder are read in the order of their names.
+    """
     paths = [table] if isinstance(table, str | os.PathLike) else list(table)
     files = [file for path in paths for file in _files(Path(path))]
     sizes: list[int] = []
@@ -105,7 +108,7 @@ def open_table(table: str | os.PathLike[str] | Sequence[str | Path]) -> ParquetT
 
 
 def check_holds_numbers(table: ParquetTable, what: str, name: str) -> None:
-    """Raise unless a column holds numbers, or true and false."""
+    """Raise unless a column holds numbers or booleans."""
     pl = _polars()
     dtype = pl.scan_parquet(table.files[0]).collect_schema()[name]
     if not (dtype.is_numeric() or dtype == pl.Boolean):
@@ -115,7 +118,7 @@ def check_holds_numbers(table: ParquetTable, what: str, name: str) -> None:
 
 
 def from_dask(frame: Any, folder: Path) -> ParquetTable:
-    """The rows of a Dask DataFrame, which Dask writes to files first, partition by partition."""
+    """Have Dask write the rows of its DataFrame to parquet files, and open these."""
     require("pyarrow", what="Writing a Dask DataFrame", extra="dask")
     parts = folder / f"dask-{frame._name}"
     complete = parts.with_suffix(".complete")
@@ -143,7 +146,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def shape_of(file: Path) -> tuple[int, list[tuple[str, Any]]]:
-    """How many rows a parquet file has, and the names and types of its columns."""
+    """Return the number of rows of a parquet file, and the names and types of its columns."""
     pl = _polars()
     try:
         scan = pl.scan_parquet(file)
@@ -155,7 +158,7 @@ def shape_of(file: Path) -> tuple[int, list[tuple[str, Any]]]:
 
 
 def _difference(own: list[tuple[str, Any]], first: list[tuple[str, Any]]) -> str:
-    """The first thing in which the columns of two files differ."""
+    """Say in words the first difference between the columns of two files."""
     mine, theirs = dict(own), dict(first)
     for name in theirs:
         if name not in mine:

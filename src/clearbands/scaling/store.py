@@ -1,8 +1,8 @@
-"""The work folder: what is finished, in files that appear whole or not at all.
+"""The work folder: finished work in files that appear whole or not at all.
 
-A file lies below a folder whose name is a key of all that it depends on: the data, the parameters,
-the seed. Whoever finds it whole need not do the work again; one that was cut is no file, and one
-whose bytes were changed is refused.
+A file lies in a folder whose name is a hash of everything that the file depends on: the data, the
+parameters, the seed. If the file is whole, its work need not be done again. A file that was cut
+short counts as absent, and a file whose bytes were changed is refused.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ READ_AT_ONCE = 2**20
 
 @dataclass(frozen=True)
 class Store:
-    """A folder for files of one key."""
+    """A folder for files that depend on the same things."""
 
     folder: str
 
@@ -39,7 +39,9 @@ class Store:
         return Path(self.folder) / name
 
     def below(self, kind: str, **depends_on: Any) -> Store:
-        """The store inside for what depends on all that is named; the same, the same folder.
+        """Return the subfolder for files that depend on these values.
+
+        Equal values give the same folder.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -61,12 +63,12 @@ class Store:
         return json.loads(self.path(name).read_text("utf-8"))
 
     def write_array(self, name: str, array: np.ndarray) -> None:
-        """To be mapped into memory later."""
+        """Write an array so that `map_array` can map it into memory."""
         with self.writing(name) as unfinished:
             np.save(unfinished, array)
 
     def map_array(self, name: str) -> np.ndarray:
-        """An array that stays on disk until its values are looked at."""
+        """Return an array whose values stay on disk until they are used."""
         return np.load(self.path(name), mmap_mode="r")
 
     def write_arrays(self, name: str, arrays: Mapping[str, Any]) -> None:
@@ -84,7 +86,7 @@ class Store:
             unfinished.write_bytes(content.getvalue())
 
     def write_part(self, name: str, part: Any, trusted: Sequence[str] = ()) -> None:
-        """A model, or a part of one; `trusted` as in `clearbands.save`."""
+        """Write a model or a part of one; `trusted` is that of `clearbands.save`."""
         with self.writing(name) as unfinished:
             save(part, unfinished, trusted=trusted)
 
@@ -92,7 +94,7 @@ class Store:
         return load(self.path(name), trusted=trusted)
 
     def is_whole(self, name: str) -> bool:
-        """Whether the file is there and was not cut; raises if its bytes were changed."""
+        """Whether the file is there and was not cut short. Raises if its bytes were changed."""
         path = self.path(name)
         try:
             if _checksum_file(path).exists():
@@ -109,7 +111,7 @@ class Store:
 
     @contextmanager
     def writing(self, name: str) -> Iterator[Path]:
-        """A name to write under; the file takes its place if the block succeeds."""
+        """Yield a temporary path to write to; it becomes the file `name` if the block succeeds."""
         with self.room():
             self.path(name).parent.mkdir(parents=True, exist_ok=True)
             with written_whole(self.path(name)) as unfinished:
@@ -118,7 +120,7 @@ class Store:
 
     @contextmanager
     def room(self) -> Iterator[None]:
-        """A full disk in one sentence."""
+        """Say in one sentence that the disk is full, if writing in the block fails for that."""
         try:
             yield
         except OSError as error:
@@ -131,10 +133,10 @@ class Store:
 
 
 def _checksum_file(path: Path, written: Path | None = None) -> Path:
-    """The empty file beside a file that is there if its bytes are as they were written.
+    """Return the path of the empty file that exists if the bytes of `path` are unchanged.
 
-    Two workers may write one file at once, with different bytes that mean the same: the name of
-    the empty file holds the checksum, so that there is one for each.
+    Two workers may write the same file at once, with different bytes that mean the same. The
+    checksum is part of the name of the empty file, so that each of them writes its own.
     """
     with (path if written is None else written).open("rb") as opened:
         size = checksum = 0
@@ -149,5 +151,5 @@ def _checksum_name(path: Path, size: int) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Values that JSON does not know."""
+    """Convert a value that JSON cannot hold to one that it can."""
     return value.item() if isinstance(value, np.generic) else str(value)

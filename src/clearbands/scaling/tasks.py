@@ -1,4 +1,4 @@
-"""Work in pieces that anyone can do who sees the work folder."""
+"""A step of a fit, divided into tasks that any worker can do who sees the work folder."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from clearbands.engine.progress import report
 from clearbands.scaling.engines import Engine, LostWorkers
 from clearbands.scaling.store import Store
 
-SECONDS = 2.0  # that a task should take at least, so that handing it out costs nothing beside it
+SECONDS = 2.0  # a task should take at least this long; beside that, handing it out costs nothing
 
 
 @dataclass(frozen=True)
 class Stage(ABC):
-    """A step of the fit: `count` files, each made from files of earlier steps alone.
+    """A step of the fit that makes `count` files, each from files of earlier steps alone.
 
-    A stage is small and is sent to whoever does the work; the data it needs lie in the store.
+    A stage is a small object that is sent to the workers; the data it needs lie in the store.
     """
 
     store: Store
@@ -28,11 +28,11 @@ class Stage(ABC):
     @property
     @abstractmethod
     def count(self) -> int:
-        """How many files there are to make."""
+        """The number of files to make."""
 
     @abstractmethod
     def name(self, number: int) -> str:
-        """Of a file, in the store."""
+        """Return the name of a file in the store."""
 
     @abstractmethod
     def make(self, number: int, stop: np.ndarray) -> None:
@@ -40,14 +40,14 @@ class Stage(ABC):
 
     @property
     def seconds(self) -> float:
-        """That one of them takes, roughly."""
+        """The seconds that it takes to make one file, roughly."""
         return SECONDS
 
     def is_done(self, number: int) -> bool:
         return self.store.is_whole(self.name(number))
 
     def left(self) -> list[int]:
-        """The numbers of the files that are not there, or not whole."""
+        """Return the numbers of the files that are missing or not whole."""
         return [number for number in range(self.count) if not self.is_done(number)]
 
 
@@ -59,7 +59,7 @@ class Task:
     numbers: tuple[int, ...]
 
     def __call__(self, stop: Any = None) -> int:
-        """Make those that another run has not made yet; how many files there are now."""
+        """Make the files that are still missing; return the number of files of the batch."""
         go_on = np.zeros(1, np.uint8) if stop is None else stop
         for number in self.numbers:
             if not self.stage.is_done(number):
@@ -70,18 +70,18 @@ class Task:
 
 
 def batches(stage: Stage, numbers: Sequence[int], n_workers: int) -> Iterator[Task]:
-    """Tasks that take seconds, but no fewer than two for every worker where there are so many."""
+    """Divide files into tasks of about `SECONDS`, but if possible two or more for every worker."""
     long_enough = max(1, round(SECONDS / max(stage.seconds, 1e-9)))
     size = max(1, min(long_enough, -(-len(numbers) // (2 * max(n_workers, 1)))))
     for start in range(0, len(numbers), size):
         yield Task(stage, tuple(numbers[start : start + size]))
 
 
-MOST_LOSSES = 3  # in a row, without a file made in between
+MOST_LOSSES = 3  # rounds in a row that lose workers and make no file; then the fit fails
 
 
 def make_all(stage: Stage, engine: Engine, called: str) -> None:
-    """Make what is not there yet; progress is reported under the name `called`."""
+    """Make the files that are missing, and report progress under the name `called`."""
     left, losses = stage.left(), 0
     report(called, stage.count - len(left), stage.count)
     while left:

@@ -1,4 +1,4 @@
-"""A table in files, ready for work: its sample in memory, the rest of it in bins on disk."""
+"""A table in files, prepared for a fit: a sample in memory, the training rows in bins on disk."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ class WorkFolder:
     path : str or Path
         A folder, which all workers must see; made if it is not there.
     rows_at_once : int
-        Rows of a piece of the table, which is read, encoded and predicted at once. It changes no
-        result.
+        The table is read, encoded and predicted in pieces of this many rows. The number changes
+        no result.
     member_rows : int
-        A member sees at most about so many rows, some 35 bytes and one more for every column
-        each: of a larger table, a sample by hash.
+        A member sees at most about this many rows. Of a larger table it sees a sample, drawn by
+        hash. A row takes some 35 bytes of memory, and one more for every column.
     sample_rows : int
-        So many rows are held in memory: they tell what columns hold, choose between models, and
-        calibrate. Of rows that are held out to calibrate, no more are.
+        The number of rows in memory. They tell what the columns hold, choose between models, and
+        calibrate. No more rows than this are held out to calibrate.
     """
 
     path: str | Path
@@ -71,22 +71,22 @@ class WorkFolder:
 
 
 class TableSample(NamedTuple):
-    """Rows of the table in memory, those with the smallest hashes first."""
+    """The rows of the table that are in memory, by rising hash of their numbers."""
 
     raw: Rows  # as they stand in the table
     encoded: Rows
-    keys: np.ndarray  # (n,): by what members draw them
-    fine: np.ndarray  # (d, n): of the columns that are no codes
+    keys: np.ndarray  # (n,): the keys by which members draw rows
+    fine: np.ndarray  # (d, n): fine bins of the columns that do not hold codes
 
     @property
     def codes(self) -> np.ndarray:
-        """(columns of codes, n)"""
+        """The codes (columns of codes, n) of categories."""
         return codes_of(self.encoded.X)
 
 
 @dataclass(frozen=True)
 class TableWork:
-    """What the steps of a fit share."""
+    """The prepared table and what else the steps of a fit share."""
 
     folder: WorkFolder
     engine: Engine
@@ -94,23 +94,23 @@ class TableWork:
     encoder: BaseEstimator
     targets: Targets
     sample: TableSample
-    held_out: Rows | None  # as they stand in the table: of the fit nothing has seen them
+    held_out: Rows | None  # as they stand in the table; no step of the fit has seen them
     rows: BinRows
     ranges: Ranges
 
     @property
     def n_rows(self) -> int:
-        """That train."""
+        """The number of training rows."""
         return int(self.ranges.weighed.n)
 
     def draws(self, seed: int, part: BaseEstimator) -> HashedFolds:
-        """Who sees which rows, of a part with folds."""
+        """Return which rows each member of a part with folds sees."""
         share = min(1.0, self.folder.member_rows / (self.n_rows * (1 - 1 / part.n_folds)))
         by_place = self.rows.columns.by_place
         return HashedFolds(seed, self.n_rows, part.n_folds, part.n_repeats, share, by_place)
 
     def per_one(self, draws: HashedFolds) -> float:
-        """Grains of a weight of 1, for members that see a share of the rows."""
+        """Return how many grains a weight of 1 has for members that see a share of the rows."""
         total, n, are_whole = self.ranges.weighed
         return Weighed(total * draws.share, n * draws.share, are_whole).per_one
 
@@ -124,7 +124,10 @@ def prepare(
     engine: Engine,
     seed: int,
 ) -> TableWork:
-    """Both passes over the table; what an earlier run has done is found again."""
+    """Pass over the table twice: to draw a sample and fit the encoder, then to write all bins.
+
+    Work that an earlier run finished is not done again.
+    """
     check_same_data(Path(folder.path), table)
     store = Store(str(Path(folder.path).resolve())).below(
         "table",
@@ -139,7 +142,7 @@ def prepare(
     engine.check(store.folder)
     pick = PickRows(store, folder.rows_at_once)
     held_out, raw, keys = _first_pass(pick, table.n_rows, folder, engine, seed)
-    with unsaid(NamesWarning):  # a sample has fewer rows of each
+    with unsaid(NamesWarning):  # in a sample each name has fewer rows than in the table
         encoder = fit_encoder(raw.X)
     targets = fit_targets(raw.y)
     if hasattr(encoder, "learn_categories"):
@@ -169,9 +172,9 @@ def prepare(
 def _first_pass(
     pick: PickRows, n_rows: int, folder: WorkFolder, engine: Engine, seed: int
 ) -> tuple[Rows | None, Rows, np.ndarray]:
-    """Rows that are held out, a sample of the others, and by what members draw the latter.
+    """Return the held-out rows, a sample of the others, and the keys that draw the sample's rows.
 
-    By rising hash, the first are held out and those after them are the sample.
+    In the order of rising hashes, the first rows are held out and the next ones are the sample.
     """
     store, (features, roles, n_held_out) = pick.store, pick.columns
     if not store.is_whole(SAMPLE_ROWS):
@@ -191,7 +194,7 @@ def _first_pass(
 
 
 def check_same_data(folder: Path, table: ParquetTable) -> None:
-    """A work folder belongs to one table: raise if the file has changed since."""
+    """Raise if the work folder was made from other data: it belongs to one table."""
     store = Store(str(folder))
     if store.is_whole(DATA):
         before = store.read_json(DATA)

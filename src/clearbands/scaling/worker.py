@@ -1,9 +1,9 @@
-"""A process that does one task after another, at the end of a pipe of its own.
+"""A process that receives one task after another through a pipe of its own.
 
-Pools share queues, with locks that a killed process may leave closed, so that all processes go with
-one; and Python's own waits without end for a process that is started while the death of another is
-noticed (`python -m benchmarks.killed_processes`). With a pipe for each there is no lock and no
-thread, and its end is seen wherever the process was killed.
+The processes of a pool share queues. A killed process may leave the lock of a queue closed, so that
+all processes are lost with it; and Python's own pool waits forever for a process that it starts
+while it notices the death of another (`python -m benchmarks.killed_processes`). One pipe for each
+process needs no lock and no thread, and its end is seen wherever the process was killed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 from joblib.externals.loky.backend import get_context
 
-KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows the latter is final
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows SIGTERM ends a process at once
 
 
 class WorkerDied(Exception):
@@ -27,22 +27,25 @@ class WorkerDied(Exception):
 
 
 class Worker:
-    """A process that starts like joblib's: without running the user's script once more."""
+    """A process that starts as joblib's do, without running the user's script again."""
 
     def __init__(self) -> None:
         self.pipe, its_end = Pipe()
-        # A daemon is ended with the process that started it, which need not wait for it.
+        # A daemon ends with the process that started it; that process need not wait for it.
         self.process = get_context("loky").Process(target=_work, args=(its_end,), daemon=True)
         self.process.start()
         its_end.close()
 
     def begin(self, task: Callable[[], Any]) -> None:
-        """Hand over a task; where the process is gone, `answer` will tell."""
+        """Send a task to the process. If the process is gone, `answer` raises `WorkerDied`."""
         with suppress(ConnectionError):
             self.pipe.send_bytes(pickle.dumps(task))
 
     def answer(self) -> Any:
-        """What the task returned; what it raised is raised, and `WorkerDied` if nothing came."""
+        """Return what the task returned, or raise what it raised.
+
+        `WorkerDied` is raised if the process ended without an answer.
+        """
         try:
             result, error = self.pipe.recv()
         except (EOFError, ConnectionError) as ended:
@@ -52,7 +55,7 @@ class Worker:
         return result
 
     def end(self) -> None:
-        """At once, whatever it does."""
+        """End the process at once, even in the middle of a task."""
         self.pipe.close()
         if self.process.is_alive():
             os.kill(self.process.pid, KILL)
@@ -60,15 +63,15 @@ class Worker:
 
 
 def _work(pipe: Connection) -> None:
-    """Until the other end of the pipe is closed, or its process gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
+    """Do tasks until the other end of the pipe is closed or the process there is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits handles Ctrl-C
     with suppress(EOFError, ConnectionError):
         while True:
             pipe.send(_done(pipe.recv_bytes()))
 
 
 def _done(task: bytes) -> tuple[Any, Exception | None]:
-    """What the task returned, or what kept it from that, be it that it cannot be loaded here."""
+    """Load and run the task; return its result, or the error that prevented one."""
     try:
         return pickle.loads(task)(), None
     except Exception as error:  # noqa: BLE001
@@ -78,7 +81,7 @@ def _done(task: bytes) -> tuple[Any, Exception | None]:
 
 
 def _portable(error: Exception) -> Exception:
-    """The error, or what it says if it cannot travel."""
+    """Return the error, or a RuntimeError with its message if it cannot be pickled."""
     try:
         return pickle.loads(pickle.dumps(error))
     except Exception:  # noqa: BLE001
