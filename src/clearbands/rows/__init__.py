@@ -1,1 +1,1 @@
-"""Rows: who sees which, in what order, how much each counts, and in what pieces."""
+"""Rows of a table: their labels, weights, order and pieces, and which models see them."""

@@ -1,6 +1,7 @@
-"""The small values that travel: a center (n,), and widths (n, 2), the distances below and above.
+"""Centers (n,) and widths (n, 2), which are the distances below and above the center.
 
-With several levels widths are (n, 2, k) and so are intervals, whose second axis is lower, upper.
+With several levels, widths are (n, 2, k). Intervals have the same shape; their second axis holds
+the lower and the upper bound.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ EPS = np.finfo(float).eps
 
 
 class Components(NamedTuple):
-    """What a calibrator sees of some rows."""
+    """The uncalibrated center and widths of rows, from which a calibrator makes intervals."""
 
     center: np.ndarray  # (n,)
     aleatoric: np.ndarray  # (n, 2, k): uncalibrated distances below and above at the k levels
@@ -28,10 +29,10 @@ class Components(NamedTuple):
 
 
 def make_interval(center: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """[center - below, center + above], rounded outwards.
+    """Return the interval [center - below, center + above], rounded outwards.
 
-    A factor chosen so that a row is just covered must cover it in floating point too: the
-    distance gets the few units in the last place that its computation may have lost.
+    A factor that was chosen so that a row is just covered must cover it in floating point, too.
+    The distances are therefore lengthened by the rounding error that they may have.
     """
     reach = widths * (1 + 8 * EPS)
     center = np.expand_dims(center, tuple(range(1, widths.ndim - 1)))
@@ -46,41 +47,41 @@ def make_interval(center: np.ndarray, widths: np.ndarray) -> np.ndarray:
 
 
 def covered(y: np.ndarray, interval: np.ndarray) -> np.ndarray:
-    """(n,) booleans: bounds belong to the interval."""
+    """Return whether each y (n,) lies in its interval, bounds included."""
     return (interval[:, 0] <= y) & (y <= interval[:, 1])
 
 
 def on_side_of(y: np.ndarray, center: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """(n,): the width on the side of the center where y lies."""
+    """Return the width (n,) on the side of the center where y lies."""
     return np.where(y < center, widths[:, 0], widths[:, 1])
 
 
 def distances(center: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """(n, 2, k, ...): how far the center (n, ...) lies above `lower` (n, k, ...) and below `upper`.
+    """Return the distances (n, 2, k, ...) from the center (n, ...) to `lower` and `upper`.
 
-    At least 0: where curves cross, there is no distance.
+    Both bounds are (n, k, ...). A distance is 0 where a bound lies beyond the center.
     """
     return np.maximum(np.stack([center[:, None] - lower, upper - center[:, None]], axis=1), 0)
 
 
 def curve_widths(curves: np.ndarray, levels: Sequence[float]) -> np.ndarray:
-    """(n, 2, k, ...): distances of the outer curves from the middle one, at least 0.
+    """Return the distances (n, 2, k, ...) of the outer curves from the middle one, at least 0.
 
-    `curves` (n, q, ...) are those at `curve_levels(levels)`.
+    `curves` (n, q, ...) are the quantiles at `curve_levels(levels)`.
     """
     return distances(*pick_curves(curves, levels))
 
 
 def normal_widths(deviation: np.ndarray, levels: Sequence[float]) -> np.ndarray:
-    """(n, 2, k): what encloses each level of normal noise, the same below and above."""
+    """Return the widths (n, 2, k) that enclose each level of normal noise of this deviation."""
     return np.repeat((deviation[:, None] * normal_distances(levels))[:, None], 2, axis=1)
 
 
 def nest(levels: Sequence[float] | np.ndarray, *parts: np.ndarray) -> None:
-    """Make levels contain each other: in place, for `parts` (n, 2, k) that add up to a reach.
+    """Make the interval of a higher level contain that of a lower one, in place.
 
-    Where a higher level would reach less far than a lower one, it takes over all parts of the
-    lower one.
+    The widths of an interval are the sum of `parts` (n, 2, k). Where a higher level would reach
+    less far than a lower one, it takes over all parts of the lower one.
     """
     for lower, higher in pairwise(np.argsort(levels)):
         total = np.sum(parts, axis=0)

@@ -1,4 +1,4 @@
-"""Rows in pieces, so that what is held for all members stays bounded."""
+"""Rows in pieces, so that the predictions of all members fit into bounded memory."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from sklearn.utils.validation import _num_samples
 from clearbands.rows.typed import TableLike
 
 ROWS_TO_TRY = 1_000
-PREDICTIONS_AT_ONCE = 2**22  # floats held while the members of a chunk of rows are summed up
+PREDICTIONS_AT_ONCE = 2**22  # the most predictions of members that are held at once
 
 
 def chunks(X: TableLike, members: int = 128) -> Iterator[Any]:
-    """X in pieces of some thousand rows: what is held for each of them stays bounded."""
+    """Yield X in pieces of so many rows that the predictions of `members` members can be held."""
     numbers = row_chunks(_num_samples(X), members)
     if len(numbers) == 1:
         yield X
@@ -26,17 +26,17 @@ def chunks(X: TableLike, members: int = 128) -> Iterator[Any]:
 
 
 def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """What was predicted for pieces of the rows, for all of them."""
+    """Join the predictions for pieces of rows."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def row_chunks(n: int, members: int = 128) -> list[np.ndarray]:
-    """The row numbers 0 .. n - 1 in pieces for which all members' predictions can be held."""
+    """Return the row numbers 0 .. n - 1 in pieces for which all predictions can be held."""
     size = max(1, PREDICTIONS_AT_ONCE // members)
     return [np.arange(start, min(start + size, n)) for start in range(0, n, size)]
 
 
 def some_rows(X: TableLike) -> Any:
-    """Rows from all over X, enough to see whether a model can predict at all."""
+    """Return rows from all over X, enough to see whether a model can predict at all."""
     n = _num_samples(X)
     return X if n <= ROWS_TO_TRY else _safe_indexing(X, np.arange(0, n, n // ROWS_TO_TRY))

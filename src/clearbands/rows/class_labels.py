@@ -1,4 +1,4 @@
-"""From classes to whole numbers, from logits to probabilities and back to classes."""
+"""Class labels: their checks, their positions, and classes from logits or probabilities."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn.utils.validation import column_or_1d
 
 
 def positions(y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """The classes, and (n,) the position of each row's own; one class alone is refused."""
+    """Return the classes and the position (n,) of each row's class; raise for a single class."""
     check_classification_targets(y)
     classes, label = np.unique(y, return_inverse=True)
     _check_several(classes, len(label))
@@ -20,12 +20,12 @@ def is_missing(value: object) -> bool:
     """Whether a value is None, NaN or pandas' NA."""
     if value is None:
         return True
-    is_other = value != value  # NA does not even know that
+    is_other = value != value  # for pandas' NA this is NA again, not a boolean
     return not isinstance(is_other, bool | np.bool_) or bool(is_other)
 
 
 def check_labels(y: ArrayLike, n: int) -> np.ndarray:
-    """(n,) classes, one for every row, or an error that says what is wrong."""
+    """Return the class (n,) of every row; raise if rows have none or their number is wrong."""
     if np.ma.is_masked(y):
         raise ValueError("y is masked in some rows, which have no class then: leave them out.")
     labels = column_or_1d(y, warn=True)
@@ -42,7 +42,7 @@ def check_labels(y: ArrayLike, n: int) -> np.ndarray:
 
 
 def check_counts(classes: np.ndarray, counts: np.ndarray) -> None:
-    """At least two classes, each with two rows: one to learn from, one to be judged."""
+    """Raise unless there are two classes, each with two rows: one trains, one is predicted."""
     _check_several(classes, counts.sum())
     if counts.min() < 2:
         raise ValueError(
@@ -60,11 +60,11 @@ def _check_several(classes: np.ndarray, n: int) -> None:
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
-    """Along the last axis."""
+    """Return the probabilities of logits, whose last axis is the classes."""
     powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
 def likeliest(probabilities: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """(n,): the most probable class, the first of several."""
+    """Return the most probable class (n,); among equals, the first."""
     return classes[np.argmax(probabilities, axis=1)]

@@ -1,4 +1,4 @@
-"""Encoded rows that say which of their columns are codes of categories."""
+"""Encoded rows that remember which of their columns are codes of categories."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-NEVER_SEEN = -1  # the code of a category that no row of the fit had
+NEVER_SEEN = -1  # the code of a category that no training row has
 
 
 class CodedArray(np.ndarray):
-    """Numbers (n, columns) of which the columns `code_columns` are no quantities but codes.
+    """Numbers (n, columns) whose columns `code_columns` hold codes of categories.
 
-    Codes are whole numbers from 0, and `NEVER_SEEN`. What takes rows of such an array gives one;
-    columns that are added stand behind the others.
+    Codes are whole numbers from 0, or `NEVER_SEEN`. Rows taken from such an array are such an
+    array again. Columns that are added must stand behind the others.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class CodedArray(np.ndarray):
 
 
 def coded(X: np.ndarray, columns: Sequence[int]) -> np.ndarray:
-    """X that says which of its columns are codes; X itself where there are none."""
+    """Return X as an array that knows its columns of codes, or X itself if there are none."""
     if len(columns) == 0:
         return X
     array = np.asarray(X).view(CodedArray)
@@ -42,10 +42,10 @@ def coded(X: np.ndarray, columns: Sequence[int]) -> np.ndarray:
 
 
 def code_columns(X: Any) -> tuple[int, ...]:
-    """The numbers of the columns that are codes; none of an array that does not say so."""
+    """Return the positions of the columns of codes; a plain array has none."""
     return X.code_columns if isinstance(X, CodedArray) else ()
 
 
 def plain_columns(X: np.ndarray) -> np.ndarray:
-    """The columns that are no codes, of which those of an encoder stand behind all others."""
+    """Return the columns that do not hold codes; an encoder puts its codes behind all others."""
     return np.asarray(X)[:, : X.shape[1] - len(code_columns(X))]

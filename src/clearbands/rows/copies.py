@@ -1,4 +1,4 @@
-"""Rows that stand in a table more than once: one that trains tells the target of its twin."""
+"""Rows that occur in a table more than once: a training row gives away the target of its copy."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from clearbands.rows.split import Rows
 
 Arrays: TypeAlias = "tuple[np.ndarray, np.ndarray]"  # X and y
 
-MANY_COPIES = 0.1  # of the rows: intervals at 90 % then cover about 1 % too little
-FEW_DIFFERENT = 20  # rows: where there are fewer, they say too little to tell copies
-MOST_OF_ONE = 20  # copies of one row: where there are more, it is a usual one
-RARELY_OTHERWISE = 0.1  # of the rows with the same X as others: such a share may have another y
-BY_CHANCE = 10  # times as many rows are alike as if columns were drawn apart: still by chance
-GRAINS_APART = 10  # between neighbouring y of the same X, where the same y is no chance
-ROUNDING = float(np.finfo(np.float32).eps)  # of a number that once had single precision
-STEPS_APART = 0.1  # of the mean step from one of n values to the next: rounding is less
+MANY_COPIES = 0.1  # with this share of copies, intervals at 90 % cover about 1 % too little
+FEW_DIFFERENT = 20  # fewer different rows do not show whether rows are copies
+MOST_OF_ONE = 20  # a row that occurs more often is a common one, not a copy
+RARELY_OTHERWISE = 0.1  # this share of the rows with equal X may differ in y
+BY_CHANCE = 10  # rows that are alike up to so many times as often as by chance are no copies
+GRAINS_APART = 10  # if y differs by more grains among rows of equal X, an equal y is no chance
+ROUNDING = float(np.finfo(np.float32).eps)  # the rounding of a number in single precision
+STEPS_APART = 0.1  # rounding is less than this share of the mean step between n sorted values
 
 
 def check_copies(train: Rows, held_out: Sequence[Rows] = (), *, are_apart: bool = False) -> bool:
-    """Whether many rows calibrate what seems to have seen them; a warning says so.
+    """Whether many rows seem to calibrate models that were trained on copies of them.
 
-    Rows are compared up to the rounding of single precision. Of rows that the user gave for
-    calibration, it is an error if all of them are training rows to the last bit. Training rows that
-    are kept together by their labels are the user's own affair.
+    A warning is given if so. Rows are compared up to the rounding of single precision. If the user
+    gave the calibration rows (`are_apart`) and all are exact training rows, an error is raised.
+    Training rows with labels in `groups` are not compared: the user decides what stays together.
     """
     if not all(isinstance(part.X, np.ndarray) for part in (train, *held_out)):
         return False
@@ -37,7 +37,7 @@ def check_copies(train: Rows, held_out: Sequence[Rows] = (), *, are_apart: bool 
 
 
 def count_copies(X: np.ndarray, y: np.ndarray) -> int:
-    """How many rows, encoded as numbers, have a copy among the others, with the same X and y.
+    """Count the rows, encoded as numbers, that have a copy with the same X and y.
 
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.normal(size=(50, 2)), rng.normal(size=50)
@@ -48,7 +48,7 @@ def count_copies(X: np.ndarray, y: np.ndarray) -> int:
 
 
 def copy_labels(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """(n,): one label for all rows with the same X and y up to rounding.
+    """Return labels (n,) that are equal for rows with the same X and y up to rounding.
 
     >>> copy_labels(np.array([[0.0], [1.0], [1.0 + 1e-9]]), np.array([2.0, 3.0, 3.0])).tolist()
     [0, 1, 1]
@@ -96,11 +96,12 @@ def _are_shared(train: Arrays, held_out: Arrays) -> bool:
 
 
 def _count_copies(rows: Arrays, others: Arrays | None = None) -> int:
-    """How many rows, of others or of these themselves, are copies of these.
+    """Count the rows of `others` that are copies of `rows`, or the copies within `rows`.
 
-    Rows with the same X and y are no copies where that is to be expected: if there is one y only,
-    which all intervals know; if X has few values and y follows from it; and if rows of the same X
-    differ in y, but y too has few values. Where one row stands there very often, so would new ones.
+    Rows with the same X and y do not count as copies where that is to be expected: if there is
+    only one y; if X has few values and y follows from it; or if rows of the same X differ in y,
+    but y has few values, too. A row that occurs very often does not count, either: new rows will
+    also be like it.
     """
     X, y = rows if others is None else map(np.concatenate, zip(rows, others, strict=True))
     of_X, of_y = _alike_rows(X), _alike_values(y)
@@ -113,9 +114,9 @@ def _count_copies(rows: Arrays, others: Arrays | None = None) -> int:
         return 0
     alike, equal, same_y = (_count(of[:n], of[looked_for]) - own for of in (of_X, both, of_y))
     is_rare = (equal > 0) & (equal < MOST_OF_ONE)
-    rounded = y[np.unique(of_y, return_index=True)[1]][of_y[:n]]  # the same where it is alike
+    rounded = y[np.unique(of_y, return_index=True)[1]][of_y[:n]]  # equal where y is alike
     if _is_told_by(rounded, of_X[:n]):
-        only_here = equal == same_y  # zeros, say, are all over the table
+        only_here = equal == same_y  # a frequent y such as 0 occurs with other X, too
         return int((is_rare & only_here).sum())
     has_one_y = (alike > 0) & (equal == alike)
     if has_one_y.sum() < max(1.0, (1 - RARELY_OTHERWISE) * (alike > 0).sum()):
@@ -125,7 +126,7 @@ def _count_copies(rows: Arrays, others: Arrays | None = None) -> int:
 
 
 def _is_told_by(y: np.ndarray, of_X: np.ndarray) -> bool:
-    """Whether rows of the same X differ in y, and so finely that two of the same y are one."""
+    """Whether rows of equal X differ in y so finely that rows with equal y are one observation."""
     order = np.lexsort((y, of_X))
     steps, same_X = np.diff(y[order]), of_X[order][1:] == of_X[order][:-1]
     within = steps[same_X & (steps > 0)]
@@ -133,16 +134,16 @@ def _is_told_by(y: np.ndarray, of_X: np.ndarray) -> bool:
         return False
     values = np.unique(y)
     between = np.diff(values)
-    between = between[between > 1e-9 * (values[-1] - values[0])]  # no errors of rounding
+    between = between[between > 1e-9 * (values[-1] - values[0])]  # leave out rounding errors
     return bool(np.median(within) > GRAINS_APART * np.quantile(between, 0.05))
 
 
 def _chance_to_be_alike(X: np.ndarray, of_X: np.ndarray, n: int) -> np.ndarray:
-    """Of each row, with another one whose columns have nothing to do with each other.
+    """Return how likely each row equals another one by chance, if columns were independent.
 
-    What a column says is the largest of three: how often the value stands in those of the first n
-    rows that are not alike; how often two different rows have the same one; and one among
-    all values on the grid that those of the column lie on.
+    Each column gives a factor, the largest of three: the share of the value in those of the first
+    n rows that are not like this one; the share of pairs of different rows that have the same
+    value; and one divided by the number of points of the grid on which the column's values lie.
     """
     chance, size = np.ones(len(X)), _count(of_X[:n], of_X)
     different = np.unique(of_X[:n], return_index=True)[1]
@@ -158,9 +159,9 @@ def _chance_to_be_alike(X: np.ndarray, of_X: np.ndarray, n: int) -> np.ndarray:
 
 
 def _alike_rows(X: np.ndarray) -> np.ndarray:
-    """(n,) whole numbers that are equal where rows are, up to rounding.
+    """Return whole numbers (n,) that are equal where rows are equal up to rounding.
 
-    Rows that are alike lie side by side once all are sorted along some direction.
+    Equal rows lie side by side once all rows are sorted along a random direction.
     """
     columns = [column for column in map(_filled, X.T) if not _is_constant(column)]
     place, rng = np.zeros(len(X)), np.random.default_rng(0)
@@ -174,13 +175,13 @@ def _alike_rows(X: np.ndarray) -> np.ndarray:
 
 
 def _alike_values(values: np.ndarray) -> np.ndarray:
-    """(n,) whole numbers that are equal where values are, up to rounding."""
+    """Return whole numbers (n,) that are equal where values are equal up to rounding."""
     order = np.argsort(values)
     return _numbered(order, _steps(values[order], _tolerance(values)[order]))
 
 
 def _filled(column: np.ndarray) -> np.ndarray:
-    """With one more value for what is missing."""
+    """Return the column with one further value in the place of all missing ones."""
     missing = np.isnan(column)
     return (
         np.where(missing, 2 * np.abs(column[~missing]).max(initial=1.0), column)
@@ -190,20 +191,20 @@ def _filled(column: np.ndarray) -> np.ndarray:
 
 
 def _spread(values: np.ndarray) -> float:
-    """How far values are from their mean, on average."""
+    """Return the mean distance of values from their mean."""
     return float(np.mean(np.abs(values - values.mean())))
 
 
 def _is_constant(values: np.ndarray) -> bool:
-    """Up to rounding."""
+    """Whether all values are equal up to rounding."""
     return _spread(values) <= ROUNDING * float(np.abs(values).max())
 
 
 def _tolerance(values: np.ndarray) -> np.ndarray:
-    """(n,): by how much each may differ from another that is the same but for rounding.
+    """Return by how much each value (n,) may differ from another that equals it up to rounding.
 
-    It is less than the steps between values: otherwise those of a narrow range far from zero would
-    all be the same.
+    It is less than the mean step between values: otherwise all values of a narrow range far from
+    zero would be equal.
     """
     spread = _spread(values)
     rounding = ROUNDING * np.maximum(np.abs(values), spread)
@@ -211,19 +212,19 @@ def _tolerance(values: np.ndarray) -> np.ndarray:
 
 
 def _steps(values: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
-    """(n - 1,): whether a value is another one than the value before."""
+    """Return whether each value differs from the one before it: booleans (n - 1,)."""
     return np.abs(np.diff(values)) > np.maximum(tolerance[1:], tolerance[:-1])
 
 
 def _numbered(order: np.ndarray, is_new: np.ndarray) -> np.ndarray:
-    """(n,): 0 for the first in the order, and one more for each that is new."""
+    """Number rows (n,) in this order, beginning with 0, and one more for each that is new."""
     numbers = np.zeros(len(order), np.int64)
     numbers[order[1:]] = np.cumsum(is_new)
     return numbers
 
 
 def _all_among(rows: Arrays, others: Arrays) -> bool:
-    """Whether all of the others are among the rows, to the last bit."""
+    """Whether all of the others are among the rows, bit for bit."""
     known, looked_for = (
         {row.tobytes() for row in np.column_stack(part) + 0.0} for part in (rows, others)
     )
@@ -231,5 +232,5 @@ def _all_among(rows: Arrays, others: Arrays) -> bool:
 
 
 def _count(numbers: np.ndarray, looked_for: np.ndarray) -> np.ndarray:
-    """How often each number that is looked for is among the numbers, all of them small."""
+    """Count how often each number in `looked_for` occurs in `numbers`; all numbers are small."""
     return np.bincount(numbers, minlength=int(looked_for.max()) + 1)[looked_for]

@@ -1,4 +1,4 @@
-"""Numbers and small tables as people read them: on pages, in a console, in a notebook."""
+"""Numbers and small tables in the form in which pages, consoles and notebooks show them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 GAP = "\N{NO-BREAK SPACE}"
-DIGITS = 4  # that matter
+DIGITS = 4  # significant digits
 
 
 def number(value: float) -> str:
-    """Four digits that matter, thousands apart.
+    """Write a number with four significant digits and commas between thousands.
 
-    Halves go away from zero, and what differs by the error of floating point alone is rounded
-    alike: one value never shows as two numbers.
+    Halves are rounded away from zero. Numbers that differ only by the error of floating point are
+    rounded alike, so that one value never shows as two numbers.
 
     Examples
     --------
@@ -43,12 +43,12 @@ def _rounded(value: float) -> Decimal:
 
 
 def with_unit(value: float, unit: str) -> str:
-    """The number, and the unit where there is one."""
+    """Write a number with its unit, if it has one."""
     return f"{number(value)}{GAP}{unit}" if unit else number(value)
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """A share of one; one that is not whole never rounds to 0 % or 100 %.
+    """Write a share in percent; only shares of 0 and 1 are rounded to 0 % and 100 %.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def percent(share: float, digits: int = 0) -> str:
 
 
 def change(share: float) -> str:
-    """By how much something is more or less; no change has no minus.
+    """Write a relative change in percent with its sign; no change has a plus.
 
     Examples
     --------
@@ -73,12 +73,12 @@ def change(share: float) -> str:
 
 
 def level(confidence_level: float) -> str:
-    """90 %, 99.5 %."""
+    """Write a confidence level in percent, such as 90 % or 99.5 %."""
     return f"{100 * confidence_level:.6g}{GAP}%"
 
 
 def in_words(error: Exception) -> str:
-    """What an error says; of one that is no sentence of ours also what it is.
+    """Return the message of an error, preceded by its type unless it is a Value- or TypeError.
 
     >>> in_words(ValueError("there are too few rows")), in_words(KeyError("size"))
     ('there are too few rows', "KeyError: 'size'")
@@ -88,12 +88,12 @@ def in_words(error: Exception) -> str:
 
 
 def count(n: int, one: str = "row", many: str | None = None) -> str:
-    """1 row, 2 rows."""
+    """Write a number of things, such as 1 row or 2 rows."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def first_of(names: Sequence[str], most: int = 8) -> str:
-    """The first of some names, and how many more there are.
+    """List the first of some names, and say how many more there are.
 
     >>> first_of(["a", "b", "c"], 2)
     'a, b and 1 more'
@@ -103,7 +103,7 @@ def first_of(names: Sequence[str], most: int = 8) -> str:
 
 
 def finite(value: float) -> float | None:
-    """The number, or None where it is infinite: JSON knows no infinity.
+    """Return the number, or None if it is infinite, because JSON knows no infinity.
 
     >>> finite(1.5), finite(float("inf"))
     (1.5, None)
@@ -113,14 +113,14 @@ def finite(value: float) -> float | None:
 
 @dataclass(frozen=True)
 class Shown:
-    """A few columns of words under a title."""
+    """A small table of words under a title."""
 
     title: str
     columns: Mapping[str, Sequence[str]]
-    more: str = ""  # what is left out
+    more: str = ""  # says what is left out
 
     def text(self) -> str:
-        """Columns of equal width: numbers to the right, words to the left.
+        """Return the table as text, with numbers aligned to the right and words to the left.
 
         Examples
         --------
@@ -141,7 +141,7 @@ class Shown:
         return "\n".join([self.title, *(f"  {line}".rstrip() for line in lines)])
 
     def html(self) -> str:
-        """The same as a table; every word is escaped."""
+        """Return the table as HTML, in which every word is escaped."""
         head = "".join(f"<th>{markup.escape(name)}</th>" for name in self.columns)
         body = "".join(
             "<tr>" + "".join(f"<td>{markup.escape(cell)}</td>" for cell in row) + "</tr>"

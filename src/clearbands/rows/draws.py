@@ -1,4 +1,4 @@
-"""Which rows each member of a bag sees, and so which it may judge."""
+"""Which rows each member of a bag sees, and which it may therefore predict unseen."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from clearbands.rows.time_order import TimeBlock
 
 @dataclass(frozen=True)
 class Draws:
-    """How often each member drew each training row: (b, n) small counts; 0 is unseen."""
+    """How often each member drew each training row: counts (b, n), where 0 is unseen."""
 
     counts: np.ndarray
 
@@ -26,26 +26,32 @@ class Draws:
 
     @property
     def unseen(self) -> np.ndarray:
-        """(b, n) booleans: which rows each member may judge, not having seen them."""
+        """Booleans (b, n): which rows each member did not see and may therefore judge."""
         return self.counts == 0
 
     def members(self, some: slice) -> Draws:
-        """Of some members alone, who may leave rows without a judge."""
+        """Return the draws of some members; with them, some rows may have no unseen prediction."""
         return Draws(self.counts[some])
 
     @cached_property
     def unseen_per_row(self) -> float:
-        """How many members did not see a row, on average; counted once, as every answer asks."""
+        """The mean number of members that did not see a row.
+
+        It is cached because every prediction needs it.
+        """
         return float(self.unseen.sum(axis=0).mean())
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what was counted: a model is the same file before and after its first answer."""
+        """Return the fields without cached values.
+
+        So a model makes the same file before and after its first prediction.
+        """
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 @dataclass(frozen=True)
 class Chain(Draws):
-    """Members that each saw the past of one block of rows, in the order of time."""
+    """Draws in the order of time: each member saw the rows before the block that it judges."""
 
     blocks: np.ndarray  # (b, n) booleans: the rows that each member judges
 
@@ -62,12 +68,12 @@ class Chain(Draws):
 
     @property
     def unseen(self) -> np.ndarray:
-        """The block alone: what lies in the gap before it, or after it, is not judged."""
+        """Booleans (b, n): the block of each member. Rows in the gap or later are not judged."""
         return self.blocks
 
 
 class Bootstraps(Draws):
-    """As many rows as there are, drawn with replacement: a member misses some 37 % of them."""
+    """Draws of as many rows as there are, with replacement: a member misses some 37 % of them."""
 
     @classmethod
     def draw(
@@ -87,17 +93,17 @@ class Bootstraps(Draws):
 
 
 class BlockBootstraps(Draws):
-    """Stretches of neighbouring rows, drawn with replacement until there are as many rows.
+    """Draws of stretches of neighbouring rows, with replacement, until there are as many rows.
 
-    Rows that come in the order of time resemble their neighbours: drawn one by one they would make
-    members that agree more than they know.
+    Rows in the order of time resemble their neighbours. If they were drawn one by one, members
+    would agree more than their knowledge allows.
     """
 
     @classmethod
     def draw(
         cls, n_rows: int, n_bootstraps: int, rng: np.random.RandomState, length: int | None = None
     ) -> BlockBootstraps:
-        """Stretches have `length` rows, by default the third root of their number, rounded up.
+        """Draw stretches of `length` rows, by default the cube root of `n_rows`, rounded up.
 
         >>> draws = BlockBootstraps.draw(8, 2, np.random.RandomState(0), length=4)
         >>> draws.counts.sum(axis=1).tolist()
@@ -132,9 +138,10 @@ class Folds(Draws):
         rng: np.random.RandomState,
         groups: np.ndarray | None = None,
     ) -> Folds:
-        """Members come repeat by repeat. Rows of one label in `groups` stay in one fold.
+        """Draw the folds of every repeat; rows of one label in `groups` stay in one fold.
 
-        Fewer rows, or labels, than folds make as many folds as there are.
+        Members are ordered by repeat. If there are fewer rows, or labels, than folds, there are
+        as many folds as rows, or labels.
         """
         units = _units(n_rows, groups)
         n_units = int(units.max()) + 1
@@ -152,13 +159,13 @@ class Folds(Draws):
 
 @dataclass(frozen=True)
 class FoldPairs(Draws):
-    """Every two of K folds are left out by one member: K - 1 members did not see a row.
+    """Draws in which each member leaves out two of K folds, so that K - 1 did not see a row.
 
-    Member by member (0, 1), (0, 2), ..., (K - 2, K - 1): those that leave out a fold are in the
-    order of the other fold.
+    The members leave out the folds (0, 1), (0, 2), ..., (K - 2, K - 1). So the members that leave
+    out one fold are in the order of the other fold.
     """
 
-    fold: np.ndarray  # (n,): that a row is in
+    fold: np.ndarray  # (n,): the fold of each row
 
     @property
     def n_folds(self) -> int:
@@ -172,7 +179,7 @@ class FoldPairs(Draws):
         rng: np.random.RandomState,
         groups: np.ndarray | None = None,
     ) -> FoldPairs:
-        """Rows of one label in `groups` stay in one fold; few labels make fewer folds."""
+        """Draw the folds; rows of one label in `groups` stay in one, so few labels make fewer."""
         units = _units(n_rows, groups)
         n_units = int(units.max()) + 1
         if n_units < 3:
@@ -188,19 +195,20 @@ class FoldPairs(Draws):
         return cls(seen.astype(np.uint8), fold)
 
     def folds(self) -> Folds:
-        """The folds one at a time."""
+        """Return draws that leave out one fold at a time."""
         return Folds((self.fold != np.arange(self.n_folds)[:, None]).astype(np.uint8))
 
 
 @dataclass(frozen=True)
 class HashedFolds:
-    """Repeated folds, in which the fold of a row is a hash of its number: no table of counts.
+    """Repeated folds, in which a hash of its number gives the fold of a row.
 
-    Members come repeat by repeat, as in `Folds`. With a `share` below 1 a member sees so many of
-    the rows outside its fold: for tables that are more than it can hold.
+    No table of counts is needed. Members are ordered by repeat, as in `Folds`. With a `share`
+    below 1, a member sees only that share of the rows outside its fold, for tables larger than it
+    can hold.
 
-    Rows have other numbers than their places in the table where they are drawn by labels that they
-    share, or where some of them are held out (`by_place` is then False).
+    If rows are drawn by labels that they share, or if some are held out, their numbers are not
+    their places in the table, and `by_place` is False.
 
     >>> draws = HashedFolds(seed=0, n_rows=1000, n_folds=5, n_repeats=2)
     >>> len(draws), draws.unseen_per_row
@@ -225,13 +233,13 @@ class HashedFolds:
 
     @property
     def counts(self) -> np.ndarray:
-        """(b, n): of all rows; where there are very many, ask for some of them."""
+        """Counts (b, n) of all rows. For very many rows, ask `seen` about some of them."""
         rows = self._places()
         return np.array([self.seen(member, rows) for member in range(len(self))], np.uint8)
 
     @property
     def unseen(self) -> np.ndarray:
-        """(b, n) booleans: which rows each member left out with its fold."""
+        """Booleans (b, n): which rows are in the fold that each member left out."""
         return self.left_out(self._places())
 
     def _places(self) -> np.ndarray:
@@ -243,14 +251,14 @@ class HashedFolds:
         return np.arange(self.n_rows)
 
     def seen(self, member: int, rows: np.ndarray) -> np.ndarray:
-        """(n,) booleans: which of the rows with these numbers a member sees."""
+        """Return which of the rows with these numbers a member sees: booleans (n,)."""
         repeat, own = divmod(member, self.n_folds)
         fold = hashed_folds(self.seed, repeat, rows, self.n_folds)
         stream = self.n_repeats + member
         return (fold != own) & hashed_share(self.seed, stream, rows, self.share)
 
     def left_out(self, rows: np.ndarray) -> np.ndarray:
-        """(b, n) booleans: which of the rows with these numbers are in a member's own fold."""
+        """Return which rows with these numbers are in each member's own fold: booleans (b, n)."""
         folds = [hashed_folds(self.seed, r, rows, self.n_folds) for r in range(self.n_repeats)]
         return np.array([fold == own for fold in folds for own in range(self.n_folds)])
 
@@ -264,7 +272,7 @@ def draw_bootstraps(
     *,
     block_length: int | None = None,
 ) -> Draws:
-    """Bootstraps of single rows ("rows") or of stretches of neighbours ("blocks")."""
+    """Draw bootstraps of single rows ("rows") or of stretches of neighbours ("blocks")."""
     if kind not in ("rows", "blocks"):
         raise ValueError(f'bootstrap must be "rows" or "blocks", got {kind!r}.')
     if block_length is not None:
@@ -280,15 +288,15 @@ def draw_bootstraps(
 
 
 def _units(n_rows: int, groups: np.ndarray | None) -> np.ndarray:
-    """(n,): the number of what each row is drawn with."""
+    """Return the unit (n,) that each row is drawn with: its label, or the row itself."""
     return np.arange(n_rows) if groups is None else np.unique(groups, return_inverse=True)[1]
 
 
 def few_left_out(counts: np.ndarray) -> np.ndarray | None:
-    """The numbers of the rows that a member lacks, where they are few and it has all others once.
+    """Return the rows that a member lacks, if they are few and it has all others once.
 
-    What it sums up is then what all rows add up to without these, which is soon found. None where
-    a member drew other rows.
+    The sums of the member are then quickly found: the sums of all rows without these. For all
+    other draws the result is None.
     """
     is_out = counts == 0
     if np.all(is_out | (counts == 1)) and 2 * np.count_nonzero(is_out) < len(counts):
@@ -297,7 +305,10 @@ def few_left_out(counts: np.ndarray) -> np.ndarray | None:
 
 
 def compact_unseen(members: np.ndarray, draws: Draws) -> np.ndarray:
-    """(n, ..., r) of members (n, ..., b): the unseen ones in front, NaN behind them."""
+    """Move the unseen predictions of members (n, ..., b) to the front, with NaN behind them.
+
+    The result (n, ..., r) has as many places as the most members that did not see a row.
+    """
     unseen = np.tile(draws.unseen, (members.shape[-1] // len(draws), 1)).T
     order = np.argsort(~unseen, axis=1, kind="stable")[:, : int(unseen.sum(axis=1).max())]
     shape = (len(members), *(1,) * (members.ndim - 2), order.shape[1])

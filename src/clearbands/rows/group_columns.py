@@ -1,4 +1,4 @@
-"""Groups that may overlap: one column for each, or of labels or numbers."""
+"""Calibration groups that may overlap, given as columns of booleans, labels or numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clearbands.rows.checks import check_group_labels, is_frame, is_missing
 
 
 def are_columns(calibration_groups: Any) -> bool:
-    """Whether groups are a table of columns, not a label per row."""
+    """Whether groups are given as columns and not as one label per row."""
     if is_frame(calibration_groups):
         return True
     if isinstance(calibration_groups, np.ndarray) and calibration_groups.dtype.names:
@@ -20,7 +20,7 @@ def are_columns(calibration_groups: Any) -> bool:
 
 
 def read_group_columns(calibration_groups: Any, n: int) -> np.ndarray:
-    """(n,) with a field for each column: of text, or of numbers, where True is 1.
+    """Return an array (n,) with a field for each column, of text or of numbers; True is 1.
 
     >>> read_group_columns([[True, False], [True, True]], 2)["1"]
     array([0., 1.])
@@ -53,7 +53,7 @@ def read_group_columns(calibration_groups: Any, n: int) -> np.ndarray:
 
 
 def _read(name: str, values: list[Any], n: int) -> np.ndarray:
-    """Numbers, or labels where anything but numbers is among them."""
+    """Return a column as numbers, or as labels if it holds anything but numbers."""
     some = [value for value in values if not is_missing(value)]
     if not all(isinstance(value, bool | int | float | np.number | np.bool_) for value in some):
         return check_group_labels(np.array(values, dtype=object), n)

@@ -1,7 +1,7 @@
-"""Random numbers that belong to rows: each a function of a seed, a stream and the row's number.
+"""Random numbers of rows: each is a function of a seed, a stream and the row's number.
 
-Whoever asks, in whatever order and for however many rows at once, gets the same numbers. That is
-what lets many machines agree on who sees which row without telling each other.
+The numbers do not depend on the order of the rows or on how many are asked for at once. So many
+machines agree on which member sees which row without telling each other.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ ROWS_AT_ONCE = 2**20
 
 
 def mixed(values: np.ndarray) -> np.ndarray:
-    """Every bit of the result depends on every bit of the value (splitmix64)."""
+    """Mix the bits of values so that each bit of the result depends on every bit (splitmix64)."""
     with np.errstate(over="ignore"):
         values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -21,7 +21,7 @@ def mixed(values: np.ndarray) -> np.ndarray:
 
 
 def row_hashes(seed: int, stream: int, rows: np.ndarray) -> np.ndarray:
-    """(n,) unsigned 64-bit numbers of the rows with the numbers `rows`.
+    """Return the hashes (n,), unsigned 64-bit numbers, of the rows with the numbers `rows`.
 
     >>> import numpy as np
     >>> some, all_ = row_hashes(7, 0, np.array([5, 3])), row_hashes(7, 0, np.arange(6))
@@ -34,22 +34,22 @@ def row_hashes(seed: int, stream: int, rows: np.ndarray) -> np.ndarray:
 
 
 def hashed_folds(seed: int, repeat: int, rows: np.ndarray, n_folds: int) -> np.ndarray:
-    """(n,) numbers from 0 to n_folds - 1: the fold of each row."""
+    """Return the fold (n,) of each row, a number from 0 to n_folds - 1."""
     high = row_hashes(seed, repeat, rows) >> np.uint64(32)
     return ((high * np.uint64(n_folds)) >> np.uint64(32)).astype(np.int64)
 
 
 def hashed_share(seed: int, stream: int, rows: np.ndarray, share: float) -> np.ndarray:
-    """(n,) booleans: whether a row belongs to a random `share` of all rows."""
+    """Return whether each row belongs to a random `share` of all rows: booleans (n,)."""
     if share >= 1:
         return np.ones(len(rows), bool)
     return row_hashes(seed, stream, rows) < np.uint64(int(share * 2.0**64))
 
 
 def smallest_hashes(seed: int, stream: int, n_rows: int, size: int) -> np.ndarray:
-    """The numbers of the `size` rows of 0 .. n_rows - 1 that have the smallest hashes.
+    """Return the numbers of the `size` rows among 0 .. n_rows - 1 with the smallest hashes.
 
-    They come by rising hash, so the first of them are a random sample, too.
+    They are ordered by rising hash, so that the first of them are a random sample, too.
     """
     rows, hashes = np.empty(0, np.int64), np.empty(0, np.uint64)
     for start in range(0, n_rows, ROWS_AT_ONCE):
@@ -59,4 +59,4 @@ def smallest_hashes(seed: int, stream: int, n_rows: int, size: int) -> np.ndarra
         if len(rows) > size:
             smallest = np.argpartition(hashes, size)[:size]
             rows, hashes = rows[smallest], hashes[smallest]
-    return rows[np.argsort(hashes)]  # no two rows of a stream have one hash
+    return rows[np.argsort(hashes)]  # no two rows of a stream have the same hash

@@ -1,4 +1,4 @@
-"""Labels, weights and times of rows: what `fit` takes besides X and y, checked."""
+"""Checks of the labels, weights and times of rows, which `fit` takes besides X and y."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def read_labels(
     calibration_groups: ArrayLike | None = None,
     calibration_weight: ArrayLike | None = None,
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Groups (n,) or weights (n,) of the rows that may calibrate: one of both, or neither."""
+    """Return the calibration groups (n,) and the calibration weights (n,), one of them None."""
     if calibration_groups is None and calibration_weight is None:
         return None, None
     if calibration_groups is not None and calibration_weight is not None:
@@ -37,10 +37,10 @@ def read_labels(
 def read_calibration_groups(
     calibration_groups: ArrayLike | None, X: TableLike, n: int, *, overlap: bool = False
 ) -> np.ndarray:
-    """(n,): labels that were given, or those in the column of X that was named.
+    """Return the labels (n,) that were given, or those in the column of X that was named.
 
-    Several columns, given or named, have a field each. With `overlap` there must be several, so
-    that a list names columns, even if it is as long as X.
+    Several columns, given or named, make an array with a field for each. With `overlap`, groups
+    must be columns, so that a list names columns even if it is as long as X.
     """
     if are_columns(calibration_groups):
         return read_group_columns(calibration_groups, n)
@@ -55,7 +55,7 @@ def read_calibration_groups(
 
 
 def are_names(calibration_groups: Any, X: TableLike, n: int) -> TypeGuard[Sequence[str]]:
-    """Whether they name several columns of X, and are no labels of its rows."""
+    """Whether groups are names of columns of X and not labels of its rows."""
     if not isinstance(calibration_groups, list | tuple) or len(calibration_groups) == n:
         return False
     columns = nw.from_native(X, eager_only=True).columns if is_frame(X) else []
@@ -82,9 +82,9 @@ def _check_is_column(name: str, X: TableLike) -> None:
 def read_groups(
     split: str, y: ArrayLike, groups: ArrayLike | None = None, time: ArrayLike | None = None
 ) -> tuple[ArrayLike | None, Any]:
-    """What keeps rows together, labels or places in time; and the last time, where some are given.
+    """Return the labels that keep rows together, and the last time if times were given.
 
-    Places stand for labels with split="time".
+    With split="time" the labels are the places of rows in the order of time.
     """
     if split == "random":
         if time is not None:

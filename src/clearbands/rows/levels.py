@@ -1,4 +1,4 @@
-"""Confidence levels: checked at the door, exact inside."""
+"""Confidence levels: their lookup, exact fractions, and the quantile levels that they need."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clearbands.rows.checks import check_levels
 
 
 def find_level(fitted: Any, confidence_level: float | None) -> int:
-    """Where among the levels a model was fitted at the asked one is; None asks for the first."""
+    """Return the position of a level among those the model was fitted at; None is the first."""
     if confidence_level is None:
         return 0
     (level,) = check_levels(confidence_level)
@@ -25,18 +25,18 @@ def find_level(fitted: Any, confidence_level: float | None) -> int:
 
 
 def same_level(fitted: Any, level: float) -> int | None:
-    """Where among the fitted levels this one is, up to rounding; None where it is not."""
+    """Return the position of a level among the fitted ones, up to rounding, or None."""
     (matches,) = np.nonzero(np.isclose(fitted, level, rtol=0, atol=1e-9))
     return int(matches[0]) if len(matches) else None
 
 
 def exact(level: float) -> Fraction:
-    """The fraction that was meant: 0.95 is 19/20, and so is 1 - 0.05 in floating point."""
+    """Return the fraction that is meant: 19/20 for 0.95, and for 1 - 0.05 in floating point."""
     return Fraction(level).limit_denominator(10**9)
 
 
 def level_name(level: float) -> str:
-    """A level in percent, as part of the name of a column.
+    """Write a level in percent, as part of the name of a column.
 
     >>> level_name(0.9), level_name(1 - 0.05), level_name(0.975)
     ('90', '95', '97.5')
@@ -45,31 +45,34 @@ def level_name(level: float) -> str:
 
 
 def alpha(level: float) -> float:
-    """1 - level without the rounding of 1 - 0.95."""
+    """Return 1 - level without the rounding error of 1 - 0.95."""
     return float(1 - exact(level))
 
 
-@lru_cache(maxsize=1024)  # fractions take longer than all else does for a single row
+@lru_cache(maxsize=1024)  # for a single row, fractions take longer than everything else
 def tails(level: float) -> tuple[float, float]:
-    """The two quantile levels that enclose the share `level`: alpha/2 and 1 - alpha/2."""
+    """Return the two quantile levels that enclose the share `level`: alpha/2 and 1 - alpha/2."""
     half = (1 - exact(level)) / 2
     return float(half), float(1 - half)
 
 
 def curve_levels(levels: Sequence[float]) -> tuple[float, ...]:
-    """The rising quantile levels of the median and of both tails of every level."""
+    """Return the rising quantile levels of the median and of both tails of every level."""
     return tuple(sorted({0.5}.union(*map(tails, levels))))
 
 
 def normal_distances(levels: Sequence[float] | np.ndarray) -> np.ndarray:
-    """(k,): how many standard deviations around its mean enclose each level, if normal."""
+    """Return how many standard deviations (k,) of a normal distribution enclose each level."""
     from scipy.special import ndtri
 
     return ndtri(np.array([tails(level)[1] for level in levels]))
 
 
 def pick_curves(curves: np.ndarray, levels: Sequence[float]) -> tuple[np.ndarray, ...]:
-    """Median (n, ...), lower and upper (n, k, ...) out of (n, q, ...) at `curve_levels`."""
+    """Return the median (n, ...) and the lower and upper quantiles (n, k, ...) of every level.
+
+    `curves` (n, q, ...) are the quantiles at `curve_levels(levels)`.
+    """
     quantiles = curve_levels(levels)
     lower, upper = zip(
         *([quantiles.index(t) for t in tails(level)] for level in levels), strict=True

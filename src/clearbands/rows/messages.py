@@ -1,4 +1,4 @@
-"""How messages speak: names of rows, old names of arguments, warnings at the line of the user."""
+"""Messages: names of rows, old names of arguments, and warnings that point at the user's line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _order: ContextVar[np.ndarray | None] = ContextVar("order", default=None)
 
 
 def row_name(index: int) -> str:
-    """The name of a row in a message, which says how it was counted.
+    """Return the name of a row in a message, which says how rows are counted.
 
     >>> row_name(7)
     'row 7 (counted from 0)'
@@ -33,7 +33,7 @@ def row_name(index: int) -> str:
 
 
 def row_number(index: int) -> int:
-    """From 1: where a row stands in its file, however rows were chosen or ordered since.
+    """Return the place of a row in its file, from 1, however rows were chosen or ordered since.
 
     >>> with rows_of_a_file():
     ...     rows_stand_as(np.array([4, 2]))
@@ -45,7 +45,7 @@ def row_number(index: int) -> int:
 
 
 def row_of_file(number: int) -> str:
-    """The name of a row of a file below its header, whose first is 1.
+    """Return the name of a row of a file; the first row below the header is 1.
 
     >>> row_of_file(8)
     'row 8 (counted from 1)'
@@ -55,7 +55,7 @@ def row_of_file(number: int) -> str:
 
 @contextmanager
 def rows_of_a_file() -> Iterator[None]:
-    """Inside, rows are those of a file below its header, and are counted from 1."""
+    """Count rows in messages from 1 inside the block, as rows of a file below its header."""
     in_file, order = _in_file.set(True), _order.set(None)
     try:
         yield
@@ -66,7 +66,7 @@ def rows_of_a_file() -> Iterator[None]:
 
 @contextmanager
 def some_rows(order: np.ndarray) -> Iterator[None]:
-    """Inside, rows are these (n,) of those outside."""
+    """Name rows in messages inside the block as rows `order` (n,) of those outside."""
     before = _order.get()
     rows_stand_as(order)
     try:
@@ -76,7 +76,7 @@ def some_rows(order: np.ndarray) -> Iterator[None]:
 
 
 def rows_stand_as(order: np.ndarray) -> None:
-    """Tell which of the rows (n,) stand where from now on, so that messages name them as before."""
+    """Record that rows now stand in this order (n,), so that messages name them as before."""
     before = _order.get()
     _order.set(order if before is None else before[order])
 
@@ -88,7 +88,7 @@ _unsaid: ContextVar[tuple[type[Warning], ...]] = ContextVar("unsaid", default=()
 
 @contextmanager
 def unsaid(category: type[Warning]) -> Iterator[None]:
-    """Keep warnings of a kind back, of this thread alone, where what matters is said later."""
+    """Suppress warnings of a category in this thread, inside the block."""
     token = _unsaid.set((*_unsaid.get(), category))
     try:
         yield
@@ -97,9 +97,9 @@ def unsaid(category: type[Warning]) -> Iterator[None]:
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """As `warnings.warn`, from the first line outside this package, however deep it was noticed.
+    """Warn as `warnings.warn` does, from the first line outside this package.
 
-    Python shows that line, and tells each such line once.
+    Python shows that line, and shows a warning once for each line.
     """
     if issubclass(category, _unsaid.get()):
         return
@@ -124,12 +124,12 @@ MEANINGS = {
 
 
 def renamed(**new_names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A decorator of functions whose arguments had other names.
+    """Return a decorator for functions whose arguments had other names.
 
     Parameters
     ----------
     **new_names
-        The name of today for every old name; `MEANINGS` says what each of them holds.
+        The present name for every old name; `MEANINGS` says what each of them holds.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def renamed(**new_names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 class Failures:
-    """Who failed, and with which error.
+    """The candidates that failed, and their errors.
 
     Examples
     --------
@@ -182,14 +182,14 @@ class Failures:
         return len(self._errors)
 
     def leaving_out(self, who: str, has_rivals: bool = True) -> LeavingOut:
-        """Turn an error into a warning, whatever it is: libraries have errors of their own.
+        """Turn any error inside the block into a warning: libraries raise errors of their own.
 
-        The error of one without rivals is nobody else's, and is raised.
+        If the candidate has no rivals, its error is raised.
         """
         return LeavingOut(self._errors, who, has_rivals)
 
     def none_left(self, sentence: str) -> ValueError:
-        """The error to raise where no candidate is left, caused by the last one's."""
+        """Return the error to raise if no candidate is left; its cause is the last error."""
         by_words: dict[str, list[str]] = {}
         for who, error in self._errors.items():
             by_words.setdefault(in_words(error), []).append(who)
@@ -200,7 +200,10 @@ class Failures:
 
 
 class LeavingOut(NamedTuple):
-    """Waits for an error; not made of a generator, for a warning is to point at the user's line."""
+    """A context manager that turns errors into warnings.
+
+    It is no generator, because the warning is to point at the user's line.
+    """
 
     errors: dict[str, Exception]
     who: str

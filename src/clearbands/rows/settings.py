@@ -1,20 +1,20 @@
-"""Settings that are one word of a few: parameters, commands and messages read them here."""
+"""The allowed words of settings that take one of a few, for parameters, commands and messages."""
 
 from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
 Calibration: TypeAlias = Literal["cross", "joint", "conformal"]
-"""How rows calibrate: see `ClearRegressor`."""
+"""How rows are used to calibrate: see `ClearRegressor`."""
 
 EngineName: TypeAlias = Literal["threads", "processes", "dask"]
-"""Who works on a table in files."""
+"""What runs the tasks of a fit on a table in files."""
 
 PresetName: TypeAlias = Literal["default", "fast", "thorough", "a", "b", "c", "deep"]
 """The keys of `clearbands.presets.PRESETS`."""
 
 Residuals: TypeAlias = Literal["in-sample", "out-of-bag", "target"]
-"""Which center an aleatoric part learns from."""
+"""What an aleatoric part learns from: residuals of one of two centers, or the target."""
 
 ScaleName: TypeAlias = Literal["log", "log1p", "sqrt"]
 """The keys of `clearbands.rows.target_transform.NAMED`."""
@@ -23,10 +23,10 @@ Side: TypeAlias = Literal["both", "lower", "upper"]
 """Which bounds of an interval are finite."""
 
 Split: TypeAlias = Literal["random", "time"]
-"""How rows are held out."""
+"""Whether rows are held out at random or in the order of time."""
 
 Task: TypeAlias = Literal["regression", "classification"]
-"""What the target holds: numbers or classes."""
+"""Whether the target holds numbers or classes."""
 
 UnknownGroups: TypeAlias = Literal["refuse", "pool"]
-"""Whether calibration groups that were not there in the fit are refused, or calibrated like all."""
+"""Whether groups that were not in the fit are refused, or calibrated as all rows together are."""

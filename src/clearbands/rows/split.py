@@ -1,4 +1,4 @@
-"""Rows, and who sees which: those that train, choose and calibrate."""
+"""Rows, and their division into rows that train, choose and calibrate."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from clearbands.rows.time_order import places
 class Rows:
     """Some rows of a table and their targets."""
 
-    X: Any  # a table, or once it is encoded an array
+    X: Any  # a table, or an array once it is encoded
     y: np.ndarray
     groups: np.ndarray | None = None  # labels of rows that no fold may part
-    calibration_groups: np.ndarray | None = None  # labels; in each of them the level shall hold
-    calibration_weight: np.ndarray | None = None  # how many times more often among new rows
-    sample_weight: np.ndarray | None = None  # how many rows each counts as
-    texts: np.ndarray | None = None  # (n, text columns) that an encoder made numbers of
+    calibration_groups: np.ndarray | None = None  # labels; the level shall hold in each group
+    calibration_weight: np.ndarray | None = None  # how many times more often a new row is like it
+    sample_weight: np.ndarray | None = None  # how many rows each row counts as
+    texts: np.ndarray | None = None  # (n, text columns): the texts that an encoder made numbers of
 
     def __len__(self) -> int:
         return len(self.y)
@@ -37,7 +37,7 @@ class Rows:
         return replace(self, X=X)
 
     def without_weightless(self) -> Rows:
-        """Rows of weight 0 are as if they were not there."""
+        """Return the rows without those of weight 0, which are treated as absent."""
         if self.sample_weight is None or np.all(self.sample_weight > 0):
             return self
         return self.take(np.flatnonzero(self.sample_weight))
@@ -51,9 +51,9 @@ class Rows:
 
 
 def hold_out(rows: Rows, share: float, rng: np.random.RandomState) -> tuple[Rows, Rows]:
-    """The rows that stay and a random `share` of them, rounded up, that is held out.
+    """Hold out a random `share` of the rows, rounded up; return the others and these.
 
-    Rows of one label in `groups` are on one side.
+    Rows of one label in `groups` stay on one side.
     """
     n_held_out = ceil(share * len(rows))
     if len(rows) - n_held_out < 1 or n_held_out < 1:
@@ -77,7 +77,7 @@ def hold_out(rows: Rows, share: float, rng: np.random.RandomState) -> tuple[Rows
 
 
 def hold_out_last(rows: Rows, share: float, place: np.ndarray, gap: int) -> tuple[Rows, Rows]:
-    """The last `share` of the rows, and those earlier than these by more than the gap."""
+    """Hold out the last `share` of the rows; return these after those earlier by over the gap."""
     first = place[len(rows) - min(ceil(share * len(rows)), len(rows))]
     earlier = np.flatnonzero(place < first - gap)
     if len(earlier) < 1:
@@ -94,10 +94,10 @@ Other = TypeVar("Other")
 
 @dataclass(frozen=True)
 class Shares(Generic[Some]):
-    """Rows by what they are for, in whatever form.
+    """The training rows and the held-out rows, in any form.
 
-    None are held out where all rows train; one share where the same rows choose and calibrate; or
-    two, of which the first chooses, and the second is for gamma1 alone.
+    No rows are held out if all of them train. There is one held-out share if the same rows choose
+    and calibrate, or two, of which the first chooses and the second only gives gamma1.
     """
 
     train: Some
@@ -120,11 +120,12 @@ def share_out(
     gap: int | None,
     rng: np.random.RandomState,
 ) -> Shares[Rows]:
-    """Rows that were given to train, and a calibration set if there is one, by what they are for.
+    """Divide rows into those that train, choose and calibrate.
 
-    Without a set, "joint" and "conformal" hold out a share `size` of the rows, and "conformal" has
-    one half of those held out choose. With a `gap` rows are in the order of time, and the last ones
-    are held out; what is left to train is earlier by more than the gap.
+    Without a calibration set `held_out`, "joint" and "conformal" hold out a share `size` of the
+    rows. With "conformal", half of the held-out rows choose and the others calibrate. With a `gap`,
+    rows are in the order of time: the last ones are held out, and only rows that are earlier by
+    more than the gap train.
     """
     if calibration == "cross":
         return Shares(rows)

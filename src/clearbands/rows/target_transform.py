@@ -1,4 +1,4 @@
-"""The scale on which targets are learned, and the way back."""
+"""Transforms to the scale on which targets are learned, and back."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from sklearn.base import BaseEstimator, clone
 
 from clearbands.rows.messages import row_name
 
-COMES_BACK = 1e-6  # how far from y the way there and back may end, in units of the range of y
-ROUNDING = 1e-13  # relative: what the way there and back may lose, so that bounds go outwards
-FAR = 1e5  # times their own spread from zero: there floats hold few digits of what differs
+COMES_BACK = 1e-6  # the largest error of transform and inverse, in units of the range of y
+ROUNDING = 1e-13  # the relative rounding error of both ways; bounds are moved outwards by it
+FAR = 1e5  # targets so many spreads from zero leave floats few digits for their differences
 
 
 class Transform(Protocol):
-    """Rises with y, and back."""
+    """A rising transform of targets and its inverse."""
 
     @property
     def rounding(self) -> float:
-        """What the way there and back may lose, as a share of y."""
+        """The rounding error of transform and inverse, as a share of y."""
 
     def forward(self, y: np.ndarray) -> np.ndarray:
-        """To the scale of the model; not finite where y is outside the domain."""
+        """Return y on the scale of the model; it is not finite where y is outside the domain."""
 
     def back(self, z: np.ndarray) -> np.ndarray:
-        """To the scale of y."""
+        """Return z on the scale of y."""
 
 
 Pair = tuple[Callable[[np.ndarray], np.ndarray], Callable[[np.ndarray], np.ndarray]]
 NAMED: dict[str, Pair] = {
     "log": (np.log, np.exp),
     "log1p": (np.log1p, np.expm1),
-    "sqrt": (np.sqrt, lambda z: np.square(np.maximum(z, 0))),  # below the root of 0 is nothing
+    "sqrt": (np.sqrt, lambda z: np.square(np.maximum(z, 0))),  # no root is below 0
 }
 
 
@@ -43,7 +43,7 @@ NEEDS = {"log": "above 0", "log1p": "above -1", "sqrt": "of at least 0"}
 
 @dataclass(frozen=True)
 class Named:
-    """One of `NAMED`.
+    """A transform that is chosen by its name in `NAMED`.
 
     >>> Named("sqrt").back(np.array([-1.0, 3.0]))
     array([0., 9.])
@@ -64,10 +64,10 @@ class Named:
 
 @dataclass(frozen=True)
 class FittedTransform:
-    """A transformer of scikit-learn, fitted on training targets."""
+    """A transformer of scikit-learn that was fitted on training targets."""
 
     transformer: BaseEstimator
-    middle: float  # of the training targets: what has no value below it is minus infinity
+    middle: float  # the median target; lower targets outside the domain become minus infinity
     rounding: ClassVar[float] = ROUNDING
 
     def forward(self, y: np.ndarray) -> np.ndarray:
@@ -86,7 +86,7 @@ class FittedTransform:
 
 @dataclass(frozen=True)
 class Shifted:
-    """Counted from one of the targets: what differs between them has all digits of a float.
+    """A shift by one of the targets, so that their differences have all digits of a float.
 
     >>> Shifted(1e12).forward(np.array([1e12 + 0.5]))
     array([0.5])
@@ -103,9 +103,10 @@ class Shifted:
 
 
 def shift_from_afar(y: np.ndarray) -> Shifted | None:
-    """For targets (n,) that are nearly one number; None where they are not far from zero.
+    """Return a shift for targets (n,) whose spread is tiny beside their size, otherwise None.
 
-    Models that would round them, as those in single precision do, see what differs alone.
+    Models that would round such targets, as those in single precision do, then see only their
+    differences.
 
     >>> shift_from_afar(np.array([1e9, 1e9 + 1, 1e9 + 3])), shift_from_afar(np.array([20.0, 21.0]))
     (Shifted(origin=1000000001.0), None)
@@ -116,7 +117,7 @@ def shift_from_afar(y: np.ndarray) -> Shifted | None:
 
 
 def check_transform(transform: BaseEstimator | str | None) -> None:
-    """Raise unless it is None, a name, or a transformer that knows the way back."""
+    """Raise unless the transform is None, a known name, or a transformer with an inverse."""
     if transform is None or (isinstance(transform, str) and transform in NAMED):
         return
     if isinstance(transform, str) or not (
@@ -135,7 +136,7 @@ def check_transform(transform: BaseEstimator | str | None) -> None:
 
 
 def fit_transform(target_transform: BaseEstimator | str | None, y: np.ndarray) -> Transform | None:
-    """The transform of training targets (n,), which must rise and know its way back."""
+    """Fit the transform to training targets (n,); raise unless it rises and has an inverse."""
     if target_transform is None:
         return None
     if isinstance(target_transform, str):
@@ -160,7 +161,7 @@ def fit_transform(target_transform: BaseEstimator | str | None, y: np.ndarray) -
 
 
 def refuse_outside(transform: Transform | None, y: np.ndarray, z: np.ndarray) -> None:
-    """Raise for targets that the transform has no finite value for."""
+    """Raise for targets for which the transform has no finite value."""
     if np.isfinite(z).all():
         return
     row = int(np.argmin(np.isfinite(z)))

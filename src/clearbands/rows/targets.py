@@ -1,4 +1,4 @@
-"""Targets as they are: where they can lie, on which scale they are learned, whether they count."""
+"""What is known of targets: their support, the scale they are learned on, and if they are whole."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Support(NamedTuple):
     def limit(
         self, center: np.ndarray, aleatoric: np.ndarray, epistemic: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Both parts (n, 2) of distances that leave the support, shortened alike to end there."""
+        """Shorten both parts (n, 2) of widths that leave the support, so that they end there."""
         if self == ANYWHERE:
             return aleatoric, epistemic
         room = np.stack([center - self.low, self.high - center], axis=1)
@@ -37,7 +37,7 @@ class Support(NamedTuple):
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(np.isinf(reach), 0.5, np.where(reach > 0, epistemic / reach, 0.0))
         leaves = reach > room
-        room = np.where(leaves, room, 0.0)  # without an end it is infinite, and nothing leaves
+        room = np.where(leaves, room, 0.0)  # room may be infinite, but then nothing leaves
         return (
             np.where(leaves, room - share * room, aleatoric),
             np.where(leaves, share * room, epistemic),
@@ -48,7 +48,7 @@ ANYWHERE = Support()
 
 
 def check_support(support: object) -> Support:
-    """The two ends as numbers; None stands for no end."""
+    """Return the support as two numbers, where None stands for no end; raise if it is invalid."""
     if support is None:
         return ANYWHERE
     pair = tuple(support) if np.iterable(support) and not isinstance(support, str) else ()
@@ -74,20 +74,20 @@ def check_inside(y: np.ndarray, support: Support) -> None:
         )
 
 
-NEARLY = 1e-9  # relative: a bound so near a whole number is that number
-MOST_SLACK = 0.25  # what is farther from a whole number is not that number
-OFTEN = 0.05  # the share of rows whose bounds make a hint worth while
-NARROW = 10.0  # intervals of whole numbers that rounding makes much shorter
-FEWEST = 100  # targets that say something about the range of all
+NEARLY = 1e-9  # a bound that is relatively so near a whole number counts as that number
+MOST_SLACK = 0.25  # a bound farther from a whole number never counts as that number
+OFTEN = 0.05  # a hint is worth while if the bounds of more rows than this share call for it
+NARROW = 10.0  # intervals shorter than this become much shorter by rounding to whole numbers
+FEWEST = 100  # fewer targets tell too little about the range of all
 
 
 @dataclass(frozen=True)
 class Targets:
-    """From the scale of the model to that of the targets.
+    """The way between the scale of the model and that of the targets.
 
-    Points of a row are those of its interval, quantiles and samples. They keep their side of the
-    center, and whole targets round them towards it: between 2.3 and 5.8 lie the counts 3, 4 and 5,
-    so the interval from 3 to 5 covers as much.
+    The points of a row are its bounds, quantiles and samples. They stay on their side of the
+    center. If targets are whole numbers, points are rounded towards the center: between 2.3 and
+    5.8 lie the counts 3, 4 and 5, so the interval from 3 to 5 covers as much.
 
     >>> counts = Targets(Support(0.0), whole=True)
     >>> counts.points(np.array([[2.3, 5.8]]), np.array([4.1]))
@@ -100,7 +100,7 @@ class Targets:
 
     @property
     def are_plain(self) -> bool:
-        """Whether both scales are the same, but for the support."""
+        """Whether both scales are the same, except for the support."""
         return self.transform is None and not self.whole
 
     @property
@@ -116,7 +116,7 @@ class Targets:
         return y if self.transform is None else self.transform.forward(y)
 
     def check(self, y: np.ndarray) -> np.ndarray:
-        """Targets on the scale of the model, or an error that names one that cannot be."""
+        """Return targets on the scale of the model; raise for invalid ones and name one."""
         check_inside(y, self.support)
         if self.whole:
             check_whole(y)
@@ -125,12 +125,12 @@ class Targets:
         return z
 
     def center(self, z: np.ndarray) -> np.ndarray:
-        """(n,): centers of the model as targets."""
+        """Return centers (n,) of the model on the scale of the targets."""
         y = self._back(z)
         return np.rint(y) if self.whole else y
 
     def points(self, z: np.ndarray, z_center: np.ndarray) -> np.ndarray:
-        """Points (n, ...) of the model, around its centers (n,), as targets."""
+        """Return points (n, ...) of the model around its centers (n,) on the targets' scale."""
         if self.are_plain:
             return self.support.clip(z)
         z_center = z_center.reshape(-1, *(1,) * (z.ndim - 1))
@@ -144,7 +144,7 @@ class Targets:
         return np.where(below, np.minimum(y, center), np.maximum(y, center))
 
     def thresholds(self, t: np.ndarray, z_center: np.ndarray) -> np.ndarray:
-        """(n,): up to where points of the model become targets of at most t (n,)."""
+        """Return up to where points of the model (n,) become targets of at most t (n,)."""
         if self.whole:
             t = np.floor(t)
             t = np.where(t >= self.center(z_center), t + 1, t)
@@ -153,9 +153,10 @@ class Targets:
     def split(
         self, center: np.ndarray, bounds: np.ndarray, aleatoric: np.ndarray, epistemic: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Both parts (n, 2) of the distances from the center to the bounds (n, 2), all targets.
+        """Split the distances from the center to the bounds (n, 2) into noise and ignorance (n, 2).
 
-        In the proportion that they have on the scale of the model.
+        Center and bounds are on the scale of the targets. The proportion of the parts is that of
+        `aleatoric` and `epistemic` on the scale of the model.
         """
         reach = aleatoric + epistemic
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -167,11 +168,11 @@ class Targets:
         return noise, ignorance
 
     def unshifted(self, z: np.ndarray) -> np.ndarray:
-        """(n,): centers of the model as they are without a shift, but on its scale."""
+        """Return centers (n,) of the model without a shift by `Shifted`, but on its scale."""
         return self.transform.back(z) if isinstance(self.transform, Shifted) else z
 
     def _slack(self, y: np.ndarray) -> np.ndarray:
-        """By how much points (n, ...) may have been rounded."""
+        """Return the largest rounding error of points (n, ...)."""
         if self.whole:
             return np.minimum(NEARLY * np.abs(y), MOST_SLACK)
         return np.abs(y) * (0.0 if self.transform is None else self.transform.rounding)
@@ -188,7 +189,7 @@ PLAIN = Targets()
 
 
 class TargetWarning(UserWarning):
-    """Bounds leave the range that all targets keep to; a `support` would tell the model."""
+    """Bounds leave the range of all targets, which a `support` would tell the model."""
 
 
 def check_whole(y: np.ndarray) -> None:
@@ -203,7 +204,7 @@ def check_whole(y: np.ndarray) -> None:
 
 
 def hint(y: np.ndarray, bounds: np.ndarray, targets: Targets) -> str | None:
-    """What the bounds (n, 2) of rows say of a range that all targets y keep to; None if nothing."""
+    """Return a hint if bounds (n, 2) leave what all targets y have in common, otherwise None."""
     hints: list[str] = []
     if len(y) < FEWEST:
         return None

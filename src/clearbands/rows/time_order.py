@@ -1,7 +1,8 @@
-"""Rows in the order of time: checked times, and who may be judged by whom.
+"""Rows in the order of time: checks of times, and blocks that earlier rows judge.
 
-Every row has a place: 0 for the first moment, 1 for the next, and so on; rows of one moment share
-theirs. What judges a row has seen only rows whose place is smaller by more than `gap`.
+Every row has a place: 0 for the first moment, 1 for the next, and so on. Rows of one moment have
+the same place. A model that judges a row has seen only rows whose place is smaller by more than
+`gap`.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from numpy.typing import ArrayLike
 from clearbands.rows.messages import row_name, warn
 
 FIRST_SHARE = 0.25
-"""Of the moments, that only train: models of much fewer rows would say little about the last."""
+"""The share of the moments that only train. Models of much fewer rows would tell little about the
+last model."""
 
 N_BLOCKS = 5
-"""In which the others are judged, each by what was fitted before it."""
+"""The number of blocks of the other moments. A model of earlier rows judges each block."""
 
-LONG_STEP = 5  # times the usual one: a weekend and two holidays give no warning
+LONG_STEP = 5  # in usual steps; with 5, a weekend and two holidays give no warning
 
 
 class TimeOrderWarning(UserWarning):
@@ -38,7 +40,7 @@ class TimeOrderWarning(UserWarning):
 
 
 def check_time(time: ArrayLike | None, n: int) -> np.ndarray:
-    """(n,): the times of rows, as numbers or as moments in UTC, which must not fall.
+    """Return the times (n,) of rows, as numbers or as moments in UTC; raise if they fall.
 
     >>> check_time(["2026-01-01", "2026-01-02T12:00"], 2)
     array(['2026-01-01T00:00:00.000000', '2026-01-02T12:00:00.000000'],
@@ -65,7 +67,7 @@ def check_time(time: ArrayLike | None, n: int) -> np.ndarray:
 
 
 def check_later(times: np.ndarray, last: Any, first: Any = None) -> None:
-    """Raise unless the times are all after `last`; `first` is the oldest that still counts."""
+    """Raise unless all times are after `last`; `first`, the oldest that counts, is for messages."""
     if times.dtype.kind != np.asarray(last).dtype.kind:
         kinds = {True: "moments", False: "numbers"}
         raise ValueError(
@@ -86,7 +88,7 @@ def check_later(times: np.ndarray, last: Any, first: Any = None) -> None:
 
 
 def show_time(time: Any) -> str:
-    """A moment without the digits that say nothing.
+    """Write a moment without trailing zeros.
 
     >>> show_time(np.datetime64("2026-01-02T12:30:00.000000")), show_time(7.0)
     ('2026-01-02 12:30', '7')
@@ -100,7 +102,7 @@ def show_time(time: Any) -> str:
 
 
 def as_moments(time: ArrayLike | None) -> np.ndarray:
-    """Numbers as floats, dates and times in UTC."""
+    """Return times as floats if they are numbers, otherwise as moments in UTC."""
     values = np.asarray(time)
     if values.dtype.kind in "iuf":
         return values.astype(np.float64)
@@ -121,7 +123,7 @@ def _in_utc(value: Any) -> Any:
 
 
 def _tell_of_repeats(steps: np.ndarray, n: int) -> None:
-    """Where most moments have several rows they are of several places, shops or patients."""
+    """Warn of repeated times, unless there are many: then rows are of several shops or patients."""
     n_repeats = int(np.count_nonzero(steps == np.zeros(1, steps.dtype)))
     if 0 < n_repeats < n / 4:
         warn(
@@ -147,7 +149,7 @@ def _tell_of_gaps(times: np.ndarray, steps: np.ndarray) -> None:
 
 
 def places(n: int, time: np.ndarray | None = None) -> np.ndarray:
-    """(n,): the number of each row's moment; without times every row has its own.
+    """Return the place (n,) of each row's moment; without times every row has its own.
 
     >>> places(4, np.array([0.5, 2, 2, 7])).tolist()
     [0, 1, 1, 2]
@@ -156,17 +158,16 @@ def places(n: int, time: np.ndarray | None = None) -> np.ndarray:
 
 
 class TimeBlock(NamedTuple):
-    """A block of rows, and those that are so much earlier that they may judge it."""
+    """A block of rows, and the rows that are earlier by more than the gap."""
 
     past: np.ndarray
     block: np.ndarray
 
 
 def stages(place: np.ndarray, gap: int) -> list[TimeBlock]:
-    """Blocks of about equally many moments, the first ones left out, in the order of time.
+    """Divide the moments after the first ones into blocks of about equally many, in their order.
 
-    `place` (n,) may have holes, where only some rows are asked about; the gap is counted with
-    them.
+    `place` (n,) may have holes if only some rows take part; the gap counts them.
 
     >>> [(len(stage.past), len(stage.block)) for stage in stages(np.arange(100), gap=2)]
     [(23, 15), (38, 15), (53, 15), (68, 15), (83, 15)]

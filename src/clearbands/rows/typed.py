@@ -1,4 +1,4 @@
-"""Types of what users give that several rooms name."""
+"""Types of arguments that several modules use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from narwhals.stable.v1.typing import IntoDataFrame
 from numpy.typing import ArrayLike
 
 Seed: TypeAlias = int | np.random.RandomState | None
-"""As scikit-learn's `random_state`."""
+"""A seed, as in scikit-learn's `random_state`."""
 
 Table: TypeAlias = np.ndarray | IntoDataFrame
 """X as `clearbands.rows.checks.check_table` returns it: floats, or a table of pandas or polars."""

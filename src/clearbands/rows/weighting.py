@@ -1,4 +1,4 @@
-"""Rows that count more than others: weights that were given, weights by age, and their use."""
+"""Weights of rows: checks, weights by age, and weighted means."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from clearbands.rows.messages import row_name
 from clearbands.rows.time_order import as_moments
 
 CHANCE = 2.0
-"""Standard errors of a mean within which it may be 0: rows do not tell more apart than that."""
+"""A mean within this many standard errors of 0 may be 0 by chance."""
 
-MOST_ROWS = 1e15  # that weights can stand for: beyond, floats do not count single rows any more
+MOST_ROWS = 1e15  # the most rows that weights can stand for; floats cannot count more one by one
 
 
 def check_sample_weight(weight: ArrayLike | None, n: int) -> np.ndarray | None:
-    """(n,) weights that are not negative and not all 0; None for none."""
+    """Return checked weights (n,), which are not negative and not all 0, or None without any."""
     return None if weight is None else check_weights(weight, "sample_weight", n)
 
 
 def check_row_weight(weight: ArrayLike | None, n: int) -> np.ndarray | None:
-    """The same, where weights say how many rows a row counts as, which calibration relies on."""
+    """Return checked weights (n,) that also add up to a number of rows, as calibration needs."""
     weights = check_sample_weight(weight, n)
     if weights is None:
         return None
@@ -42,7 +42,7 @@ def check_row_weight(weight: ArrayLike | None, n: int) -> np.ndarray | None:
 def drop_weightless(
     X: np.ndarray, y: np.ndarray, weight: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """The rows without those of weight 0, which are as if they were not there."""
+    """Return the rows without those of weight 0, which are treated as absent."""
     if weight is None or np.all(weight > 0):
         return X, y, weight
     has_weight = weight > 0
@@ -50,17 +50,17 @@ def drop_weightless(
 
 
 def mean_of(values: np.ndarray, weight: np.ndarray | None) -> float:
-    """The mean, in which a row counts as its weight says."""
+    """Return the weighted mean."""
     return float(values.mean() if weight is None else np.average(values, weights=weight))
 
 
 def size_of(weight: np.ndarray | None, n: int) -> float:
-    """How many rows n rows count as."""
+    """Return how many rows n rows count as: the sum of their weights."""
     return n if weight is None else float(weight.sum())
 
 
 def error_of_mean(values: np.ndarray, weight: np.ndarray | None) -> float:
-    """The standard error of `mean_of` them."""
+    """Return the standard error of the weighted mean."""
     squares = (values - mean_of(values, weight)) ** 2
     return float(np.sqrt(mean_of(squares, weight)) / np.sqrt(size_of(weight, len(values))))
 
@@ -111,6 +111,6 @@ def _in_days(half_life: Any) -> Any:
 
 
 def may_be_chance(differences: np.ndarray, weight: np.ndarray | None) -> bool:
-    """Whether rows do not show that the mean of their differences is above 0."""
-    with np.errstate(invalid="ignore"):  # where some are infinite they show it
+    """Whether the mean of the differences is not clearly above 0."""
+    with np.errstate(invalid="ignore"):  # infinite differences give NaN, which compares as False
         return mean_of(differences, weight) <= CHANCE * error_of_mean(differences, weight)
