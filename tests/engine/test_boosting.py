@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearbands.engine.boosting import MAX_COLUMNS
+from clearbands.engine.binning import MAX_COLUMNS
 from tests.engine.boosted_bags import fit, problem
 
 ARRAYS = ("init", "feature", "threshold", "value")

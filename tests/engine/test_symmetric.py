@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clearbands.engine.binning import MAX_COLUMNS
 from clearbands.engine.grains import EVEN
-from clearbands.engine.symmetric import MAX_COLUMNS, GrowingBag, Rule
+from clearbands.engine.symmetric import GrowingBag, Rule
 from tests.engine.symmetric_bags import ARRAYS, LOSSES, bootstraps, fit, predict, problem
 
 

@@ -9,7 +9,14 @@ import numpy as np
 from clearbands.engine.stored import Stored, check_array, check_starts
 
 MAX_BINS = 256
+MAX_COLUMNS = 2**16 - 1  # a tree names its column in two bytes
 ROWS_PER_PART = 2**13  # that are copied at once where they have to be
+
+
+def check_columns(X: np.ndarray, most: int = MAX_COLUMNS) -> None:
+    """Raise for more columns than trees can name."""
+    if X.shape[1] > most:
+        raise ValueError(f"X must have at most {most} columns, got {X.shape[1]}.")
 
 
 @dataclass(frozen=True)
@@ -55,12 +62,11 @@ class Bins(Stored):
         return self.starts + np.arange(len(self.starts))
 
     def columns(self, X: np.ndarray) -> np.ndarray:
-        """(n, d) floats to (d, n) int16."""
+        """(n, d) floats to (d, n) int16; the width of X is checked before."""
         # Here, because the names of this file are needed where nothing is compiled yet.
         from clearbands.engine.bin_kernel import find_bins
         from clearbands.engine.compiled import whole_and_read_only
 
-        self.check_width(X)
         binned = np.empty((X.shape[1], len(X)), np.int16)
         cuts, starts = whole_and_read_only(self.cuts), whole_and_read_only(self.starts)
         for first in range(0, len(X), ROWS_PER_PART):
@@ -70,6 +76,7 @@ class Bins(Stored):
 
     def apply(self, X: np.ndarray, dtype: type = np.uint8) -> np.ndarray:
         """(n, d) floats to (n, d) small integers, of a type that has room for them."""
+        self.check_width(X)
         binned: np.ndarray = np.empty(X.shape, dtype)
         for first in range(0, len(X), ROWS_PER_PART):
             part = slice(first, first + ROWS_PER_PART)

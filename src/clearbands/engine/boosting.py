@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clearbands.engine.binning import Bins
+from clearbands.engine.binning import Bins, check_columns
 from clearbands.engine.boosting_columns import FineColumns
 from clearbands.engine.boosting_tree import BoostingHistograms, BoostingRule, Sample, fit_member
 from clearbands.engine.compiled import Whole, inlined, kernel
@@ -19,7 +19,6 @@ from clearbands.engine.screening import Screen
 from clearbands.engine.stored import Stored, check_array, check_numbers
 from clearbands.engine.threads import run_threads
 
-MAX_COLUMNS = 2**16 - 1
 FINE_BINS = 2**12
 ROWS_PER_BLOCK = 256
 
@@ -87,8 +86,7 @@ def fit_boosted_bag(
 
     `grains` say what a row weighs each time it is drawn.
     """
-    if X.shape[1] > MAX_COLUMNS:
-        raise ValueError(f"X must have at most {MAX_COLUMNS} columns, got {X.shape[1]}.")
+    check_columns(X)
     # A power of two rounds nothing, and keeps differences of very large y from overflowing.
     magnitude = 2.0 ** (np.frexp(np.abs(y).max())[1] - 1.0)
     y = y / magnitude

@@ -12,7 +12,7 @@ from math import e
 
 import numpy as np
 
-from clearbands.engine.binning import Bins
+from clearbands.engine.binning import Bins, check_columns
 from clearbands.engine.bits import random_below, random_unit
 from clearbands.engine.compiled import Whole, inlined, kernel
 from clearbands.engine.forest_tree import (
@@ -130,8 +130,7 @@ def fit_forest_bag(
     y decides the splits; leaves keep `kept_targets` of their rows, by default y as well. A tree
     draws as many rows as the member weighs, a heavy row so many times more likely.
     """
-    if X.shape[1] > MAX_COLUMNS:
-        raise ValueError(f"X must have at most {MAX_COLUMNS} columns, got {X.shape[1]}.")
+    check_columns(X, MAX_COLUMNS)
     bins = Bins.from_data(X, max_bins, grains.of_rows)
     all_columns = ForestColumns.from_bins(bins, X)
     screen = Screen.from_bins(all_columns.binned, grains)

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 
-from clearbands.engine.binning import Bins
+from clearbands.engine.binning import Bins, check_columns
 from clearbands.engine.compiled import whole_and_read_only
-from clearbands.engine.grains import EVEN, Grains
+from clearbands.engine.grains import Grains
 from clearbands.engine.own_unit import OwnUnit
 from clearbands.engine.progress import ignore, listening
 from clearbands.engine.screening import Screen
@@ -29,7 +29,6 @@ from clearbands.engine.symmetric_predict import TREES_AT_ONCE, predict_rows
 from clearbands.engine.symmetric_tree import MAX_WEIGHT, Rule, TreeRows, fit_member
 from clearbands.engine.threads import run_threads
 
-MAX_COLUMNS = 2**16 - 1
 MOST_QUESTIONS = 16  # the leaf is their answers, in two bytes
 ROWS_AT_ONCE = 2**13  # that are binned and predicted by one task
 
@@ -82,6 +81,7 @@ class SymmetricBag(Stored):
 
     def predict_members(self, X: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
         """(n, 1, b): for every row the predictions of all members."""
+        self.bins.check_width(X)
         members = np.empty((len(X), len(self)))
         everyone = slice(None)
 
@@ -102,6 +102,7 @@ class SymmetricBag(Stored):
         NaN fills up rows that have fewer. Only what is asked for is computed: after K folds this
         costs a K-th of `predict_members`.
         """
+        self.bins.check_width(X)
         return self.predict_left_out(self.bins.columns(X), counts == 0, n_jobs=n_jobs)
 
     def predict_left_out(
@@ -171,8 +172,7 @@ class GrowingBag:
         `direction` (d,) says which of them members must rise (1) or fall (-1) with, for any two
         rows that differ in such columns alone.
         """
-        check_width(X)
-        check_counts(counts, grains)
+        check_parts(X, counts, grains)
         magnitude = magnitude_of(float(np.abs(y).max()))
         targets = np.broadcast_to(y / magnitude, counts.shape)
         bins = Bins.from_data(X, FINE_BINS, grains.of_rows)
@@ -305,12 +305,9 @@ def empty_trees(
     )
 
 
-def check_width(X: np.ndarray) -> None:
-    if X.shape[1] > MAX_COLUMNS:
-        raise ValueError(f"X must have at most {MAX_COLUMNS} columns, got {X.shape[1]}.")
-
-
-def check_counts(counts: np.ndarray, grains: Grains = EVEN) -> None:
+def check_parts(X: np.ndarray, counts: np.ndarray, grains: Grains) -> None:
+    """Raise unless trees can be grown on every part of the rows, a row of `counts` (b, n)."""
+    check_columns(X)
     totals = np.array([grains.times(own).sum(dtype=np.int64) for own in counts])
     if totals.min() < 1:
         raise ValueError(

@@ -11,8 +11,7 @@ from clearbands.engine.grains import EVEN, Grains
 from clearbands.engine.screening import Screen
 from clearbands.engine.symmetric import (
     SymmetricBag,
-    check_counts,
-    check_width,
+    check_parts,
     empty_trees,
 )
 from clearbands.engine.symmetric_columns import FINE_BINS, Columns
@@ -78,8 +77,7 @@ def fit_symmetric_class_bag(
 
     `label` (n,) are whole numbers from 0. All else is as in `GrowingBag.start`.
     """
-    check_width(X)
-    check_counts(counts, grains)
+    check_parts(X, counts, grains)
     bins = Bins.from_data(X, FINE_BINS, grains.of_rows)
     fine = bins.columns(X)
     screen = Screen.from_bins(fine.T, grains)
