@@ -1,1 +1,1 @@
-"""Models of the center and of quantiles: (X, y) in, a center or quantiles out."""
+"""Models that are fitted to (X, y) and predict a center, quantiles or classes."""

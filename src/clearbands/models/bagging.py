@@ -1,4 +1,4 @@
-"""A model refitted on each of several draws of the rows."""
+"""Bags: a model refitted on each of several draws of the rows."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Bag(Protocol):
     """Members fitted on the bootstraps of one training set."""
 
     def predict_members(self, X: np.ndarray) -> np.ndarray:
-        """(n, q, b): for every row and every quantile (one for a plain regressor) the members."""
+        """Return the predictions (n, q, b) of the members; a plain regressor has one quantile."""
 
 
 class BagModel(RegressorMixin, BaseEstimator, ABC):
-    """A regressor that is fitted in bags; one of them alone is a bag of one member."""
+    """A regressor that is fitted in bags; `fit` makes a bag of one member."""
 
     @abstractmethod
     def fit_bag(
@@ -47,14 +47,14 @@ class BagModel(RegressorMixin, BaseEstimator, ABC):
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> Bag:
-        """One member per row of `counts` (b, n): how often each row of X is to count.
+        """Fit one member per row of `counts` (b, n): how often each row of X counts.
 
-        X, y, `weight` (n,), which says what a row counts each time, and the parameters are checked
+        `weight` (n,) is what a row counts each time. The arguments and the parameters are checked
         already. The result equals a fit to rows that are repeated `counts` times `weight` times.
         """
 
     def check_parameters(self) -> None:
-        """Raise for parameters that make no sense; who fits bags asks once, as `fit` does."""
+        """Raise for invalid parameters. Callers of `fit_bag` check once before, as `fit` does."""
 
     def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model; a row counts as its `sample_weight` (n,) says, by default once."""
@@ -66,13 +66,13 @@ class BagModel(RegressorMixin, BaseEstimator, ABC):
         return self
 
     def _alone(self, X: TableLike) -> np.ndarray:
-        """(n, q): what the one member says."""
+        """Return the predictions (n, q) of the only member."""
         check_is_fitted(self)
         return self.bag_.predict_members(check_numeric(self, X, reset=False))[:, :, 0]
 
 
 def check_model(model: Any) -> None:
-    """Raise for parameters that make no sense, of a model that bags are about to be fitted of."""
+    """Raise for invalid parameters of a model before bags of it are fitted."""
     if hasattr(model, "check_parameters"):
         model.check_parameters()
 
@@ -88,19 +88,19 @@ def fit_bag(
     n_jobs: int | None,
     stage: str,
 ) -> Bag:
-    """Refit `model` on the rows of every draw; models that can do it in one go do.
+    """Refit `model` on the rows of every draw, at once if the model can fit whole bags.
 
-    Parameters are checked before, by `check_model`.
+    `check_model` must have checked the parameters before.
 
-    A row counts as its `weight` (n,) says each time it is drawn, by default once. Where columns of
-    X are codes of categories (`clearbands.rows.coded`), every member learns from its own rows what
-    they are worth; rows of one label in `groups` (n,) then tell each other nothing of theirs.
+    A row counts as its `weight` (n,) says each time it is drawn, by default once. If columns of X
+    are codes of categories (`clearbands.rows.coded`), every member learns the effects of categories
+    from its own rows. Rows of one label in `groups` (n,) then do not use each other's targets.
     """
     if code_columns(X):
         return _fit_on_categories(fit_bag, model, X, y, draws, weight, groups, n_jobs, stage)
     if not hasattr(model, "fit_bag"):
         return fit_clones(model, X, y, draws.counts, weight=weight, n_jobs=n_jobs, stage=stage)
-    weights = {} if weight is None else {"weight": weight}  # models of others may know none
+    weights = {} if weight is None else {"weight": weight}  # users' models may not accept weights
     return model.fit_bag(X, y, draws.counts, n_jobs=n_jobs, stage=stage, **weights)
 
 
@@ -115,7 +115,7 @@ def start_bag(
     n_jobs: int | None,
     stage: str,
 ) -> Any:
-    """As `fit_bag`, of a model whose members are grown some trees at a time."""
+    """Start a bag as `fit_bag` does, for a model whose members are grown some trees at a time."""
     if code_columns(X):
         return _fit_on_categories(start_bag, model, X, y, draws, weight, groups, n_jobs, stage)
     return model.start_bag(X, y, draws.counts, weight=weight, n_jobs=n_jobs, stage=stage)
@@ -132,7 +132,7 @@ def _fit_on_categories(
     n_jobs: int | None,
     stage: str,
 ) -> Bag:
-    """Members that see what categories are worth: of y, and of its size to models of its spread."""
+    """Fit members that see effects of categories on y, and in quantile models also on its size."""
 
     def targets(count: np.ndarray) -> np.ndarray:
         if len(getattr(model, "quantiles", ())) < 2:
@@ -156,7 +156,7 @@ def fit_clones(
     n_jobs: int | None,
     stage: str,
 ) -> ListedBag:
-    """One clone of `model` per bootstrap, fitted on repeated rows."""
+    """Fit one clone of `model` per bootstrap, on repeated rows."""
     clones = (clone(model) for _ in counts)
     return fit_models(clones, X, y, counts, weight=weight, n_jobs=n_jobs, stage=stage)
 
@@ -171,15 +171,15 @@ def fit_models(
     n_jobs: int | None,
     stage: str,
 ) -> ListedBag:
-    """One model for each bootstrap, fitted on repeated rows."""
+    """Fit one model for each bootstrap, on repeated rows."""
     jobs = (
         delayed(_fit_on_rows)(model, X, y, drawn, weight)
         for model, drawn in zip(models, counts, strict=True)
     )
     members = []
     with warnings.catch_warnings():
-        # Said by a thread of joblib's when an idle process leaves. Where warnings are errors the
-        # thread would end, and jobs would wait for it without end.
+        # A thread of joblib warns when an idle process ends. If warnings are errors, the thread
+        # would end and the jobs would wait for it forever.
         warnings.filterwarnings("ignore", "A worker stopped while some jobs")
         for member in Parallel(n_jobs=n_jobs, return_as="generator")(jobs):
             members.append(member)
@@ -191,7 +191,7 @@ def _fit_on_rows(
     model: BaseEstimator, X: TableLike, y: np.ndarray, drawn: np.ndarray, weight: np.ndarray | None
 ) -> Any:
     rows = np.repeat(np.arange(len(drawn)), drawn)
-    # `n_jobs` says how many members train at once; threads of their own would only compete.
+    # `n_jobs` members train at once; if each had threads of its own, they would only compete.
     with one_blas_thread():
         own = None if weight is None else weight[rows]
         return fit_weighted(model, _safe_indexing(X, rows), y[rows], own)
@@ -199,7 +199,7 @@ def _fit_on_rows(
 
 @dataclass(frozen=True)
 class ListedBag:
-    """A list of fitted models, one for each bootstrap."""
+    """A bag that is a list of fitted models, one for each bootstrap."""
 
     members: Sequence[BaseEstimator]
 
@@ -209,7 +209,7 @@ class ListedBag:
 
 @dataclass(frozen=True)
 class JoinedBag:
-    """Bags one after the other."""
+    """A bag of the members of several bags, one bag after the other."""
 
     bags: Sequence[Bag]
 
@@ -218,10 +218,10 @@ class JoinedBag:
 
 
 def predict_unseen(bag: Bag, X: np.ndarray, draws: Draws) -> np.ndarray:
-    """(n, q, r): what the members predict for the training rows that they did not see.
+    """Return the predictions (n, q, r) for training rows by the members that did not see them.
 
-    X are the rows of the fit in their order. A row that fewer than r members left out has NaN
-    behind them.
+    X holds the rows of the fit in their order. A row that fewer than r members left out has NaN
+    in the places behind them.
     """
     if hasattr(bag, "predict_unseen"):
         return bag.predict_unseen(X, ~draws.unseen)[:, None]
@@ -243,6 +243,6 @@ def predict_unseen(bag: Bag, X: np.ndarray, draws: Draws) -> np.ndarray:
 def _predict_columns(member: BaseEstimator, X: TableLike) -> np.ndarray:
     if hasattr(member, "predict_quantiles"):
         return member.predict_quantiles(X)
-    if hasattr(member, "default_quantiles"):  # a forest of quantile-forest says several
+    if hasattr(member, "default_quantiles"):  # a forest of quantile-forest predicts several
         return member.predict(X).reshape(_num_samples(X), -1)
     return check_predictions(member.predict(X), _num_samples(X), type(member).__name__)[:, None]

@@ -1,4 +1,4 @@
-"""Gradient boosted trees of the pinball loss, as XGBoost's `reg:quantileerror` grows them."""
+"""Trees boosted on the pinball loss, grown as XGBoost's `reg:quantileerror` grows them."""
 
 from __future__ import annotations
 

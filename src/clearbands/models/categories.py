@@ -1,4 +1,4 @@
-"""What categories are worth to a member, learned from the rows that it sees and from no others."""
+"""The effects of categories, which a member learns only from the rows that it sees."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ import numpy as np
 from clearbands.rows.coded import NEVER_SEEN, code_columns
 
 N_FOLDS = 10
-"""Into so many parts a member divides its own rows: what a category is worth to a row, the other
-parts tell. With fewer of them, the rows of one category differ more in what it is worth to them."""
+"""The number of folds into which a member divides its own rows. The effect of a category for a row
+comes from the other folds; with fewer folds it differs more among the rows of one category."""
 
 SWEEPS = 2
-"""Times that the effects of all columns are taken from what the others leave over."""
+"""How many times the effects of every column are fitted to the residuals of the others."""
 
 MOST_COLUMNS = 256
-"""Of numbers: with more, the line that they are taken out by would cost more than trees do."""
+"""The most numeric columns for a linear fit; with more, it would cost more than trees do."""
 
-ERRORS = 2.0  # standard ones that a gain must be above 0 to pay
+ERRORS = 2.0  # a gain pays if it is more than so many standard errors above 0
 
-RIDGE = 1e-3  # of that line, beside columns of variance 1
+RIDGE = 1e-3  # the ridge of the linear fit, whose columns have variance 1
 
 
 @dataclass(frozen=True)
 class Worths:
-    """Rows as one member sees them: numbers, and what their categories are worth.
+    """The effects of categories that one member learned, and rows as this member sees them.
 
-    Of every column of codes there are, for each target, two effects: how far the targets of a
-    category lie from the mean of all, and how far from what all other columns say in a line. Both
-    are shrunk to 0 the more, the fewer rows the category has and the more targets scatter: random
-    effects, by empirical Bayes. Beside them stands how much of them was left, which tells a
+    Every column of codes has two effects for each target: how far the targets of a category lie
+    from the mean of all, and how far from a linear fit of all other columns. Both are random
+    effects by empirical Bayes: they are shrunk to 0 the more, the fewer rows the category has and
+    the more targets scatter. A further feature is the share that shrinkage left, which tells a
     category of one row from one of a thousand. A category that the member did not see has effects
-    of 0, and nothing was left. A column whose effects do not bring the member nearer to targets
-    that had no part in them is not shown.
+    of 0, and the smallest share that a training row has. A column is left out if its effects do not
+    improve the predictions of targets that they were not learned from.
     """
 
     columns: np.ndarray  # (t,): the numbers of the columns that hold codes
-    tables: Sequence[np.ndarray]  # (values + 1, features) of each; the last row is of unseen values
+    tables: Sequence[np.ndarray]  # (values + 1, features) each; the last row is for unseen values
 
     def view(self, X: np.ndarray) -> np.ndarray:
-        """(n, columns): those that are no codes in their order, and behind them the worths."""
+        """Return the columns without codes, followed by the effects of categories (n, columns)."""
         return self.view_of(CodedRows.of(X, self.columns))
 
     def view_of(self, rows: CodedRows) -> np.ndarray:
-        """The same of rows that many members look at."""
+        """Return the same for rows that were prepared once for many members."""
         blocks = [
             table[np.minimum(code, len(table) - 1)]
             for code, table in zip(rows.codes, self.tables, strict=True)
@@ -56,10 +56,10 @@ class Worths:
 
 
 class CodedRows(NamedTuple):
-    """Rows taken apart once for all members: columns that are no codes, and the codes."""
+    """Rows divided once for all members into columns without codes, and codes."""
 
     plain: np.ndarray  # (n, p)
-    codes: np.ndarray  # (t, n): a code that no fit saw is larger than all others
+    codes: np.ndarray  # (t, n): the code of a category that no fit saw is larger than all others
 
     @classmethod
     def of(cls, X: np.ndarray, columns: np.ndarray) -> CodedRows:
@@ -76,11 +76,12 @@ def learn_worths(
     rng: np.random.RandomState,
     groups: np.ndarray | None = None,
 ) -> tuple[Worths, np.ndarray]:
-    """The worths, and X (n, columns) as the member sees it while it trains.
+    """Return the effects of categories, and X (n, columns) as the member sees it in training.
 
-    `targets` (n, s) are what effects are learned of, `count` (n,) how often the member sees each
-    row, 0 for rows that it must not see. A row that it sees gets the worths of its categories from
-    other folds: its own target has no part in them. Rows of one label in `groups` are in one fold.
+    The effects are on `targets` (n, s). `count` (n,) is how often the member sees each row, 0 for
+    rows that it must not see. A row that it sees gets the effects of its categories from the other
+    folds, so that they do not depend on its own target. Rows of one label in `groups` are in one
+    fold.
     """
     columns, plain = np.array(code_columns(X)), np.asarray(X)
     rows = _Rows.of(plain, columns, count)
@@ -97,23 +98,23 @@ def learn_worths(
         rest[1, others] = targets[others] - rows.numbers[others] @ slopes
     tables = np.split(worths, rows.first[1:-1])
     for block, table in zip(blocks, tables, strict=True):
-        # Smooth models shall not be asked beyond what they saw: about fewer rows than any had.
+        # No share is below the smallest in training, because smooth models must not extrapolate.
         table[:, -1] = np.maximum(table[:, -1], block[seen, -1].min())
     pays = _pays(blocks[:, seen, :-1], rest[:, seen], count[seen])
     tables = [t if does else np.empty((1, 0)) for t, does in zip(tables, pays, strict=True)]
     view = np.hstack([np.delete(plain, columns, axis=1), *blocks[pays]])
-    if view.shape[1] == 0:  # models need a column: here one that says the same of all rows
+    if view.shape[1] == 0:  # models need a column, so they get one that is equal for all rows
         tables[0], view = np.zeros((1, 1)), np.zeros((len(plain), 1))
     return Worths(columns, tables), view
 
 
 class _Rows(NamedTuple):
-    """Rows taken apart."""
+    """Rows divided into standardised numbers, codes and weights."""
 
     numbers: np.ndarray  # (n, p): a column of ones, and numbers of mean 0 and variance 1
     codes: np.ndarray  # (t, n)
-    first: np.ndarray  # (t + 1,): where those of each column begin, when all values are in a row
-    weight: np.ndarray  # (n,): what a row counts
+    first: np.ndarray  # (t + 1,): where the values of each column begin if all are in a row
+    weight: np.ndarray  # (n,): how much each row counts
 
     @classmethod
     def of(cls, X: np.ndarray, columns: np.ndarray, count: np.ndarray) -> _Rows:
@@ -122,7 +123,7 @@ class _Rows(NamedTuple):
         if numbers.shape[1] > MOST_COLUMNS:
             numbers = numbers[:, :0]
         ones = np.ones((len(X), 1))
-        n_values = codes.max(axis=1, initial=NEVER_SEEN) + 2  # and one for codes that no row has
+        n_values = codes.max(axis=1, initial=NEVER_SEEN) + 2  # with one for codes that no row has
         codes = np.where(codes < 0, n_values[:, None] - 1, codes)
         first = np.append(0, np.cumsum(n_values))
         return cls(np.hstack([ones, _standardised(numbers, count)]), codes, first, count)
@@ -134,8 +135,11 @@ class _Rows(NamedTuple):
 
 
 def _learn(rows: _Rows, gram: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The slopes (p, s) of the numbers; of the values of all columns (values, 2 s + 1): effects
-    from the mean, effects beside all else, and how much of them is left at the most."""
+    """Return the slopes (p, s) of the numbers, and the effects (values, 2 s + 1) of all codes.
+
+    Each code has the effects from the mean, the effects beside all other columns, and the share
+    of its mean that shrinkage left.
+    """
     # Imported late: numba takes a second to load, which `import clearbands` should not.
     from clearbands.engine.effects import effects_alone
 
@@ -144,7 +148,7 @@ def _learn(rows: _Rows, gram: np.ndarray, targets: np.ndarray) -> tuple[np.ndarr
     by_target = np.ascontiguousarray(targets.T, dtype=float)
     effects_alone(rows.codes, rows.first, by_target, rows.weight, alone, left)
     slopes, beside = np.zeros((rows.numbers.shape[1], n_targets)), np.zeros_like(alone)
-    inverse = np.linalg.inv(gram)  # of numbers of mean 0 and variance 1, beside a ridge
+    inverse = np.linalg.inv(gram)  # the numbers are standardised and a ridge is added
     for s, y in enumerate(by_target):
         slopes[:, s], beside[s] = _beside_all_else(rows, inverse, y)
     return slopes, np.vstack([alone, beside, left]).T
@@ -153,7 +157,7 @@ def _learn(rows: _Rows, gram: np.ndarray, targets: np.ndarray) -> tuple[np.ndarr
 def _beside_all_else(
     rows: _Rows, inverse: np.ndarray, y: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A line of the numbers and an effect of each category, in turns: what others leave over."""
+    """Fit a line of the numbers and the effects of categories in turns, each to the residuals."""
     from clearbands.engine.effects import renew_effects
 
     numbers, codes, first, weight = rows
@@ -170,7 +174,9 @@ def _beside_all_else(
 def shrunken_effects(
     code: np.ndarray, n_values: int, y: np.ndarray, weight: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(n_values + 1,): the effect of each code, and how much of its mean is left; 0 of unseen ones.
+    """Return each code's shrunken effect and the share of its mean that is left (n_values + 1,).
+
+    The last item is 0: it is for codes that were not seen.
 
     >>> code, y = np.array([0, 0, 1, 1]), np.array([1.0, 3.0, 9.0, 11.0])
     >>> effect, left = shrunken_effects(code, 2, y, np.ones(4))
@@ -186,7 +192,7 @@ def shrunken_effects(
 
 
 def _grams(rows: _Rows, fold: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Every fold, and last of all none, with the products of the numbers without it."""
+    """Yield every fold, and at last no fold, with the products of the numbers without it."""
     numbers, count = rows.numbers, rows.weight
     whole = (numbers * count[:, None]).T @ numbers
     ridge = RIDGE * count.sum() * np.eye(numbers.shape[1])
@@ -199,7 +205,7 @@ def _grams(rows: _Rows, fold: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
 
 
 def _pays(effects: np.ndarray, rest: np.ndarray, count: np.ndarray) -> list[bool]:
-    """Whether the effects (t, n, 2 s) of each column bring it nearer to what is left (2, n, s)."""
+    """Return for each column whether its effects (t, n, 2 s) reduce the residuals (2, n, s)."""
     n_targets = rest.shape[2]
     alone = rest[0]
     beside = rest[1] - sum(effect[:, n_targets:] for effect in effects)
@@ -213,7 +219,7 @@ def _pays(effects: np.ndarray, rest: np.ndarray, count: np.ndarray) -> list[bool
 
 
 def _is_less(error: np.ndarray, other: np.ndarray, count: np.ndarray) -> bool:
-    """Whether any of the errors (n, s) has a smaller mean square than the other, not by chance."""
+    """Whether the mean square of any column of `error` (n, s) is clearly below that of `other`."""
     gain = other**2 - error**2
     return bool((count @ gain > ERRORS * np.sqrt(count @ gain**2)).any())
 

@@ -1,4 +1,4 @@
-"""Members that each learn for themselves what categories are worth."""
+"""Bags whose members each learn the effects of categories for themselves."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from clearbands.models.categories import CodedRows, Worths, learn_worths
 from clearbands.models.seeds import MAX_SEED
 
 Targets = Callable[[np.ndarray], np.ndarray]
-"""From how much each row counts to a member, 0 where it must not see it, to (n, s) what it learns
-the effects of."""
+"""A function that gets the counts (n,) of the rows for a member, 0 for rows that it must not see,
+and returns the targets (n, s) on which the member learns effects."""
 
 Fit = Callable[[Any, np.ndarray, np.ndarray], Any]
-"""From a model, rows as a member sees them and its counts (1, n) to a bag of this member alone."""
+"""A function that fits a bag of one member. It gets a model, the rows as the member sees them, and
+its counts (1, n)."""
 
 
 @dataclass(frozen=True)
 class CategoryBag:
-    """Bags of one member each, and what categories are worth to each of them.
+    """Bags of one member each, and the effects of categories that each member learned.
 
-    X holds codes of categories, as in the fit. Whatever a bag can do, this one can if its members
-    can.
+    X holds codes of categories, as in the fit. A method works if the bags of the members have it.
     """
 
     worths: Sequence[Worths]
@@ -38,34 +38,34 @@ class CategoryBag:
         return len(self.parts)
 
     def predict_members(self, X: np.ndarray) -> np.ndarray:
-        """(n, q, b)"""
+        """Return the predictions (n, q, b) of the members."""
         return np.concatenate([part.predict_members(view) for part, view in self._each(X)], axis=-1)
 
     def predict_logits(self, X: np.ndarray) -> np.ndarray:
-        """(n, b, classes), of members that are classifiers."""
+        """Return the logits (n, b, classes) of members that are classifiers."""
         return np.concatenate([part.predict_logits(view) for part, view in self._each(X)], axis=1)
 
     def member(self, number: int) -> CategoryBag:
-        """One member alone."""
+        """Return a bag of one member."""
         return CategoryBag(self.worths[number : number + 1], self.parts[number : number + 1])
 
     def first(self, n_trees: int) -> CategoryBag:
-        """The same members with their first trees alone."""
+        """Return the same members with only their first trees."""
         return replace(self, parts=[part.first(n_trees) for part in self.parts])
 
     @property
     def bags(self) -> list[CategoryBag]:
-        """The bags that members which are sums are made of."""
+        """The bags whose predictions the members add up."""
         summands = zip(*(part.bags for part in self.parts), strict=True)
         return [replace(self, parts=list(each)) for each in summands]
 
     def grow(self, n_trees: int, **options: Any) -> CategoryBag:
-        """Of members that are grown some trees at a time: see `GrowingBag.grow`."""
+        """Grow members until they have `n_trees` trees, as `GrowingBag.grow` does."""
         return replace(self, parts=[part.grow(n_trees, **options) for part in self.parts])
 
     @property
     def smooth(self) -> CategoryBag:
-        """What such members are before their first tree, where they are anything."""
+        """The smooth models of members that fit trees to the residuals of such models."""
         return replace(self, parts=[part.smooth for part in self.parts])
 
     def _each(self, X: np.ndarray) -> Any:
@@ -85,10 +85,10 @@ def fit_category_bag(
     n_jobs: int | None,
     stage: str,
 ) -> CategoryBag:
-    """One member for every row of `counts` (b, n), each on its own view of X.
+    """Fit one member for every row of `counts` (b, n), each on its own view of X.
 
-    A row counts as often as the member sees it, each time as its `weight` (n,) says; rows of one
-    label in `groups` (n,) tell each other nothing of their categories.
+    A row counts as often as the member sees it, each time as its `weight` (n,) says. Rows of one
+    label in `groups` (n,) do not learn effects of categories from each other.
     """
     seeds = _seeds(model, len(counts))
 
@@ -104,7 +104,7 @@ def fit_category_bag(
 
     fitted = [fit_one(0, model)]
     report(stage, 1, len(counts))
-    # What a model chooses of all rows, members that are fitted together have in common.
+    # Members that are fitted together share what a model chooses from all rows.
     settled = model.settled(fitted[0][1]) if hasattr(model, "settled") else model
     jobs = (delayed(fit_one)(member, settled) for member in range(1, len(counts)))
     for each in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(jobs):
@@ -115,7 +115,7 @@ def fit_category_bag(
 
 
 def _seeds(model: BaseEstimator, n_members: int) -> dict[str, np.ndarray]:
-    """For every member a seed for each `random_state` of the model, and one for its worths."""
+    """Draw for every member a seed for each `random_state` of the model and one for its effects."""
     own_seeds = {
         name: value
         for name, value in sorted(model.get_params(deep=True).items())
@@ -130,7 +130,7 @@ def _seeds(model: BaseEstimator, n_members: int) -> dict[str, np.ndarray]:
 
 
 def _directed(model: Any, worths: Worths) -> Any:
-    """The model with the directions of its columns where these stand in its view."""
+    """Return the model with the monotone directions in the order of the columns of its view."""
     ways = model.get_params(deep=False).get("monotone")
     if ways is None:
         return model

@@ -1,4 +1,4 @@
-"""Models of a center, and what else they say that they can do."""
+"""Models of a center, and the capabilities that they declare."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from clearbands.rows.typed import TableLike
 
 
 class CenterModel(BagModel):
-    """A regressor that can be fitted in bags; its subclasses say how, and what else they can do.
+    """A regressor that can be fitted in bags; subclasses declare what else they can do.
 
     Attributes
     ----------
     supports_monotone : bool
         Whether the model has a parameter `monotone`, as `SymmetricTrees` has, and keeps to it.
-        Models without it do not compete where columns have a direction.
+        Models without it do not compete if columns have a direction.
     streams_files : bool
         Whether members can be grown from the bins of a table in files, which `scaling/members.py`
         does for `SymmetricTrees` and their subclasses. Models without it do not compete there.
@@ -28,7 +28,7 @@ class CenterModel(BagModel):
     streams_files: ClassVar[bool] = False
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """(n,)"""
+        """Return the predictions (n,)."""
         return self._alone(X)[:, 0]
 
 
@@ -36,7 +36,7 @@ Capability = Literal["supports_monotone", "streams_files"]
 
 
 def has(model: Any, capability: Capability) -> bool:
-    """Whether a model, of this package or of others, says that it can do this.
+    """Whether a model, of this package or of others, declares this capability.
 
     >>> from sklearn.linear_model import LinearRegression
     >>> from clearbands import SymmetricTrees
@@ -47,7 +47,7 @@ def has(model: Any, capability: Capability) -> bool:
 
 
 def those_with(capability: Capability, pool: Mapping[str, Any], what: str) -> dict[str, Any]:
-    """The models of a pool that can do this; an error that names `what` where none can."""
+    """Return the models of a pool with this capability; raise for `what` if none has it."""
     able = {name: model for name, model in pool.items() if has(model, capability)}
     if not able:
         kinds = ", ".join(sorted({type(model).__name__ for model in pool.values()}))

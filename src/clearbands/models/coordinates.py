@@ -1,4 +1,4 @@
-"""Columns turned and stretched until a smooth function changes equally fast in all directions."""
+"""Columns rotated and stretched until a smooth function changes equally fast in all directions."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import numpy as np
 from clearbands.models.kernels import Kernel, distances_between
 
 FARTHEST = 6.0
-"""Standard deviations from the mean beyond which all values of a column are one."""
+"""Values farther from the mean than this many standard deviations are clipped."""
 
 MAX_KNOTS = 1_000
-SCALES = (0.7, 1.5, 3.0)  # of the kernel, in median distances
+SCALES = (0.7, 1.5, 3.0)  # length scales of the kernel, in median distances
 RIDGES = (1e-5, 1e-3, 1e-2, 1e-1, 1.0)
 ROUNDS = 3
-ENOUGH = 1e-12  # gradients below this part of the largest are none
+ENOUGH = 1e-12  # directions with less than this share of the largest squared gradient are raised
 
 
 @dataclass(frozen=True)
 class Coordinates:
-    """From columns (n, d) to coordinates (n, d) whose distances mean how far y may change."""
+    """A map of columns (n, d) to coordinates (n, d) whose distances tell how much y may change."""
 
-    knots: Sequence[tuple[np.ndarray, np.ndarray]] | None  # values and their ranks, per column
+    knots: Sequence[tuple[np.ndarray, np.ndarray]] | None  # values and ranks of each column
     origin: np.ndarray  # (d,)
     unit: np.ndarray  # (d,)
     turn: np.ndarray  # (d, d)
 
     @classmethod
     def from_data(cls, X: np.ndarray, weight: np.ndarray, *, by_rank: bool) -> Coordinates:
-        """Columns of mean 0 and deviation 1, as they are or by their ranks; nothing turned yet."""
+        """Scale the columns, or their ranks, to mean 0 and deviation 1, without a rotation."""
         n_columns = X.shape[1]
         knots = [_ranks(column, weight) for column in X.T] if by_rank else None
         plain = cls(knots, np.zeros(n_columns), np.ones(n_columns), np.eye(n_columns))
@@ -41,7 +41,7 @@ class Coordinates:
         return replace(plain, origin=origin, unit=np.where(tiny, 1.0, unit))
 
     def standard(self, X: np.ndarray) -> np.ndarray:
-        """Before anything is turned."""
+        """Return the clipped standardised columns, before they are rotated and stretched."""
         return np.clip((self._values(X) - self.origin) / self.unit, -FARTHEST, FARTHEST)
 
     def apply(self, X: np.ndarray) -> np.ndarray:
@@ -55,7 +55,7 @@ class Coordinates:
 
 
 def _ranks(column: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values, and the share of the rows below them with half of those that are equal."""
+    """Return values and their ranks: the share of lower rows plus half the share of equal ones."""
     values, number = np.unique(column, return_inverse=True)
     share = np.bincount(number, weight) / weight.sum()
     ranks = np.cumsum(share) - share / 2
@@ -66,10 +66,10 @@ def _ranks(column: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def learn_turn(Z: np.ndarray, t: np.ndarray, kernel: Kernel) -> tuple[np.ndarray, float]:
-    """The turn (d, d) of standard columns, and the length scale, that foretell t best.
+    """Return the map (d, d) of standardised columns and the length scale that predict t best.
 
-    Round by round: fit, look in which directions the fit changes and how fast, and stretch those.
-    What counts is the error for rows that are left out one at a time.
+    Every round fits t, finds the directions in which the fit changes fast, and stretches those.
+    The round with the least leave-one-out error wins.
     """
     turn, gradient = np.eye(Z.shape[1]), None
     best = np.inf, turn, 1.0
@@ -95,14 +95,17 @@ def learn_turn(Z: np.ndarray, t: np.ndarray, kernel: Kernel) -> tuple[np.ndarray
 
 
 def _stretch(gradient: np.ndarray) -> np.ndarray:
-    """The fourth root of the mean outer product: half of the way, as it is seen on few rows."""
+    """Return the fourth root of the mean outer product of the gradients.
+
+    The square root would stretch fully; few rows only justify half of that.
+    """
     size, directions = np.linalg.eigh(gradient.T @ gradient)
     size = np.sqrt(np.sqrt(np.maximum(size / size[-1], ENOUGH)))
     return (directions * size) @ directions.T
 
 
 def _leave_one_out(K: np.ndarray, t: np.ndarray, scale: float) -> tuple[float, float, np.ndarray]:
-    """The mean squared error at the best ridge, the scale, and the weights of the rows there."""
+    """Return the mean squared error at the best ridge, the scale, and the weights of the rows."""
     size, vectors = np.linalg.eigh(K)
     inverse = 1 / (np.maximum(size, 0)[:, None] + np.array(RIDGES))
     weights = vectors @ (inverse * (vectors.T @ t)[:, None])  # (n, ridges)

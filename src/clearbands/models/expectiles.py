@@ -1,4 +1,4 @@
-"""Penalised expectile regression on a given design, and how much to penalise."""
+"""Penalised expectile regression on a given design matrix, and the choice of the penalty."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 SMOOTHING_GRID = np.logspace(-3, 3, 11)
-GCV_INFLATION = 1.4  # what a degree of freedom costs in the criterion: 1 is known to undersmooth
+GCV_INFLATION = 1.4  # the cost of a degree of freedom in the criterion; 1 is known to undersmooth
 SMALLEST_RIDGE = np.sqrt(np.finfo(float).eps)
 MAX_ITERATIONS = 100
-SETTLED = 1e-10  # movement of the fit, in units of the largest deviation of y, that ends it
+SETTLED = 1e-10  # iteration ends if the fit moves less, in units of the largest deviation of y
 
 
 @dataclass(frozen=True)
 class WeightedRows:
-    """Rows of the design times the root of their weights, and the sums that do not change.
+    """Rows of the design times the root of their weights, and the sums that all levels share.
 
-    The rows that weigh nothing are gone, or are not among those that count.
+    Rows of weight 0 are removed, or are not in `counted`.
     """
 
     design: np.ndarray  # (m, p)
     target: np.ndarray  # (m,)
-    gram: np.ndarray  # (p, p): of the rows that count
+    gram: np.ndarray  # (p, p): the sum over the rows that count
     moment: np.ndarray  # (p,)
-    size: float  # the weights in all
+    size: float  # the sum of the weights
     counted: np.ndarray | None = None  # the numbers of the rows that count; None for all
 
     @classmethod
@@ -45,14 +45,14 @@ class WeightedRows:
         return cls(design, target, design.T @ design, design.T @ target, size)
 
     def lacking(self, out: np.ndarray) -> WeightedRows:
-        """All but some rows, as numbers: the sums lose what these add, which is soon summed up."""
+        """Return all but the rows with these numbers, which are subtracted from the sums."""
         few = self.of(self.design[out], self.target[out], 0.0)
         gram, moment = self.gram - few.gram, self.moment - few.moment
         counted = np.delete(np.arange(len(self.target)), out)
         return replace(self, gram=gram, moment=moment, counted=counted)
 
     def apart(self) -> WeightedRows:
-        """The same without the rows that do not count."""
+        """Return the same rows without those that do not count."""
         if self.counted is None:
             return self
         own = self.design[self.counted], self.target[self.counted]
@@ -65,9 +65,9 @@ def fit_expectiles(
     penalty: np.ndarray,
     starts: np.ndarray | None = None,
 ) -> np.ndarray:
-    """(q, p): the coefficients of every level; `starts` (q, p) only saves time."""
+    """Return the coefficients (q, p) of every level; `starts` (q, p) only saves time."""
     if np.any(np.asarray(levels) != 0.5):
-        rows = rows.apart()  # the mean alone follows from sums
+        rows = rows.apart()  # only the mean follows from the sums
     if starts is None:
         mean = solve_positive(0.5 * rows.gram + penalty, 0.5 * rows.moment)
         starts = np.broadcast_to(mean, (len(levels), len(mean)))
@@ -82,10 +82,10 @@ def fit_expectiles(
 def _fit_expectile(
     rows: WeightedRows, level: float, penalty: np.ndarray, start: np.ndarray
 ) -> np.ndarray:
-    """Iteratively reweighted least squares; exact once no residual changes its sign.
+    """Fit one level by iteratively reweighted least squares, until no residual changes its sign.
 
-    All rows carry the lighter of the two weights, and those on the heavy side of the fit the
-    rest: at levels far from 0.5 they are few, and only their part of the sums is new.
+    All rows have the lighter of the two weights, and those on the heavy side of the fit have the
+    rest in addition. At levels far from 0.5 the latter are few, and only their sums are new.
     """
     lighter, rest = min(level, 1 - level), abs(2 * level - 1)
     if rest == 0:
@@ -102,7 +102,7 @@ def _fit_expectile(
         if np.array_equal(heavy, _is_heavy(solved_residual, level)):
             return solved
         if np.max(np.abs(solved_residual - residual)) < SETTLED:
-            return solved  # only residuals of zero still change their sign
+            return solved  # now only residuals of zero still change their sign
         step = _downhill_step(level, penalty, (coef, residual), (solved, solved_residual))
         coef = coef + step * (solved - coef)
         residual = residual + step * (solved_residual - residual)
@@ -122,9 +122,9 @@ def _downhill_step(
     here: tuple[np.ndarray, np.ndarray],
     there: tuple[np.ndarray, np.ndarray],
 ) -> float:
-    """How far to go from here to there, each (coef, residual), for a smaller loss.
+    """Return how far to go from here to there, each (coef, residual), for a smaller loss.
 
-    The full step is the rule; without the shorter ones the iteration could go round in circles.
+    The full step is the rule. Without shorter ones the iteration could go round in circles.
     """
 
     def loss(step: float) -> float:
@@ -139,17 +139,18 @@ def _downhill_step(
 
 
 def choose_smoothing(rows: WeightedRows, roughness: np.ndarray, ridge: float) -> float:
-    """The value of `SMOOTHING_GRID` with the least generalised cross-validation at level 0.5."""
+    """Return the value of `SMOOTHING_GRID` with the least cross-validation score at level 0.5."""
     scores = gcv_scores(rows, roughness, ridge)
     return float(SMOOTHING_GRID[_first_least(scores)])
 
 
 def gcv_scores(rows: WeightedRows, roughness: np.ndarray, ridge: float) -> np.ndarray:
-    """Generalised cross-validation for every value of `SMOOTHING_GRID`, inf where it has none.
+    """Return the generalised cross-validation score of every value of `SMOOTHING_GRID`.
 
-    One decomposition serves all values. It is taken against gram + penalty, not against either
-    alone, because both are singular as a rule (splines without rows; straight lines). `shares`
-    is then the part, from 0 to 1, that the data have in each direction of the sum.
+    A score is infinite if too few rows are left to judge the fit. One decomposition serves all
+    values. It is taken against gram + penalty, because each of them alone is singular as a rule
+    (splines without rows; straight lines). `shares` are then the shares, from 0 to 1, that the
+    data have in each direction of the sum.
     """
     design, target = rows.design, rows.target
     gram = 0.5 * rows.gram
@@ -165,13 +166,13 @@ def gcv_scores(rows: WeightedRows, roughness: np.ndarray, ridge: float) -> np.nd
     squares = np.sum((target[:, None] - fits) ** 2, axis=0)
     left_over = rows.size - GCV_INFLATION * np.sum(shares * shrinkage, axis=0)
     scores = np.full(len(SMOOTHING_GRID), np.inf)
-    usable = left_over > 0  # else the fit uses up the rows and its residuals say nothing
+    usable = left_over > 0  # otherwise the fit uses up the rows and its residuals tell nothing
     scores[usable] = rows.size * squares[usable] / left_over[usable] ** 2
     return scores
 
 
 def _first_least(scores: np.ndarray) -> int:
-    """The least smoothing of the best; the most if there are too few rows to judge any."""
+    """Return the least smoothing of equal scores, or the most if no score is finite."""
     return int(np.argmin(scores)) if np.isfinite(scores).any() else len(scores) - 1
 
 
@@ -182,9 +183,9 @@ SINGULAR = (
 
 
 def solve_positive(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solve for a positive definite matrix, which is used up."""
+    """Solve for a positive definite matrix, which is overwritten."""
     try:
-        # The transpose of a symmetric matrix is itself, in the memory order LAPACK works in.
+        # A symmetric matrix equals its transpose, which has the memory order of LAPACK.
         factor = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError as error:
         raise ValueError(SINGULAR) from error
@@ -192,6 +193,6 @@ def solve_positive(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def safe_ridge(gram: np.ndarray) -> float:
-    """Too small to be seen in the fit, large enough for Cholesky where columns are collinear."""
+    """Return a ridge too small to change the fit, but enough for Cholesky of collinear columns."""
     rounding = len(gram) * np.finfo(float).eps * np.trace(gram)
     return max(SMALLEST_RIDGE, rounding)

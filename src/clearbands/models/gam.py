@@ -24,16 +24,16 @@ from clearbands.rows.weighting import mean_of
 
 @dataclass(frozen=True)
 class SplineBasis:
-    """From columns to terms: an intercept, straight lines, then the splines column by column.
+    """A map from columns to terms: an intercept, straight lines, then the splines of each column.
 
-    The splines of a column sum to one everywhere, also beyond its range, so with an intercept
-    the last of them is redundant: it is left out and its coefficient is zero. The fit stays the
-    same and the normal equations have one solution.
+    The splines of a column sum to one everywhere, also beyond its range. With an intercept, the
+    last of them is therefore redundant and left out. The fit stays the same, and the normal
+    equations have one solution.
     """
 
     low: np.ndarray  # (d,)
     span: np.ndarray  # (d,): largest minus smallest value, 0 for a constant column
-    straight: np.ndarray  # (d,) bool: two values, so every function of them is a straight line
+    straight: np.ndarray  # (d,) bool: the column has two values, so a straight line is enough
     n_splines: int
     spline_order: int
 
@@ -55,7 +55,7 @@ class SplineBasis:
         return int(1 + self.straight.sum() + self.curved.sum() * (self.n_splines - 1))
 
     def apply(self, X: np.ndarray) -> np.ndarray:
-        """(n, p)"""
+        """Return the terms (n, p) of rows."""
         curved, straight = self.curved, self.straight
         n_lines = 1 + int(straight.sum())
         terms = np.empty((len(X), self.n_terms))
@@ -74,7 +74,7 @@ class SplineBasis:
         return terms
 
     def roughness(self) -> np.ndarray:
-        """(p, p): coefficients to the sum of their squared second differences."""
+        """Return the matrix (p, p) of the sum of squared second differences of coefficients."""
         differences = np.diff(np.eye(self.n_splines), n=2, axis=0)[:, :-1]
         n_lines = 1 + self.straight.sum()
         n_curves = self.curved.sum()
@@ -91,8 +91,8 @@ def check_finite(numbers: np.ndarray) -> None:
         )
 
 
-MAX_TERMS = 2_000  # their square is what a fit holds, their cube what it computes
-MAX_NUMBERS = 250_000_000  # rows times terms: 2 GB
+MAX_TERMS = 2_000  # a fit holds their square in memory and takes time with their cube
+MAX_NUMBERS = 250_000_000  # the most rows times terms, which take 2 GB
 
 
 class ExpectileGAM(QuantileModel):
@@ -198,20 +198,20 @@ class ExpectileGAM(QuantileModel):
         return GAMBag(basis, coef, float(smoothing))
 
     def settled(self, bag: GAMBag) -> ExpectileGAM:
-        """Unfitted, with the smoothing that a bag chose."""
+        """Return the model, unfitted, with the smoothing that a bag chose."""
         return clone(self).set_params(smoothing=bag.smoothing)
 
 
 @dataclass(frozen=True)
 class GAMBag:
-    """Members that differ in their coefficients only."""
+    """A bag of members that differ only in their coefficients."""
 
     basis: SplineBasis
     coef: np.ndarray  # (b, q, p)
     smoothing: float
 
     def predict_members(self, X: np.ndarray) -> np.ndarray:
-        """(n, q, b), every member sorted along q."""
+        """Return the predictions (n, q, b), where each member's expectiles rise along q."""
         n_members, n_levels, n_terms = self.coef.shape
         side_by_side = self.coef.transpose(1, 0, 2).reshape(-1, n_terms)
         predictions = self.basis.apply(np.asarray(X, float)) @ side_by_side.T

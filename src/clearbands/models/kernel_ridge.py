@@ -1,4 +1,4 @@
-"""A smooth function of all columns at once: what trees have to build from steps."""
+"""A smooth function of all columns at once, which trees would have to build from steps."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from clearbands.rows.checks import check_count
 from clearbands.rows.draws import Draws, compact_unseen, few_left_out
 from clearbands.rows.typed import Seed
 
-Some = np.ndarray | slice  # of the rows
+Some = np.ndarray | slice  # the numbers of some rows
 ROWS_AT_ONCE = 2**12
-MOST_KEPT = 2**25  # numbers: 256 MB
+MOST_KEPT = 2**25  # the most numbers kept in memory: 256 MB
 RIDGES = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
-SMALLEST = 1e-10  # directions of the landmarks that hold less of the largest are noise
+SMALLEST = 1e-10  # directions of the landmarks with a smaller share of the largest are noise
 MOST_LEVERAGE = 0.99
 
 
@@ -96,7 +96,7 @@ class KernelRidge(CenterModel):
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> SurfaceBag:
-        """One member per row of `counts` (b, n): how often each row of X is to count."""
+        """Fit one member per row of `counts` (b, n): how often each row of X counts."""
         own = np.ones(len(y)) if weight is None else weight
         seen = own * counts.mean(axis=0)
         origin = float(np.average(y, weights=seen))
@@ -113,22 +113,24 @@ class KernelRidge(CenterModel):
         return SurfaceBag([surfaces[0], surfaces[1]], teaches, origin, unit)
 
     def finer(self, n_columns: int) -> KernelRidge:
-        """The same model, unfitted, around twice as many landmarks."""
+        """Return the model, unfitted, around twice as many landmarks."""
         return clone(self).set_params(n_landmarks=2 * self.n_landmarks)
 
     def coarser(self) -> KernelRidge:
-        """The same model, unfitted, around so few landmarks that it is fitted quickly."""
+        """Return the model, unfitted, around so few landmarks that it is fitted quickly."""
         return clone(self).set_params(n_landmarks=min(500, self.n_landmarks))
 
     def _bases(
         self, X: np.ndarray, t: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, Callable[[int], Basis]]:
-        """(2, n) booleans, which rows teach each distance, and a function from the number of a
-        distance to its basis."""
+        """Choose the rows that teach each distance, booleans (2, n), and landmarks.
+
+        The second result is a function that learns a distance by its number and returns its basis.
+        """
         rng = check_random_state(self.random_state)
         kernel = Kernel(self.kernel)
         coordinates = Coordinates.from_data(X, weight, by_rank=self.by_rank)
-        # Distinct rows in an order of their own: so neither weights nor the order of rows matter.
+        # Distinct rows are drawn, so that neither weights nor the order of rows matter.
         distinct, number = np.unique(X, axis=0, return_inverse=True)
         number = number.reshape(-1)
         mean = np.bincount(number, weight * t) / np.maximum(np.bincount(number, weight), 1e-300)
@@ -161,25 +163,25 @@ def _fit_surface(
 
 @dataclass(frozen=True)
 class KernelLandmarks:
-    """Rows that others are compared with."""
+    """Rows with which other rows are compared."""
 
     coordinates: Coordinates
-    places: np.ndarray  # (m, d): their coordinates
+    places: np.ndarray  # (m, d): the coordinates of the landmarks
     kernel: Kernel
     scale: float
 
     def alike(self, X: np.ndarray) -> np.ndarray:
-        """(n, m): how much rows are like them."""
+        """Return the kernel (n, m) between rows and landmarks."""
         distance = distances_between(self.coordinates.apply(X), self.places)
         return self.kernel(distance / self.scale)
 
 
 @dataclass(frozen=True)
 class Basis:
-    """Functions that are as good as the kernel around the landmarks, and of size 1 each."""
+    """Functions of size 1 that span the same as the kernel around the landmarks."""
 
     landmarks: KernelLandmarks
-    mix: np.ndarray  # (m, k): from likeness to the landmarks to the functions
+    mix: np.ndarray  # (m, k): maps kernel values at the landmarks to the functions
 
     @classmethod
     def around(cls, coordinates: Coordinates, X: np.ndarray, kernel: Kernel, scale: float) -> Basis:
@@ -191,7 +193,7 @@ class Basis:
 
 @dataclass(frozen=True)
 class Values:
-    """What the functions are at the training rows: kept, or found again where there are many."""
+    """The values of the functions at the training rows: kept, or computed again if too many."""
 
     basis: Basis
     X: np.ndarray
@@ -212,7 +214,7 @@ class Values:
         return self.basis.mix.shape[1]
 
     def at(self, rows: Some) -> np.ndarray:
-        """(rows, k)"""
+        """Return the values (rows, k) at some training rows."""
         if self.held is not None:
             return self.held[rows]
         return self.basis.landmarks.alike(self.X[rows]) @ self.basis.mix
@@ -220,7 +222,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums of products of the functions over rows, from which those of every member follow."""
+    """Sums of products of the functions over all rows, from which those of members are derived."""
 
     values: Values
     t: np.ndarray
@@ -233,7 +235,7 @@ class Sums:
         return cls(values, t, weight, *_sum_up(values, t, weight, _stretches(len(t))))
 
     def drawn(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(k, k), (k,): over rows that count so often."""
+        """Return the gram (k, k) and the moment (k,) of rows that count `counts` (n,) times."""
         if counts.min() == counts.max():
             return counts[0] * self.gram, counts[0] * self.moment
         out = few_left_out(counts)
@@ -250,7 +252,7 @@ def _sum_up(
     gram, moment = np.zeros((values.n_functions,) * 2), np.zeros(values.n_functions)
     root = np.sqrt(weight)
     for some in pieces:
-        # The product of an array and its own transpose is half the work of any other.
+        # The product of an array and its own transpose costs half of any other product.
         weighted = values.at(some) * root[some, None]
         gram += weighted.T @ weighted
         moment += weighted.T @ (root[some] * t[some])
@@ -258,7 +260,7 @@ def _sum_up(
 
 
 def _stretches(n: int) -> Iterator[slice]:
-    """All of n rows, some at once."""
+    """Yield n rows in slices."""
     for start in range(0, n, ROWS_AT_ONCE):
         yield slice(start, min(start + ROWS_AT_ONCE, n))
 
@@ -275,7 +277,7 @@ def _choose_ridge(
     gram: np.ndarray,
     moment: np.ndarray,
 ) -> tuple[float, np.ndarray]:
-    """By the errors for rows left out one at a time; and how much a row draws the fit to itself."""
+    """Choose the ridge by the leave-one-out errors; return it and the leverage (n,) of the rows."""
     size, vectors = np.linalg.eigh(gram)
     projected = vectors.T @ moment
     inverse = 1 / (np.maximum(size, 0)[:, None] + np.array(RIDGES))  # (k, ridges)
@@ -291,15 +293,15 @@ def _choose_ridge(
 
 @dataclass(frozen=True)
 class Surface:
-    """Members over the same landmarks with the same distance, in units of the bag."""
+    """Members around the same landmarks with the same distance, in the units of the bag."""
 
     landmarks: KernelLandmarks
     weights: np.ndarray  # (m, b)
     ridge: float
-    leverage: np.ndarray  # (n,): how much a training row draws the fit to itself
+    leverage: np.ndarray  # (n,): how much each training row draws the fit to itself
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """(n, b)"""
+        """Return the predictions (n, b) of the members."""
         members = np.empty((len(X), self.weights.shape[1]))
         for rows in _stretches(len(X)):
             members[rows] = self.landmarks.alike(X[rows]) @ self.weights
@@ -308,7 +310,7 @@ class Surface:
 
 @dataclass(frozen=True)
 class SurfaceBag:
-    """Two surfaces, each with a distance that was learned from other training rows."""
+    """Two surfaces, whose distances were learned from different training rows."""
 
     surfaces: Sequence[Surface]
     teaches: np.ndarray  # (2, n) booleans: whether a training row taught a surface its distance
@@ -317,21 +319,27 @@ class SurfaceBag:
 
     @property
     def leverage(self) -> np.ndarray:
-        """(n,): how much a training row draws to itself the surfaces that speak of it."""
+        """The leverage (n,) of each training row in the surfaces that predict it."""
         return np.sum([each.leverage for each in self.surfaces] * self._shares, axis=0)
 
     @property
     def _shares(self) -> np.ndarray:
-        """(2, n): of the surfaces in what is said of a training row, which taught none of them."""
+        """The shares (2, n) of the surfaces in the prediction of each training row.
+
+        A surface has no share for rows that taught it its distance.
+        """
         speaks = ~self.teaches
         return speaks / speaks.sum(axis=0)
 
     def predict_members(self, X: np.ndarray) -> np.ndarray:
-        """(n, 1, b)"""
+        """Return the predictions (n, 1, b) of the members."""
         return self._in_units(np.mean([each.predict(X) for each in self.surfaces], axis=0))
 
     def predict_training(self, X: np.ndarray) -> np.ndarray:
-        """(n, 1, b): of the training rows, in their order, by distances that others taught."""
+        """Return the predictions (n, 1, b) of the training rows, in the order of the fit.
+
+        Each row is predicted by surfaces whose distance other rows taught.
+        """
         members = np.zeros((len(X), self.surfaces[0].weights.shape[1]))
         for share, surface in zip(self._shares, self.surfaces, strict=True):
             own = share > 0
@@ -339,7 +347,7 @@ class SurfaceBag:
         return self._in_units(members)
 
     def predict_unseen(self, X: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """(n, r), as `SymmetricBag.predict_unseen`."""
+        """Return the unseen predictions (n, r), as `SymmetricBag.predict_unseen` does."""
         return compact_unseen(self.predict_training(X), Draws(counts))[:, 0]
 
     def _in_units(self, members: np.ndarray) -> np.ndarray:

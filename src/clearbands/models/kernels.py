@@ -1,4 +1,4 @@
-"""Kernels, and rows told by how alike they are to a few others."""
+"""Kernels, and features that say how alike a row is to a few landmarks."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ ROOT = float(np.sqrt(3))
 
 @dataclass(frozen=True)
 class Kernel:
-    """Gaussian, of functions that are smooth without end; Matérn 3/2, of functions with kinks."""
+    """A Gaussian kernel for very smooth functions, or Matérn 3/2 for functions with kinks."""
 
     name: Name
 
     def __call__(self, distance: np.ndarray) -> np.ndarray:
-        """1 at distance 0, 0 far away."""
+        """Return the kernel at each distance: 1 at distance 0, and nearly 0 far away."""
         if self.name == "gaussian":
             return np.exp(-0.5 * distance**2)
         return (1 + ROOT * distance) * np.exp(-ROOT * distance)
 
     def slope(self, distance: np.ndarray) -> np.ndarray:
-        """The derivative divided by the distance."""
+        """Return the derivative of the kernel divided by the distance."""
         if self.name == "gaussian":
             return -np.exp(-0.5 * distance**2)
         return -3 * np.exp(-ROOT * distance)
 
 
 def distances_between(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """(n, m): Euclidean, of rows (n, d) from rows (m, d)."""
+    """Return the Euclidean distances (n, m) between rows (n, d) and rows (m, d)."""
     squares = A @ B.T
     squares *= -2
     squares += (A**2).sum(axis=1)[:, None]
@@ -47,14 +47,14 @@ def distances_between(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 class Landmarks(TransformerMixin, BaseEstimator):
-    """Columns that stand for a Gaussian kernel: what is linear in them bends in X.
+    """Features that approximate a Gaussian kernel: linear models of them are nonlinear in X.
 
-    scikit-learn's `Nystroem`, with no more landmarks than there are rows. Scale X first.
+    This is scikit-learn's `Nystroem` with at most as many landmarks as rows. Scale X first.
 
     Parameters
     ----------
     n_landmarks : int
-        How many rows are drawn; with more of them the kernel is closer, and fits take longer.
+        How many rows are drawn. More landmarks approximate the kernel better and take longer.
     random_state : int, RandomState or None
 
     Examples
@@ -77,6 +77,6 @@ class Landmarks(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """(n, landmarks)"""
+        """Return the features (n, landmarks)."""
         check_is_fitted(self)
         return self.kernel_.transform(validate_data(self, X, dtype=np.float64, reset=False))

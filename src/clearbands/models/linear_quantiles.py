@@ -14,9 +14,10 @@ from clearbands.engine.threads import one_blas_thread, run_threads
 from clearbands.models.quantile_model import QuantileModel
 
 SAME_DIRECTION = 1e-8  # a standardised column this close to a sum of others adds rounding only
-# The tightest tolerance the solver takes: it bounds the residuals left where an exact fit exists.
-# Where it cannot be kept, since residuals differ by many orders, the solver's own is. Older solvers
-# may stop even then, but not where they walk through the interior.
+# The first attempt has the tightest tolerance of the solver, which bounds the residuals if an exact
+# fit exists. If it cannot be kept, because residuals differ by many orders of magnitude, the second
+# attempt has the solver's default. Older solvers may stop even then, but not with an interior-point
+# method.
 ATTEMPTS = (("highs", 1e-10), ("highs", 1e-7), ("highs-ipm", 1e-7))
 
 
@@ -78,13 +79,13 @@ class LinearQuantiles(QuantileModel):
 
 @dataclass(frozen=True)
 class LinearBag:
-    """Members that differ in their coefficients only."""
+    """A bag of members that differ only in their coefficients."""
 
     coef: np.ndarray  # (b, q, d)
     intercept: np.ndarray  # (b, q)
 
     def predict_members(self, X: np.ndarray) -> np.ndarray:
-        """(n, q, b), every member sorted along q."""
+        """Return the predictions (n, q, b), where each member's quantiles rise along q."""
         n_members, n_levels, n_columns = self.coef.shape
         side_by_side = self.coef.transpose(1, 0, 2).reshape(-1, n_columns)
         predictions = np.asarray(X, float) @ side_by_side.T + self.intercept.T.reshape(-1)
@@ -94,7 +95,7 @@ class LinearBag:
 def fit_lines(
     X: np.ndarray, y: np.ndarray, counts: np.ndarray, levels: np.ndarray, alpha: float
 ) -> np.ndarray:
-    """(q, 1 + d): intercept and coefficients of every level, rows weighing `counts`."""
+    """Return intercept and coefficients (q, 1 + d) of every level, for rows of weight `counts`."""
     drawn = np.flatnonzero(counts)
     X, y, weights = X[drawn], y[drawn], counts[drawn].astype(float)
     center, scale = _location_and_scale(X, weights)
@@ -112,9 +113,9 @@ def fit_lines(
 
 
 def _location_and_scale(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted mean and standard deviation along the rows; constant columns have the scale 1."""
+    """Return weighted means and standard deviations of columns; constant ones have the scale 1."""
     with np.errstate(over="ignore", invalid="ignore"):
-        # From the first row on, so that a constant has itself as its mean, without rounding.
+        # Values are counted from the first row, so that the mean of a constant is not rounded.
         center = values[0] + np.average(values - values[0], axis=0, weights=weights)
         scale = np.sqrt(np.average((values - center) ** 2, axis=0, weights=weights))
     _check_finite(scale)
@@ -123,7 +124,7 @@ def _location_and_scale(values: np.ndarray, weights: np.ndarray) -> tuple[np.nda
 
 
 def independent_columns(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Indices of columns, centered before, that span what all of them span with these rows."""
+    """Return the indices of independent columns that span all of these centered columns."""
     triangle, order = qr(
         columns * np.sqrt(weights)[:, None], mode="r", pivoting=True, check_finite=False
     )
@@ -135,12 +136,12 @@ def independent_columns(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def _solve(
     columns: np.ndarray, target: np.ndarray, weights: np.ndarray, level: float, alpha: float
 ) -> np.ndarray:
-    """(1 + d,): the line with the least weighted quantile loss, from the dual problem.
+    """Return the line (1 + d,) with the least weighted quantile loss, from the dual problem.
 
-    The dual has one constraint per column where the primal has one per row, and is many times
-    faster: find prices of the rows within [-(1 - level), level] times their weight that earn most
-    on the target and nothing on the intercept, nor on a column (with alpha > 0 a bounded amount).
-    The coefficients are the multipliers of those constraints.
+    The dual has one constraint per column, the primal one per row, so that the dual is many times
+    faster. It looks for prices of the rows within [-(1 - level), level] times their weight that
+    earn most on the target, nothing on the intercept, and nothing on any column (with alpha > 0, a
+    bounded amount). The coefficients are the multipliers of these constraints.
     """
     bounds = np.column_stack(((level - 1) * weights, level * weights))
     intercept = np.ones((1, len(target)))
@@ -157,7 +158,7 @@ def _solve(
         options = {
             "primal_feasibility_tolerance": tolerance,
             "dual_feasibility_tolerance": tolerance,
-            "presolve": False,  # costs more than it saves: the redundant columns are gone before
+            "presolve": False,  # it costs more than it saves: redundant columns are gone already
         }
         result = linprog(-target, bounds=bounds, method=method, options=options, **constraints)
         if result.status == 0:

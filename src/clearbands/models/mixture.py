@@ -1,4 +1,4 @@
-"""Several models that are fitted to the same rows, and what they say added up with weights."""
+"""The weighted sum of several models that are fitted to the same rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clearbands.rows.draws import Draws
 
 
 class Mixture(CenterModel):
-    """A weighted mean of models: where they err in different directions, it errs less.
+    """A weighted mean of models, which errs less than they do if their errors differ.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Mixture(CenterModel):
         self.weights = weights
 
     def repeated(self, times: float) -> Mixture:
-        """The same mixture, unfitted, whose averaged trees are so many times as many."""
+        """Return the mixture, unfitted, with `times` as many trees in models that average trees."""
         return clone(self).set_params(models=[repeated(model, times) for model in self.models])
 
     def check_parameters(self) -> None:
@@ -62,7 +62,7 @@ class Mixture(CenterModel):
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> MixedBag:
-        """One member per row of `counts` (b, n): how often each row of X is to count."""
+        """Fit one member per row of `counts` (b, n): how often each row of X counts."""
         draws = Draws(counts)
         options: dict[str, Any] = {"weight": weight, "n_jobs": n_jobs, "stage": stage}
         bags = [fit_bag(clone(model), X, y, draws, **options) for model in self.models]
@@ -71,20 +71,20 @@ class Mixture(CenterModel):
 
 @dataclass(frozen=True)
 class MixedBag:
-    """Bags on the same draws, added up member by member."""
+    """The weighted sum of bags on the same draws, member by member."""
 
     bags: Sequence[Any]
     weights: np.ndarray  # one per bag
 
     def predict_members(self, X: np.ndarray) -> np.ndarray:
-        """(n, 1, b)"""
+        """Return the predictions (n, 1, b) of the members."""
         members = self.weights[0] * self.bags[0].predict_members(X)
         for bag, weight in zip(self.bags[1:], self.weights[1:], strict=True):
             members += weight * bag.predict_members(X)
         return members
 
     def predict_unseen(self, X: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """(n, r), as `SymmetricBag.predict_unseen`."""
+        """Return the unseen predictions (n, r), as `SymmetricBag.predict_unseen` does."""
         draws = Draws(counts)
         parts = zip(self.bags, self.weights, strict=True)
         return sum(weight * predict_unseen(bag, X, draws)[:, 0] for bag, weight in parts)

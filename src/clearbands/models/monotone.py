@@ -1,4 +1,4 @@
-"""Columns that the target rises or falls with, other things being equal."""
+"""Columns with which predictions rise or fall, other things being equal."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import numpy as np
 from clearbands.engine.quantiles import weighted_median
 
 Monotone = Mapping[Any, int] | Sequence[int] | np.ndarray | None
-"""1 for columns to rise with and -1 for columns to fall with: by name or number, or for each."""
+"""Directions of columns, by name or number or as one for each column: predictions rise with a
+column of 1 and fall with one of -1."""
 
 
 def check_monotone(monotone: Monotone) -> None:
-    """Raise for directions that make no sense, whatever the columns are."""
+    """Raise for invalid directions, whatever the columns are."""
     if monotone is None:
         return
     if isinstance(monotone, str) or not isinstance(monotone, Mapping | Sequence | np.ndarray):
@@ -49,7 +50,9 @@ def check_groups_are_free(monotone: Monotone, calibration_groups: object) -> Non
 
 
 def directions(monotone: Monotone, names: Sequence[Any]) -> np.ndarray | None:
-    """(columns,) int8 of columns with these names (numbers for arrays); None where all are free.
+    """Return the directions (columns,) of columns with these names, or None if all are free.
+
+    The names of the columns of an array are their numbers.
 
     >>> directions({"size": 1, "age": -1}, ["age", "town", "size"])
     array([-1,  0,  1], dtype=int8)
@@ -74,7 +77,7 @@ def directions(monotone: Monotone, names: Sequence[Any]) -> np.ndarray | None:
 
 
 def directions_of(model: Any) -> dict[str, int]:
-    """The columns that a fitted model was told to rise (1) or fall (-1) with."""
+    """Return the columns with which a fitted model must rise (1) or fall (-1)."""
     names = list(getattr(model, "feature_names_in_", range(model.n_features_in_)))
     ways = directions(getattr(model, "monotone", None), names)
     if ways is None:
@@ -85,24 +88,24 @@ def directions_of(model: Any) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Still:
-    """Columns held at one value each: what is asked of such rows does not depend on them.
+    """Columns that are held at one value each, so that predictions do not depend on them.
 
     >>> Still(np.array([1]), np.array([5.0])).of(np.array([[1.0, 2.0], [3.0, 4.0]]))
     array([[1., 5.],
            [3., 5.]])
     """
 
-    columns: np.ndarray  # (c,): their numbers
+    columns: np.ndarray  # (c,): the numbers of the columns
     values: np.ndarray  # (c,)
 
     @classmethod
     def at_medians(cls, X: np.ndarray, direction: np.ndarray, weight: np.ndarray | None) -> Still:
-        """Of all columns that have a direction, at the medians of the rows."""
+        """Hold all columns that have a direction at their medians over the rows."""
         columns = np.flatnonzero(direction)
         return cls(columns, np.array([weighted_median(X[:, j], weight) for j in columns]))
 
     def of(self, X: np.ndarray) -> np.ndarray:
-        """A copy of the rows in which these columns do not vary."""
+        """Return a copy of the rows in which these columns do not vary."""
         held = np.array(X, subok=True)
         held[:, self.columns] = self.values
         return held

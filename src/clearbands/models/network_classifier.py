@@ -1,4 +1,4 @@
-"""A small network for classes."""
+"""A small neural network for classification."""
 
 from __future__ import annotations
 
@@ -91,13 +91,13 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: TableLike) -> np.ndarray:
-        """(n, classes)"""
+        """Return the probabilities (n, classes)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return softmax(self.bag_.predict_logits(X)[:, 0])
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """(n,): the most probable class."""
+        """Return the most probable class (n,)."""
         return likeliest(self.predict_proba(X), self.classes_)
 
     def fit_class_bag(
@@ -110,10 +110,10 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> NetworkClassBag:
-        """One network per row of `counts`, all on one thread whatever `n_jobs`.
+        """Train one network per row of `counts`, all on one thread whatever `n_jobs` is.
 
-        The rows that decide when a network stops are drawn from those that it may see: what it
-        has not seen stays unseen.
+        The rows that decide when a network stops are drawn from those that it may see. So the
+        other rows stay unseen.
         """
         plan = TrainingPlan.of(self)
         shape = Shape.of_centers(self.hidden, X.shape[1], self.dropout, n_classes)
@@ -137,7 +137,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
 @dataclass(frozen=True)
 class NetworkClassBag:
-    """Networks that give logits."""
+    """A bag of networks that predict logits."""
 
     networks: FittedNetworks
     n_classes: int
@@ -150,17 +150,17 @@ class NetworkClassBag:
         return self.networks.stack.shape.n_inputs
 
     def predict_logits(self, X: np.ndarray) -> np.ndarray:
-        """(n, members, classes): centred, so that the logits of a row sum to 0."""
+        """Return the logits (n, members, classes), centred so that those of a row sum to 0."""
         logits = self.networks.predict_members(X).transpose(0, 2, 1)
         return logits - logits.mean(axis=2, keepdims=True)
 
     def member(self, number: int) -> NetworkClassBag:
-        """One network alone."""
+        """Return a bag of one network."""
         return NetworkClassBag(self.networks.member(number), self.n_classes)
 
 
 def _stopping_rows(counts: np.ndarray, share: float, rng: np.random.RandomState) -> np.ndarray:
-    """(m, n) booleans: for each member a random share of the rows that it may see."""
+    """Draw for each member a random share of the rows that it may see: booleans (m, n)."""
     chosen = np.zeros(counts.shape, bool)
     for own, drawn in zip(chosen, counts, strict=True):
         seen = np.flatnonzero(drawn)

@@ -1,4 +1,4 @@
-"""Several quantiles from one network."""
+"""A neural network that predicts several quantiles."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class NetworkQuantiles(QuantileModel):
     Each hidden layer is a linear map, layer normalisation, leaky ReLU (0.01) and dropout. Adam with
     cosine annealing trains the network on standardised inputs and targets. A bag is trained at once
     as one batched model. Rows that a member does not see decide when its training stops: those that
-    its bootstrap left out, or, if it left none out, a random share `stopping_size` of the rows.
-    Training needs torch, but predicting does not.
+    its bootstrap left out. If any member of the bag leaves none out, a random share `stopping_size`
+    of the rows is held out of every member. Training needs torch, but predicting does not.
 
     Parameters
     ----------
@@ -105,9 +105,9 @@ class NetworkQuantiles(QuantileModel):
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> FittedNetworks:
-        """One network per row of `counts`, all on one thread whatever `n_jobs`.
+        """Train one network per row of `counts`, all on one thread whatever `n_jobs` is.
 
-        Other than with trees, counting a row twice is not quite the same as giving it twice: rows
+        A row that counts twice is not quite the same as two rows, unlike with trees, because rows
         that do not count decide when training stops.
         """
         shape = Shape.of_noise(

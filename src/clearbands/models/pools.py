@@ -1,4 +1,4 @@
-"""Models and their settings, ready to use: the paper's pools, and what competes by default.
+"""Models with their settings: the pools of the paper, and the models that compete by default.
 
 docs/defaults.md has the measurements behind the numbers.
 """
@@ -42,36 +42,40 @@ def default_pool() -> dict[str, Any]:
 
 
 STAGES = (48, 100, 200, 400)
-"""Numbers of symmetric trees among which unseen rows choose; where noise dominates, few win."""
+"""The numbers of symmetric trees among which unseen rows choose; few win if noise dominates."""
 
 
 DEEP_ROWS, DEEP_COLUMNS = 512, 512
-"""Fewer rows do not fill the leaves of a deep tree; with more columns its questions cost most."""
+"""The fewest rows and the most columns for deep trees. Fewer rows do not fill their leaves; with
+more columns they cost more than all else."""
 
 GAM_COLUMNS = 40
-"""With more, splines cost more than they gain."""
+"""The most columns for a GAM; with more, splines cost more than they gain."""
 
 SURFACE_COLUMNS = 100
-"""With more, a distance has too many directions to learn."""
+"""The most columns for a surface; with more, its distance has too many directions to learn."""
 
 SURFACE_ROWS = 2_000, 30_000
-"""Fewer do not tell a good distance from a lucky one; with more, surfaces cost more than trees."""
+"""The fewest and the most rows for a surface. Fewer rows do not tell a good distance from a lucky
+one; with more, surfaces cost more than trees."""
 
 LANDMARKS = 1_000
-"""Of a surface: its cost grows with their square."""
+"""The number of landmarks of a surface, whose cost grows with their square."""
 
 RANDOM_TREES = {1: 20_000, 5: 50_000}
-"""Rows in a leaf, and the most training rows: models of more would take hundreds of megabytes."""
+"""The most training rows for random trees, by the least rows in a leaf. With more training rows a
+model would take hundreds of megabytes."""
 
 
 def center_pool(n_rows: int, n_columns: int, *, again: bool = False) -> dict[str, Any]:
-    """The centers that compete by default for so many training rows.
+    """Return the centers that compete by default for tables of this size.
 
-    `again` says that those that win are fitted again, and finer: then they compete coarse.
+    With `again`, the winners are fitted again in a finer form, so here they compete in a coarse
+    one.
     """
     pool: dict[str, Any] = {f"trees of depth {d}": SymmetricTrees(max_depth=d) for d in (4, 6)}
     if n_rows >= DEEP_ROWS and n_columns <= DEEP_COLUMNS:
-        # Where small leaves win, they shall not be held back.
+        # If small leaves win, a large l2 must not hold them back.
         pool["trees of depth 8"] = SymmetricTrees(max_depth=8, l2=1.0)
     pool["trees of depth 6, absolute loss"] = SymmetricTrees("absolute")
     if n_columns <= GAM_COLUMNS:
@@ -88,7 +92,7 @@ def center_pool(n_rows: int, n_columns: int, *, again: bool = False) -> dict[str
 
 
 def surface_pool(n_columns: int, *, by_rank: bool = False, again: bool = False) -> dict[str, Any]:
-    """A smooth function of all columns, or of their ranks, and trees on what it leaves over."""
+    """Return a smooth function of all columns, or of their ranks, with trees on its residuals."""
     if n_columns > SURFACE_COLUMNS:
         return {}
     n_landmarks = LANDMARKS // 2 if again else LANDMARKS
@@ -100,22 +104,22 @@ def surface_pool(n_columns: int, *, by_rank: bool = False, again: bool = False) 
 
 
 def shallow_boosting() -> BoostedQuantiles:
-    """Quantile boosting that does not follow the noise of its rows."""
+    """Return quantile boosting that is too shallow to follow the noise of its rows."""
     return BoostedQuantiles(n_trees=100, max_depth=3, learning_rate=0.1)
 
 
 def noise_forest() -> ForestQuantiles:
-    """A forest that tells small residuals from large ones and keeps their signs."""
+    """Return a forest that separates small residuals from large ones and keeps their signs."""
     return ForestQuantiles(n_trees=50, samples_per_leaf=5, grow_on="magnitude")
 
 
 def boosted_quantiles(*, stock: bool = False) -> BoostedQuantiles:
-    """Quantile boosting as in the paper."""
+    """Return quantile boosting as in the paper."""
     return BoostedQuantiles(backend="xgboost" if stock else "native")
 
 
 def mean_pool() -> dict[str, Any]:
-    """The nine models that compete for the mean in the paper's variant (c).
+    """Return the nine models that compete for the mean in the paper's variant (c).
 
     >>> from clearbands import mean_pool
     >>> len(mean_pool())
@@ -130,7 +134,7 @@ def mean_pool() -> dict[str, Any]:
     xgboost = require("xgboost", what="The pool of mean models", extra="boost")
     forest = {"n_estimators": 100, "min_samples_leaf": 5, "max_features": 0.33}
     return {
-        # In columns of unlike units scikit-learn >= 1.7 takes small ones for rounding errors.
+        # Without scaling, scikit-learn >= 1.7 takes columns of small units for rounding errors.
         "least squares": make_pipeline(StandardScaler(), LinearRegression()),
         "ridge": RidgeCV(),
         "lasso": LassoCV(cv=3),
@@ -143,26 +147,26 @@ def mean_pool() -> dict[str, Any]:
     }
 
 
-# Training rows between which a forest learns noise best: fewer do not bear it, and of more it
-# would remember too much.
+# A forest learns noise best with a number of training rows between these two. Fewer rows are not
+# enough for it; of more rows it would store too much.
 FOREST_ROWS = 3_000, 50_000
 
 
 def residual_boosting(n_rows: float) -> BoostedQuantiles:
-    """Trees too shallow to fit the noise of their rows; many rows bear deeper ones."""
+    """Return boosted trees too shallow to fit the noise of their rows; many rows allow depth 6."""
     depth = 3 if n_rows < FOREST_ROWS[0] else 6
     return BoostedQuantiles(n_trees=100, max_depth=depth, learning_rate=0.1)
 
 
 def quantile_counterpart(model: BaseEstimator) -> Any:
-    """The quantile model of the same type as `model`; for a model of the mean, the forest."""
+    """Return the quantile model of the same type as `model`; for a model of the mean, a forest."""
     return clone(model) if isinstance(model, QuantileModel) else ForestQuantiles()
 
 
 def match_quantile_model(aleatoric: Any, epistemic: Any) -> Any:
-    """Where the aleatoric part leaves its model open, it takes the type that won the center."""
+    """Give an aleatoric part whose model is left open the type of model that won the center."""
     parameters = aleatoric.get_params()
-    name = "part__model" if "part" in parameters else "model"  # inside what judges in time
+    name = "part__model" if "part" in parameters else "model"  # a part in time wraps another part
     if parameters.get(name, 0) is None and hasattr(epistemic, "winner_"):
         aleatoric.set_params(**{name: quantile_counterpart(epistemic.winner_)})
     return aleatoric

@@ -1,4 +1,4 @@
-"""What any model is asked for: to learn from weights, to be finer, coarser or repeated."""
+"""Functions that fit any model with weights, or return it in a finer, coarser or repeated form."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from clearbands.rows.typed import TableLike
 def fit_weighted(
     model: BaseEstimator, X: TableLike, y: np.ndarray, weight: np.ndarray | None, **others: Any
 ) -> Any:
-    """Fit a model, with weights where there are any.
+    """Fit a model, with weights if there are any.
 
-    Of a pipeline the last step takes them. A model that takes none is refused.
+    The last step of a pipeline takes them. Raise for a model that takes none.
     """
     if weight is None:
         return model.fit(X, y, **others)
@@ -37,18 +37,18 @@ def _name_of_weight(model: BaseEstimator) -> str:
 
 
 def repeated(model: BaseEstimator, times: float) -> Any:
-    """The model with so many times as many trees if it is a mean of trees, else as it is.
+    """Return a model that averages trees with `times` as many, and any other model as it is.
 
-    Where several members judge a row, each of them needs only its share of them.
+    If several members predict a row, each of them needs only its share of the trees.
     """
     return model.repeated(times) if hasattr(model, "repeated") else model
 
 
 def finer(model: BaseEstimator, n_columns: int) -> Any:
-    """The model for those who need it once: with more steps or landmarks where it has such."""
+    """Return the model in a finer form, with more trees or landmarks, if it has one."""
     return model.finer(n_columns) if hasattr(model, "finer") else model
 
 
 def coarser(model: BaseEstimator) -> Any:
-    """The model for those who only want to know how good it is, where it can be cheaper."""
+    """Return the model in a cheaper form, which shows how good it is, if it has one."""
     return model.coarser() if hasattr(model, "coarser") else model

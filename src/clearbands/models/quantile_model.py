@@ -1,4 +1,4 @@
-"""What every quantile model shares."""
+"""The base class of quantile models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clearbands.rows.typed import TableLike
 
 
 class TooLarge(ValueError):
-    """The data ask for more memory or time than a model allows itself; the message says why."""
+    """The data need more memory or time than a model allows; the message says why."""
 
 
 class QuantileModel(BagModel):
@@ -37,11 +37,11 @@ class QuantileModel(BagModel):
         check_quantiles(self.quantiles)
 
     def predict_quantiles(self, X: TableLike) -> np.ndarray:
-        """(n, q): the conditional quantiles in the order of `quantiles`, never crossing."""
+        """Return the quantiles (n, q) in the order of `quantiles`; they never cross."""
         return np.sort(self._alone(X), axis=1)
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """(n,): the quantile nearest to the median."""
+        """Return the quantile (n,) nearest to the median."""
         return self.predict_quantiles(X)[:, nearest_to_median(self.quantiles)]
 
 

@@ -1,4 +1,4 @@
-"""Extremely randomised trees: a center that is smooth where boosted trees take steps."""
+"""Extremely randomised trees, whose mean is smoother than the steps of boosted trees."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class RandomTrees(CenterModel):
         check_count(self.min_samples_leaf, "min_samples_leaf")
 
     def repeated(self, times: float) -> RandomTrees:
-        """The same model, unfitted, with so many times as many trees."""
+        """Return the model, unfitted, with `times` as many trees."""
         return clone(self).set_params(n_trees=ceil(times * self.n_trees))
 
     def fit_bag(

@@ -1,4 +1,4 @@
-"""Seeds for models that were left without one."""
+"""Seeds for models that have none, and for the members of bags."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Model = TypeVar("Model", bound=BaseEstimator)
 
 
 def seed_missing(model: Model, rng: np.random.RandomState) -> Model:
-    """Give every `random_state` of `model` that was left open a seed; the others stay."""
+    """Give a seed to every `random_state` of `model` that is None; the others stay."""
     open_seeds = [
         name
         for name, value in sorted(model.get_params(deep=True).items())
@@ -26,5 +26,5 @@ def seed_missing(model: Model, rng: np.random.RandomState) -> Model:
 
 
 def member_seeds(random_state: Seed, n_members: int) -> np.ndarray:
-    """One seed per member, drawn before the work is shared out."""
+    """Draw one seed per member, before the members are divided among threads."""
     return check_random_state(random_state).randint(MAX_SEED, size=n_members).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Gradient boosting with symmetric trees: a center that is fast to fit and faster to predict."""
+"""Gradient boosting with symmetric trees, which are fast to fit and faster to predict."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 LOSSES = ("squared", "absolute")
 MAX_DEPTH = 10
 MAX_L2 = 1e6
-MANY_COLUMNS = 64  # of which trees can do without half
-RATE_BY_TREES = 0.61  # the power by which steps are smaller where there are more of them
+MANY_COLUMNS = 64  # with so many columns, half of them are enough for each tree
+RATE_BY_TREES = 0.61  # the learning rate falls with this power of the number of trees
 
 
 class SymmetricTrees(CenterModel):
@@ -111,9 +111,9 @@ class SymmetricTrees(CenterModel):
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> SymmetricBag:
-        """Fit one member per row of `counts` (b, n): how often each row of X is to count.
+        """Fit one member per row of `counts` (b, n): how often each row of X counts.
 
-        X, y, `weight` (n,), which says what a row counts each time, and the parameters are checked
+        `weight` (n,) is what a row counts each time. The arguments and the parameters are checked
         already.
         """
         return self.start_bag(X, y, counts, weight=weight).grow(
@@ -130,7 +130,7 @@ class SymmetricTrees(CenterModel):
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> GrowingBag:
-        """The same members before their first tree; trees are added a few at a time."""
+        """Return the members before their first tree; trees are added a few at a time."""
         names = getattr(self, "feature_names_in_", range(X.shape[1]))
         grains = Grains.of(weight)
         # Imported late: numba takes a second to load, which `import clearbands` should not.
@@ -152,12 +152,12 @@ class SymmetricTrees(CenterModel):
         )
 
     def shortened(self, n_trees: int, n_rows: float) -> SymmetricTrees:
-        """The same model with its first trees alone, as fitted to a table of so many rows."""
+        """Return the model with only its first trees, at the learning rate for so many rows."""
         rate = self._learning_rates(np.array([n_rows]))[0]
         return clone(self).set_params(n_trees=n_trees, learning_rate=float(rate))
 
     def finer(self, n_columns: int) -> SymmetricTrees:
-        """The same model, unfitted, with twice the trees and smaller steps, as "auto" sets them.
+        """Return the model, unfitted, with twice the trees and smaller steps, as "auto" sets them.
 
         If there are many columns, each tree asks about half of them and costs half as much.
         """
@@ -185,7 +185,7 @@ class SymmetricTrees(CenterModel):
 
 
 def check_trees(model: BaseEstimator, n_trees: Any) -> None:
-    """What symmetric trees of any loss share, or an error that names what is wrong."""
+    """Raise for invalid parameters that symmetric trees of any loss have."""
     check_count(n_trees, "n_trees")
     check_count(model.max_depth, "max_depth", largest=MAX_DEPTH)
     check_count(model.max_bins, "max_bins", smallest=2, largest=MAX_BINS)
@@ -197,11 +197,11 @@ def check_trees(model: BaseEstimator, n_trees: Any) -> None:
 
 
 def learning_rates(rate: float | str, n_rows: np.ndarray, n_trees: int) -> np.ndarray:
-    """(b,): of members that see so many rows (b,), as these count."""
+    """Return the learning rates (b,) of members that see `n_rows` (b,) rows, as these count."""
     return np.full(len(n_rows), float(rate)) if rate != "auto" else automatic_rate(n_rows, n_trees)
 
 
 def automatic_rate(n_rows: np.ndarray, n_trees: int) -> np.ndarray:
-    """Twice the learning rate that CatBoost takes for as many rows and trees, at most 0.5."""
+    """Return twice CatBoost's learning rate for as many rows and trees, but at most 0.5."""
     catboost = np.exp(0.157 * np.log(n_rows) - 4.062) * (1000 / n_trees) ** RATE_BY_TREES
     return np.minimum(0.5, 2 * catboost)

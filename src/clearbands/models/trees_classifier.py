@@ -1,4 +1,4 @@
-"""Gradient boosting with symmetric trees for classes."""
+"""Gradient boosting with symmetric trees for classification."""
 
 from __future__ import annotations
 
@@ -93,13 +93,13 @@ class SymmetricTreesClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: TableLike) -> np.ndarray:
-        """(n, classes)"""
+        """Return the probabilities (n, classes)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         return softmax(self.bag_.predict_logits(X)[:, 0])
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """(n,): the most probable class."""
+        """Return the most probable class (n,)."""
         return likeliest(self.predict_proba(X), self.classes_)
 
     def fit_class_bag(
@@ -113,10 +113,10 @@ class SymmetricTreesClassifier(ClassifierMixin, BaseEstimator):
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> SymmetricClassBag:
-        """Fit one member per row of `counts` (b, n): how often each row of X is to count.
+        """Fit one member per row of `counts` (b, n): how often each row of X counts.
 
-        X and `weight` (n,), which says what a row counts each time, are checked already, and
-        `label` (n,) are positions of classes.
+        `label` (n,) holds positions of classes, and `weight` (n,) is what a row counts each time.
+        X and `weight` are checked already.
         """
         n_trees: Any = AUTO_TREES if self.n_trees == "auto" else self.n_trees
         self._check_parameters(n_trees)

@@ -1,4 +1,4 @@
-"""A smooth model first, then trees on what it leaves over."""
+"""A smooth model with trees on its residuals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class GrowingOnSmooth:
     def grow(
         self, n_trees: int, *, n_jobs: int | None, stage: str, goes_on: bool = True
     ) -> MixedBag:
-        """As `GrowingBag.grow`; without trees it is the smooth model alone."""
+        """Grow the trees as `GrowingBag.grow` does, and return the sum of both models."""
         trees = self.trees.grow(n_trees, n_jobs=n_jobs, stage=stage, goes_on=goes_on)
         return MixedBag([self.smooth, trees], np.ones(2))
 
@@ -78,7 +78,7 @@ class TreesOnSmooth(CenterModel):
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> MixedBag:
-        """One member per row of `counts` (b, n): how often each row of X is to count."""
+        """Fit one member per row of `counts` (b, n): how often each row of X counts."""
         growing = self.start_bag(X, y, counts, weight=weight, n_jobs=n_jobs, stage=stage)
         return growing.grow(self._trees().n_trees, n_jobs=n_jobs, stage=stage, goes_on=False)
 
@@ -92,7 +92,7 @@ class TreesOnSmooth(CenterModel):
         n_jobs: int | None = None,
         stage: str = "fit",
     ) -> GrowingOnSmooth:
-        """The same members before their first tree; trees are added a few at a time."""
+        """Return the members before their first tree; trees are added a few at a time."""
         options: dict[str, Any] = {"weight": weight, "n_jobs": n_jobs, "stage": stage}
         smooth: Any = self.smooth_model().fit_bag(X, y, counts, **options)
         if isinstance(smooth, SurfaceBag):
@@ -102,25 +102,25 @@ class TreesOnSmooth(CenterModel):
         return GrowingOnSmooth(smooth, self._trees().start_bag(X, left_over, counts, **options))
 
     def smooth_model(self) -> Any:
-        """The first of the two alone, unfitted."""
+        """Return the smooth model, unfitted."""
         smooth = clone(ExpectileGAM() if self.smooth is None else self.smooth)
         return smooth.set_params(quantiles=(0.5,)) if isinstance(smooth, QuantileModel) else smooth
 
     def shortened(self, n_trees: int, n_rows: float) -> TreesOnSmooth:
-        """The same model with its first trees alone, as fitted to a table of so many rows."""
+        """Return the model with only its first trees, at the learning rate for so many rows."""
         return clone(self).set_params(trees=self._trees().shortened(n_trees, n_rows))
 
     def finer(self, n_columns: int) -> TreesOnSmooth:
-        """The same model, unfitted, with both of its models in their finer form."""
+        """Return the model, unfitted, with both of its models in their finer form."""
         smooth, trees = finer(self.smooth_model(), n_columns), self._trees().finer(n_columns)
         return clone(self).set_params(smooth=smooth, trees=trees)
 
     def coarser(self) -> TreesOnSmooth:
-        """The same model, unfitted, with a smooth model that is cheap to fit."""
+        """Return the model, unfitted, with a smooth model that is cheap to fit."""
         return clone(self).set_params(smooth=coarser(self.smooth_model()))
 
     def settled(self, bag: GrowingOnSmooth | MixedBag) -> TreesOnSmooth:
-        """Unfitted, with what the smooth model of a bag chose for itself."""
+        """Return the model, unfitted, with what the smooth model of a bag chose for itself."""
         model = self.smooth_model()
         if not hasattr(model, "settled"):
             return self

@@ -1,1 +1,1 @@
-"""Networks by torch."""
+"""Neural networks that are trained with torch."""

@@ -1,8 +1,8 @@
-"""The forward pass while training, for all members at once.
+"""The forward pass in training, for all members at once.
 
-Activations are (members, units, rows): what batch normalisation sums up lies side by side.
-Normalisation, activation and dropout are one step with its derivative written out; left to
-autograd they take longer than the matrix products.
+Activations are (members, units, rows), so that the values that batch normalisation adds up lie side
+by side. Normalisation, activation and dropout are one step, whose derivative is written out: with
+autograd they would take longer than the matrix products.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from torch.nn.functional import leaky_relu_
 from clearbands.models.networks.shape import Shape
 from clearbands.models.networks.stack import EPSILON
 
-UNITS, ROWS = 1, 2  # axes
+UNITS, ROWS = 1, 2  # the axes of activations
 
 
 class _NormalisedActivation(torch.autograd.Function):
-    """activation(scale * normalised z + shift) * unit_factors; also the mean and variance of z."""
+    """activation(scale * normalised z + shift) * unit_factors, with the mean and variance of z."""
 
     @staticmethod
     def forward(
@@ -33,7 +33,7 @@ class _NormalisedActivation(torch.autograd.Function):
         active = leaky_relu_((normal * scale).add_(shift), slope)
         if unit_factors is not None:
             active.mul_(unit_factors)
-        # Over the rows torch has the derivative, which takes what went in; ours what came out.
+        # The derivative over the rows is torch's and needs z; ours over the units needs `normal`.
         ctx.save_for_backward(
             z if axis == ROWS else normal, mean, inverse, scale, active, unit_factors
         )
@@ -44,7 +44,7 @@ class _NormalisedActivation(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Any, *_: Any) -> tuple[Any, ...]:
         seen, mean, inverse, scale, active, unit_factors = ctx.saved_tensors
-        # Where a unit was dropped `active` is 0, and so is the gradient by `unit_factors`.
+        # Where a unit was dropped, `active` is 0, and `unit_factors` make the gradient 0, too.
         g = torch.ops.aten.leaky_relu_backward(gradient, active, ctx.slope, True)
         if unit_factors is not None:
             g.mul_(unit_factors)
@@ -53,7 +53,7 @@ class _NormalisedActivation(torch.autograd.Function):
 
 
 def _over_rows(g: Any, z: Any, mean: Any, inverse: Any, scale: Any) -> tuple[Any, Any, Any]:
-    """Batch normalisation, every unit of every member a channel of its own."""
+    """Return the gradients of batch normalisation; every unit of every member is a channel."""
     gradients = torch.ops.aten.native_batch_norm_backward(
         *(value.reshape(1, -1, value.shape[ROWS]) for value in (g, z)),
         scale.reshape(-1),
@@ -71,7 +71,7 @@ def _over_rows(g: Any, z: Any, mean: Any, inverse: Any, scale: Any) -> tuple[Any
 
 
 def _over_units(g: Any, normal: Any, _mean: Any, inverse: Any, scale: Any) -> tuple[Any, Any, Any]:
-    """Layer normalisation."""
+    """Return the gradients of layer normalisation."""
     along = g * normal
     of_shift, of_scale = g.sum(ROWS, keepdim=True), along.sum(ROWS, keepdim=True)
     weights = scale.transpose(UNITS, ROWS) / g.shape[UNITS]
@@ -86,7 +86,7 @@ def forward(
     X: torch.Tensor,
     unit_factors: list[torch.Tensor] | None,
 ) -> tuple[Any, list[tuple[Any, Any]]]:
-    """Outputs (m, outputs, rows) for X (m, rows, inputs), and mean and variance per layer."""
+    """Return outputs (m, outputs, rows) for X (m, rows, inputs), and the moments of each layer."""
     depth = len(shape.hidden)
     seen, moments = [X.transpose(1, 2)], []
     for layer in range(depth):

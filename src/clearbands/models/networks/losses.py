@@ -1,4 +1,4 @@
-"""What networks minimise: functions of outputs (m, q, rows) and targets (m, rows), per row."""
+"""Losses of networks: functions of outputs (m, q, rows) and targets (m, rows), for each row."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     import torch
 
 Loss = Callable[[Any, Any], Any]
-"""Called with torch tensors; returns (m, rows)."""
+"""A function of torch tensors that returns the losses (m, rows)."""
 
-SMALLEST_DEVIATION = 1e-3  # of a target whose standard deviation is 1
+SMALLEST_DEVIATION = 1e-3  # the smallest deviation, for targets whose standard deviation is 1
 
 
 def squared_error(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
@@ -21,7 +21,7 @@ def squared_error(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
 
 
 def pinball(levels: Sequence[float], crossing_penalty: float) -> Loss:
-    """Mean pinball loss over the levels, and what quantiles out of order are out by."""
+    """Return the mean pinball loss over the levels with a penalty on quantiles out of order."""
 
     def loss(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
         level = output.new_tensor(levels)[None, :, None]
@@ -36,7 +36,7 @@ def pinball(levels: Sequence[float], crossing_penalty: float) -> Loss:
 
 
 def normal_likelihood(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    """Negative log likelihood of a normal law, of which the outputs are mean and raw deviation."""
+    """Return the negative log likelihood of a normal law with outputs mean and raw deviation."""
     from torch.nn.functional import softplus
 
     deviation = softplus(output[:, 1]) + SMALLEST_DEVIATION
@@ -44,10 +44,10 @@ def normal_likelihood(output: torch.Tensor, target: torch.Tensor) -> torch.Tenso
 
 
 def cross_entropy(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    """Negative log likelihood of classes: outputs are logits, targets the numbers of classes."""
+    """Return the negative log likelihood of classes: outputs are logits, targets are positions."""
     return -output.log_softmax(1).gather(1, target.long()[:, None])[:, 0]
 
 
 def normal_deviation(raw: np.ndarray) -> np.ndarray:
-    """The deviation that `normal_likelihood` reads from its second output."""
+    """Return the deviation that `normal_likelihood` computes from its second output."""
     return np.logaddexp(0, raw) + SMALLEST_DEVIATION

@@ -1,4 +1,4 @@
-"""What the networks look like, and how their parameters lie in one array."""
+"""The shape of networks, and the places of their parameters in one array."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from clearbands.rows.checks import check_count
 
 @dataclass(frozen=True)
 class Shape:
-    """Hidden layers of linear map, normalisation, (leaky) ReLU and dropout, then a linear output.
+    """Hidden layers of linear map, normalisation, (leaky) ReLU and dropout, and a linear output.
 
-    With `skip` the output also sees the input and every hidden layer directly: the shortest way
-    for the gradient, and a linear model is contained as it stands.
+    With `skip` the output also sees the input and every hidden layer. This shortens the way of the
+    gradient, and the network contains a linear model.
     """
 
     hidden: tuple[int, ...]
     n_inputs: int
     n_outputs: int
-    layer_norm: bool  # over the units of a row; otherwise over the rows of a batch
+    layer_norm: bool  # normalise over the units of a row; otherwise over the rows of a batch
     negative_slope: float
     dropout: float
     skip: bool
@@ -31,7 +31,7 @@ class Shape:
     def of_centers(
         cls, hidden: Sequence[int], n_inputs: int, dropout: float, n_outputs: int = 1
     ) -> Shape:
-        """Batch normalisation, ReLU and skip connections: the paper's ensembles, to one output."""
+        """Return the paper's ensemble shape: batch normalisation, ReLU and skip connections."""
         return cls(
             check_hidden(hidden),
             n_inputs,
@@ -52,9 +52,10 @@ class Shape:
         *,
         skip: bool = False,
     ) -> Shape:
-        """Layer normalisation and leaky ReLU: simultaneous quantiles as the paper describes them.
+        """Return the shape of the paper's simultaneous quantiles: layer normalisation, leaky ReLU.
 
-        With `skip` batch normalisation, ReLU and skip connections, as its authors' program has it.
+        With `skip` it is that of the authors' program: batch normalisation, ReLU and skip
+        connections.
         """
         return cls(
             check_hidden(hidden),
@@ -68,7 +69,7 @@ class Shape:
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """Of the input and the hidden layers."""
+        """The widths of the input and the hidden layers."""
         return (self.n_inputs, *self.hidden)
 
     @property
@@ -77,13 +78,13 @@ class Shape:
 
     @property
     def blocks(self) -> list[tuple[int, int]]:
-        """Per layer weight, scale and shift; then the weights of the output and its bias."""
+        """The shapes of weight, scale and shift of each layer, then of the output and its bias."""
         layers = zip(self.hidden, self.widths, strict=False)
         blocks = [block for h, w in layers for block in ((h, w), (h, 1), (h, 1))]
         return [*blocks, *((self.n_outputs, w) for w in self.seen_by_output), (self.n_outputs, 1)]
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
-        """(parameters,): uniform weights as wide as one over the root of their inputs."""
+        """Draw parameters (p,) with uniform weights within one over the root of their inputs."""
         parts: list[np.ndarray] = []
         for h, w in zip(self.hidden, self.widths, strict=False):
             parts += [_uniform(rng, h * w, w), np.ones(h, np.float32), np.zeros(h, np.float32)]
@@ -92,7 +93,7 @@ class Shape:
         return np.concatenate([*parts, np.zeros(self.n_outputs, np.float32)])
 
     def views(self, flat: Any) -> list[Any]:
-        """The blocks (m, rows, columns) of flat parameters (m, p), of NumPy or of torch."""
+        """Return the blocks (m, rows, columns) of flat parameters (m, p), of NumPy or torch."""
         ends = np.cumsum([rows * columns for rows, columns in self.blocks]).tolist()
         starts = [0, *ends[:-1]]
         return [
@@ -102,7 +103,7 @@ class Shape:
 
 
 def check_hidden(hidden: Sequence[int]) -> tuple[int, ...]:
-    """The widths of the hidden layers, or an error that says what is wrong with them."""
+    """Return the widths of the hidden layers; raise if they are invalid."""
     if isinstance(hidden, str) or not np.iterable(hidden):
         raise TypeError(f"hidden must be a list of layer widths such as (64, 64), got {hidden!r}.")
     for width in hidden:

@@ -1,4 +1,4 @@
-"""Networks that are trained: arrays, and predictions without torch."""
+"""Trained networks as arrays, which predict without torch."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from clearbands.models.networks.shape import Shape
 
-EPSILON = 1e-5  # added to the variance that a normalisation divides by
+EPSILON = 1e-5  # added to the variance by which a normalisation divides
 
 
 @dataclass(frozen=True)
 class Standard:
-    """Centers columns and brings them to one scale; constant columns become zero and stay so."""
+    """Standardise columns; constant columns become zero, and their mean when they are undone."""
 
     mean: np.ndarray
     deviation: np.ndarray
@@ -27,7 +27,7 @@ class Standard:
 
     @classmethod
     def unchanged(cls) -> Standard:
-        """Of targets that are used as they are, such as numbers of classes."""
+        """Return the identity, for targets that are used as they are, such as class positions."""
         return cls(np.zeros(()), np.ones(()))
 
     def apply(self, values: np.ndarray) -> np.ndarray:
@@ -40,25 +40,25 @@ class Standard:
 
 @dataclass(frozen=True)
 class Stack:
-    """m networks of one shape.
+    """The parameters of m networks of one shape.
 
-    Statistics of batch normalisation are part of `scales` and `shifts`: a hidden layer is
-    activation(scale * z + shift) of z = weight @ input, with z normalised over its units before
-    where the shape says so.
+    A hidden layer is activation(scale * z + shift) of z = weight @ input. With layer normalisation
+    z is first normalised over its units. The statistics of batch normalisation are part of
+    `scales` and `shifts`.
     """
 
     shape: Shape
-    weights: list[np.ndarray]  # per hidden layer (m, units, inputs)
+    weights: list[np.ndarray]  # (m, units, inputs) for each hidden layer
     scales: list[np.ndarray]  # (m, units)
     shifts: list[np.ndarray]  # (m, units)
-    outputs: list[np.ndarray]  # per layer that the output sees (m, outputs, units)
+    outputs: list[np.ndarray]  # (m, outputs, units) for each layer that the output sees
     bias: np.ndarray  # (m, outputs)
 
     @classmethod
     def of(
         cls, shape: Shape, flat: np.ndarray, moments: list[tuple[np.ndarray, np.ndarray]]
     ) -> Stack:
-        """From flat parameters (m, p) and each layer's mean and variance, (m, units)."""
+        """Build the stack from flat parameters (m, p) and each layer's mean and variance."""
         blocks = shape.views(flat)
         depth = len(shape.hidden)
         scales, shifts = [], []
@@ -77,7 +77,7 @@ class Stack:
         return len(self.bias)
 
     def members(self, chosen: slice) -> Stack:
-        """Some of the networks alone: views, no copies."""
+        """Return some of the networks as views, without copies."""
         return replace(
             self,
             weights=[layer[chosen] for layer in self.weights],
@@ -90,7 +90,10 @@ class Stack:
     def forward(
         self, member: int, X: np.ndarray, unit_factors: Sequence[np.ndarray] | None = None
     ) -> np.ndarray:
-        """(n, outputs) of one member for standardised rows; hidden units times `unit_factors`."""
+        """Return the outputs (n, outputs) of one member for standardised rows.
+
+        Hidden units are multiplied by `unit_factors`.
+        """
         seen = [X]
         for layer, weight in enumerate(self.weights):
             z = seen[-1] @ weight[member].T
@@ -110,29 +113,29 @@ class Stack:
 
 @dataclass(frozen=True)
 class FittedNetworks:
-    """A stack with the scales of its inputs and its target: raw rows in, raw predictions out."""
+    """A stack with the scales of its inputs and its target, which predicts for raw rows."""
 
     inputs: Standard
     target: Standard
     stack: Stack
-    epochs: np.ndarray  # (m,): after how many each member was best
-    losses: np.ndarray  # (m,): on the rows it did not train on, for the standardised target
+    epochs: np.ndarray  # (m,): the number of epochs after which each member was best
+    losses: np.ndarray  # (m,): the loss then, on the rows that judge it, for the standard target
 
     def predict_members(self, X: np.ndarray) -> np.ndarray:
-        """(n, outputs, m), crossing where the networks do."""
+        """Return the predictions (n, outputs, m); quantiles may cross."""
         return self.target.undo(np.stack(list(self.standard_outputs(X)), axis=-1))
 
     def member(self, number: int) -> FittedNetworks:
-        """One network alone."""
+        """Return one of the networks."""
         own = slice(number, number + 1)
         return replace(
             self, stack=self.stack.members(own), epochs=self.epochs[own], losses=self.losses[own]
         )
 
     def standard_outputs(self, X: np.ndarray) -> Iterator[np.ndarray]:
-        """Per member (n, outputs), for the standardised target.
+        """Yield for each member the outputs (n, outputs) on the scale of the standardised target.
 
-        In double precision, so that a row's prediction does not depend on those beside it.
+        They are in double precision, so that the prediction of a row does not depend on the others.
         """
         rows = self.inputs.apply(X)
         return (self.stack.forward(member, rows) for member in range(len(self.stack)))

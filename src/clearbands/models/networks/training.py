@@ -1,4 +1,4 @@
-"""One training loop for all networks: many members at once, each with its own rows and luck."""
+"""The training loop of all networks, for many members at once, each with its own rows and seed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from clearbands.models.networks.shape import Shape
 from clearbands.models.networks.stack import FittedNetworks, Stack, Standard
 from clearbands.rows.checks import check_count, check_share
 
-ROWS_AT_ONCE = 1280  # of all members' batches together: more of them do not fit into the cache
-JUDGED_ON = 2000  # rows that decide when a member stops; more would hardly change when
+ROWS_AT_ONCE = 1280  # the rows of all members' batches together that fit into the cache
+JUDGED_ON = 2000  # the most rows that decide when a member stops; more would hardly change it
 RESTARTS = 3
-MOMENTUM = 0.1  # of the running mean and variance of batch normalisation
+MOMENTUM = 0.1  # the weight of a batch in the running mean and variance of batch normalisation
 ADAM = (0.9, 0.999, 1e-8)
 
 SCHEDULES = {
@@ -36,22 +36,22 @@ class TrainingError(ValueError):
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """How to train. Members take their speed, a factor of the rate, and schedule in turns."""
+    """The settings of training. Speeds (factors of the rate) and schedules alternate by member."""
 
     max_epochs: int
-    patience: int  # epochs without a lower loss on the rows left out, before a member stops
+    patience: int  # a member stops after so many epochs without a lower loss on unseen rows
     batch_size: int
     learning_rate: float
     speeds: tuple[float, ...] = (1.0,)
     schedules: tuple[str, ...] = ("constant",)
     weight_decay: float = 0.0
-    max_gradient_norm: float = math.inf  # of each member
-    input_noise: float = 0.0  # standard deviations of the inputs
+    max_gradient_norm: float = math.inf  # longer gradients of a member are shortened to this
+    input_noise: float = 0.0  # the noise added to inputs, in their standard deviations
     device: str = "cpu"
 
     @classmethod
     def of(cls, model: Any, **others: Any) -> TrainingPlan:
-        """By the parameters of a model that are called like those above, and `others`."""
+        """Take the settings from the parameters of a model with these names, and from `others`."""
         names = {each.name for each in fields(cls)} & model.get_params(deep=False).keys()
         return cls(**{name: getattr(model, name) for name in names}, **others)
 
@@ -87,13 +87,13 @@ def train(
     target: Standard | None = None,
     stopping: np.ndarray | None = None,
 ) -> FittedNetworks:
-    """One network per row of `counts` (m, n), which says how often it sees each row of X.
+    """Train one network per row of `counts` (m, n), which says how often it sees each row of X.
 
-    `target` brings y to the scale that `loss` takes, by default to that of its own spread. Rows
-    that a member never sees decide when it stops, or those that `stopping` (m, n) names, which it
-    must not see either; if there are none, those it sees do. The weights it had when it was best
-    there are the ones it keeps. A member depends on its counts and its seed alone, not on those
-    that are trained beside it. Losses of rows count as their `weight` (n,) says.
+    `target` brings y to the scale of `loss`; by default y is standardised. The rows of `stopping`
+    (m, n), by default those that a member never sees, decide when it stops; without any, the rows
+    that it sees do. A member must not see its stopping rows. It keeps the parameters that it had
+    when its loss on these rows was lowest. A member depends only on its counts and its seed, not on
+    the members that are trained beside it. Losses of rows count as their `weight` (n,) says.
     """
     if not 0 <= shape.dropout < 1:
         raise ValueError(f"dropout must be at least 0 and below 1, got {shape.dropout!r}.")
@@ -113,8 +113,8 @@ def train(
     size = max(1, ROWS_AT_ONCE // min(plan.batch_size, len(y)))
     groups = [members[start : start + size] for start in range(0, len(members), size)]
     total = len(groups) * plan.max_epochs
-    # One thread: products this small gain little from more, and where other programs compete for
-    # the cores, threads that wait for each other make training many times slower.
+    # Products this small gain little from more than one thread. If other programs compete for the
+    # cores, threads that wait for each other make training many times slower.
     with torch.enable_grad(), one_blas_thread():
         for i, group in enumerate(groups):
             batch = _Batch(shape, plan, loss, rows, group)
@@ -139,7 +139,7 @@ def train(
 
 
 def hold_out_counts(n: int, n_members: int, share: float, rng: np.random.RandomState) -> np.ndarray:
-    """(m, n) of ones, and for each member another random share of zeros: rows to stop by."""
+    """Return counts (m, n) of ones, with zeros for a random share of stopping rows per member."""
     check_share(share, "stopping_size")
     counts = np.ones((n_members, n), np.uint8)
     for member in counts:
@@ -149,7 +149,7 @@ def hold_out_counts(n: int, n_members: int, share: float, rng: np.random.RandomS
 
 @dataclass(frozen=True)
 class _Data:
-    """Standardised rows, in NumPy to judge on and in torch to train on."""
+    """Standardised rows, in NumPy to judge members and in torch to train them."""
 
     X: np.ndarray
     y: np.ndarray
@@ -170,18 +170,18 @@ class _Data:
 @dataclass(frozen=True)
 class _Snapshot:
     parameters: np.ndarray  # (p,)
-    moments: list[tuple[np.ndarray, np.ndarray]]  # per hidden layer mean and variance, (units,)
+    moments: list[tuple[np.ndarray, np.ndarray]]  # mean and variance (units,) of each hidden layer
     epoch: int
     loss: float
 
 
 @dataclass
 class _Member:
-    """What one network knows of itself while it is trained."""
+    """The state of one network in training."""
 
     rng: np.random.Generator
     initial: np.ndarray
-    seen: np.ndarray  # row numbers, as often as they count
+    seen: np.ndarray  # the numbers of its rows, repeated as often as they count
     judged_on: np.ndarray
     rate: float
     schedule: str
@@ -214,14 +214,14 @@ class _Member:
         )
 
     def next_order(self, length: int) -> np.ndarray:
-        """Its rows in random order, from the start again where others have more."""
+        """Return `length` of its rows in random order, repeated if other members have more rows."""
         return np.resize(self.rng.permutation(self.seen), length)
 
     def noise(self, *size: int) -> np.ndarray:
         return self.rng.standard_normal(size, dtype=np.float32)
 
     def words(self, n: int) -> np.ndarray:
-        """(n,): uniform 16-bit numbers, four from each random word."""
+        """Draw uniform 16-bit numbers (n,), four from each random word."""
         return self.rng.bit_generator.random_raw(-(-n // 4)).view(np.uint16)[:n]
 
 
@@ -230,7 +230,7 @@ def fresh_moments(shape: Shape) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 class _Batch:
-    """The members that still learn, their parameters in one array (members, p)."""
+    """The members that still learn, with their parameters in one array (members, p)."""
 
     def __init__(
         self, shape: Shape, plan: TrainingPlan, loss: Loss, data: _Data, members: list[_Member]
@@ -251,11 +251,11 @@ class _Batch:
         return self.torch.from_numpy(array).to(self.data.device)
 
     def _leaves(self) -> list[Any]:
-        """Views of the parameters that gradients are taken of; they change with them."""
+        """Return views of the parameters, for gradients; they change with the parameters."""
         return [block.detach().requires_grad_() for block in self.shape.views(self.parameters)]
 
     def run_epoch(self, epoch: int) -> None:
-        """Train every member on all its rows once, then judge it, and let go who has finished."""
+        """Train every member on all its rows once, judge it, and drop the members that stop."""
         plan = self.plan
         rates = [
             member.rate * SCHEDULES[member.schedule](epoch / plan.max_epochs)
@@ -263,7 +263,7 @@ class _Batch:
         ]
         longest = max(len(member.seen) for member in self.members)
         order = np.stack([member.next_order(longest) for member in self.members])
-        # Batches of nearly the same size: none is left with a single row.
+        # Batches have nearly the same size, so that none is left with a single row.
         for rows in np.array_split(order, math.ceil(longest / plan.batch_size), axis=1):
             self._step(rows, np.array(rates)[:, None])
         self._judge(epoch)
@@ -290,7 +290,10 @@ class _Batch:
                         statistic.lerp_(value, MOMENTUM)
 
     def _kept(self, n_rows: int) -> list[Any] | None:
-        """Per hidden layer (members, units, rows): 0 for dropped units, else 1 / (1 - dropout)."""
+        """Draw for each hidden layer the factors (members, units, rows) of dropout.
+
+        They are 0 for dropped units and 1 / (1 - dropout) for the others.
+        """
         dropped = round(self.shape.dropout * 2**16)
         if dropped == 0:
             return None
@@ -322,7 +325,7 @@ class _Batch:
         self.parameters.sub_(torch.div(self.first, step, out=step).mul_(rate))
 
     def _judge(self, epoch: int) -> None:
-        """Remember who got better, stop who has not for long, restart who went astray."""
+        """Keep the best parameters of members; stop or restart members that no longer improve."""
         parameters = self.parameters.cpu().numpy()
         moments = [
             (mean.cpu().numpy()[:, :, 0], variance.cpu().numpy()[:, :, 0])
@@ -353,7 +356,7 @@ class _Batch:
         return float(np.average(losses[0].numpy(), weights=weight if weight.any() else None))
 
     def _restart(self, i: int) -> None:
-        """Back to where the member was best, at a tenth of the rate."""
+        """Reset a member to its best parameters, with a tenth of the learning rate."""
         member = self.members[i]
         member.restarts += 1
         if member.restarts > RESTARTS:
