@@ -1,1 +1,1 @@
-"""The paper's baselines: the same rows and parts as CLEAR, other calibrators."""
+"""The paper's baselines, which use the rows and parts of CLEAR with other calibrators."""

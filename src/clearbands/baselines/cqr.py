@@ -1,4 +1,4 @@
-"""Conformalized quantile regression, of one model and of bags around a center."""
+"""Conformalized quantile regression with one model, or with bags around a center."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from clearbands.uncertainty.residual_quantiles import ResidualQuantiles
 class CQR(Additive):
     """Conformalized quantile regression (Romano et al. 2019) on one quantile model.
 
-    The model's lower and upper quantiles move by one distance, outwards or inwards; the point
-    prediction is its median.
+    The model's lower and upper quantiles are moved by one distance, outwards or inwards. The point
+    prediction is the model's median.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class CQR(Additive):
         self.model_ = fit_weighted(model, train.X, train.y, train.sample_weight)
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """(n,): the median."""
+        """Return the median (n,)."""
         return self.components(X).center
 
     def _components(self, X: TableLike) -> Components:
@@ -111,7 +111,7 @@ class _BaggedQuantiles(Additive, AroundPCS):
 
     @abstractmethod
     def _target(self, train: Rows) -> np.ndarray:
-        """What the quantile models learn."""
+        """Return what the quantile models learn."""
 
     def _fit_parts(self, train: Rows, levels: list[float], rng: np.random.RandomState) -> None:
         super()._fit_parts(train, levels, rng)
@@ -204,7 +204,7 @@ class ResidualCQR(_BaggedQuantiles):
 def quantile_model(
     model: BaseEstimator | None, quantiles: Sequence[float], rng: np.random.RandomState
 ) -> BaseEstimator:
-    """A seeded clone of the model, or of the default, at these quantile levels."""
+    """Return a seeded clone of the model, or of the default, at these quantile levels."""
     model = seed_missing(clone(BoostedQuantiles() if model is None else model), rng)
     if "quantiles" not in model.get_params():
         raise TypeError(

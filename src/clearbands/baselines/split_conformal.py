@@ -1,8 +1,9 @@
-"""The paper's baselines: the same rows and parts as CLEAR, other calibrators.
+"""The base classes of the paper's baselines, and those with one factor for epistemic widths.
 
-Each is split conformal: the held-out rows choose one number per level and nothing else, so the
-intervals have finite-sample marginal coverage. Where models compete inside PCS, PCS sets aside
-training rows to choose between them.
+The baselines use the rows and parts of CLEAR with other calibrators. Each is split conformal: the
+held-out rows choose one number per level and nothing else, so the intervals have finite-sample
+marginal coverage. If models compete inside PCS, PCS sets aside training rows to choose between
+them.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from clearbands.uncertainty.pcs_ensemble import PCSEnsemble
 
 
 class SplitConformal(RegressorMixin, TableEstimator, ABC):
-    """Parts from the training rows, one number per level from the held-out rows.
+    """A regressor whose held-out rows calibrate one number per level.
 
     Attributes
     ----------
@@ -46,7 +47,7 @@ class SplitConformal(RegressorMixin, TableEstimator, ABC):
     calibrator_ : calibrator
         The fitted calibrator.
     guarantee_ : str
-        What holds for the coverage, in words.
+        The guarantee for the coverage, in words.
     n_train_ : int
         How many rows trained.
     n_calibration_ : int
@@ -61,11 +62,11 @@ class SplitConformal(RegressorMixin, TableEstimator, ABC):
 
     @abstractmethod
     def _fit_parts(self, train: Rows, levels: list[float], rng: np.random.RandomState) -> None:
-        """Fit on encoded training rows what the subclass needs."""
+        """Fit the parts that the subclass needs on encoded training rows."""
 
     @abstractmethod
     def _calibrate(self, held_out: Rows, levels: list[float]) -> BaseEstimator:
-        """The fitted calibrator."""
+        """Return a calibrator that is fitted to encoded held-out rows."""
 
     def fit(
         self,
@@ -106,14 +107,14 @@ class SplitConformal(RegressorMixin, TableEstimator, ABC):
 
 
 class WidthConformal(SplitConformal):
-    """Intervals that are a center and two calibrated widths on either side."""
+    """Intervals that are a center and a calibrated width on either side."""
 
     @abstractmethod
     def _components(self, X: TableLike) -> Components:
-        """Center and uncalibrated widths of encoded rows."""
+        """Return the center and the uncalibrated widths of encoded rows."""
 
     def components(self, X: TableLike) -> Components:
-        """Center (n,) and the uncalibrated aleatoric and epistemic widths (n, 2, k)."""
+        """Return the center (n,) and the uncalibrated aleatoric and epistemic widths (n, 2, k)."""
         return self._components(self.encode(X))
 
     def predict_interval(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
@@ -124,7 +125,7 @@ class WidthConformal(SplitConformal):
 
 
 class Additive(WidthConformal):
-    """Bounds that one calibrated multiple of the epistemic widths moves, outwards or inwards."""
+    """Bounds moved outwards or inwards by a calibrated multiple of the epistemic widths."""
 
     def _calibrate(self, held_out: Rows, levels: list[float]) -> AdditiveCalibrator:
         return AdditiveCalibrator(levels).fit(
@@ -143,13 +144,13 @@ class AroundPCS(WidthConformal):
         fit_weighted(self.epistemic_, train.X, train.y, train.sample_weight)
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """(n,): the center."""
+        """Return the center (n,)."""
         encoded = self.encode(X)
         return self.epistemic_.predict(encoded)
 
 
 class _EpistemicOnly(AroundPCS):
-    """One factor for widths that an epistemic part alone gives."""
+    """One calibrated factor for widths from an epistemic part alone."""
 
     ratio: float
 
@@ -176,7 +177,7 @@ class _EpistemicOnly(AroundPCS):
 
     def _calibrate(self, held_out: Rows, levels: list[float]) -> BaseEstimator:
         rows = (held_out.y, *self._components(held_out.X))
-        # These rows chose nothing; saying so makes too few of them give infinite bounds.
+        # These rows chose nothing. As validation rows, too few of them give infinite bounds.
         weight = held_out.sample_weight
         return FixedRatioCalibrator(levels, ratio=self.ratio).fit(
             *rows, validation=rows, sample_weight=weight, validation_weight=weight

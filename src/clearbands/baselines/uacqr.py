@@ -1,7 +1,7 @@
-"""Uncertainty-aware CQR (Rossellini, Barber, Willett 2024): bagged quantile estimates, calibrated.
+"""Uncertainty-aware CQR (Rossellini, Barber, Willett 2024) calibrates bagged quantile estimates.
 
-Both take B estimates of the lower and of the upper quantile, one per bootstrap. UACQR-S moves
-their medians by multiples of how much they spread; UACQR-P takes order statistics of them.
+Both variants take B estimates of the lower and of the upper quantile, one per bootstrap. UACQR-S
+moves their medians by multiples of their spread; UACQR-P takes order statistics of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from clearbands.rows.typed import Seed, TableLike
 
 
 def interquartile_range(members: np.ndarray) -> np.ndarray:
-    """Distance between the quartiles along the last axis."""
+    """Return the distance between the quartiles along the last axis."""
     quartiles = sorted_quantiles(members, (0.25, 0.75))
     return quartiles[..., 1] - quartiles[..., 0]
 
@@ -38,10 +38,11 @@ SPREADS = {"iqr": interquartile_range, "std": lambda members: np.std(members, ax
 def spread_components(
     members: np.ndarray, levels: Sequence[float], spread: str = "iqr"
 ) -> Components:
-    """What UACQR-S calibrates, from members (n, q, B) at `curve_levels(levels)`.
+    """Return the components that UACQR-S calibrates, from members (n, q, B).
 
-    The center and the bounds are medians over the B members; the epistemic widths are the spread
-    of the estimates of either bound. `AdditiveCalibrator` does the rest.
+    The members are quantiles at `curve_levels(levels)`. The center and the bounds are medians over
+    the B members; the epistemic widths are the spread of the estimates of either bound.
+    `AdditiveCalibrator` does the rest.
     """
     center, lower, upper = pick_curves(np.median(members, axis=-1), levels)
     _, lower_members, upper_members = pick_curves(members, levels)
@@ -72,7 +73,7 @@ class _UACQR(SplitConformal):
         )
 
     def _members(self, X: TableLike) -> Iterator[np.ndarray]:
-        """(n, q, B): the estimates of all models, for some rows at a time."""
+        """Yield the estimates (n, q, B) of all models, for some rows at a time."""
         n_numbers = len(curve_levels(self.levels_.tolist())) * self.n_bootstraps
         return map(self.bag_.predict_members, chunks(X, n_numbers))
 
@@ -80,7 +81,7 @@ class _UACQR(SplitConformal):
 class UACQRS(_UACQR, Additive):
     """UACQR-S: [lower - t * spread of lower, upper + t * spread of upper], t calibrated.
 
-    lower and upper are medians of the estimates of B quantile models that were fitted on
+    Here lower and upper are medians of the estimates of B quantile models that were fitted on
     bootstraps, and the spread says how much these estimates differ. t may be negative; bounds stop
     at the center. In the program of its authors, medians are an option, and by default the bounds
     come from one model of all rows.
@@ -141,7 +142,7 @@ class UACQRS(_UACQR, Additive):
         return super()._check_parameters()
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """(n,): the median of the estimates of the median."""
+        """Return the median (n,) of the estimates of the median."""
         return self.components(X).center
 
     def _components(self, X: TableLike) -> Components:
@@ -209,7 +210,7 @@ class UACQRP(_UACQR):
         )
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """(n,): the median of the estimates of the median."""
+        """Return the median (n,) of the estimates of the median."""
         return self.predict_interval(X)[0]
 
     def predict_interval(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:

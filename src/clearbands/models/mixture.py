@@ -16,7 +16,7 @@ from clearbands.rows.draws import Draws
 
 
 class Mixture(CenterModel):
-    """A weighted mean of models, which errs less than they do if their errors differ.
+    """A weighted mean of models: where they err in different directions, it errs less.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ def boosted_quantiles(*, stock: bool = False) -> BoostedQuantiles:
 
 
 def mean_pool() -> dict[str, Any]:
-    """Return the nine models that compete for the mean in the paper's variant (c).
+    """The nine models that compete for the mean in the paper's variant (c).
 
     >>> from clearbands import mean_pool
     >>> len(mean_pool())

@@ -1,1 +1,1 @@
-"""Files of models, written whole or not at all."""
+"""Files of models, which are written whole or not at all."""

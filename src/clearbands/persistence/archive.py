@@ -1,10 +1,10 @@
-"""The entries of a model file and the tree of its states, read once and within bounds.
+"""The entries of a model file and the tree of its states, which are read once and within bounds.
 
-A file is made by whoever sends it, so both are checked before anything is built from them, whatever
-the file claims to hold: that the tree of states is no larger than the file warrants, that one
-number always stands for one state (or else a few lines could refer to each other until the audit of
-their types takes years), and that each array belongs to one object (or else a small one could be
-loaded a million times).
+A file may come from anyone, so that both are checked before anything is built from them, whatever
+the file claims to hold. The tree of states must not be larger than the size of the file allows. One
+number must always stand for one state; otherwise a few lines could refer to each other until the
+audit of their types takes years. Each array must belong to one object; otherwise a small one could
+be loaded a million times.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ FREE_SCHEMA_BYTES, SCHEMA_BYTES_PER_BYTE = 8 * MB, 4
 
 
 class UnsoundError(Exception):
-    """Why a file is no model."""
+    """A file is not a model; the message says why."""
 
 
 class TooDenseError(UnsoundError):
-    """A file that holds more than its size warrants."""
+    """A file holds more than a model of its size can."""
 
 
 def copy_entries(source: zipfile.ZipFile, target: zipfile.ZipFile, size: int) -> None:
     """Copy all arrays and bytes, uncompressed, from a file of `size` bytes.
 
-    Every array is as large as its own header says and none shrinks or grows on the way to memory.
+    Raise unless every array is as large as its own header says.
     """
     entries = [info for info in source.infolist() if not info.filename.endswith(".json")]
     if len({info.filename for info in entries}) < len(entries):
@@ -50,12 +50,12 @@ def copy_entries(source: zipfile.ZipFile, target: zipfile.ZipFile, size: int) ->
 
 
 def read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
-    """The content of an entry, or an error as soon as it exceeds `most` bytes."""
+    """Return the content of an entry; raise as soon as it exceeds `most` bytes."""
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise UnsoundError(f"{info.filename} is packed in a way that models are not.")
     parts, read = [], 0
     with archive.open(info) as entry:
-        # Asked for a part at a time, zlib never unpacks more than that part.
+        # If one part is read at a time, zlib never unpacks more than that part.
         while part := entry.read(READ_AT_ONCE):
             read += len(part)
             if read > most:
@@ -65,12 +65,12 @@ def read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> by
 
 
 def schema_room(size: int) -> int:
-    """The most bytes that the schema of a file of `size` bytes may have."""
+    """Return the most bytes that the schema of a file of `size` bytes may have."""
     return FREE_SCHEMA_BYTES + SCHEMA_BYTES_PER_BYTE * size
 
 
 def _check_arrays(content: bytes, name: str, room: int) -> int:
-    """Raise for arrays that claim another size than they have; how much more they unpack to."""
+    """Raise for arrays that claim another size than they have; return the bytes they unpack to."""
     if name.endswith(".npy"):
         _check_array(content, name)
         return 0
@@ -101,7 +101,7 @@ def _check_array(content: bytes, name: str) -> None:
 
 
 FREE_STATES, BYTES_PER_STATE = 20_000, 20
-NOT_SHAPE = frozenset({"__id__", "file"})  # what may differ between two states of one object
+NOT_SHAPE = frozenset({"__id__", "file"})  # keys that may differ between two states of one object
 
 
 def check_schema(schema: dict[str, Any], size: int) -> None:
@@ -116,10 +116,10 @@ class _Walk:
         self.owners: dict[str, int] = {}
 
     def digest(self, value: Any) -> bytes:
-        """The same for states of the same shape, whatever their numbers and files."""
+        """Return a hash that is equal for states of the same shape, whatever their numbers."""
         if isinstance(value, dict):
             parts = {k: self.digest(v) for k, v in value.items() if k not in NOT_SHAPE}
-            for key in NOT_SHAPE & value.keys():  # of a user's dictionary, not of a state
+            for key in NOT_SHAPE & value.keys():  # keys of a user's dictionary, not of a state
                 if isinstance(value[key], dict):
                     parts[key] = self.digest(value[key])
             digest = _hash("{", *(bit for key in sorted(parts) for bit in (key, parts[key])))

@@ -1,4 +1,4 @@
-"""Parts of scikit-learn and SciPy whose compiled code follows the numbers of a file unchecked."""
+"""Checks of the parts of scikit-learn and SciPy whose compiled code trusts indices in a file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clearbands.persistence.archive import UnsoundError
 
 
 def check_compiled(model: Any) -> None:
-    """Raise for a number in a model that is no column, node or row."""
+    """Raise for an index in a model that does not point at a column, node or row."""
     for part in _parts(model):
         for kind in type(part).__mro__:
             check = CHECKS.get(f"{kind.__module__}.{kind.__name__}")
@@ -21,7 +21,7 @@ def check_compiled(model: Any) -> None:
 
 
 def _parts(model: Any) -> Iterator[Any]:
-    """All objects that a model is made of, each once."""
+    """Yield all objects that a model is made of, each once."""
     seen: dict[int, Any] = {}
     waiting = [model]
     while waiting:
@@ -50,7 +50,7 @@ def _check_tree(tree: Any) -> None:
 def _check_boosted_tree(tree: Any) -> None:
     nodes = tree.nodes
     splits = nodes["is_leaf"] == 0
-    # How many columns there are, the model that holds the tree knows.
+    # Only the model that holds the tree knows the number of columns.
     _check_splits(splits, nodes["left"], nodes["right"], nodes["feature_idx"], 2**31)
     if tree.raw_left_cat_bitsets.shape[1:] != (8,):
         raise UnsoundError("A set of categories has no 256 bits.")
@@ -106,7 +106,7 @@ def _check_neighbours(tree: Any) -> None:
 
 
 def _check_support(model: Any) -> None:
-    """Of a support vector machine, which compares rows with its own, two classes at a time."""
+    """Raise if the parts of a support vector machine have different sizes."""
     if not hasattr(model, "support_"):
         return
     count, k = len(model.support_), len(model._n_support)

@@ -1,4 +1,4 @@
-"""Models in one file, from which loading runs no code."""
+"""Models in one file, from which no code runs when it is loaded."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from clearbands.persistence.trust import is_missing, is_trusted
 from clearbands.persistence.writing import written_whole
 from clearbands.rows.messages import warn
 
-FORMAT = 1  # raised when older versions could not read a file any more
+FORMAT = 1  # it is raised when older versions can no longer read new files
 HEADER = "clearbands.json"
 SCHEMA = "schema.json"
-IN_MEMORY = 2**26  # bytes of unpacked entries; more of them wait in a temporary file
+IN_MEMORY = 2**26  # the most bytes of unpacked entries in memory; more go to a temporary file
 
 
 class ModelFileError(ValueError):
@@ -67,7 +67,7 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[str] = (
         try:
             _unpack(io.BytesIO(packed), len(packed), trusted)
         except TooDenseError:
-            # So regular that it is packed tighter than `load` believes: uncompressed it fits.
+            # The model is so regular that it packs tighter than `load` accepts: do not compress it.
             packed = _pack(model, zipfile.ZIP_STORED)
             _unpack(io.BytesIO(packed), len(packed), trusted)
     with written_whole(Path(path)) as unfinished:
@@ -87,11 +87,11 @@ def load(
     with parts of your own needs their full names in `trusted`: their constructors are not
     called, but their state is restored, so name only types that you know.
 
-    Any other file, whatever it is, gives a `ModelFileError` and takes memory of the order of its
-    size; so does one whose trees name columns, nodes or leaves that do not exist, and one that a
-    newer version of clearbands wrote. A warning says where it was written with another version of
-    scikit-learn. No code of a file runs, but what a model predicts is what the file says: load
-    those of people you know.
+    Any other file gives a `ModelFileError` and takes memory of the order of its size; so does one
+    whose trees name columns, nodes or leaves that do not exist, and one that a newer version of
+    clearbands wrote. A warning is given if it was written with another version of scikit-learn. No
+    code of a file runs, but the file decides what its model predicts: load files only from people
+    whom you trust.
 
     >>> import clearbands, tempfile
     >>> ones = [[1.0, 1.0]] * 4
@@ -115,7 +115,7 @@ def load(
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Versions the file was written with, or an error if it is no model of ours."""
+    """Return the versions that the file was written with; raise if it is no model file."""
     from clearbands import __version__
 
     try:
@@ -143,7 +143,7 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _tell_of_other_versions(path: str | os.PathLike[str], header: dict[str, Any]) -> None:
-    """Warn where scikit-learn was another one, but for the last part of its number."""
+    """Warn if the file was written with another major or minor version of scikit-learn."""
     written, here = str(header.get("scikit-learn"))[:40], sklearn.__version__
     if _numbers(written)[:2] != _numbers(here)[:2]:
         warn(
@@ -154,17 +154,17 @@ def _tell_of_other_versions(path: str | os.PathLike[str], header: dict[str, Any]
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """What versions are compared by: 1.10.0rc1 is (1, 10, 0)."""
+    """Return the numbers by which versions are compared: (1, 10, 0) for 1.10.0rc1."""
     match = re.match(r"\d{1,9}(\.\d{1,9})*", version)
     return tuple(map(int, match[0].split("."))) if match else ()
 
 
 @contextmanager
 def _told(what: str) -> Iterator[None]:
-    """Whatever goes wrong inside is a ModelFileError, which begins with `what`."""
+    """Turn any error inside the block into a ModelFileError that begins with `what`."""
     try:
         yield
-    except (ModelFileError, Warning):  # a warning is an error where its reader wants it to be
+    except (ModelFileError, Warning):  # users can turn warnings into errors
         raise
     except Exception as error:
         raise ModelFileError(f"{what}: {str(error) or type(error).__name__}") from error
@@ -190,7 +190,7 @@ def _pack(model: Any, compression: int) -> bytes:
 
 
 def _unpack(file: Path | io.BytesIO, size: int, trusted: Sequence[str]) -> Any:
-    """The model in a file of `size` bytes, of which nothing is built before all is checked."""
+    """Return the model in a file of `size` bytes; nothing is built before all of it is checked."""
     import skops.io
 
     with zipfile.ZipFile(file) as source, tempfile.SpooledTemporaryFile(IN_MEMORY) as unpacked:
@@ -207,10 +207,10 @@ def _unpack(file: Path | io.BytesIO, size: int, trusted: Sequence[str]) -> Any:
 
 
 def _check_types(schema: dict[str, Any], names: list[str], trusted: Sequence[str]) -> list[str]:
-    """The types to rebuild that skops does not know; raise for those that nobody trusts."""
+    """Return the types that skops does not know but must rebuild; raise for untrusted ones."""
     import skops.io
 
-    hollow = io.BytesIO()  # types stand in the schema alone: the entries need no content yet
+    hollow = io.BytesIO()  # only the schema names types, so the entries need no content yet
     with zipfile.ZipFile(hollow, "w") as archive:
         archive.writestr(SCHEMA, json.dumps(schema))
         for name in sorted({*names} - {SCHEMA}):

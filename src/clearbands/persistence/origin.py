@@ -1,4 +1,4 @@
-"""Where a model comes from: what it predicts, and which rows it has seen."""
+"""The origin of a model: its target, its data, and the rows that it has seen."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from clearbands.tables.fingerprints import hash_rows, hash_table
 if TYPE_CHECKING:
     import polars as pl
 
-MANY = 0.05  # of the rows; a few may be equal by chance
-MOST_ROWS = 20_000  # that are remembered one by one, so that the record stays small
+MANY = 0.05  # a smaller share of equal rows may occur by chance
+MOST_ROWS = 20_000  # the most rows that are remembered one by one, so that the record stays small
 
 
 @dataclass(frozen=True)
 class Origin:
-    """A record that goes with a model, as `model.origin_`, and into its file."""
+    """A record that is kept with a model, as `model.origin_`, and in its file."""
 
     target: str  # the name of what is predicted
     unit: str = ""
@@ -29,16 +29,16 @@ class Origin:
     calibration_groups: str = ""  # the column of the groups that were calibrated apart, if any
     decimal: str = ""  # the sign before decimals in a text file
     date_orders: dict[str, str] = field(default_factory=dict)  # "dmy" or "mdy", by column
-    fitted: str = ""  # when, in UTC: 2026-01-31T13:45:00Z
+    fitted: str = ""  # the time of the fit in UTC, such as 2026-01-31T13:45:00Z
     n_rows: int = 0
-    fingerprint: str = ""  # of all rows, whatever their order
+    fingerprint: str = ""  # a hash of all rows, whatever their order
     rows: np.ndarray = field(default_factory=lambda: np.empty(0, np.uint64), repr=False)
-    """The smallest hashes of the rows, rising: all of them, up to `MOST_ROWS`."""
+    """The smallest hashes of the rows in rising order, at most `MOST_ROWS`."""
 
     def count_seen(self, X: pl.DataFrame, y: np.ndarray) -> int:
-        """How many of these rows the model has seen: an estimate if it saw very many rows.
+        """Return how many of these rows the model has seen, estimated if it saw very many rows.
 
-        The smallest hashes are a random part of all; new rows are looked for in the same part.
+        The smallest hashes are a random part of all. New rows are looked up in the same part.
         """
         if len(self.rows) == 0:
             return 0
@@ -50,19 +50,22 @@ class Origin:
         return round(is_seen.sum() / n_looked_for * len(hashes)) if n_looked_for else 0
 
     def find_seen(self, X: pl.DataFrame, y: np.ndarray) -> np.ndarray | None:
-        """(n,) booleans: which of these rows the model has seen; None if it does not know all."""
+        """Return which of these rows the model has seen: booleans (n,).
+
+        The result is None if the model does not remember all rows.
+        """
         if self.n_rows == 0 or self.n_rows != len(self.rows):
             return None
         return np.isin(hash_rows(X, y), self.rows)
 
 
 def origin_of(model: Any) -> Origin:
-    """The record of a model; an empty one where the command did not fit it."""
+    """Return the record of a model, or an empty one if it has none."""
     return getattr(model, "origin_", None) or Origin(target="")
 
 
 def are_many(n_seen: int, n: int) -> bool:
-    """Whether so many of n rows were in the fit that it cannot be by chance alone."""
+    """Whether more of n rows were in the fit than chance alone explains."""
     return n_seen >= max(1, MANY * n)
 
 
@@ -79,7 +82,7 @@ def record_origin(
     decimal: str = "",
     date_orders: dict[str, str] | None = None,
 ) -> Origin:
-    """The record of a fit on these rows, now.
+    """Return the record of a fit on these rows at the present time.
 
     >>> import numpy as np, polars as pl
     >>> X, y = pl.DataFrame({"size": [50.0, 90.0]}), np.array([200.0, 310.0])
@@ -93,7 +96,7 @@ def record_origin(
 
 
 def origin_of_hashes(hashes: np.ndarray, **names: Any) -> Origin:
-    """The same from the hashes of all rows, in any order."""
+    """Return the record of a fit from the hashes of all rows, in any order."""
     hashes = np.sort(hashes)
     return Origin(
         **names,

@@ -1,8 +1,8 @@
-"""The types that a model file may hold without being asked.
+"""The types that a model file may hold without the user naming them.
 
-Classes, and hardly any functions: what is trusted may be called while the file is read, and
-scikit-learn has a function that deletes a folder. A class of those below is rebuilt from its
-state and does nothing else.
+They are classes and hardly any functions, because what is trusted may be called while the file is
+read, and scikit-learn has a function that deletes a folder. The classes below are rebuilt from
+their state and do nothing else.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import inspect
 import sys
 
 OWN = "clearbands"
-# Modules whose classes do more than hold a model.
+# Classes of these modules do more than hold a model.
 NO_MODELS = (
     *(f"{OWN}.{room}" for room in ("apps", "plots")),
     *(f"sklearn.{room}" for room in ("conftest", "datasets", "externals", "tests", "utils")),
@@ -40,8 +40,10 @@ TRUSTED = frozenset(
 
 
 def is_trusted(name: str) -> bool:
-    """Whether `name` is a type that models are made of: of this package, of scikit-learn, or
-    one of the few others."""
+    """Whether `name` is a type of which models are made.
+
+    It is a class of this package or of scikit-learn, or one of a few others.
+    """
     return (
         name in TRUSTED
         or _is_class_of(OWN, name)
@@ -51,7 +53,7 @@ def is_trusted(name: str) -> bool:
 
 
 def is_missing(name: str) -> bool:
-    """Whether `name` claims to be of this package, which has no such name."""
+    """Whether `name` claims to be in this package but is not."""
     return name.split(".")[0] == OWN and _find(name) is None
 
 
@@ -64,11 +66,11 @@ def _is_class_of(package: str, name: str) -> bool:
 
 
 def _is_compiled_loss(name: str) -> bool:
-    """Whether it is a loss of scikit-learn before 1.9, whose module calls itself `_loss` alone."""
+    """Whether it is a loss of scikit-learn before 1.9, whose module calls itself just `_loss`."""
     if not name.startswith("_loss."):
         return False
     own = importlib.import_module("sklearn._loss._loss")
-    # A file of that name somewhere else must not be what is imported.
+    # A file of that name in another place must not be imported.
     return sys.modules.get("_loss") is own and inspect.isclass(_find(name))
 
 

@@ -14,9 +14,9 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """A name to write under in the same folder; the file takes its place if the block succeeds.
+    """Yield a temporary path in the same folder, which replaces `path` if the block succeeds.
 
-    If it does not, the error names the file that was asked for and says what to do.
+    If the block fails because of the file, the error names `path` and says what to do.
     """
     path = Path(os.path.realpath(path))  # a link stays a link
     unfinished = _unfinished(path)
@@ -37,13 +37,13 @@ def is_full(error: Exception) -> bool:
     number = getattr(error, "errno", None)
     if number is not None:
         return number in NO_ROOM
-    # NumPy counts what it could not write, and polars quotes the system, both without its number.
+    # NumPy says how much it could not write, and polars quotes the system, both without `errno`.
     signs = ("requested and", *(os.strerror(code) for code in NO_ROOM))
     return any(sign in str(error) for sign in signs)
 
 
 def _in_words(error: Exception, path: Path, unfinished: Path) -> OSError | None:
-    """The same error in one sentence about the file; None where it is about something else."""
+    """Return the error as one sentence about the file, or None if its reason is another one."""
     if is_full(error):
         full = OSError(f"There is no room left to write {path}: free some, or write elsewhere.")
         full.errno = errno.ENOSPC
