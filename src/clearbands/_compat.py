@@ -1,4 +1,4 @@
-"""Libraries that are installed only where they are wanted, and the one sentence without them."""
+"""Optional libraries, and the sentence that says how to install one that is missing."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ EXTRAS = {
     "serve": "fastapi fastapi-offline uvicorn prometheus-client "
     "typer rich polars jinja2 matplotlib",
 }
-"""What each extra installs: advice that works for a clone and for a release alike."""
+"""The libraries of each extra. Naming them gives advice that holds for clones and releases."""
 
 
 def require(module: str, *, what: str, extra: str) -> Any:
-    """The module, or one sentence that says how to get it; `what` is what needs it."""
+    """Import an optional module for `what`; raise an error that says how to install it."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -35,5 +35,5 @@ def has_extra(extra: str) -> bool:
 
 
 def advice(what: str, extra: str) -> str:
-    """How to get what `what` needs."""
+    """Say how to install what `what` needs."""
     return f'{what} needs the extra "{extra}": pip install {EXTRAS[extra]}.'

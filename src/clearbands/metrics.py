@@ -1,6 +1,6 @@
-"""How good intervals are: coverage, width, and the proper scores that weigh both.
+"""Metrics of intervals: coverage, width, and proper scores that weigh both.
 
-Every function takes `y` (n,) and `intervals` (n, 2), lower and upper, and returns a mean over rows,
+Most functions take `y` (n,) and `intervals` (n, 2), lower and upper, and return a mean over rows,
 in which a row counts as many times as its `sample_weight` (n,) says.
 """
 
@@ -157,7 +157,7 @@ def crps(
 
 
 def pit(y: ArrayLike, quantiles: ArrayLike, levels: Sequence[float] | np.ndarray) -> np.ndarray:
-    """(n,): probability integral transform, the level at which each target lies.
+    """Probability integral transform: the level (n,) at which each target lies.
 
     The values are uniform between 0 and 1 if the predicted distributions are right. They are
     interpolated between the `quantiles` (n, q) at the rising `levels` (q,); they are 0 below all

@@ -1,4 +1,4 @@
-"""ClearRegressor set up for the impatient, for the patient, and as in the paper's variants."""
+"""Regressors with other settings than the default: faster, more thorough, or as in the paper."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Preset = TypeVar("Preset", bound=Callable[..., ClearRegressor])
 
 
 class Parameters(TypedDict, total=False):
-    """Those of `ClearRegressor`, for type checkers; they are explained there."""
+    """The parameters of `ClearRegressor`, for type checkers; its docstring explains them."""
 
     epistemic: EpistemicPart | None
     aleatoric: AleatoricPart | None
@@ -55,7 +55,7 @@ class Parameters(TypedDict, total=False):
 
 
 def _with_parameters(preset: Preset) -> Preset:
-    """The same, with the parameters of `ClearRegressor` in its signature, for people who ask it."""
+    """Add the parameters of `ClearRegressor` to the signature of a preset, for help and editors."""
     own = inspect.signature(preset)
     named = [each for each in own.parameters.values() if each.kind is each.KEYWORD_ONLY]
     model = inspect.signature(ClearRegressor).parameters.values()
@@ -187,4 +187,4 @@ PRESETS: dict[str, Callable[..., ClearRegressor]] = {
     "c": variant_c,
     "deep": variant_deep,
 }
-"""What `clearbands fit --preset` knows."""
+"""The presets by the names that `clearbands fit --preset` takes."""

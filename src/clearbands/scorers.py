@@ -42,12 +42,12 @@ class IntervalScorer:
     ((2,), True)
     """
 
-    metric: Callable[..., float]  # of targets, intervals (n, 2) and a level
+    metric: Callable[..., float]  # a function of targets, intervals (n, 2) and a level
     sign: int = -1
-    confidence_level: float | None = None  # None takes those of the model
+    confidence_level: float | None = None  # None takes the levels of the model
 
     def at(self, confidence_level: float) -> IntervalScorer:
-        """The same at one level, whatever the levels of the model are.
+        """Return the same scorer at one level, whatever the levels of the model are.
 
         >>> from clearbands import scorers
         >>> scorers.coverage.at(0.5).confidence_level
@@ -83,7 +83,7 @@ def _coverage(
 
 
 def _asked(estimator: Any, X: TableLike) -> tuple[Any, Any]:
-    """The model inside searches and pipelines, and the rows as it sees them."""
+    """Return the model inside a search or pipeline, and the rows as it sees them."""
     if hasattr(estimator, "best_estimator_"):
         return _asked(estimator.best_estimator_, X)
     if isinstance(estimator, Pipeline):
@@ -106,4 +106,4 @@ coverage = IntervalScorer(_coverage, sign=1)
 """The share of rows inside their intervals."""
 
 ALL = {"interval_score": interval_score, "quantile_loss": quantile_loss, "coverage": coverage}
-"""All of them by name: `cross_validate(model, X, y, scoring=scorers.ALL)`."""
+"""All scorers by name: `cross_validate(model, X, y, scoring=scorers.ALL)`."""

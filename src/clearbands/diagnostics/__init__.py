@@ -1,7 +1,7 @@
-"""Does coverage hold where it matters? Instruments for rows that no step of the fit has seen.
+"""Checks of coverage and widths on rows that no step of the fit has seen.
 
-`y` is (n,), `intervals` (n, 2), lower and upper; X is any table. `clearbands.diagnose` applies
-all of them to a model; here is each by itself.
+`y` is (n,), `intervals` is (n, 2) with lower and upper bounds, and X is any table.
+`clearbands.diagnose` applies all checks to a model; here is each by itself.
 """
 
 from clearbands.calibration.conformal import beta_parameters

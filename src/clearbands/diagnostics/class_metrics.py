@@ -1,4 +1,4 @@
-"""How good probabilities and sets of classes are. Means over rows; y are positions of classes."""
+"""Metrics of predicted probabilities and sets of classes; targets y are positions of classes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from clearbands.rows.checks import check_weights
 from clearbands.rows.weighting import mean_of, size_of
 
-N_BINS = 15  # of the calibration error
-SMALLEST = 1e-12  # a probability that its logarithm is taken of
+N_BINS = 15  # the number of bins of the calibration error
+SMALLEST = 1e-12  # smaller probabilities are raised to this before their logarithm is taken
 
 
 def evaluate_classes(
@@ -19,11 +19,11 @@ def evaluate_classes(
     *,
     sample_weight: ArrayLike | None = None,
 ) -> dict[str, float]:
-    """All of them: y (n,), probabilities (n, classes), sets (n, classes) of booleans.
+    """All metrics of probabilities (n, classes), and of sets (n, classes) of booleans, for y (n,).
 
-    `accuracy`, `coverage` of the sets: more is better, or for coverage as much as was promised.
-    `nll` (negative log-likelihood, in nats), `brier`, `ece` (calibration error of the likeliest
-    class), `set_size`: less is better. A row counts as many times as its `sample_weight` (n,) says.
+    A larger `accuracy` is better; the best `coverage` of the sets is their level. A smaller `nll`
+    (negative log-likelihood, in nats), `brier`, `ece` (calibration error of the likeliest class)
+    and `set_size` is better. A row counts as many times as its `sample_weight` (n,) says.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def evaluate_classes(
 def evaluate_sets(
     y: np.ndarray, sets: np.ndarray, weight: np.ndarray | None = None
 ) -> dict[str, float]:
-    """How many classes a set has, and how often the true one is among them."""
+    """Return the mean size of the sets, and how often they contain the true class."""
     return {
         "set_size": mean_of(sets.sum(axis=1).astype(float), weight),
         "coverage": mean_of(sets[np.arange(len(y)), y].astype(float), weight),
@@ -59,7 +59,7 @@ def evaluate_sets(
 def calibration_error(
     y: np.ndarray, probabilities: np.ndarray, weight: np.ndarray | None = None
 ) -> float:
-    """How far the probability of the likeliest class is from how often it is right, over bins."""
+    """Return the mean gap over bins between the largest probability and how often it is right."""
     sureness, is_right = probabilities.max(axis=1), probabilities.argmax(axis=1) == y
     gap = (sureness - is_right) * (1.0 if weight is None else weight)
     gaps = np.bincount(bins_of(sureness, N_BINS), gap, minlength=N_BINS)
@@ -67,5 +67,5 @@ def calibration_error(
 
 
 def bins_of(shares: np.ndarray, n_bins: int) -> np.ndarray:
-    """(n,): which of the equal parts of [0, 1] a share lies in."""
+    """Return which of `n_bins` equal parts of [0, 1] each share (n,) lies in."""
     return np.minimum((shares * n_bins).astype(int), n_bins - 1)

@@ -1,4 +1,4 @@
-"""Groups of a model that is diagnosed: which it needs, which are compared, what they changed."""
+"""The groups that a diagnosed model needs, those that are compared, and the bounds without them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clearbands.rows.typed import TableLike
 
 
 def needed_groups(model: Any, by: ArrayLike | None) -> ArrayLike | None:
-    """Of the labels given, those without which a model cannot predict; else None."""
+    """Return the labels that were given if the model needs them to predict, otherwise None."""
     needs = has_groups(model) and model.calibration_group_column_ is None
     if needs and isinstance(model.calibrator_, ConditionalCalibrator):
         raise ValueError(
@@ -25,7 +25,7 @@ def needed_groups(model: Any, by: ArrayLike | None) -> ArrayLike | None:
 
 
 def compared_groups(model: Any, X: TableLike, by: ArrayLike | None) -> ArrayLike | None:
-    """The labels between which coverage is compared: those given, or those of the model."""
+    """Return the labels between which coverage is compared: those given, or those of the model."""
     column = model.calibration_group_column_ if has_groups(model) else None
     if by is not None or not isinstance(column, str) or not is_frame(X):
         return by
@@ -33,12 +33,12 @@ def compared_groups(model: Any, X: TableLike, by: ArrayLike | None) -> ArrayLike
 
 
 def has_groups(model: Any) -> bool:
-    """Whether it was calibrated by group."""
+    """Whether the model was calibrated by group."""
     return bool(getattr(model, "has_calibration_groups_", False))
 
 
 def bounds_together(model: Any, X: TableLike, level: float) -> np.ndarray | None:
-    """(n, 2): the bounds as if all groups had been calibrated together; None without groups."""
+    """Return the bounds (n, 2) as if all groups were calibrated together; None without groups."""
     if not has_groups(model):
         return None
     return (

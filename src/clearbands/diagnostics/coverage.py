@@ -1,4 +1,4 @@
-"""Coverage in parts of the rows, each with its exact binomial interval."""
+"""Coverage in parts of the rows, with exact binomial intervals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from clearbands.rows.checks import (
 THIRDS = ("lowest third", "middle third", "highest third")
 
 FALSE_ALARMS = 0.05
-"""At most this share of diagnoses of a flawless model has any finding about coverage."""
+"""At most this share of the diagnoses of a flawless model reports any finding about coverage."""
 
 CellKind = Literal["rows", "value", "range", "part"]
 
@@ -41,15 +41,15 @@ class Range(NamedTuple):
 class Cell:
     """Coverage in some rows. Best is the confidence level."""
 
-    by: str  # what the rows were divided by
-    label: str  # which of them these are
+    by: str  # the feature or other quantity by which the rows were divided
+    label: str  # the value, range or part of it that these rows have
     n: int
     n_covered: int
     low: float  # exact (Clopper-Pearson) interval of the coverage
     high: float
-    kind: CellKind = "rows"  # how the label is meant
-    values: Range | None = None  # smallest and largest value of the feature in these rows
-    p_value: float | None = None  # corrected for the number of cells; of a diagnosis only
+    kind: CellKind = "rows"  # the meaning of the label
+    values: Range | None = None  # the smallest and the largest value of the feature in these rows
+    p_value: float | None = None  # corrected for the number of cells; only a diagnosis has it
 
     @property
     def coverage(self) -> float:
@@ -62,11 +62,11 @@ class Cell:
 
     @property
     def where(self) -> str:
-        """Which rows these are, in words."""
+        """The rows of the cell, in words."""
         return self.in_words()
 
     def in_words(self, quotes: tuple[str, str] = ("`", "`")) -> str:
-        """The same, with the name of the feature in other quotation marks."""
+        """Name the rows of the cell, with the name of the feature in these quotation marks."""
         name = self.by.join(quotes)
         if self.kind == "value":
             return f"{name} = {self.label}"
@@ -95,8 +95,9 @@ def coverage_by_group(
     name: str = "group",
     confidence: float = 0.95,
 ) -> list[Cell]:
-    """A cell for every label: numbers by size, then words. Rows whose label is None or NaN form
-    one of their own.
+    """A cell for every label: numbers by size, then words.
+
+    Rows whose label is None or NaN form a cell of their own.
 
     Examples
     --------
@@ -163,10 +164,10 @@ def coverage_by_feature(
 def coverage_by_width(
     y: ArrayLike, intervals: ArrayLike, *, n_bins: int = 3, confidence: float = 0.95
 ) -> list[Cell]:
-    """Coverage by size of the interval, narrow to wide; `lowest_coverage` is the usual summary.
+    """Coverage by the width of the interval, from narrow to wide.
 
-    Intervals that are too narrow where they are narrow, and too wide where they are wide, show
-    here although the coverage of all rows together is right.
+    If narrow intervals are too narrow and wide ones too wide, it shows here, although the coverage
+    of all rows together is right. `lowest_coverage` is the usual summary.
 
     Examples
     --------
@@ -186,8 +187,8 @@ def coverage_by_ratio(
 ) -> list[Cell]:
     """Coverage by epistemic over aleatoric width, such as `Uncertainty.ratio` holds.
 
-    Too little in the highest bin: ignorance of the model is underestimated where it dominates.
-    Too little in the lowest: noise is.
+    Low coverage in the highest bin means that ignorance is underestimated where it dominates; low
+    coverage in the lowest bin means that noise is.
 
     Examples
     --------
@@ -252,19 +253,19 @@ def make_cell(
     kind: CellKind = "rows",
     values: Range | None = None,
 ) -> Cell:
-    """The cell of rows of which `hit` (n,) says whether they are covered."""
+    """Return the cell of some rows; `hit` (n,) says which of them are covered."""
     n_covered = int(np.count_nonzero(hit))
     ends = binomial_interval(n_covered, len(hit), confidence)
     return Cell(by, label, len(hit), n_covered, *ends, kind, values)
 
 
 def inside(y: ArrayLike, intervals: ArrayLike) -> np.ndarray:
-    """(n,) booleans of checked rows: which are covered."""
+    """Return which rows are covered, booleans (n,); raise for invalid intervals."""
     return covered(*check_intervals(y, intervals))
 
 
 def equal_count_bins(values: np.ndarray, n_bins: int) -> np.ndarray:
-    """(n,) bin numbers from 0 up, without gaps; a bin ends with its last row's value."""
+    """Return bin numbers (n,) from 0 without gaps; rows of equal values share a bin."""
     ends = np.ceil(len(values) * np.arange(1, n_bins) / n_bins).astype(int) - 1
     edges = np.sort(values)[np.maximum(ends, 0)]
     return np.unique(np.searchsorted(edges, values, side="left"), return_inverse=True)[1]
@@ -277,7 +278,7 @@ def _bin_cell(
     place: tuple[int, int, int],
     confidence: float,
 ) -> Cell:
-    """A bin by its value if it has but one, by its place if all bins came about."""
+    """Return the cell of a bin, named by its only value, its range, or its place among all bins."""
     j, n_found, n_bins = place
     low, high = float(values.min()), float(values.max())
     label, kind = f"{low:g}", cast(CellKind, "value")
@@ -297,7 +298,7 @@ def _ordinal(place: int) -> str:
 
 
 def coverage_range(n: int, level: float, confidence: float = 0.95) -> Range:
-    """Where the coverage of all new rows lies, given one calibration set of n rows.
+    """The range of the coverage of all new rows, given one calibration set of n rows.
 
     Over calibration sets it follows the Beta distribution of `beta_parameters`: exactly for
     "conformal" calibration and scores without ties, nearly for others. The range leaves out equal
@@ -319,10 +320,10 @@ def coverage_range(n: int, level: float, confidence: float = 0.95) -> Range:
 
 
 def covered_rows(n: int, level: float, n_calibration: int | None = None) -> Any:
-    """How many of n new rows are covered by chance, as a distribution of scipy.
+    """Return the distribution, of scipy, of the number of covered rows among n new ones.
 
-    Each row is covered with a probability that calibration with `n_calibration` rows draws once
-    from its Beta distribution; where that number is unknown, with that of the level.
+    All rows are covered with one probability, which calibration with `n_calibration` rows draws
+    from its Beta distribution. If that number is unknown, the probability is the level.
     """
     if n_calibration is None:
         return stats.binom(n, check_one_level(level))
@@ -332,9 +333,10 @@ def covered_rows(n: int, level: float, n_calibration: int | None = None) -> Any:
 def chance_range(
     n: int, level: float, n_calibration: int | None = None, confidence: float = 0.95
 ) -> Range:
-    """Between which shares the coverage of n new rows falls by chance alone.
+    """The range in which the coverage of n new rows lies by chance alone.
 
-    Wider than `coverage_range`: few new rows add their own chance to that of the calibration.
+    It is wider than `coverage_range`, because few new rows add their own chance to that of the
+    calibration.
 
     Examples
     --------
@@ -349,10 +351,10 @@ def chance_range(
 
 
 def lambda_edge(lambda_: float, lambdas: Any = (0.0, np.inf)) -> str | None:
-    """Which end of the search `lambda_` sits at: "lowest", "highest" or None.
+    """The end of the search at which `lambda_` lies: "lowest", "highest" or None.
 
-    At 0 the epistemic part is not used, at infinity the aleatoric one. Not wrong in itself, but
-    the ratio of the two then says nothing.
+    At 0 the epistemic part is not used, and at infinity the aleatoric one is not. This is no
+    error, but the ratio of the two then says nothing.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Diagnostics that learn on one part of the rows and judge on another.
+"""Diagnostics that learn from one part of the rows and judge with another.
 
-Where a search or a classifier may choose where to look, the rows it looked at would make any
-intervals appear worse than they are; none of the rows that count here was looked at before.
+If a search or a classifier chooses where to look, the rows that it looked at make any intervals
+appear worse than they are. Here, only rows that it did not look at count.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from clearbands.rows.typed import Seed, TableLike
 from clearbands.tables.encoder import TableEncoder, encode
 
 ROWS_NEEDED = 100
-"""Fewer rows teach a classifier, or a search for slabs, nothing."""
+"""The fewest rows from which a classifier or a search for slabs learns anything."""
 
 
 @dataclass(frozen=True)
 class Slab:
     """The rows between two parallel planes in X, and their coverage."""
 
-    cell: Cell  # coverage in the slab, on the rows that did not choose it
-    searched: float  # coverage in the slab on the rows that chose it: too low by construction
+    cell: Cell  # the coverage of the rows in the slab that did not choose it
+    searched: float  # the coverage of the rows that chose the slab: too low by construction
     rows: np.ndarray  # (n,) booleans: which of all rows lie in the slab
 
 
@@ -86,10 +86,10 @@ def worst_slab(
 
 
 def least_covered_range(projection: np.ndarray, hit: np.ndarray, least: int) -> tuple[float, Range]:
-    """The range of values with at least `least` rows whose coverage is smallest, and that.
+    """Return the least coverage of a range of values with at least `least` rows, and the range.
 
-    A range has a coverage below t when its hits minus t times its rows is negative, and the most
-    negative one is found in one pass; t falls to that range's coverage until there is none.
+    A range has a coverage below t if its hits minus t times its rows is negative. The most negative
+    range is found in one pass, and t falls to its coverage, until there is no such range.
     """
     order = np.argsort(projection, kind="stable")
     values = projection[order]
@@ -114,11 +114,11 @@ class ExcessRisk:
     """How far coverage at x is from the level, on average over x. Best is 0, for each number."""
 
     total: float  # over + under
-    over: float  # the part from rows where more than the level is expected
-    under: float  # the part from rows where less is
-    low: float  # normal interval of the total
+    over: float  # the part of rows that are expected to be covered more than the level says
+    under: float  # the part of rows that are expected to be covered less
+    low: float  # the lower end of a normal interval of the total
     high: float
-    cells: tuple[Cell, ...]  # coverage where less, and where more, is expected; those with rows
+    cells: tuple[Cell, ...]  # coverage where less and where more is expected, if there are rows
 
 
 def excess_risk(
@@ -182,12 +182,12 @@ def excess_risk(
 
 @dataclass(frozen=True)
 class TwoSampleTest:
-    """How well a classifier tells new rows from calibration rows."""
+    """A measure of how well a classifier tells new rows from calibration rows."""
 
-    auc: float  # 0.5: not at all; 1: always
-    low: float  # normal interval of the AUC
+    auc: float  # 0.5 if it cannot tell them apart, 1 if it always can
+    low: float  # the lower end of a normal interval of the AUC
     high: float
-    p_value: float  # one-sided, of the hypothesis that it cannot
+    p_value: float  # one-sided, for the hypothesis that it cannot
 
 
 def exchangeability(
@@ -199,7 +199,7 @@ def exchangeability(
     confidence: float = 0.95,
     random_state: Seed = 0,
 ) -> TwoSampleTest:
-    """Whether new rows look like calibration rows: what the promise of coverage rests on.
+    """Whether new rows look like calibration rows, as the guarantee of coverage assumes.
 
     A classifier learns on the other folds to tell them apart. Per fold the AUC is the share of
     pairs, one row of each kind, that it puts in the right order; the result is the mean over the
@@ -235,7 +235,7 @@ def exchangeability(
 
 
 def _places(values: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """(n,): the share of `others` below each value, ties by half."""
+    """Return the share of `others` below each value (n,); ties count half."""
     others = np.sort(others)
     below = np.searchsorted(others, values, side="left")
     not_above = np.searchsorted(others, values, side="right")
@@ -245,7 +245,7 @@ def _places(values: np.ndarray, others: np.ndarray) -> np.ndarray:
 def _cross_fit(
     classifier: BaseEstimator, X: np.ndarray, labels: np.ndarray, folds: Any
 ) -> np.ndarray:
-    """(n,): for each row the probability of True from a classifier that did not see its fold."""
+    """Return the probability of True (n,) of each row by a classifier that did not see its fold."""
     guess = np.empty(len(labels))
     for learn, judge in folds.split(X, labels):
         seen = labels[learn]
@@ -278,7 +278,7 @@ def _standardise(X: np.ndarray) -> np.ndarray:
 
 
 def _directions(d: int, n: int, rng: np.random.RandomState) -> np.ndarray:
-    """(n, d) unit vectors; in one dimension there is but one."""
+    """Draw unit vectors (n, d); in one dimension there is only one."""
     vectors = rng.normal(size=(n if d > 1 else 1, d))
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 

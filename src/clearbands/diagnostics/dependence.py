@@ -1,4 +1,4 @@
-"""Whether widths follow the errors: correlation and dependence of width and coverage."""
+"""The correlation of widths with errors, and the dependence of width and coverage."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def width_error_correlation(
 ) -> Correlation:
     """Spearman's rank correlation of the width and |y - center|. Larger is better.
 
-    Above 0: wide intervals are where the errors are large. 0 when all widths, or all errors, are
-    equal. Even perfect widths stay well below 1, since an error is small by chance in places.
-    The interval is Bonett and Wright's.
+    It is above 0 if intervals are wide where errors are large, and 0 if all widths, or all errors,
+    are equal. Even perfect widths stay well below 1, because some errors are small by chance. The
+    interval is Bonett and Wright's.
 
     Examples
     --------
@@ -77,13 +77,15 @@ def hsic(
 ) -> Dependence:
     """Hilbert-Schmidt independence criterion of width and coverage. Best is 0.
 
-    With w the widths in standard deviations, z = 1 where a row is covered and else 0,
-    K = exp(-(w_i - w_j)^2 / 2) and L = 1 where z_i = z_j, it is trace(K H L H) / n^2, H the
-    centering matrix: 0 if width says nothing about coverage, linear or not, though in samples
-    some 1/n above it. The p-value is the exact one of shuffling z, at least 1 / (n_shuffles + 1).
+    Let w be the widths in standard deviations, z = 1 where a row is covered and else 0,
+    K = exp(-(w_i - w_j)^2 / 2), L = 1 where z_i = z_j, and H the centering matrix. The criterion is
+    trace(K H L H) / n^2. It is 0 if width says nothing about coverage, linear or not; in samples
+    it is then some 1/n. The p-value is the exact one of shuffling z, at least
+    1 / (n_shuffles + 1).
 
-    More than `max_rows` rows are thinned at random. An infinite width counts as the largest
-    finite one; if all widths are equal the result is 0 with a p-value of 1.
+    If there are more than `max_rows` rows, a random sample of so many is taken. An infinite width
+    counts as the largest finite one. If all widths are equal, or all rows covered alike, the result
+    is 0 with a p-value of 1.
 
     Examples
     --------

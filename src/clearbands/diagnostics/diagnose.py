@@ -47,16 +47,16 @@ from clearbands.tables.native import kind_of
 FEWEST_ROWS = 4
 
 RARE = 20
-"""Categories of a text column with fewer rows are taken together."""
+"""The categories of a text column with fewer rows than this are taken together."""
 
 
 class Predicted(NamedTuple):
-    """What a model says about some rows at one level."""
+    """The predictions of a model for some rows at one level."""
 
     center: np.ndarray  # (n,)
     intervals: np.ndarray  # (n, 2)
-    ratio: np.ndarray | None  # (n,) epistemic over aleatoric, of models that have both
-    together: np.ndarray | None = None  # (n, 2) if all groups had been calibrated together
+    ratio: np.ndarray | None  # (n,) epistemic over aleatoric width, for models that have both
+    together: np.ndarray | None = None  # (n, 2): intervals as if groups were calibrated together
 
     @classmethod
     def of(cls, parts: Uncertainty, together: np.ndarray | None = None) -> Predicted:
@@ -141,7 +141,7 @@ def judge(
     classifier: BaseEstimator | None = None,
     random_state: Seed = 0,
 ) -> Diagnosis:
-    """`diagnose` from predictions that are there already; the model is not asked for any."""
+    """Diagnose a model as `diagnose` does, from predictions that were made before."""
     center, intervals, ratio, together = predicted
     if len(center) != len(y):
         raise ValueError(f"X has {len(center)} rows where y has {len(y)}.")
@@ -186,7 +186,7 @@ def judge(
 def _predict(
     model: Any, X: TableLike, by: ArrayLike | None, confidence_level: float | None
 ) -> Predicted:
-    """In one pass over the rows, or an error that says what the model lacks."""
+    """Predict the rows in one pass; raise if the model lacks a method."""
     if not hasattr(model, "predict_interval") or not hasattr(model, "levels_"):
         raise TypeError(
             "diagnose needs a fitted model with predict_interval and levels_, got "
@@ -211,7 +211,7 @@ def _by_group(
 
 
 def _n_below_zero(y: np.ndarray, intervals: np.ndarray) -> int:
-    """How many finite lower bounds are negative where no true value is."""
+    """Count the finite lower bounds below 0 if no true value is negative, otherwise return 0."""
     lower = intervals[:, 0]
     return int(np.sum((lower < 0) & np.isfinite(lower))) if y.min() >= 0 else 0
 
@@ -237,8 +237,7 @@ def _by_feature(X: TableLike, y: np.ndarray, intervals: np.ndarray) -> tuple[Cel
 
 
 def _with_values(X: TableLike) -> Any:
-    """The table without columns that are missing in every row: a model may know them, here
-    there is nothing to learn from them."""
+    """Return the table without columns that are missing in every row and so teach nothing here."""
     has_values = [not column.is_missing.all() for column in columns_of(X)]
     return _safe_indexing(X if is_frame(X) else np.asarray(X, float), has_values, axis=1)
 

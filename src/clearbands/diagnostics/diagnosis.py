@@ -1,4 +1,4 @@
-"""What the diagnostics of a model on new rows amount to, in numbers and in plain words."""
+"""The results of diagnosing a model on new rows, in numbers and in plain words."""
 
 from __future__ import annotations
 
@@ -34,11 +34,10 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Diagnosis:
-    """What `diagnose` found. None stands for what the model or the rows do not allow.
+    """The results of `diagnose`. None stands for results that the model or the rows do not allow.
 
-    Every p-value in it is corrected by Holm's rule over all of them: those of the cells, of HSIC
-    and of exchangeability. Of models whose coverage holds everywhere, at most 5 % have one below
-    0.05.
+    All p-values, those of the cells, of HSIC and of exchangeability, are corrected together by
+    Holm's rule. At most 5 % of models whose coverage holds everywhere have one below 0.05.
 
     Examples
     --------
@@ -56,15 +55,15 @@ class Diagnosis:
     """
 
     confidence_level: float
-    n_calibration: int | None  # rows that calibrated the model
-    expected: Range | None  # of the coverage of all new rows, given that many
-    chance: Range  # of the coverage of as many rows as these
+    n_calibration: int | None  # the number of rows that calibrated the model
+    expected: Range | None  # the range of the coverage of all new rows, given that number
+    chance: Range  # the range of the coverage of as many new rows as these
     coverage: Cell
-    by_group: tuple[Cell, ...]  # of the groups given
-    by_feature: tuple[Cell, ...]  # thirds of numbers, categories of text
+    by_group: tuple[Cell, ...]  # a cell for each of the groups that were given
+    by_feature: tuple[Cell, ...]  # cells for thirds of numbers and categories of text
     by_width: tuple[Cell, ...]
-    by_ratio: tuple[Cell, ...]  # epistemic over aleatoric
-    coverage_gap: float | None  # over the groups given
+    by_ratio: tuple[Cell, ...]  # cells by epistemic over aleatoric width
+    coverage_gap: float | None  # the mean gap over the groups that were given
     worst_slab: Slab | None
     excess_risk: ExcessRisk | None
     width_error: Correlation
@@ -73,14 +72,14 @@ class Diagnosis:
     lambda_edge: str | None
     exchangeability: TwoSampleTest | None
     by_group_together: tuple[Cell, ...] = ()
-    """Of a model that was calibrated by group: the same, had all been calibrated together. It is
-    there to compare, and has no part in the findings."""
-    n_below_zero: int = 0  # lower bounds below 0, where no true value is
-    kind: FrameKind = field(default=FrameKind(), compare=False)  # of the rows
+    """For a model that was calibrated by group, the cells as if all groups had been calibrated
+    together. They are for comparison and have no part in the findings."""
+    n_below_zero: int = 0  # the number of lower bounds below 0, if no true value is negative
+    kind: FrameKind = field(default=FrameKind(), compare=False)  # the kind of table of the rows
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """Every part of the rows in which coverage was measured; all rows come first."""
+        """All cells in which coverage was measured; that of all rows comes first."""
         slab = (self.worst_slab.cell,) if self.worst_slab else ()
         learned = self.excess_risk.cells if self.excess_risk else ()
         named = self.by_group + self.by_feature + self.by_width + self.by_ratio
@@ -88,9 +87,9 @@ class Diagnosis:
 
     @property
     def off(self) -> list[Cell]:
-        """The cells to be named, all rows first, then by how far they are off.
+        """The cells to name: that of all rows first, then the others by how far they are off.
 
-        When the coverage of all rows is off, parts are named only if they differ from it.
+        If the coverage of all rows is off, parts are named only if they differ from it.
         """
         cells = [cell for cell in self.cells if cell.is_off]
         if self.coverage.is_off:
@@ -101,11 +100,11 @@ class Diagnosis:
 
     @property
     def findings(self) -> list[str]:
-        """What is wrong, in plain words, coverage first; empty where nothing is."""
+        """What is wrong, in plain words, with coverage first; empty if nothing is wrong."""
         return self.say_findings()
 
     def say_findings(self, quotes: tuple[str, str] = ("`", "`")) -> list[str]:
-        """The same, with names of features in other quotation marks."""
+        """Return the findings with names of features in these quotation marks."""
         off = self.off
         sentences = [sentence(cell, self.confidence_level, quotes) for cell in off[:MOST_SENTENCES]]
         if len(off) > MOST_SENTENCES:
@@ -131,7 +130,7 @@ class Diagnosis:
 
     @property
     def notes(self) -> list[str]:
-        """What to know when reading the numbers; nothing here is a fault."""
+        """Remarks that help to read the numbers; none of them is a fault."""
         notes = []
         if self.expected is not None:
             low, high = (percent(share, 1) for share in self.chance)
@@ -150,10 +149,10 @@ class Diagnosis:
         return notes
 
     def to_frame(self) -> Any:
-        """A row per number: where, of how many rows, its interval, its p-value.
+        """Return a table with a row for each number: its rows, interval and p-value.
 
-        The frame is of the same library as the rows that were diagnosed; of an array, of pandas,
-        or of polars where pandas is not installed.
+        The table is of the same library as the rows that were diagnosed. For an array it is of
+        pandas, or of polars if pandas is not installed.
         """
         lines = list(self._lines())
         columns = {name: [line[i] for line in lines] for i, name in enumerate(Line._fields)}
@@ -166,7 +165,7 @@ class Diagnosis:
         return self._shown().html()
 
     def _shown(self) -> Shown:
-        """Findings as the title; the numbers, those that are off first."""
+        """Return a table whose title counts the findings, with the numbers that are off first."""
         n_findings = len(self.findings)
         summary = (
             f"{n_findings} finding{'s' if n_findings > 1 else ''}"
@@ -213,10 +212,10 @@ class Diagnosis:
 
 
 def corrected(diagnosis: Diagnosis) -> Diagnosis:
-    """The diagnosis with a p-value in every cell, and all of them corrected by Holm's rule.
+    """Return the diagnosis with a p-value in every cell, all of them corrected by Holm's rule.
 
-    A cell's own is exact and two-sided, of the hypothesis that its rows are covered as
-    calibration with this many rows makes all rows covered; see `covered_rows`.
+    The p-value of a cell, before the correction, is exact and two-sided. Its hypothesis is that
+    the number of covered rows follows `covered_rows`.
     """
     level, n_calibration = diagnosis.confidence_level, diagnosis.n_calibration
     own = [_p_value(cell, level, n_calibration) for cell in diagnosis.cells]
@@ -243,7 +242,10 @@ def corrected(diagnosis: Diagnosis) -> Diagnosis:
 
 
 def holm(p_values: np.ndarray) -> np.ndarray:
-    """(m,): below t for any true hypothesis with a probability of at most t, whatever depends."""
+    """Return p-values (m,) corrected by Holm's rule, which holds for any dependence of the tests.
+
+    With a probability of at most t, the p-value of any true hypothesis is below t.
+    """
     order = np.argsort(p_values, kind="stable")
     steps = p_values[order] * np.arange(len(order), 0, -1)
     adjusted = np.empty(len(order))
@@ -252,7 +254,7 @@ def holm(p_values: np.ndarray) -> np.ndarray:
 
 
 def lambda_words(lambda_: float, edge: str) -> str:
-    """What it means that lambda sits at the end of the search.
+    """Say what it means that lambda lies at an end of the search.
 
     Examples
     --------
@@ -278,7 +280,7 @@ def lambda_words(lambda_: float, edge: str) -> str:
 
 
 def sentence(cell: Cell, level: float, quotes: tuple[str, str] = ("`", "`")) -> str:
-    """How far the coverage of a cell is off, and where."""
+    """Say how far the coverage of a cell is off, and in which rows."""
     gap = 100 * (cell.coverage - level)
     verb = "over-covers" if gap > 0 else "under-covers"
     size = f"{abs(gap):.0f}" if abs(gap) >= 1 else f"{abs(gap):.1f}"

@@ -1,4 +1,4 @@
-"""Which features matter for the prediction, and which for the noise and the ignorance around it."""
+"""The importance of features for the prediction, and for the noise and ignorance around it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ FEWEST_ROWS = 50
 
 @dataclass(frozen=True)
 class Importance:
-    """What changes when the values of one feature are shuffled between the rows."""
+    """The changes if the values of one feature are shuffled between the rows."""
 
     name: str
-    center: float  # increase of the mean absolute error, as a share of it; may fall below 0
-    width: float  # mean absolute change of the width, as a share of the mean width
-    n_rows: int  # that took part
-    aleatoric: float = 0.0  # mean absolute change of the aleatoric width, as a share of the same
+    center: float  # the relative increase of the mean absolute error; it may be below 0
+    width: float  # the mean absolute change of the width, as a share of the mean width
+    n_rows: int  # the number of rows that took part
+    aleatoric: float = 0.0  # the change of the aleatoric width, as a share of the mean width
     epistemic: float = 0.0
 
 
@@ -46,15 +46,14 @@ def feature_importance(
 ) -> list[Importance]:
     """Permutation importance of every feature: for the center, the width, and its two parts.
 
-    Feature by feature, values are shuffled between the rows, which breaks their link to y and to
-    the other features. Of features that say the same, each looks less important than they are
-    together. So that the work is bounded, at most 500 rows take part, drawn at random, and fewer
-    (at least 50) where many features would need more than 20,000 predictions in all.
+    The values of one feature after another are shuffled between the rows, which breaks their link
+    to y and to the other features. If several features say the same, each looks less important
+    than they are together. To bound the work, at most 500 rows take part, drawn at random, and
+    fewer (at least 50) if many features would need more than 20,000 predictions in all.
 
     `calibration_groups` are the labels that a model calibrated by group needs; they are not
     shuffled.
-    `predicted` are the model's parts for X where they are there already: they are not asked for
-    again.
+    `predicted` may hold the model's parts for X, so that they are not computed again.
 
     Examples
     --------
@@ -110,10 +109,10 @@ def _names(X: Table) -> list[str]:
 
 
 class Measured(NamedTuple):
-    """What shuffling may change, row by row."""
+    """Errors and widths of rows, which shuffling may change."""
 
-    errors: np.ndarray  # (n,) absolute
-    widths: np.ndarray  # (3, n): both parts and their sum; infinite ones count as 0
+    errors: np.ndarray  # (n,): absolute errors
+    widths: np.ndarray  # (3, n): both parts and their sum; infinite widths count as 0
 
 
 def _measure(parts: Uncertainty, y: np.ndarray) -> Measured:
@@ -122,7 +121,7 @@ def _measure(parts: Uncertainty, y: np.ndarray) -> Measured:
 
 
 def _shuffle(X: Table, j: int, order: np.ndarray) -> Any:
-    """X with the values of column j in another order."""
+    """Return X with the values of column j in another order."""
     if isinstance(X, np.ndarray):
         X = X.copy()
         X[:, j] = X[order, j]

@@ -1,4 +1,4 @@
-"""Pictures of intervals: numbers in, Axes out; nothing is fitted here."""
+"""Pictures of intervals. Every function draws given numbers and returns Axes; none fits a model."""
 
 from clearbands.plots.choices import forecast, lambda_path, model_comparison
 from clearbands.plots.intervals import band_along, band_by_rank, ratio_map

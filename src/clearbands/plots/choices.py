@@ -1,4 +1,4 @@
-"""What a fit chose, and what more rows would change: lambda, models, the forecast."""
+"""Pictures of the chosen lambda, of the models that competed, and of the gain from more rows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def lambda_path(path: LambdaPath, *, ax: Axes | None = None) -> Axes:
     """The quantile loss over all lambda from 0 to infinity, with the chosen and the fixed ones.
 
-    The axis is the epistemic share of the mean width, on which both ends have a place.
+    The axis is the epistemic share of the mean width, so that infinity has a place on it.
 
     Examples
     --------
@@ -77,11 +77,11 @@ def model_comparison(
     most: int = 10,
     ax: Axes | None = None,
 ) -> Axes:
-    """The models that competed, the best on top, at most so many.
+    """The best `most` of the models that competed, the best on top.
 
     `leaderboard` is `ClearRegressor.leaderboard_` (pairs of a prediction and its noise),
-    `ClearRegressor.centers_` or `PCSEnsemble.leaderboard_`; all numbers are of rows that what was
-    judged did not see.
+    `ClearRegressor.centers_` or `PCSEnsemble.leaderboard_`. All numbers come from rows that the
+    judged models did not see.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def model_comparison(
 
 
 def forecast(outlook: Forecast, *, ax: Axes | None = None) -> Axes:
-    """The mean width over the number of rows, with its range, above the noise that stays.
+    """The mean width for growing numbers of rows, with its range, above the noise that remains.
 
     Examples
     --------

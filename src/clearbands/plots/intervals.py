@@ -1,4 +1,4 @@
-"""Intervals, row by row: bands by rank or along a column, and what makes them wide."""
+"""Pictures of intervals row by row: bands by rank or along a column, and what makes them wide."""
 
 from __future__ import annotations
 
@@ -37,10 +37,11 @@ def band_by_rank(
     """The rows ordered by center, each a bar from bound to bound, with the true values on top.
 
     Next to the center lies the aleatoric part, beyond it the epistemic one. `y` (n,) are the
-    true values. The title has the coverage and the range in which chance leaves it in 19 of 20
-    cases: that of these rows, and of `n_calibration` calibration rows where the number is given.
-    Without `ax` the Axes are those of a new figure, `.figure`, to save or to show; in a notebook
-    they show themselves.
+    true values. The title has the coverage and the range in which it lies by chance in 19 of 20
+    cases. The chance is that of these rows and, if their number is given, of `n_calibration`
+    calibration rows.
+    Without `ax`, the Axes are those of a new figure, `.figure`, which can be saved or shown. A
+    notebook shows them by itself.
 
     Examples
     --------
@@ -122,14 +123,14 @@ def band_along(
 
 
 def _layers(parts: Uncertainty) -> tuple[np.ndarray, np.ndarray]:
-    """The bounds of the aleatoric part, and of both; an error where they are not finite."""
+    """Return the bounds of the aleatoric part and those of both parts; raise if any is infinite."""
     outer = parts.interval
     if not np.isfinite(outer).all():
         raise ValueError("Some intervals are infinite and cannot be drawn; leave those rows out.")
     return make_interval(parts.center, parts.aleatoric), outer
 
 
-MOST = 8  # ratios beyond 1:8 and 8:1 take the colours of the ends
+MOST = 8  # ratios beyond 1:8 and 8:1 get the colours of the ends
 
 
 def ratio_map(
@@ -142,8 +143,9 @@ def ratio_map(
 ) -> Axes:
     """The rows in the plane of two features, coloured by epistemic over aleatoric width.
 
-    Orange: more rows like these would help most. Blue: noise, which more rows do not reduce. The
-    title counts the rows that `Uncertainty.dominant` says are dominated by ignorance.
+    Orange rows are those where more rows like them would help most. Blue rows are dominated by
+    noise, which more rows do not reduce. The title counts the rows in which `Uncertainty.dominant`
+    is ignorance.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How good intervals are: coverage beside the level and the width, and which features matter."""
+"""Pictures of the quality of intervals: coverage, width, and the features that matter."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ def coverage_and_width(
 ) -> tuple[Axes, Axes]:
     """Coverage and mean width in bins with equally many rows: the paper's simulation figures.
 
-    `distance` (n,) may be a distance from the data or any feature; `intervals` is (n, 2), or a
-    dict of them by name to be compared. Whiskers are exact 95 % intervals of the coverage.
+    `distance` (n,) may be a distance from the data or any feature. `intervals` is (n, 2), or a
+    dict of several such arrays by name, which are compared. Whiskers are exact 95 % intervals of
+    the coverage.
 
     Examples
     --------
@@ -96,7 +97,7 @@ def calibration_curve(
 ) -> Axes:
     """Realised against nominal coverage. `intervals` is (n, 2, k), with k levels.
 
-    On the diagonal the promise is kept; whiskers are exact 95 % intervals.
+    On the diagonal, coverage is at its level. Whiskers are exact 95 % intervals.
 
     Examples
     --------
@@ -142,8 +143,8 @@ def _whiskers(ax: Axes, at: Any, cells: list[Cell], **look: Any) -> None:
 def importance(importances: Sequence[Importance], *, most: int = 8, ax: Axes | None = None) -> Axes:
     """What shuffling each feature does to the two parts of the width, the largest on top.
 
-    `importances` come from `clearbands.diagnostics.feature_importance`. A long blue bar: the noise
-    depends on this feature. A long orange one: what the model does not know depends on it.
+    `importances` come from `clearbands.diagnostics.feature_importance`. A long blue bar means that
+    the noise depends on this feature, and a long orange one that the ignorance depends on it.
 
     Examples
     --------

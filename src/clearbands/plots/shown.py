@@ -1,7 +1,7 @@
-"""Axes that show themselves at the end of a cell of a notebook.
+"""Axes that a notebook shows at the end of a cell.
 
-A figure of pyplot would be kept until it is closed and could open a window; these belong to
-nobody but the caller, and so no backend knows that they should be shown.
+A figure of pyplot would be kept until it is closed, and could open a window. These figures belong
+to the caller alone, so no backend knows that they should be shown.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from matplotlib.figure import Figure
 
 
 class ShownAxes(Axes):
-    """Axes of matplotlib, `.figure` and all."""
+    """Axes of matplotlib that a notebook shows."""
 
     def _repr_png_(self) -> bytes:
         return picture_of(self.figure)
 
 
 class AxesPair(NamedTuple):
-    """Two Axes of one figure, shown once."""
+    """Two Axes of one figure, which is shown once."""
 
     left: Axes
     right: Axes
@@ -31,13 +31,13 @@ class AxesPair(NamedTuple):
 
 
 def draw_on(columns: int) -> list[Axes]:
-    """The Axes of a new figure, from left to right."""
+    """Return the Axes of a new figure, from left to right."""
     figure = Figure(figsize=(9 if columns == 1 else 5.6 * columns, 5), layout="constrained")
     return [figure.add_subplot(1, columns, j + 1, axes_class=ShownAxes) for j in range(columns)]
 
 
 def picture_of(figure: Any) -> bytes:
-    """The figure as a PNG."""
+    """Return the figure as a PNG."""
     written = BytesIO()
     figure.savefig(written, format="png", dpi=100)
     return written.getvalue()

@@ -1,4 +1,4 @@
-"""What all pictures share: colours, the words around the marks, axes to start from."""
+"""Colours, titles and axes of all pictures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clearbands.prediction import glossary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# A picture is drawn on white.
+# Pictures are drawn on white, so they take the light colours.
 ALEATORIC, ALEATORIC_LINE = glossary.ALEATORIC.fill.light, glossary.ALEATORIC.line.light
 EPISTEMIC, EPISTEMIC_LINE = glossary.EPISTEMIC.fill.light, glossary.EPISTEMIC.line.light
 INK, MUTED, GRID, OUTSIDE = (
@@ -18,14 +18,14 @@ INK, MUTED, GRID, OUTSIDE = (
 )
 
 LINES = (INK, EPISTEMIC_LINE, ALEATORIC_LINE, OUTSIDE, MUTED)
-LONG_TITLE = 60  # letters
+LONG_TITLE = 60  # titles with more letters get a smaller font
 MARKERS = ("o", "s", "^", "D", "v")
 
 DOTS: dict[str, Any] = {"zorder": 3, "edgecolor": "white", "linewidth": 0.6}
 
 
 def dress(ax: Axes, title: str, x: str, y: str, *, grid: Literal["both", "x", "y"] = "y") -> None:
-    """Words around the marks, and no more lines than they need."""
+    """Add title, labels and legend to a picture, and remove lines that it does not need."""
     named = bool(ax.get_legend_handles_labels()[0])
     size = 15 if len(title) <= LONG_TITLE else 13  # so that long ones stay in the picture
     ax.set_title(
@@ -53,7 +53,7 @@ def dress(ax: Axes, title: str, x: str, y: str, *, grid: Literal["both", "x", "y
 
 
 def new_axes() -> Axes:
-    """The Axes of a new figure, which a notebook shows."""
+    """Return the Axes of a new figure, which a notebook shows."""
     require("matplotlib", what="A picture", extra="report")
     from clearbands.plots.shown import draw_on
 
@@ -62,7 +62,7 @@ def new_axes() -> Axes:
 
 
 def new_pair() -> tuple[Axes, Axes]:
-    """Two Axes of a new figure, beside each other, which a notebook shows."""
+    """Return two Axes of a new figure, beside each other, which a notebook shows."""
     require("matplotlib", what="A picture", extra="report")
     from clearbands.plots.shown import AxesPair, draw_on
 
@@ -70,5 +70,5 @@ def new_pair() -> tuple[Axes, Axes]:
 
 
 def percent(share: float) -> str:
-    """92 %, 99.5 %."""
+    """Write a share in percent, such as 92 % or 99.5 %."""
     return f"{100 * share:.3g} %"
