@@ -111,7 +111,7 @@ def least_covered_range(projection: np.ndarray, hit: np.ndarray, least: int) -> 
 
 @dataclass(frozen=True)
 class ExcessRisk:
-    """How far coverage at x is from the level, on average over x. Best is 0, for each number."""
+    """The distance of the coverage at x from the level, averaged over x. Best is 0 for all."""
 
     total: float  # over + under
     over: float  # the part of rows that are expected to be covered more than the level says

@@ -1,4 +1,4 @@
-"""Which rows each member of a bag sees, and which it may therefore predict unseen."""
+"""The rows that each member of a bag sees, and those that it may therefore predict unseen."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ Calibration: TypeAlias = Literal["cross", "joint", "conformal"]
 """How rows are used to calibrate: see `ClearRegressor`."""
 
 EngineName: TypeAlias = Literal["threads", "processes", "dask"]
-"""What runs the tasks of a fit on a table in files."""
+"""The engine that runs the tasks of a fit on a table in files."""
 
 PresetName: TypeAlias = Literal["default", "fast", "thorough", "a", "b", "c", "deep"]
 """The keys of `clearbands.presets.PRESETS`."""

@@ -21,7 +21,7 @@ class Rows:
     y: np.ndarray
     groups: np.ndarray | None = None  # labels of rows that no fold may part
     calibration_groups: np.ndarray | None = None  # labels; the level shall hold in each group
-    calibration_weight: np.ndarray | None = None  # how many times more often a new row is like it
+    calibration_weight: np.ndarray | None = None  # how many times more often it is among new rows
     sample_weight: np.ndarray | None = None  # how many rows each row counts as
     texts: np.ndarray | None = None  # (n, text columns): the texts that an encoder made numbers of
 

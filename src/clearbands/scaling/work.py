@@ -47,7 +47,7 @@ DATA = "data.json"
 
 @dataclass(frozen=True)
 class WorkFolder:
-    """Where a fit on files keeps what it has finished, and how much it holds at once.
+    """The folder in which a fit on files keeps what it has finished, and its limits of memory.
 
     Parameters
     ----------
