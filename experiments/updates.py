@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 
 from clearbands import CalibrationWarning, ClearRegressor, metrics
+from clearbands.calibration.any_level import AnyLevel
 from clearbands.calibration.conformal import rank
-from clearbands.calibration.distribution import AnyLevel
 from clearbands.calibration.rolling import Pace, Rolling
 from clearbands.rows.levels import alpha, normal_distances
 from experiments import series_data

@@ -15,13 +15,13 @@ from .baselines.split_conformal import PCSIntervals as PCSIntervals
 from .baselines.uacqr import UACQRP as UACQRP
 from .baselines.uacqr import UACQRS as UACQRS
 from .calibration.additive import AdditiveCalibrator as AdditiveCalibrator
+from .calibration.any_level import AnyLevel as AnyLevel
 from .calibration.calibrators import ClearCalibrator as ClearCalibrator
 from .calibration.calibrators import FixedAleatoricCalibrator as FixedAleatoricCalibrator
 from .calibration.calibrators import FixedRatioCalibrator as FixedRatioCalibrator
 from .calibration.class_calibrator import JointClassCalibrator as JointClassCalibrator
 from .calibration.conditional import ConditionalCalibrator as ConditionalCalibrator
 from .calibration.conformal import CalibrationWarning as CalibrationWarning
-from .calibration.distribution import AnyLevel as AnyLevel
 from .calibration.distribution import Distribution as Distribution
 from .calibration.groups import GroupCalibrator as GroupCalibrator
 from .calibration.lambda_path import PAPER_LAMBDAS as PAPER_LAMBDAS

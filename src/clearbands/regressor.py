@@ -16,7 +16,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from clearbands.calibration.calibration_set import lambda_paths
 from clearbands.calibration.calibrators import ClearCalibrator
-from clearbands.calibration.distribution import SIDES, Distribution
+from clearbands.calibration.distribution import Distribution
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.calibration.rolling import Pace, RefitWarning, Rolling
 from clearbands.engine.progress import Listener
@@ -38,7 +38,7 @@ from clearbands.rows.bands import Components
 from clearbands.rows.checks import check_levels, check_quantiles, is_dask, is_frame
 from clearbands.rows.labels import are_names, read_groups, read_labels
 from clearbands.rows.messages import renamed, warn
-from clearbands.rows.settings import Calibration, Residuals, Side, Split
+from clearbands.rows.settings import SIDES, Calibration, Residuals, Side, Split
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.scaling.source import check_nothing_for_files, is_table_on_disk
 from clearbands.selection.centers import CenterStanding

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from clearbands.calibration.any_level import AnyLevel
 from clearbands.calibration.conformal import CalibrationWarning
-from clearbands.calibration.distribution import AnyLevel
 from clearbands.calibration.rolling import Pace, Rolling
 from tests.calibration.windows import PACES, POSITIONS, ROWS, begin
 

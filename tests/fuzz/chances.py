@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from clearbands import FixedRatioCalibrator
-from clearbands.calibration.distribution import AnyLevel, Distribution
+from clearbands.calibration.any_level import AnyLevel
+from clearbands.calibration.distribution import Distribution
 from clearbands.calibration.rolling import Pace, Rolling
 from tests.fuzz.campaign import Target
 

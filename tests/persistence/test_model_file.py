@@ -20,7 +20,7 @@ from clearbands import (
     LinearQuantiles,
     ModelFileError,
 )
-from clearbands.calibration.distribution import AnyLevel
+from clearbands.calibration.any_level import AnyLevel
 from clearbands.calibration.groups import GroupCalibrator
 from clearbands.persistence.model_file import FORMAT, HEADER
 from tests.persistence.model_files import rewritten, small_clear

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from clearbands.calibration.additive import AdditiveCalibrator
+from clearbands.calibration.any_level import AnyLevel
 from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibrator, weigh
 from clearbands.calibration.conditional import ConditionalCalibrator
-from clearbands.calibration.distribution import AnyLevel
 from clearbands.calibration.groups import GroupCalibrator
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.calibration.lambda_path import LambdaPath, lambda_path

@@ -15,10 +15,10 @@ from clearbands.rows.checks import (
     check_count,
     check_one_level,
     check_vector,
-    check_weights,
     check_widths,
 )
 from clearbands.rows.levels import alpha
+from clearbands.rows.weighting import check_sample_weight, counts_of
 
 PAPER_LAMBDAS = np.concatenate([np.linspace(0, 0.09, 10), np.logspace(-1, 2, 4001)])
 """The paper's grid of 4,011 values."""
@@ -45,7 +45,7 @@ def search_exactly(rows: CalibrationRows, k: float, alpha: float) -> float:
     k -= int(counts[reached].sum())
     if not 0 < k <= counts[open_rows].sum():
         return 0.0  # no factor is needed, or none suffices: lambda does not matter
-    weight = np.ones(len(rows)) if rows.weight is None else rows.weight
+    weight = counts_of(rows.weight, len(rows))
     # Mean widths near one make the search, and so its answer, independent of any unit.
     unit_a = _power_of_two(rows.total_aleatoric / rows.size)
     unit_e = _power_of_two(rows.total_epistemic / rows.size)
@@ -164,9 +164,7 @@ def lambda_path(
     epistemic = check_widths(epistemic, "epistemic", len(y))[:, :, 0]
     level = check_one_level(confidence_level)
     check_count(n_points, "n_points", 2)
-    weight = None
-    if sample_weight is not None:
-        weight = check_weights(sample_weight, "sample_weight", len(y))
+    weight = check_sample_weight(sample_weight, len(y))
     rows = CalibrationRows.from_widths(y, center, aleatoric, epistemic, weight)
     k = rows.capped_rank(level)
     unit = _unit(rows)

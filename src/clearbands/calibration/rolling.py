@@ -30,8 +30,8 @@ from typing import Any
 
 import numpy as np
 
+from clearbands.calibration.any_level import AnyLevel
 from clearbands.calibration.conformal import rows_needed
-from clearbands.calibration.distribution import AnyLevel
 from clearbands.calibration.rolling_levels import RollingLevels, WindowShares, lower_end, upper_end
 from clearbands.rows.checks import check_count
 from clearbands.rows.levels import normal_distances, tails

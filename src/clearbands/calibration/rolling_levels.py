@@ -1,6 +1,6 @@
 """Answers from a rolling window of rows: every bound is a quantile of their positions.
 
-Positions have the sign of their side (see `distribution.py`), so errors that go to one side move
+Positions have the sign of their side (see `any_level.py`), so errors that go to one side move
 both bounds to it, and the median with them. The center stays where the fit put it: intervals reach
 to it, quantiles need not.
 """
@@ -14,9 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
+from clearbands.calibration.any_level import AnyLevel
 from clearbands.calibration.conformal import CalibrationWarning, rank
 from clearbands.calibration.distribution import (
-    AnyLevel,
     Around,
     Distribution,
     SignedDistribution,

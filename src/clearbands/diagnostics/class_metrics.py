@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clearbands.rows.checks import check_weights
-from clearbands.rows.weighting import mean_of, size_of
+from clearbands.rows.weighting import check_sample_weight, mean_of, size_of
 
 N_BINS = 15  # the number of bins of the calibration error
 SMALLEST = 1e-12  # smaller probabilities are raised to this before their logarithm is taken
@@ -34,9 +33,7 @@ def evaluate_classes(
     """
     rows, n_classes = np.arange(len(y)), probabilities.shape[1]
     own = np.maximum(probabilities[rows, y], SMALLEST)
-    weight = None
-    if sample_weight is not None:
-        weight = check_weights(sample_weight, "sample_weight", len(y))
+    weight = check_sample_weight(sample_weight, len(y))
     scores = {
         "accuracy": mean_of((probabilities.argmax(axis=1) == y).astype(float), weight),
         "nll": mean_of(-np.log(own), weight),

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples
 
+from clearbands.calibration.any_level import AnyLevel
 from clearbands.calibration.calibration_set import scale
 from clearbands.calibration.conditional import ConditionalCalibrator
-from clearbands.calibration.distribution import AnyLevel, Distribution
+from clearbands.calibration.distribution import Distribution
 from clearbands.calibration.groups import GroupCalibrator
 from clearbands.calibration.rolling import Rolling
 from clearbands.prediction.extrapolation import Extrapolation

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 Calibration: TypeAlias = Literal["cross", "joint", "conformal"]
 """How rows are used to calibrate: see `ClearRegressor`."""
@@ -21,6 +21,8 @@ ScaleName: TypeAlias = Literal["log", "log1p", "sqrt"]
 
 Side: TypeAlias = Literal["both", "lower", "upper"]
 """Which bounds of an interval are finite."""
+
+SIDES: tuple[Side, ...] = get_args(Side)
 
 Split: TypeAlias = Literal["random", "time"]
 """Whether rows are held out at random or in the order of time."""

@@ -54,6 +54,11 @@ def mean_of(values: np.ndarray, weight: np.ndarray | None) -> float:
     return float(values.mean() if weight is None else np.average(values, weights=weight))
 
 
+def counts_of(weight: np.ndarray | None, n: int) -> np.ndarray:
+    """Return how many rows each row counts as (n,)."""
+    return np.ones(n) if weight is None else weight
+
+
 def size_of(weight: np.ndarray | None, n: int) -> float:
     """Return how many rows n rows count as: the sum of their weights."""
     return n if weight is None else float(weight.sum())

@@ -240,7 +240,7 @@ give it the type it had in fit.
         dropped, name = encoded.copy(), self.numeric_columns_[column]
         dropped[:, column] = self.numeric_.statistics_[column]
         place = len(self.numeric_columns_) + len(self.numeric_.indicator_.features_)
-        for other, parts in getattr(self, "date_parts_", {}).items():
+        for other, parts in self.date_parts_.items():
             block = parts.block(np.array([parts.usual]))
             if other == name:
                 dropped[:, place : place + block.shape[1]] = block
@@ -253,7 +253,7 @@ give it the type it had in fit.
         names: list[str] = []
         if self.numeric_ is not None:
             names.extend(self.numeric_.get_feature_names_out(_names(self.numeric_columns_)))
-        for name, parts in getattr(self, "date_parts_", {}).items():
+        for name, parts in self.date_parts_.items():
             names.extend(f"{name}_{part}" for part in parts.names)
         if self.categorical_ is not None:
             names.extend(self.categorical_.get_feature_names_out(_names(self.categorical_columns_)))
@@ -287,8 +287,6 @@ give it the type it had in fit.
 
     def _tell_of_zones(self, X: Table) -> None:
         """Warn of moments with a time zone where fit saw none, and the other way round."""
-        if not hasattr(self, "zoned_columns_"):  # an older model does not know
-            return
         for name, column in self._moments(X):
             had = name in self.zoned_columns_
             if had != has_zone(column):
@@ -310,7 +308,7 @@ give it the type it had in fit.
     def _date_blocks(self, numeric: np.ndarray) -> list[np.ndarray]:
         """What dates tell; of missing ones what the usual date does."""
         blocks = []
-        for name, parts in getattr(self, "date_parts_", {}).items():
+        for name, parts in self.date_parts_.items():
             known = numeric[:, self.numeric_columns_.index(name)]
             blocks.append(parts.block(np.where(np.isnan(known), parts.usual, known)))
         return blocks
@@ -336,7 +334,7 @@ give it the type it had in fit.
         """The columns under the names of fit; after an array, which has none, in their order."""
         names = list(self.kinds_)
         own_names = names if set(frame.columns).issuperset(names) else frame.columns
-        if own_names is not names and getattr(self, "has_names_", False):
+        if own_names is not names and self.has_names_:
             missing = next(name for name in names if name not in set(frame.columns))
             raise ValueError(
                 f"X has no column {missing!r}, which was there in fit: give the columns of fit, in "

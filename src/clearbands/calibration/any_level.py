@@ -1,0 +1,421 @@
+"""Every level after the fit: bands that contain each other, and one number per calibration row.
+
+The calibrated distances at the fitted levels span a family of bands. Band z is, at a fitted level,
+the band of that level, where z is the number of standard deviations that enclose so much of a
+normal distribution; between fitted levels distances are interpolated in z, below the lowest and
+above the highest they are proportional to it. Every calibration row has a position: the z of the
+smallest band that contains it. The band of any other level is then the one that contains as many
+calibration rows as the level needs (the rank of `conformal.py`), so its coverage is calibrated like
+that of the fitted levels; and bands of rising levels contain each other, since z does not fall.
+
+Band 0 is the median. That is the center, unless the calibration rows show otherwise: a center may
+be a mean, and where noise is skewed most targets lie on one side of it. The median then divides the
+distance from the center to the bound of the lowest level so that half of them lie on either side.
+
+Inside the band of the lowest fitted level, rows may lie close to the median on one side and far
+from it on the other; rows beyond the highest level may, too. Where the calibration rows show that,
+z grows at a different rate below and above the median (its pace), so that a wider band takes in as
+large a share of the rows below as of those above.
+
+The bands of the fitted levels stay where calibration put them, and of skewed noise more may lie
+above them than below. Where the calibration rows show that, quantiles and chances no longer count
+both sides together: every quantile is then that of the signed positions of the rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from clearbands.calibration.conformal import (
+    CalibrationWarning,
+    level_of_rank,
+    order_statistic,
+    rank,
+    rows_needed,
+    weighted_rank,
+)
+from clearbands.calibration.distribution import (
+    APART,
+    Around,
+    Distribution,
+    SignedDistribution,
+    knots_of,
+    signed_knots,
+)
+from clearbands.calibration.sides import (
+    along,
+    leans,
+    median_share,
+    side_paces,
+    side_paces_beyond,
+)
+from clearbands.rows.bands import make_interval
+from clearbands.rows.checks import check_levels, check_quantiles, check_vector
+from clearbands.rows.levels import exact, normal_distances
+from clearbands.rows.messages import warn
+from clearbands.rows.settings import SIDES
+from clearbands.rows.weighting import check_sample_weight
+
+
+@dataclass(frozen=True)
+class AnyLevel:
+    """What a model keeps of its calibration rows to answer at any level: 8 bytes per row, or 16.
+
+    Distances of rows (n, 2, k) are what a calibrator's `scale` gives, both parts added up.
+
+    Examples
+    --------
+    Ninety-nine rows whose targets lie 0.01, 0.02, ... off a center of 0, in turns below and above,
+    calibrated at 0.9 with distances that are all 1:
+
+    >>> import numpy as np
+    >>> from clearbands import FixedRatioCalibrator
+    >>> y, ones = np.resize([-0.01, 0.01], 99) * np.arange(1, 100), np.ones((99, 2))
+    >>> calibrator = FixedRatioCalibrator([0.9], ratio=0).fit(y, 0 * y, ones, ones)
+    >>> distances = np.add(*calibrator.scale(ones, ones))
+    >>> bands = AnyLevel.of(calibrator.levels_, y, 0 * y, distances)
+    >>> bands.intervals(np.zeros(1), distances[:1], [0.5, 0.9]).round(6)  # (n, 2, levels)
+    array([[[-0.5, -0.9],
+            [ 0.5,  0.9]]])
+    >>> bands.distribution(np.zeros(1), distances[:1]).cdf(0.5).round(6)
+    array([0.75])
+    """
+
+    levels: np.ndarray  # those that were fitted and are finite, rising
+    columns: np.ndarray  # where they stand among the k fitted ones
+    positions: np.ndarray  # (n,) z of the band that just contains the row; < 0 below the center
+    weight: np.ndarray | None = None
+    may_fall_short: bool = True  # whether too few rows are covered as far as they go
+    median: float = 0.0  # of the distance to the bound above (or below, < 0): from the center to it
+    paces: tuple[np.ndarray, np.ndarray] | None = None
+    """Below and above the median (2, knots): z as distances have it, and as shares have it, rising
+    from 0 to the lowest fitted level. None where both sides are alike."""
+    outer_paces: tuple[np.ndarray, np.ndarray] | None = None
+    """The same from the highest fitted level on, and in proportion beyond the last knot."""
+    is_skewed: bool = False  # whether unlike shares of the rows lie below and above fitted bands
+
+    @classmethod
+    def of(
+        cls,
+        levels: Sequence[float] | np.ndarray,
+        y: ArrayLike,
+        center: ArrayLike,
+        distances: np.ndarray,
+        *,
+        sample_weight: ArrayLike | None = None,
+        may_fall_short: bool = True,
+        shape: AnyLevel | None = None,
+    ) -> AnyLevel:
+        """Of the calibration rows: their targets (n,), centers (n,), distances (n, 2, k).
+
+        `shape` is that of other rows, whose median, paces and skewness are taken over; by default
+        these rows choose their own, and other levels than the fitted ones then cover them a little
+        too well.
+
+        `may_fall_short=False` where rows were kept apart for the guarantee: levels that need more
+        rows than there are then have infinite bounds instead of those of the outermost row.
+        """
+        y = check_vector(y, "y")
+        center = check_vector(center, "center", len(y))
+        weight = check_sample_weight(sample_weight, len(y))
+        fitted = np.array(check_levels(list(np.asarray(levels, float))))
+        distances = np.asarray(distances, float)
+        order = np.argsort(fitted)
+        columns = order[np.isfinite(distances[:, :, order]).all(axis=(0, 1))]
+        if len(columns) == 0:
+            raise ValueError(
+                "No fitted level has finite bounds, so there is nothing to interpolate: "
+                f"{rows_needed(float(fitted.min()))} calibration rows would be needed."
+            )
+        family = cls(fitted[columns], columns, np.zeros(0), weight, may_fall_short)
+        if shape is not None:
+            family = replace(
+                family,
+                median=shape.median,
+                paces=shape.paces,
+                outer_paces=shape.outer_paces,
+                is_skewed=shape.is_skewed,
+            )
+            return replace(family, positions=family.positions_of(y, center, distances))
+        median = median_share(y - center, distances[:, :, columns[0]], weight)
+        family = replace(family, median=median)
+        even = family.positions_of(y, center, distances)
+        family = replace(
+            family,
+            paces=side_paces(even, weight, float(family.levels[0])),
+            outer_paces=side_paces_beyond(even, weight, float(family.levels[-1])),
+        )
+        positions = family._paced(even)
+        return replace(
+            family, positions=positions, is_skewed=leans(positions, weight, family.levels)
+        )
+
+    @property
+    def highest(self) -> float:
+        """The highest level for which the rows suffice."""
+        size = len(self.positions) if self.weight is None else float(self.weight.sum())
+        return level_of_rank(size, size)
+
+    def intervals(
+        self,
+        center: np.ndarray,
+        distances: np.ndarray,
+        levels: float | Sequence[float],
+        *,
+        side: str = "both",
+    ) -> np.ndarray:
+        """(n, 2, q): the bounds of new rows at any levels, whose distances are (n, 2, k).
+
+        With `side` "lower" or "upper" only that bound is finite, and its level is its own: a share
+        `level` of the targets lies above the lower bound, or below the upper one.
+        """
+        if side not in SIDES:
+            raise ValueError(f'side must be "both", "lower" or "upper", got {side!r}.')
+        checked = check_levels(levels)
+        distances = distances[:, :, self.columns]
+        if side == "both":
+            bands = [self._around(center, distances, level) for level in checked]
+            return np.stack(bands, axis=2)
+        sign = -1.0 if side == "lower" else 1.0
+        bounds = np.full((len(center), 2, len(checked)), np.inf)
+        bounds[:, 0] = -np.inf
+        for j, level in enumerate(checked):
+            z = self._one_sided(sign, level)
+            ends = self._points(self._from_median(center, distances), np.array([z]))
+            # At low levels a bound could lie beyond the center, which no interval leaves out.
+            bounds[:, int(sign > 0), j] = sign * np.maximum(sign * ends[:, 0], sign * center)
+        return bounds
+
+    def between(
+        self, center: np.ndarray, distances: np.ndarray, tails: tuple[float, float]
+    ) -> np.ndarray:
+        """(n, 2, 1): bounds with a share of the targets below and another one above.
+
+        Each is the bound of one side at its own level, so together they hold at 1 - both shares; no
+        share is an infinite bound. The center is between them.
+        """
+        bounds = np.tile([-math.inf, math.inf], (len(center), 1))
+        for j, (share, side) in enumerate(zip(tails, SIDES[1:], strict=True)):
+            if share > 0:
+                level = float(1 - exact(share))
+                bounds[:, j] = self.intervals(center, distances, level, side=side)[:, j, 0]
+        return bounds[:, :, None]
+
+    def parts(
+        self, aleatoric: np.ndarray, epistemic: np.ndarray, level: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(n, 2) twice: the two parts (n, 2, k) of the distances at another level."""
+        (level,) = check_levels(level)
+        columns = self.columns
+        aleatoric, epistemic = aleatoric[:, :, columns], epistemic[:, :, columns]
+        bounds = self._around(np.zeros(len(aleatoric)), aleatoric + epistemic, level)
+        reach, ends = np.abs(bounds), np.abs(self.ends(level))
+        noise, ignorance = self._mixed(aleatoric, ends), self._mixed(epistemic, ends)
+        total = noise + ignorance
+        share = np.divide(ignorance, total, out=np.zeros_like(total), where=total > 0)
+        finite = np.where(np.isfinite(reach), reach, 0.0)
+        of_parts = finite - share * finite, share * finite
+        aleatoric, epistemic = (np.where(np.isfinite(reach), p, reach) for p in of_parts)
+        return aleatoric, epistemic
+
+    def quantiles(
+        self, center: np.ndarray, distances: np.ndarray, levels: Sequence[float]
+    ) -> np.ndarray:
+        """(n, q): the bounds of the two-sided intervals of which they are the quantiles.
+
+        The quantile at 0.05 is the lower bound of the 0.9 interval. Only where both bounds would
+        lie on one side of the center, as they may at low levels, the interval reaches to it and
+        the quantile does not. Where noise is skewed, each is the bound of its own side instead.
+        """
+        shares, distances = check_quantiles(levels), distances[:, :, self.columns]
+        if self.is_skewed:
+            z = np.array([self._quantile(share) for share in shares.tolist()])
+            return self._points(self._from_median(center, distances), z)
+        points = np.empty((len(center), len(shares)))
+        for j, quantile in enumerate(shares.tolist()):
+            inside = float(abs(2 * exact(quantile) - 1))
+            if inside == 0:
+                points[:, j] = self._middle(self._from_median(center, distances))
+            else:
+                bounds = self._bounds(center, distances, inside)
+                points[:, j] = bounds[:, int(quantile > 0.5)]
+        return points
+
+    def distribution(self, center: np.ndarray, distances: np.ndarray) -> Distribution:
+        """The distribution of the target of every row."""
+        around = self._from_median(center, distances[:, :, self.columns])
+        if self.is_skewed:
+            return SignedDistribution(self, around, *signed_knots(self.positions, self.weight))
+        return Distribution(self, around, *knots_of(np.abs(self.positions), self.weight))
+
+    def _z(self, level: float) -> float:
+        """The band of a level: fitted ones are themselves, others stay between them."""
+        at = normal_distances(self.levels)
+        (same,) = np.nonzero(np.abs(self.levels - level) < 1e-12)
+        if len(same):
+            return float(at[same[0]])
+        below = np.max(at[self.levels < level], initial=0.0)
+        above = np.min(at[self.levels > level], initial=math.inf)
+        return float(np.clip(self._order(np.abs(self.positions), level), below, above))
+
+    def ends(self, level: float) -> tuple[float, float]:
+        """Where the band of a level ends: z below and above."""
+        z = self._z(level)
+        return -z, z
+
+    def _one_sided(self, sign: float, level: float) -> float:
+        """The z above which (sign -1) or below which (1) a share `level` of the rows lies."""
+        return sign * self._order(sign * self.positions, level)
+
+    def _quantile(self, share: float) -> float:
+        """The z below which such a share of the rows lies, by rank: at 0.5 between two of them."""
+        below = float(1 - exact(share))
+        ends = [self._one_sided(-1.0, below)] if share <= 0.5 else []
+        ends += [self._one_sided(1.0, share)] if share >= 0.5 else []
+        return sum(ends) / len(ends)
+
+    def _middle(self, around: Around) -> np.ndarray:
+        """(n,): the values that half of the targets do not exceed."""
+        return around.median
+
+    def _order(self, positions: np.ndarray, level: float) -> float:
+        size = len(positions) if self.weight is None else float(self.weight.sum())
+        if self.weight is None:
+            k: float = rank(len(positions), level)
+        else:
+            k = weighted_rank(self.weight, level)
+        if k > size:
+            ending = "of the outermost row" if self.may_fall_short else "infinite"
+            warn(
+                f"{size:g} calibration rows are too few for level {level:g}: at least "
+                f"{rows_needed(level)} are needed. The bounds are {ending}.",
+                CalibrationWarning,
+            )
+            k = size if self.may_fall_short else k
+        return order_statistic(positions, k, self.weight)
+
+    def _around(self, center: np.ndarray, distances: np.ndarray, level: float) -> np.ndarray:
+        """(n, 2): the bounds at one level, with the center between them."""
+        lower, upper = self._bounds(center, distances, level).T
+        return np.stack([np.minimum(lower, center), np.maximum(upper, center)], axis=1)
+
+    def _bounds(self, center: np.ndarray, distances: np.ndarray, level: float) -> np.ndarray:
+        """(n, 2): the bounds at one level, around the median; fitted ones are themselves."""
+        z, at = self._z(level), normal_distances(self.levels)
+        if math.isinf(z):
+            return np.tile([-math.inf, math.inf], (len(center), 1))
+        (same,) = np.nonzero(at == z)
+        if len(same):
+            return make_interval(center, distances[:, :, same[0]])
+        around = self._from_median(center, distances)
+        bounds = make_interval(around.median, self._band(around, z))
+        # Bounds of fitted levels are rounded from the center: none may cross them.
+        j = int(np.searchsorted(at, z))
+        if j < len(at):
+            limit = make_interval(center, distances[:, :, j])
+            bounds = np.stack(
+                [np.maximum(bounds[:, 0], limit[:, 0]), np.minimum(bounds[:, 1], limit[:, 1])], 1
+            )
+        if j > 0:
+            limit = make_interval(center, distances[:, :, j - 1])
+            bounds = np.stack(
+                [np.minimum(bounds[:, 0], limit[:, 0]), np.maximum(bounds[:, 1], limit[:, 1])], 1
+            )
+        return bounds
+
+    def _from_median(self, center: np.ndarray, distances: np.ndarray) -> Around:
+        """Where two levels have equal bounds, the bands of the higher one lie a little farther out;
+        its bounds stay."""
+        shift = self.median * distances[:, int(self.median > 0), 0]
+        moved = np.maximum(distances + np.stack([shift, -shift], axis=1)[:, :, None], 0)
+        for j in range(1, moved.shape[2]):
+            moved[:, :, j] = np.maximum(moved[:, :, j], moved[:, :, j - 1] * (1 + APART))
+        return Around(center + shift, moved, distances[:, :, -1])
+
+    def _mixed(self, part: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """(n, 2): a part of the distances at z below and above; between levels it may fall."""
+        at = normal_distances(self.levels)
+        if len(at) == 1:
+            return part[:, :, 0]
+        sides = []
+        for side, z in enumerate(ends.tolist()):
+            j = int(np.clip(np.searchsorted(at, z) - 1, 0, len(at) - 2))
+            share = float(np.clip((z - at[j]) / (at[j + 1] - at[j]), 0, 1))
+            sides.append((1 - share) * part[:, side, j] + share * part[:, side, j + 1])
+        return np.stack(sides, axis=1)
+
+    def _band(self, around: Around, z: float) -> np.ndarray:
+        """(n, 2): the distances of band z from the median."""
+        at, distances = normal_distances(self.levels), around.distances
+        (same,) = np.nonzero(at == z)
+        if len(same):
+            return distances[:, :, same[0]]
+        if z < at[0]:
+            return distances[:, :, 0] * (self._unpaced(z) / at[0])
+        if z > at[-1]:
+            return distances[:, :, -1] + around.beyond * (self._unpaced(z) / at[-1] - 1)
+        j = int(np.searchsorted(at, z)) - 1
+        share = (z - at[j]) / (at[j + 1] - at[j])
+        low, high = distances[:, :, j], distances[:, :, j + 1]
+        return np.minimum(low + share * (high - low), high)  # never falls, also where it rounds
+
+    def _points(self, around: Around, z: np.ndarray) -> np.ndarray:
+        """(n, q): the ends of the bands z (q,), below the median where z is negative."""
+        points = np.empty((len(around.median), len(z)))
+        for j, position in enumerate(z.tolist()):
+            if math.isinf(position):
+                points[:, j] = position
+            else:
+                reach = self._band(around, abs(position))[:, int(position > 0)]
+                points[:, j] = around.median + math.copysign(1.0, position) * reach
+        return points
+
+    def positions_of(self, y: np.ndarray, center: np.ndarray, distances: np.ndarray) -> np.ndarray:
+        """(n,): the bands that just contain new rows, whose distances are (n, 2, k)."""
+        return self._positions(y, self._from_median(center, distances[:, :, self.columns]))
+
+    def _positions(self, y: np.ndarray, around: Around) -> np.ndarray:
+        """(n,): z of the smallest band that contains `y`; with the sign of its side."""
+        at, offset = normal_distances(self.levels), y - around.median
+        side = np.where(offset < 0, 0, 1)
+        reach = np.take_along_axis(around.distances, side[:, None, None], axis=1)[:, 0]  # (n, k)
+        beyond = np.take_along_axis(around.beyond, side[:, None], axis=1)[:, 0]
+        distance = np.abs(offset)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            more = (distance - reach[:, -1]) / beyond
+            z = np.where(distance == 0, 0.0, at[-1] * (1 + more))  # beyond the last
+            for j in range(len(at) - 1, 0, -1):
+                low, high = reach[:, j - 1], reach[:, j]
+                between = at[j - 1] + (distance - low) / (high - low) * (at[j] - at[j - 1])
+                z = np.where(distance <= high, np.where(high > low, between, at[j - 1]), z)
+            first = np.where(distance == 0, 0.0, distance / reach[:, 0] * at[0])
+            z = np.where(distance <= reach[:, 0], first, z)
+        return self._paced(np.where(side == 0, -z, z))
+
+    def _paced(self, z: np.ndarray) -> np.ndarray:
+        """(n,): signed z as distances have it to z as shares have it."""
+        size, at = np.abs(z), normal_distances(self.levels)
+        if self.paces is not None:
+            below, above = (along(size, *pace) for pace in self.paces)
+            z = np.where(size < at[0], np.where(z < 0, -below, above), z)
+        if self.outer_paces is not None:
+            below, above = (along(size, *pace) for pace in self.outer_paces)
+            z = np.where(size > at[-1], np.where(z < 0, -below, above), z)
+        return z
+
+    def _unpaced(self, z: Any) -> np.ndarray:
+        """(..., 2): z as shares have it, on both sides as distances do."""
+        even, at = np.stack([z, z], axis=-1), normal_distances(self.levels)
+        if self.paces is not None:
+            inner = np.stack([along(z, *pace[::-1]) for pace in self.paces], axis=-1)
+            even = np.where(even < at[0], inner, even)
+        if self.outer_paces is not None:
+            outer = np.stack([along(z, *pace[::-1]) for pace in self.outer_paces], axis=-1)
+            even = np.where(even > at[-1], outer, even)
+        return even
