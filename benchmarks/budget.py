@@ -1,7 +1,7 @@
 """What the searches of `time_budget` cost. `python -m benchmarks.budget`
 
 Prints, for made tables, the CPU seconds of a fit with each search of the ladder, as multiples of
-what the 400 trees of one member take: the numbers of `clearbands.selection.time_budget.LADDER`.
+what the 400 trees of one member take: the numbers of `clearbands.selection.model_search.LADDER`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from clearbands import ClearRegressor
 from clearbands.models.bagging import fit_bag
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.rows.draws import Draws
-from clearbands.selection.time_budget import LADDER
+from clearbands.selection.model_search import LADDER
 
 SIZES = ((300, 4), (1_000, 8), (5_000, 10), (20_000, 8), (100_000, 20))
 

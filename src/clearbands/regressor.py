@@ -520,9 +520,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
                     "calibration_weight out."
                 )
             return predict_partitions(self, X, levels, calibration_groups, side)
-        answers = self.answers(
-            X, calibration_groups=calibration_groups, calibration_weight=calibration_weight
-        )
+        answers = self._answers(X, calibration_groups, calibration_weight)
         return answers.center, answers.interval(confidence_level, side, tails)
 
     def predict_frame(
@@ -572,7 +570,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         levels = () if confidence_level is None else check_levels(confidence_level)
         if is_dask(X):
             return frame_partitions(self, X, levels or None, calibration_groups)
-        answers = self.answers(X, calibration_groups=calibration_groups)
+        answers = self._answers(X, calibration_groups)
         return answer(answers, Questions(levels)).frame()
 
     def components(self, X: TableLike) -> Components:
@@ -625,7 +623,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
             One column for each of the q levels.
         """
         check_quantiles(np.atleast_1d(np.asarray(levels, float)).tolist())
-        return self.answers(X, calibration_groups=calibration_groups).quantiles(levels)
+        return self._answers(X, calibration_groups).quantiles(levels)
 
     @renamed(groups="calibration_groups")
     def predict_probability(
@@ -654,9 +652,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         probability : (n,)
             Between 0 and 1.
         """
-        return self.answers(X, calibration_groups=calibration_groups).probability(
-            above=above, below=below
-        )
+        return self._answers(X, calibration_groups).probability(above=above, below=below)
 
     @renamed(groups="calibration_groups")
     def predict_distribution(
@@ -676,7 +672,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         Distribution
             With `cdf`, `ppf`, `logpdf`, `mean` and `sample`.
         """
-        return self.answers(X, calibration_groups=calibration_groups).distribution()
+        return self._answers(X, calibration_groups).distribution()
 
     @renamed(groups="calibration_groups")
     def predict_uncertainty(
@@ -702,7 +698,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         Uncertainty
             The calibrated aleatoric and epistemic distances from the center to both bounds.
         """
-        return self.answers(X, calibration_groups=calibration_groups).uncertainty(confidence_level)
+        return self._answers(X, calibration_groups).uncertainty(confidence_level)
 
     @renamed(groups="calibration_groups")
     def predict_uncertainties(
@@ -722,7 +718,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         tuple of Uncertainty
             In the order of `levels_`.
         """
-        return self.answers(X, calibration_groups=calibration_groups).uncertainties()
+        return self._answers(X, calibration_groups).uncertainties()
 
     def unfamiliar(self, X: TableLike) -> np.ndarray:
         """Find rows that are unlike those that trained the model.
@@ -780,9 +776,16 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         >>> found.quantiles([0.1, 0.5, 0.9]).shape, found.probability(above=0.5).shape
         ((3, 3), (3,))
         """
+        return self._answers(X, calibration_groups, calibration_weight)
+
+    def _answers(
+        self,
+        X: TableLike,
+        calibration_groups: ArrayLike | None = None,
+        calibration_weight: ArrayLike | None = None,
+    ) -> Answers:
         table = self._table(X)
-        labels = calibration_groups, calibration_weight
-        return self._fitted.answers(table, kind_of(X), *labels)
+        return self._fitted.answers(table, kind_of(X), calibration_groups, calibration_weight)
 
     def forecast(self, more: Sequence[float] = (2, 4, 10)) -> Forecast:
         """Forecast the mean width, RMSE and loss on new rows after training on more rows.
@@ -848,7 +851,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         >>> model.predict_center_interval(X[:5]).shape
         (5, 2)
         """
-        answers = self.answers(X, calibration_groups=calibration_groups)
+        answers = self._answers(X, calibration_groups)
         return answers.uncertainty(confidence_level).center_interval
 
     @renamed(groups="calibration_groups")

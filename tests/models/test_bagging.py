@@ -6,23 +6,9 @@ from joblib.externals.loky import get_reusable_executor
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 
-from clearbands import (
-    BoostedQuantiles,
-    ExpectileGAM,
-    FoldedEnsemble,
-    KernelRidge,
-    LinearQuantiles,
-    ResidualQuantiles,
-    ScaledResiduals,
-    SymmetricTrees,
-)
 from clearbands.engine.progress import listening
-from clearbands.models.bagging import check_model, fit_bag, fit_clones
-from clearbands.models.mixture import Mixture
-from clearbands.models.random_trees import RandomTrees
-from clearbands.models.trees_on_smooth import TreesOnSmooth
+from clearbands.models.bagging import fit_bag, fit_clones
 from clearbands.rows.draws import Bootstraps
-from clearbands.uncertainty.folded_bounds import FoldedBounds
 from tests.toys import noisy_line
 
 
@@ -88,38 +74,3 @@ def test_processes_that_leave_are_replaced_where_warnings_are_errors():
         finally:
             get_reusable_executor().shutdown(wait=True)
     assert len(bag.members) == 12
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        SymmetricTrees(max_depth=50),
-        RandomTrees(0),
-        KernelRidge(n_landmarks=1),
-        TreesOnSmooth(ExpectileGAM(smoothing=-1)),
-        TreesOnSmooth(trees=SymmetricTrees(l2=-1)),
-        Mixture([SymmetricTrees(max_bins=1)], [1.0]),
-    ],
-    ids=lambda model: type(model).__name__,
-)
-def test_parameters_are_checked_once_by_whoever_fits_bags(model):
-    """`fit_bag` itself trusts them, as it trusts rows and weights."""
-    X, y = noisy_line(40)
-    words = "must be "
-    for part in (model, FoldedEnsemble(model, 2, 1), ScaledResiduals(model, 2, 1)):
-        with pytest.raises(ValueError, match=words):
-            part.fit(X, y)
-    with pytest.raises(ValueError, match=words):
-        check_model(model)
-
-
-def test_models_of_others_check_themselves():
-    check_model(LinearRegression())
-
-
-@pytest.mark.parametrize("model", [LinearQuantiles(alpha=-1), BoostedQuantiles(n_trees=0)])
-def test_quantile_models_are_checked_once_too(model):
-    X, y = noisy_line(40)
-    for part in (model, FoldedBounds(model, 2, 1), ResidualQuantiles(model, 2)):
-        with pytest.raises(ValueError, match="must be a"):
-            part.fit(X, y)

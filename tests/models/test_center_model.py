@@ -9,7 +9,6 @@ import pytest
 from clearbands import ClearRegressor, FoldedEnsemble, ScaledResiduals, SymmetricTrees
 from clearbands.models.bagging import fit_clones
 from clearbands.models.center_model import CenterModel, has
-from clearbands.selection.judging import NoiseCandidate
 from clearbands.selection.model_search import ModelSearch
 
 
@@ -54,7 +53,7 @@ class WithOthers(ModelSearch):
         return {"steps": Steps(), **trees}
 
     def noises(self):
-        return {"scale": NoiseCandidate(ScaledResiduals(n_repeats=1))}
+        return {"scale": ScaledResiduals(n_repeats=1)}
 
 
 def rows(n=150):

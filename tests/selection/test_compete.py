@@ -19,7 +19,6 @@ from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.models.random_trees import RandomTrees
 from clearbands.models.symmetric_trees import SymmetricTrees
-from clearbands.selection.judging import NoiseCandidate
 from clearbands.selection.model_search import ModelSearch
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 from clearbands.uncertainty.scaled_residuals import ScaledResiduals
@@ -151,7 +150,7 @@ class Tiring(TwoByTwo):
 
 class TiringNoise(TwoByTwo):
     def noises(self):
-        return {"tires": NoiseCandidate(ScaledResiduals(Tires())), **super().noises()}
+        return {"tires": ScaledResiduals(Tires()), **super().noises()}
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 
 from clearbands import ClearRegressor
 from clearbands.rows.bands import Components
-from clearbands.rows.split import Rows, Shares
+from clearbands.rows.split import Rows
 from clearbands.rows.targets import ANYWHERE, Support, Targets
 from clearbands.selection.compete import ChosenParts
 from clearbands.selection.fit_result import FitResult
@@ -28,10 +28,10 @@ def encoded(values):
     return Rows(X, X[:, 0], texts=np.empty((len(X), 0), "U1"))
 
 
-def result_of(chosen, shares, support=ANYWHERE):
+def result_of(chosen, train, *held_out, support=ANYWHERE):
     plan = Plan.of(ClearRegressor(), [0.9], has_set=False)
-    known = {"y": shares.train.y, "n_train": len(shares.train), "has_copies": False}
-    return FitResult.of(plan, None, Targets(support), chosen, shares, **known)
+    known = {"y": train.y, "n_train": len(train), "has_copies": False}
+    return FitResult.of(plan, None, Targets(support), chosen, train, held_out, **known)
 
 
 def test_training_rows_are_judged_by_those_that_did_not_see_them():
@@ -39,7 +39,7 @@ def test_training_rows_are_judged_by_those_that_did_not_see_them():
     train = encoded([10, 11, 12, 13])
     unseen_by = Known(ignorance=3.0).components(train.X[numbers])
     unseen = UnseenRows(numbers, unseen_by, np.ones(3))
-    result = result_of(ChosenParts(Known(), unseen=unseen), Shares(train))
+    result = result_of(ChosenParts(Known(), unseen=unseen), train)
     assert result.held_out is None
     assert result.calibration_set.y.tolist() == [13, 10, 12]
     assert result.chooser is None
@@ -53,14 +53,15 @@ def test_errors_are_taken_as_those_of_new_rows():
     train = encoded([10, 20])
     unseen_by = Known().components(train.X)._replace(center=np.array([6.0, 20.0]))
     unseen = UnseenRows(np.arange(2), unseen_by, np.array([0.5, 0.5]))
-    result = result_of(ChosenParts(Known(), unseen=unseen), Shares(train))
+    result = result_of(ChosenParts(Known(), unseen=unseen), train)
     assert result.calibration_set.y.tolist() == [8, 20]
 
 
 def test_rows_apart_choose_and_calibrate():
-    shares = Shares(encoded([10, 12]), (encoded([1, 2]), encoded([20, 21, 22])))
-    result = result_of(ChosenParts(Known()), shares, Support(-math.inf, 21.0))
-    assert result.held_out is shares.held_out[1]
+    train, choose, calibrate = encoded([10, 12]), encoded([1, 2]), encoded([20, 21, 22])
+    inside = Support(-math.inf, 21.0)
+    result = result_of(ChosenParts(Known()), train, choose, calibrate, support=inside)
+    assert result.held_out is calibrate
     assert result.calibration_set.y.tolist() == [20, 21, 22]
     assert result.calibration_set.components.center.tolist() == [20, 21, 21]  # inside the support
     assert result.chosen_on.y.tolist() == [1, 2]
@@ -69,12 +70,12 @@ def test_rows_apart_choose_and_calibrate():
 
 
 def test_one_share_does_both():
-    result = result_of(ChosenParts(Known()), Shares(encoded([10, 12]), (encoded([11]),)))
+    result = result_of(ChosenParts(Known()), encoded([10, 12]), encoded([11]))
     assert result.chooser is None
     assert result.chosen_on is result.calibration_set
 
 
 def test_the_center_of_judged_rows_tells_how_steep_it_is():
     others = encoded(np.linspace(0, 10, 41))
-    result = result_of(ChosenParts(Known()), Shares(encoded([0, 5, 10]), (others,)))
+    result = result_of(ChosenParts(Known()), encoded([0, 5, 10]), others)
     np.testing.assert_allclose(result.towards_the_ends().steepness, [10.0])  # per range of 10

@@ -35,7 +35,7 @@ def run(candidates, X, y, *, most=9, fewest=1, n_judges=5):
 def test_errors_are_those_of_unseen_rows():
     X, y = noisy_line(120)
     draws = Folds.draw(120, 5, 1, np.random.RandomState(0))
-    ((standing, predicted, losses, _),) = run({"line": LinearRegression()}, X, y).finalists
+    ((standing, predicted, losses, _),) = run({"line": LinearRegression()}, X, y)[0]
     expected = np.empty(120)
     for seen in draws.counts.astype(bool):
         expected[~seen] = LinearRegression().fit(X[seen], y[seen]).predict(X[~seen])
@@ -63,7 +63,7 @@ def test_who_makes_the_mean_no_better_is_beaten():
     finalists, beaten = run(pool, X, y)
     assert [each.standing.name for each in finalists] == ["best", "opposite"]
     assert [each.standing.name for each in beaten] == ["alike"]
-    assert len(run(pool, X, y, fewest=3).finalists) == 3
+    assert len(run(pool, X, y, fewest=3)[0]) == 3
 
 
 def test_not_more_come_through_than_are_allowed():
@@ -76,7 +76,7 @@ def test_not_more_come_through_than_are_allowed():
 
 def test_rows_that_all_members_saw_are_not_judged():
     X, y = noisy_line(120)
-    ((_, predicted, *_),) = run({"line": LinearRegression()}, X, y, n_judges=2).finalists
+    ((_, predicted, *_),) = run({"line": LinearRegression()}, X, y, n_judges=2)[0]
     assert len(predicted) == 48  # of two folds
 
 
@@ -126,6 +126,6 @@ def test_a_smooth_model_may_win_without_trees():
     X = rng.uniform(-1, 1, (200, 2))
     y = 3 * X[:, 0] + rng.normal(size=200)
     pool = {"GAM": TreesOnSmooth(ExpectileGAM(), SymmetricTrees(max_depth=6, random_state=0))}
-    ((standing, *_),) = run(pool, X, y).finalists
+    ((standing, *_),) = run(pool, X, y)[0]
     assert standing.name == "GAM"
     assert isinstance(standing.model, ExpectileGAM)

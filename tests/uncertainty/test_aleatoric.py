@@ -18,10 +18,14 @@ def test_each_member_learns_its_own_view_of_the_rows_that_it_may_see():
         """Residuals differ from fold to fold; rows that are left out have wild ones."""
         return X, np.where(folds.counts[fold] > 0, residual + fold, 1e6)
 
-    labels = {"weight": weight, "groups": None, "nested": NestedRows(folds, see)}
+    labels = {
+        "weight": weight,
+        "groups": None,
+        "nested": NestedRows(folds, see).learning(np.square),
+    }
     rng = np.random.RandomState(0)
     part, model = ScaledResiduals(), LinearRegression()
-    draws, bag = fit_members(part, model, X, residual, rng, np.square, **labels)
+    draws, bag = fit_members(part, model, X, residual**2, rng, **labels)
     assert draws is folds
     expected = [
         LinearRegression()

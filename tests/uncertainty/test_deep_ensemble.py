@@ -117,7 +117,7 @@ def test_other_parts_fit_around_networks():
 
 def test_bad_input():
     X, y = noisy_line(40)
-    with pytest.raises(ValueError, match='spread must be "quantiles" or "gaussian"'):
+    with pytest.raises(ValueError, match='spread must be one of "quantiles", "gaussian"'):
         tiny(spread="normal").fit(X, y)
     with pytest.raises(ValueError, match="n_members must be a whole number of at least 2"):
         tiny(n_members=1).fit(X, y)

@@ -76,7 +76,7 @@ def test_jobs_change_nothing():
     [
         ({"n_folds": 1}, "n_folds must be a whole number of at least 2"),
         ({"n_repeats": 0}, "n_repeats must be"),
-        ({"spread": "iqr"}, 'spread must be "quantiles" or "gaussian"'),
+        ({"spread": "iqr"}, 'spread must be one of "quantiles", "gaussian"'),
     ],
 )
 def test_bad_parameters(parameters, message):

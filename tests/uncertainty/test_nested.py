@@ -5,7 +5,7 @@ from sklearn.linear_model import LinearRegression
 from clearbands.models.linear_quantiles import LinearQuantiles
 from clearbands.rows.draws import FoldPairs
 from clearbands.rows.split import Rows
-from clearbands.selection.judging import NoiseCandidate, judge
+from clearbands.selection.judging import judge
 from clearbands.uncertainty.folded_bounds import FoldedBounds
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 from clearbands.uncertainty.nested import Nested
@@ -73,9 +73,7 @@ def test_noise_that_judges_a_row_has_learned_nothing_of_it(part):
     def members(y):
         ensemble, nested = nested_of(X, y)
         said = ensemble.predict_unseen(X)
-        found = judge(
-            Rows(X, y), ("", ""), ensemble, said, NoiseCandidate(part), [0.9], "nothing", nested
-        )
+        found = judge(Rows(X, y), ("", ""), ensemble, said, part, [0.9], "nothing", nested)
         shown = np.tile(new, (1, X.shape[1]))
         return found.pair.aleatoric.bag_.predict_members(shown), nested.draws.fold
 

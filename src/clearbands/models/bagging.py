@@ -3,72 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import _num_samples
 
-from clearbands.engine.progress import ignore, listening, report
+from clearbands.engine.progress import report
 from clearbands.engine.threads import one_blas_thread
+from clearbands.models.bag_model import Bag
 from clearbands.models.category_bag import fit_category_bag
 from clearbands.models.protocol import fit_weighted
-from clearbands.rows.checks import check_numeric, check_predictions, check_rows
+from clearbands.rows.checks import check_predictions
 from clearbands.rows.coded import code_columns
 from clearbands.rows.draws import Draws, compact_unseen
 from clearbands.rows.typed import TableLike
-from clearbands.rows.weighting import check_sample_weight, drop_weightless
-
-
-class Bag(Protocol):
-    """Members fitted on the bootstraps of one training set."""
-
-    def predict_members(self, X: np.ndarray) -> np.ndarray:
-        """Return the predictions (n, q, b) of the members; a plain regressor has one quantile."""
-
-
-class BagModel(RegressorMixin, BaseEstimator, ABC):
-    """A regressor that is fitted in bags; `fit` makes a bag of one member."""
-
-    @abstractmethod
-    def fit_bag(
-        self,
-        X: np.ndarray,
-        y: np.ndarray,
-        counts: np.ndarray,
-        *,
-        weight: np.ndarray | None = None,
-        n_jobs: int | None = None,
-        stage: str = "fit",
-    ) -> Bag:
-        """Fit one member per row of `counts` (b, n): how often each row of X counts.
-
-        `weight` (n,) is what a row counts each time. The arguments and the parameters are checked
-        already. The result equals a fit to rows that are repeated `counts` times `weight` times.
-        """
-
-    def check_parameters(self) -> None:
-        """Raise for invalid parameters. Callers of `fit_bag` check once before, as `fit` does."""
-
-    def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model; a row counts as its `sample_weight` (n,) says, by default once."""
-        self.check_parameters()
-        X, y = check_rows(self, X, y)
-        X, y, weight = drop_weightless(X, y, check_sample_weight(sample_weight, len(y)))
-        with listening(ignore):
-            self.bag_ = self.fit_bag(X, y, np.ones((1, len(y)), np.uint8), weight=weight)
-        return self
-
-    def _alone(self, X: TableLike) -> np.ndarray:
-        """Return the predictions (n, q) of the only member."""
-        check_is_fitted(self)
-        return self.bag_.predict_members(check_numeric(self, X, reset=False))[:, :, 0]
 
 
 def check_model(model: Any) -> None:

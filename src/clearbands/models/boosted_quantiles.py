@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator
 from clearbands._compat import require
 from clearbands.engine.binning import MAX_BINS
 from clearbands.engine.grains import Grains
-from clearbands.models.bagging import Bag, fit_clones
+from clearbands.models.bag_model import Bag
+from clearbands.models.bagging import fit_clones
 from clearbands.models.quantile_model import QuantileModel
 from clearbands.rows.checks import check_count
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from clearbands.models.bagging import BagModel
+from clearbands.models.bag_model import BagModel
 from clearbands.rows.typed import TableLike
 
 

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from clearbands.models.bagging import check_model
 from clearbands.models.center_model import CenterModel
 from clearbands.models.gam import ExpectileGAM
 from clearbands.models.kernel_ridge import SurfaceBag
 from clearbands.models.mixture import MixedBag
-from clearbands.models.protocol import coarser, finer
 from clearbands.models.quantile_model import QuantileModel
 from clearbands.models.symmetric_trees import SymmetricTrees
 
@@ -65,7 +63,7 @@ class TreesOnSmooth(CenterModel):
         self.trees = trees
 
     def check_parameters(self) -> None:
-        check_model(self.smooth_model())
+        self.smooth_model().check_parameters()
         self._trees().check_parameters()
 
     def fit_bag(
@@ -112,12 +110,12 @@ class TreesOnSmooth(CenterModel):
 
     def finer(self, n_columns: int) -> TreesOnSmooth:
         """Return the model, unfitted, with both of its models in their finer form."""
-        smooth, trees = finer(self.smooth_model(), n_columns), self._trees().finer(n_columns)
+        smooth, trees = self.smooth_model().finer(n_columns), self._trees().finer(n_columns)
         return clone(self).set_params(smooth=smooth, trees=trees)
 
     def coarser(self) -> TreesOnSmooth:
         """Return the model, unfitted, with a smooth model that is cheap to fit."""
-        return clone(self).set_params(smooth=coarser(self.smooth_model()))
+        return clone(self).set_params(smooth=self.smooth_model().coarser())
 
     def settled(self, bag: GrowingOnSmooth | MixedBag) -> TreesOnSmooth:
         """Return the model, unfitted, with what the smooth model of a bag chose for itself."""

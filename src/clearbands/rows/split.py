@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from math import ceil
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
@@ -88,29 +87,6 @@ def hold_out_last(rows: Rows, share: float, place: np.ndarray, gap: int) -> tupl
     return rows.take(earlier), rows.take(np.flatnonzero(place >= first))
 
 
-Some = TypeVar("Some")
-Other = TypeVar("Other")
-
-
-@dataclass(frozen=True)
-class Shares(Generic[Some]):
-    """The training rows and the held-out rows, in any form.
-
-    No rows are held out if all of them train. There is one held-out share if the same rows choose
-    and calibrate, or two, of which the first chooses and the second only gives gamma1.
-    """
-
-    train: Some
-    held_out: tuple[Some, ...] = ()
-
-    def each(self, change: Callable[[Some], Other]) -> Shares[Other]:
-        return Shares(change(self.train), tuple(map(change, self.held_out)))
-
-
-def all_targets(shares: Shares[Rows]) -> np.ndarray:
-    return np.concatenate([share.y for share in (shares.train, *shares.held_out)])
-
-
 def share_out(
     rows: Rows,
     held_out: Rows | None,
@@ -119,8 +95,11 @@ def share_out(
     size: float,
     gap: int | None,
     rng: np.random.RandomState,
-) -> Shares[Rows]:
+) -> list[Rows]:
     """Divide rows into those that train, choose and calibrate.
+
+    The first rows of the result train. Behind them are none if all rows train; the rows that choose
+    and calibrate; or the rows that choose, and the rows that only give gamma1.
 
     Without a calibration set `held_out`, "joint" and "conformal" hold out a share `size` of the
     rows. With "conformal", half of the held-out rows choose and the others calibrate. With a `gap`,
@@ -128,12 +107,12 @@ def share_out(
     more than the gap train.
     """
     if calibration == "cross":
-        return Shares(rows)
+        return [rows]
     if held_out is None:
         rows, held_out = _apart(rows, size, gap, rng)
     if calibration == "joint":
-        return Shares(rows, (held_out,))
-    return Shares(rows, _apart(held_out, 0.5, None if gap is None else 0, rng))
+        return [rows, held_out]
+    return [rows, *_apart(held_out, 0.5, None if gap is None else 0, rng)]
 
 
 def _apart(

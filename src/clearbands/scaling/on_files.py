@@ -20,7 +20,7 @@ from clearbands.prediction.familiarity import texts_of_rows
 from clearbands.prediction.table_estimator import check_encoder_sees_no_target
 from clearbands.rows.checks import check_table, is_dask
 from clearbands.rows.copies import check_copies
-from clearbands.rows.split import Rows, Shares
+from clearbands.rows.split import Rows
 from clearbands.rows.targets import Targets
 from clearbands.scaling.engines import choose_engine
 from clearbands.scaling.refit import check_can_refit, refit
@@ -31,10 +31,10 @@ from clearbands.scaling.work import TableSample, TableWork, WorkFolder, prepare
 from clearbands.selection.compete import ChosenParts
 from clearbands.selection.fit_parts import fit_on_all
 from clearbands.selection.fit_result import FitResult, Span
-from clearbands.selection.judging import NoiseCandidate
 from clearbands.selection.model_search import ModelSearch
 from clearbands.selection.plan import Plan, encoded, rescaled
 from clearbands.tables.names import nearest
+from clearbands.uncertainty.aleatoric import ResampledPart
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class FileSearch(ModelSearch):
     def n_centers_for(self, n_rows: int, n_columns: int) -> int:
         return 1
 
-    def noises(self) -> Mapping[str, NoiseCandidate]:
+    def noises(self) -> Mapping[str, ResampledPart]:
         return self.of.noises()
 
 
@@ -270,14 +270,15 @@ def fit_table_on_disk(
     )
     encoder, targets = on_files.encoder, on_files.targets
     raw, sample = on_files.sample[:2]
-    as_given = plan.share_out(sample, on_files.held_out, rng)
-    others = tuple(encoded(rescaled(rows, targets), encoder) for rows in as_given.held_out)
+    _, *as_given = plan.share_out(sample, on_files.held_out, rng)
+    others = [encoded(rescaled(rows, targets), encoder) for rows in as_given]
     return FitResult.of(
         plan,
         encoder,
         targets,
         on_files.chosen,
-        Shares(replace(sample, texts=texts_of_rows(encoder, raw.X)), others),
+        replace(sample, texts=texts_of_rows(encoder, raw.X)),
+        others,
         y=raw.y,
         n_train=on_files.n_rows,
         has_copies=check_copies(sample, others),

@@ -44,13 +44,6 @@ class JudgedCenter(NamedTuple):
     seconds: float = 0.0  # that a member took
 
 
-class RaceResult(NamedTuple):
-    """Who is how good, best first."""
-
-    finalists: list[JudgedCenter]  # the best, and those whose mean with it errs less
-    beaten: list[JudgedCenter]
-
-
 def race(
     candidates: Mapping[str, Any],
     train: Rows,
@@ -60,11 +53,12 @@ def race(
     n_jobs: int | None,
     most: int,
     fewest: int = 1,
-) -> RaceResult:
-    """Judge candidates on the rows that the members of `draws` did not see.
+) -> tuple[list[JudgedCenter], list[JudgedCenter]]:
+    """Judge candidates on rows that members of `draws` did not see: who won, and who did not.
 
-    At most so many come through: the best, and those whose mean with it errs less than it does
-    alone; or the `fewest` whose mean errs least. A candidate that fails is left out with a warning.
+    Both are in order, best first. At most so many come through: the best, and those whose mean with
+    it errs less than it does alone; or the `fewest` whose mean errs least. A candidate that fails
+    is left out with a warning.
     """
     failures, judged = Failures(), []
     for done, (name, model) in enumerate(candidates.items(), start=1):
@@ -80,7 +74,7 @@ def race(
     rows = _judged_rows(train, draws)
     ranks = _best_together(judged, rows.y, rows.sample_weight, levels, most, fewest)
     finalists = [judged[rank] for rank in sorted(ranks)]
-    return RaceResult(finalists, [each for rank, each in enumerate(judged) if rank not in ranks])
+    return finalists, [each for rank, each in enumerate(judged) if rank not in ranks]
 
 
 def _best_together(

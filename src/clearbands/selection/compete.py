@@ -21,7 +21,6 @@ from clearbands.selection.centers import CenterStanding
 from clearbands.selection.judging import (
     Contestant,
     LeaderboardRow,
-    NoiseCandidate,
     UnseenRows,
     averaged,
     blend,
@@ -32,6 +31,7 @@ from clearbands.selection.judging import (
     unseen_rows,
 )
 from clearbands.selection.model_search import BEST_NOISES, ModelSearch
+from clearbands.uncertainty.aleatoric import ResampledPart
 from clearbands.uncertainty.epistemic import CenterAndWidths, CrossPart, OutOfBagEnsemble
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 from clearbands.uncertainty.nested import Nested
@@ -99,26 +99,37 @@ class ChosenParts(NamedTuple):
 def compete(
     train: Rows,
     centers: Mapping[str, CrossPart],
-    noises: Mapping[str, NoiseCandidate],
+    noises: Mapping[str, ResampledPart],
     *,
     levels: list[float],
     visible: str,
     search: ModelSearch,
     rng: np.random.RandomState,
+    learns_target: bool = False,
     still: Still | None = None,
     n_centers: int | None = None,
     time_left: TimeLeft | None = None,
 ) -> ChosenParts:
     """Fit centers, let noises compete around them, and average the pairs that are best.
 
-    Parts come unfitted and seeded, at the levels. No width depends on columns held `still`. Only
-    the first `n_centers` compete; those behind them take the places of centers that fail. Of many
-    rows some choose the noises, and those that are chosen are fitted on all. What fails is left out
-    with a warning, unless it has no rival.
+    Parts come unfitted and seeded, at the levels. With `learns_target` noises learn y itself, not
+    residuals. No width depends on columns held `still`. Only the first `n_centers` compete; those
+    behind them take the places of centers that fail. Of many rows some choose the noises, and those
+    that are chosen are fitted on all. What fails is left out with a warning, unless it has no
+    rival.
     """
     time_left = time_left or TimeLeft(0.0, {})
     pairing = _Pairing(
-        train, centers, noises, levels, visible, search, still, Failures(), time_left
+        train,
+        centers,
+        noises,
+        levels,
+        visible,
+        search,
+        learns_target,
+        still,
+        Failures(),
+        time_left,
     )
     judges = draw_numbers(train, search.judging_rows, rng)
     fitted = pairing.fit_centers(len(centers) if n_centers is None else n_centers)
@@ -175,10 +186,11 @@ class _Pairing:
 
     train: Rows
     centers: Mapping[str, CrossPart]
-    noises: Mapping[str, NoiseCandidate]
+    noises: Mapping[str, ResampledPart]
     levels: list[float]
     visible: str
     search: ModelSearch
+    learns_target: bool
     still: Still | None
     failures: Failures
     time_left: TimeLeft
@@ -264,5 +276,6 @@ class _Pairing:
             self.visible,
             center.nested,
             self.still,
+            self.learns_target,
         )
         return replace(contestant, rows=center.numbers[contestant.rows])

@@ -19,7 +19,7 @@ from clearbands.prediction.familiarity import Familiarity, ordinary_rows
 from clearbands.prediction.table_estimator import check_encoder_sees_no_target, make_encoder
 from clearbands.rows.checks import check_choice, check_count
 from clearbands.rows.draws import Folds
-from clearbands.rows.split import Rows, Shares, hold_out, share_out
+from clearbands.rows.split import Rows, hold_out, share_out
 from clearbands.selection.class_members import Trained, class_pool, stratified_folds, train
 from clearbands.selection.in_memory import encode_shares
 from clearbands.selection.plan import CALIBRATIONS, choose_calibration
@@ -73,10 +73,10 @@ class ClassPlan:
 
     def share_out(
         self, rows: Rows, held_out: Rows | None, rng: np.random.RandomState
-    ) -> Shares[Rows]:
+    ) -> list[Rows]:
         """Rows that train, and those that calibrate, which may be the same; none train members."""
         if self.members is not None:
-            return Shares(rows, (rows if held_out is None else held_out,))
+            return [rows, rows if held_out is None else held_out]
         way = "cross" if self.calibration == "cross" else "joint"
         return share_out(rows, held_out, way, size=self.calibration_size, gap=None, rng=rng)
 
@@ -125,12 +125,12 @@ def fit_classes(
     """
     as_given = plan.share_out(rows, held_out, rng)
     if plan.members is None:
-        _check_several(as_given.train.y, classes)
-    encoder, shares, has_copies = encode_shares(
+        _check_several(as_given[0].y, classes)
+    encoder, (encoded, *others), has_copies = encode_shares(
         plan.encoder, as_given, are_apart=held_out is not None, may_share=plan.members is not None
     )
-    trained = _train(plan, shares.train, classes, rng)
-    choosing, judging = _judged(plan, trained, shares, rng)
+    trained = _train(plan, encoded, classes, rng)
+    choosing, judging = _judged(plan, trained, encoded, others, rng)
     # One row of a class drawn by chance keeps c1 finite where no row is wrong.
     calibrator = JointClassCalibrator(prior_rows=1).fit(
         choosing.y, choosing.X, sample_weight=choosing.sample_weight
@@ -145,7 +145,7 @@ def fit_classes(
         encoder,
         trained.bags,
         calibrator,
-        None if plan.members is not None else _familiarity(trained, shares),
+        None if plan.members is not None else _familiarity(trained, encoded, others),
         scores[order],
         None if weight is None else weight[order],
     )
@@ -153,7 +153,7 @@ def fit_classes(
         predictor,
         trained,
         guarantee.value + ("" if plan.members is None else GIVEN_MEMBERS),
-        n_train=0 if plan.members is not None else len(shares.train),
+        n_train=0 if plan.members is not None else len(encoded),
         n_validation=0 if plan.calibration == "cross" else len(choosing),
         n_calibration=n,
     )
@@ -178,31 +178,34 @@ def _train(plan: ClassPlan, rows: Rows, classes: np.ndarray, rng: np.random.Rand
 
 
 def _judged(
-    plan: ClassPlan, trained: Trained, shares: Shares[Rows], rng: np.random.RandomState
+    plan: ClassPlan,
+    trained: Trained,
+    rows: Rows,
+    others: Sequence[Rows],
+    rng: np.random.RandomState,
 ) -> tuple[Rows, Rows]:
     """Rows that choose c1 and c2, and rows that judge sets: X are logits of unseen rows."""
-    if not shares.held_out:
-        logits = unseen_logits(logits_of(trained.bags, shares.train.X), trained.draws)
-        unseen = shares.train.with_X(logits)
+    if not others:
+        logits = unseen_logits(logits_of(trained.bags, rows.X), trained.draws)
+        unseen = rows.with_X(logits)
         return unseen, unseen
-    (held_out,) = shares.held_out
+    (held_out,) = others
     is_halved = plan.calibration == "conformal"
     parts = hold_out(held_out, 0.5, rng) if is_halved else [held_out]
     judged = [part.with_X(logits_of(trained.bags, part.X)) for part in parts]
     return judged[0], judged[-1]
 
 
-def _familiarity(trained: Trained, shares: Shares[Rows]) -> Familiarity | None:
+def _familiarity(trained: Trained, rows: Rows, others: Sequence[Rows]) -> Familiarity | None:
     """How ordinary rows look, as for numbers; None where members see a table."""
-    rows = shares.train
     if not isinstance(rows.X, np.ndarray):
         return None
     assert rows.texts is not None
-    if not shares.held_out:
+    if not others:
         some = ordinary_rows(len(rows))
         widths = disagreement(logits_of(trained.bags, rows.X[some]))
         return Familiarity.of(rows.X, rows.texts, widths, rows=some)
-    (held_out,) = shares.held_out
+    (held_out,) = others
     assert held_out.texts is not None
     widths = disagreement(logits_of(trained.bags, held_out.X))
     return Familiarity.of(rows.X, rows.texts, widths, held_out=(held_out.X, held_out.texts))

@@ -24,10 +24,8 @@ from clearbands.rows.time_order import stages
 from clearbands.rows.typed import TableLike
 from clearbands.selection.centers import CenterStanding, JudgedCenter, mix, race
 from clearbands.selection.compete import ChosenParts, TimeLeft, compete, draw_rows
-from clearbands.selection.judging import NoiseCandidate
-from clearbands.selection.model_search import ModelSearch
+from clearbands.selection.model_search import ModelSearch, search_within
 from clearbands.selection.plan import Plan
-from clearbands.selection.time_budget import search_within
 from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
 from clearbands.uncertainty.epistemic import CrossPart, EpistemicPart, OutOfBagEnsemble
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
@@ -61,6 +59,7 @@ def fit_on_all(plan: Plan, train: Rows, rng: np.random.RandomState) -> ChosenPar
         visible=_visible(plan, train.X),
         search=search,
         rng=rng,
+        learns_target=plan.aleatoric is not None and plan.residuals == "target",
         still=_still(plan, train),
         n_centers=len(centers),
         time_left=time_left,
@@ -180,10 +179,10 @@ def _still(plan: Plan, train: Rows) -> Still | None:
 
 def _noises(
     plan: Plan, search: ModelSearch, rng: np.random.RandomState
-) -> Mapping[str, NoiseCandidate]:
+) -> Mapping[str, ResampledPart]:
     if plan.aleatoric is None:
         return {
-            name: noise._replace(part=_set_up(plan, _crossed_noise(plan, noise.part), rng))
+            name: _set_up(plan, _crossed_noise(plan, noise), rng)
             for name, noise in search.noises().items()
         }
     if plan.residuals == "in-sample":
@@ -191,8 +190,7 @@ def _noises(
             'residuals="in-sample" would let rows that calibrate judge members that saw them; '
             'choose "out-of-bag" or "target", or calibration="joint" with both parts given.'
         )
-    part = _set_up(plan, _crossed_noise(plan, plan.aleatoric), rng)
-    return {GIVEN: NoiseCandidate(part, learns_target=plan.residuals == "target")}
+    return {GIVEN: _set_up(plan, _crossed_noise(plan, plan.aleatoric), rng)}
 
 
 def _race_draws(

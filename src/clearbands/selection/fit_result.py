@@ -38,7 +38,7 @@ from clearbands.prediction.predictor import Predictor
 from clearbands.prediction.table_estimator import was_fitted_elsewhere
 from clearbands.rows.bands import Components, covered, make_interval
 from clearbands.rows.messages import warn
-from clearbands.rows.split import Rows, Shares
+from clearbands.rows.split import Rows
 from clearbands.rows.targets import OFTEN, Targets, TargetWarning, hint
 from clearbands.selection.compete import ChosenParts
 from clearbands.selection.plan import Plan
@@ -126,24 +126,22 @@ class FitResult:
         encoder: BaseEstimator,
         targets: Targets,
         chosen: ChosenParts,
-        shares: Shares[Rows],
+        train: Rows,
+        held_out: Sequence[Rows],
         **known: Any,
     ) -> FitResult:
         """Have rows judged by what did not see them, with centers inside the support."""
-        train, support = shares.train, targets.inner
-        if not shares.held_out:
+        support = targets.inner
+        if not held_out:
             assert chosen.unseen is not None
             numbers, components, shrinkage = chosen.unseen
             own = CalibrationSet.of(train.take(numbers), components, support, shrinkage)
             return cls(plan, encoder, targets, chosen, train, None, own, None, **known)
         *others, own = (
-            CalibrationSet.of(rows, chosen.parts.components(rows.X), support)
-            for rows in shares.held_out
+            CalibrationSet.of(rows, chosen.parts.components(rows.X), support) for rows in held_out
         )
         chooser = others[0] if others else None
-        return cls(
-            plan, encoder, targets, chosen, train, shares.held_out[-1], own, chooser, **known
-        )
+        return cls(plan, encoder, targets, chosen, train, held_out[-1], own, chooser, **known)
 
     @property
     def chosen_on(self) -> CalibrationSet:

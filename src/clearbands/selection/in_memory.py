@@ -12,7 +12,7 @@ from clearbands.calibration.rolling import four_errors
 from clearbands.models.monotone import Monotone, directions
 from clearbands.rows.copies import ROUNDING, check_copies
 from clearbands.rows.messages import warn
-from clearbands.rows.split import Rows, Shares, all_targets
+from clearbands.rows.split import Rows
 from clearbands.rows.typed import TableLike
 from clearbands.selection.fit_parts import fit_parts
 from clearbands.selection.fit_result import FitResult
@@ -29,21 +29,21 @@ def fit_in_memory(
     `rows` were given to train, and `held_out` to calibrate.
     """
     as_given = plan.share_out(rows, held_out, rng)
-    targets = plan.fit_targets(as_given.train.y)
+    targets = plan.fit_targets(as_given[0].y)
     targets.check(rows.y)  # as they were given, so that a row has its own number
     if held_out is not None:
         targets.check(held_out.y)
-    shares = as_given.each(lambda rows: rescaled(rows, targets))
+    shares = [rescaled(rows, targets) for rows in as_given]
     encoder, shares, has_copies = encode_shares(
         plan.encoder, shares, are_apart=held_out is not None
     )
-    direction = encoded_directions(plan.monotone, encoder, as_given.train.X)
+    direction = encoded_directions(plan.monotone, encoder, as_given[0].X)
     plan = replace(plan, direction=direction)
-    train, others = shares.train, shares.held_out
+    train, *others = shares
     chosen = fit_parts(plan, train, others[0] if others else None, rng)
-    y = all_targets(as_given)
+    y = np.concatenate([rows.y for rows in as_given])
     known = {"y": y, "n_train": len(train), "has_copies": has_copies}
-    result = FitResult.of(plan, encoder, targets, chosen, shares, **known)
+    result = FitResult.of(plan, encoder, targets, chosen, train, others, **known)
     if others and not has_copies:
         center = result.calibration_set.components.center
         is_known = check_known(train, others[-1], center, chosen.unseen_center)
@@ -52,17 +52,17 @@ def fit_in_memory(
 
 
 def encode_shares(
-    encoder: BaseEstimator, shares: Shares[Rows], *, are_apart: bool, may_share: bool = False
-) -> tuple[BaseEstimator, Shares[Rows], bool]:
+    encoder: BaseEstimator, shares: list[Rows], *, are_apart: bool, may_share: bool = False
+) -> tuple[BaseEstimator, list[Rows], bool]:
     """The encoder, fitted; the rows as models see them; and whether rows judge their own copies.
 
     `are_apart` says whether the rows that calibrate were given apart from those that train, and
     `may_share` whether nothing is trained, so that rows may stand among both.
     """
-    encoder = encoder.fit(shares.train.X, shares.train.y)
-    shares = shares.each(lambda rows: encoded(rows, encoder))
-    has_copies = not may_share and check_copies(shares.train, shares.held_out, are_apart=are_apart)
-    return encoder, shares, has_copies
+    encoder = encoder.fit(shares[0].X, shares[0].y)
+    train, *others = (encoded(rows, encoder) for rows in shares)
+    has_copies = not may_share and check_copies(train, others, are_apart=are_apart)
+    return encoder, [train, *others], has_copies
 
 
 def encoded_directions(

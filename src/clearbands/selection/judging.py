@@ -25,18 +25,11 @@ from clearbands.uncertainty.nested import Nested
 from clearbands.uncertainty.pairs import Blend, CrossPair, show
 
 
-class NoiseCandidate(NamedTuple):
-    """An aleatoric part, and whether it learns y itself instead of residuals."""
-
-    part: ResampledPart
-    learns_target: bool = False
-
-
-def once_repeated(noise: NoiseCandidate) -> NoiseCandidate:
+def once_repeated(noise: ResampledPart) -> ResampledPart:
     """The same with half of its members, where folds are repeated."""
-    if "n_repeats" not in noise.part.get_params(deep=False):
+    if "n_repeats" not in noise.get_params(deep=False):
         return noise
-    return noise._replace(part=clone(noise.part).set_params(n_repeats=1))
+    return clone(noise).set_params(n_repeats=1)
 
 
 class LeaderboardRow(NamedTuple):
@@ -83,23 +76,25 @@ def judge(
     names: tuple[str, str],
     epistemic: CrossPart,
     unseen_center: CenterAndWidths,
-    noise: NoiseCandidate,
+    noise: ResampledPart,
     levels: Sequence[float],
     visible: str,
     nested: Nested | None = None,
     still: Still | None = None,
+    learns_target: bool = False,
 ) -> Contestant:
     """Fit the noise around a fitted center, and calibrate both on unseen rows.
 
     `unseen_center` is what the center says of the rows by what did not see them, `nested` what
     others like it say without one fold more: then a member of the noise learns nothing of what it
-    judges. No width depends on the columns that are held `still`.
+    judges. No width depends on the columns that are held `still`. With `learns_target` the noise
+    learns y itself instead of residuals.
     """
-    learned = rows.y if noise.learns_target else rows.y - unseen_center.center
-    part = match_quantile_model(clone(noise.part), epistemic)
+    learned = rows.y if learns_target else rows.y - unseen_center.center
+    part = match_quantile_model(clone(noise), epistemic)
     pair = CrossPair(epistemic, part, visible, still)
     how: dict[str, Any] = {"groups": rows.groups}
-    if nested is not None and part.takes_nested and not noise.learns_target:
+    if nested is not None and part.takes_nested and not learns_target:
         how = {"nested": _nested_rows(rows, unseen_center, nested, visible)}
     fit_weighted(part, pair.view(rows.X, unseen_center), learned, rows.sample_weight, **how)
     unseen = pair.unseen(rows.X, unseen_center)

@@ -15,7 +15,7 @@ from clearbands.prediction.familiarity import texts_of_rows
 from clearbands.prediction.table_estimator import make_encoder
 from clearbands.rows.checks import check_choice, check_count, check_scale
 from clearbands.rows.settings import Calibration, Residuals, Split
-from clearbands.rows.split import Rows, Shares, share_out
+from clearbands.rows.split import Rows, share_out
 from clearbands.rows.target_transform import check_transform, fit_transform, shift_from_afar
 from clearbands.rows.targets import Support, Targets, check_support
 from clearbands.selection.model_search import ModelSearch
@@ -86,7 +86,7 @@ class Plan:
 
     def share_out(
         self, rows: Rows, held_out: Rows | None, rng: np.random.RandomState
-    ) -> Shares[Rows]:
+    ) -> list[Rows]:
         """Who trains, who chooses and who calibrates; some rows may be held out already."""
         size, gap = self.calibration_size, self.gap
         return share_out(rows, held_out, self.calibration, size=size, gap=gap, rng=rng)

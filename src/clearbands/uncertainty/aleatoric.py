@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
-from clearbands.models.bagging import Bag, JoinedBag, fit_bag
+from clearbands.models.bag_model import Bag
+from clearbands.models.bagging import JoinedBag, fit_bag
 from clearbands.rows.draws import Draws, Folds
 from clearbands.rows.typed import TableLike
 
@@ -65,6 +66,15 @@ class NestedRows:
     see: Callable[[int], tuple[np.ndarray, np.ndarray]]
     """X and residuals of all rows for a member; those that it leaves out have any."""
 
+    def learning(self, change: Callable[[np.ndarray], np.ndarray]) -> NestedRows:
+        """The same rows with what `change` makes of their residuals."""
+
+        def see(fold: int) -> tuple[np.ndarray, np.ndarray]:
+            X, residual = self.see(fold)
+            return X, change(residual)
+
+        return replace(self, see=see)
+
 
 class ResampledPart(AleatoricPart):
     """A part whose members know which training rows they did not see, so these rows can calibrate.
@@ -97,9 +107,8 @@ def fit_members(
     part: Any,
     model: BaseEstimator,
     X: np.ndarray,
-    residual: np.ndarray,
+    learned: np.ndarray,
     rng: np.random.RandomState,
-    transform: Callable[[np.ndarray], np.ndarray] = np.asarray,
     *,
     weight: np.ndarray | None,
     groups: np.ndarray | None,
@@ -107,15 +116,15 @@ def fit_members(
 ) -> tuple[Draws, Bag]:
     """Members of the repeated folds of a part, or of those of `nested`, and who saw which row.
 
-    They learn what `transform` makes of the residuals.
+    They learn `learned` (n,), such as residuals, or what those of `nested` learn.
     """
     options: dict[str, Any] = {"weight": weight, "n_jobs": part.n_jobs, "stage": "aleatoric"}
     if nested is None:
-        draws = Folds.draw(len(residual), part.n_folds, part.n_repeats, rng, groups)
-        return draws, fit_bag(model, X, transform(residual), draws, groups=groups, **options)
+        draws = Folds.draw(len(learned), part.n_folds, part.n_repeats, rng, groups)
+        return draws, fit_bag(model, X, learned, draws, groups=groups, **options)
     bags = []
     for fold, counts in enumerate(nested.folds.counts):
-        X, residual = nested.see(fold)
+        X, learned = nested.see(fold)
         once = Draws(counts[None])
-        bags.append(fit_bag(clone(model), X, transform(residual), once, **options))
+        bags.append(fit_bag(clone(model), X, learned, once, **options))
     return nested.folds, JoinedBag(bags)

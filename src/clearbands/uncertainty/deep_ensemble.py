@@ -15,12 +15,12 @@ from clearbands.models.networks.losses import squared_error
 from clearbands.models.networks.shape import Shape
 from clearbands.models.networks.training import TrainingPlan, train
 from clearbands.models.seeds import member_seeds
-from clearbands.rows.checks import check_count, check_numeric, check_rows
+from clearbands.rows.checks import check_choice, check_count, check_numeric, check_rows
 from clearbands.rows.coded import code_columns
 from clearbands.rows.draws import Bootstraps
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight
-from clearbands.uncertainty.epistemic import OutOfBagEnsemble, check_spread
+from clearbands.uncertainty.epistemic import SPREADS, OutOfBagEnsemble
 
 SPEEDS = (1.0, 0.7, 1.4, 0.5, 2.0)  # factors of the learning rate, taken in turns
 SCHEDULES = ("constant", "cosine", "exponential")
@@ -124,7 +124,7 @@ class DeepEnsemble(OutOfBagEnsemble):
         `validation` is not needed, because there is nothing to choose between.
         """
         check_count(self.n_members, "n_members", smallest=2)
-        check_spread(self.spread)
+        check_choice(self.spread, "spread", SPREADS)
         plan = TrainingPlan.of(self, speeds=SPEEDS, schedules=SCHEDULES)
         X, y = check_rows(self, X, y)
         weight = check_sample_weight(sample_weight, len(y))

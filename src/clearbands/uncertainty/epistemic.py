@@ -237,11 +237,6 @@ class ResampledEnsemble(OutOfBagEnsemble, CrossPart):
         return compact_unseen(self.predict_members(X), draws)
 
 
-def check_spread(spread: str) -> None:
-    if spread not in SPREADS:
-        raise ValueError(f'spread must be "quantiles" or "gaussian", got {spread!r}.')
-
-
 def center_and_widths(
     members: np.ndarray, levels: Sequence[float], spread: str, n_parts: int
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -16,11 +16,11 @@ from clearbands.models.protocol import repeated
 from clearbands.models.quantile_model import QuantileModel
 from clearbands.models.seeds import seed_missing
 from clearbands.models.symmetric_trees import SymmetricTrees
-from clearbands.rows.checks import check_count, check_numeric, check_target
+from clearbands.rows.checks import check_choice, check_count, check_numeric, check_target
 from clearbands.rows.draws import Draws, Folds
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight
-from clearbands.uncertainty.epistemic import ResampledEnsemble, check_spread
+from clearbands.uncertainty.epistemic import SPREADS, ResampledEnsemble
 
 
 class FoldedEnsemble(ResampledEnsemble):
@@ -102,7 +102,7 @@ class FoldedEnsemble(ResampledEnsemble):
         """
         check_count(self.n_folds, "n_folds", smallest=2)
         check_count(self.n_repeats, "n_repeats")
-        check_spread(self.spread)
+        check_choice(self.spread, "spread", SPREADS)
         X = check_numeric(self, X, reset=True)
         y = check_target(y, X)
         weight = check_sample_weight(sample_weight, len(y))

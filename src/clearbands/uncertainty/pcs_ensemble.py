@@ -14,7 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from clearbands.engine.progress import report
-from clearbands.models.bagging import Bag, check_model, fit_bag
+from clearbands.models.bag_model import Bag
+from clearbands.models.bagging import check_model, fit_bag
 from clearbands.models.pools import default_pool
 from clearbands.models.protocol import fit_weighted
 from clearbands.models.quantile_model import QuantileModel

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from clearbands.models.bagging import Bag
+from clearbands.models.bag_model import Bag
 from clearbands.rows.split import Rows
 from clearbands.rows.typed import TableLike
 

@@ -107,8 +107,10 @@ class ScaledResiduals(ResampledPart):
         residual = check_target(residual, X)
         weight = check_sample_weight(sample_weight, len(residual))
         model, rng = self.prepare(residual, weight)
+        nested = None if nested is None else nested.learning(self.sizes)
         labels: dict[str, Any] = {"weight": weight, "groups": groups, "nested": nested}
-        self.draws_, self.bag_ = fit_members(self, model, X, residual, rng, self.sizes, **labels)
+        sizes = self.sizes(residual)
+        self.draws_, self.bag_ = fit_members(self, model, X, sizes, rng, **labels)
         return self.finish(residual, predict_unseen(self.bag_, X, self.draws_)[:, 0], weight)
 
     def prepare(

@@ -8,7 +8,6 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 
 from clearbands import ClearRegressor, LinearQuantiles, PCSEnsemble, ResidualQuantiles
-from clearbands.selection.judging import NoiseCandidate
 from clearbands.selection.model_search import ModelSearch
 from clearbands.uncertainty.scaled_residuals import ScaledResiduals
 
@@ -43,4 +42,4 @@ class TwoByTwo(ModelSearch):
 
     def noises(self):
         constant, scaled = ScaledResiduals(DummyRegressor()), ScaledResiduals(LinearRegression())
-        return {"constant": NoiseCandidate(constant), "scaled": NoiseCandidate(scaled)}
+        return {"constant": constant, "scaled": scaled}

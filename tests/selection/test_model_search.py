@@ -4,7 +4,7 @@ from sklearn.linear_model import LinearRegression
 
 from clearbands import ClearRegressor, ModelSearch, ScaledResiduals, load, save
 from clearbands.rows.split import Rows
-from clearbands.selection.time_budget import LADDER, search_within
+from clearbands.selection.model_search import LADDER, search_within
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 from tests.toys import noisy_line
 
