@@ -18,9 +18,9 @@ from clearbands.rows.checks import (
     check_one_level,
     check_quantiles,
     check_vector,
-    check_weights,
 )
 from clearbands.rows.levels import alpha
+from clearbands.rows.weighting import check_sample_weight, mean_of
 
 __all__ = [
     "crps",
@@ -90,7 +90,7 @@ def nciw(
         return float("inf")
     widths = distances(center, intervals[:, :1], intervals[:, 1:])[:, :, 0]
     scores = ratio_scores(np.abs(y - center), on_side_of(y, center, widths))
-    weight = _check_weight(sample_weight, len(y))
+    weight = check_sample_weight(sample_weight, len(y))
     factor = order_statistic(scores, coverage_rank(len(y), level, weight), weight)
     mean_width = _mean(widths.sum(axis=1), weight)
     return factor * mean_width / _check_range(y, y_range) if mean_width else factor
@@ -196,12 +196,8 @@ def evaluate(
     }
 
 
-def _check_weight(sample_weight: ArrayLike | None, n: int) -> np.ndarray | None:
-    return None if sample_weight is None else check_weights(sample_weight, "sample_weight", n)
-
-
 def _mean(values: np.ndarray, sample_weight: ArrayLike | None) -> float:
-    return float(np.average(values, weights=_check_weight(sample_weight, len(values))))
+    return mean_of(values, check_sample_weight(sample_weight, len(values)))
 
 
 def _check_quantiles(

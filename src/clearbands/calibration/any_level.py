@@ -38,7 +38,6 @@ from clearbands.calibration.conformal import (
     order_statistic,
     rank,
     rows_needed,
-    weighted_rank,
 )
 from clearbands.calibration.distribution import (
     APART,
@@ -60,7 +59,7 @@ from clearbands.rows.checks import check_levels, check_quantiles, check_vector
 from clearbands.rows.levels import exact, normal_distances
 from clearbands.rows.messages import warn
 from clearbands.rows.settings import SIDES
-from clearbands.rows.weighting import check_sample_weight
+from clearbands.rows.weighting import check_sample_weight, size_of
 
 
 @dataclass(frozen=True)
@@ -159,7 +158,7 @@ class AnyLevel:
     @property
     def highest(self) -> float:
         """The highest level for which the rows suffice."""
-        size = len(self.positions) if self.weight is None else float(self.weight.sum())
+        size = size_of(self.weight, len(self.positions))
         return level_of_rank(size, size)
 
     def intervals(
@@ -285,11 +284,8 @@ class AnyLevel:
         return around.median
 
     def _order(self, positions: np.ndarray, level: float) -> float:
-        size = len(positions) if self.weight is None else float(self.weight.sum())
-        if self.weight is None:
-            k: float = rank(len(positions), level)
-        else:
-            k = weighted_rank(self.weight, level)
+        size = size_of(self.weight, len(positions))
+        k: float = rank(len(positions), level, self.weight)
         if k > size:
             ending = "of the outermost row" if self.may_fall_short else "infinite"
             warn(

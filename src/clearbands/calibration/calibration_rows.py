@@ -12,10 +12,9 @@ from clearbands.calibration.conformal import (
     rank,
     ratio_scores,
     signed_scores,
-    weighted_rank,
 )
 from clearbands.rows.bands import on_side_of
-from clearbands.rows.weighting import error_of_mean
+from clearbands.rows.weighting import error_of_mean, size_of
 
 
 @dataclass(frozen=True)
@@ -58,13 +57,11 @@ class CalibrationRows:
     @property
     def size(self) -> float:
         """How many rows they count as."""
-        return len(self) if self.weight is None else float(self.weight.sum())
+        return size_of(self.weight, len(self))
 
     def rank(self, level: float) -> float:
         """How many rows, or how much weight, must be covered; more than `size` if there is less."""
-        if self.weight is None:
-            return rank(len(self), level)
-        return weighted_rank(self.weight, level)
+        return rank(len(self), level, self.weight)
 
     def capped_rank(self, level: float) -> float:
         """The rank, or all rows where they are too few for it: the paper's choice."""

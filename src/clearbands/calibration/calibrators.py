@@ -38,6 +38,7 @@ from clearbands.rows.checks import (
 )
 from clearbands.rows.levels import alpha
 from clearbands.rows.messages import warn
+from clearbands.rows.weighting import check_sample_weight
 
 RAISES = 5  # shares that are tried, from the usual one down to the least
 
@@ -119,16 +120,16 @@ class _Calibrator(BaseEstimator, ABC):
         levels = check_levels(self.confidence_level)
         self._check_parameters()
         n = len(np.atleast_1d(y))
-        counts = _check_optional(sample_weight, "sample_weight", n)
-        shift = _check_optional(calibration_weight, "calibration_weight", n)
+        counts = check_sample_weight(sample_weight, n)
+        shift = check_sample_weight(calibration_weight, n, "calibration_weight")
         is_guaranteed = validation is not None or not self._may_fall_short
         weight, heaviest = weigh(counts, shift, is_guaranteed=is_guaranteed)
         arrays = (y, center, aleatoric, epistemic)
         rows = self._rows_per_level(arrays, len(levels), "", weight)
         choosers = rows
         if validation is not None:
-            as_given = _check_optional(
-                validation_weight, "validation_weight", len(np.atleast_1d(validation[0]))
+            as_given = check_sample_weight(
+                validation_weight, len(np.atleast_1d(validation[0])), "validation_weight"
             )
             choosers = self._rows_per_level(validation, len(levels), "validation ", as_given)
         factors_by_level, rays = [], []
@@ -462,10 +463,6 @@ def _times(factors: np.ndarray, widths: np.ndarray) -> np.ndarray:
             CalibrationWarning,
         )
     return distances
-
-
-def _check_optional(weight: ArrayLike | None, name: str, n: int) -> np.ndarray | None:
-    return None if weight is None else check_weights(weight, name, n)
 
 
 def weigh(

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.logit_search import search_constants
-from clearbands.rows.checks import check_weights
 from clearbands.rows.class_labels import softmax
 from clearbands.rows.messages import row_name, warn
+from clearbands.rows.weighting import check_sample_weight
 
 
 class JointClassCalibrator(BaseEstimator):
@@ -85,7 +85,7 @@ class JointClassCalibrator(BaseEstimator):
             raise ValueError(f"prior_rows must be 0 or a positive number, got {self.prior_rows!r}.")
         logits = check_logits(logits)
         y = _check_classes(y, *logits.shape[::2])
-        weight = _check_weight(sample_weight, len(y))
+        weight = check_sample_weight(sample_weight, len(y))
         optimum = search_constants(y, logits, float(self.prior_rows), weight)
         self.c1_, self.c2_, self.gradient_norm_ = optimum.c1, optimum.c2, optimum.gradient_norm
         self.n_classes_ = logits.shape[2]
@@ -125,10 +125,6 @@ def negative_log_likelihood(
     own = probabilities[np.arange(len(y)), y]
     with np.errstate(divide="ignore"):
         return float(-np.average(np.log(own), weights=weight))
-
-
-def _check_weight(weight: ArrayLike | None, n: int) -> np.ndarray | None:
-    return None if weight is None else check_weights(weight, "sample_weight", n)
 
 
 def check_logits(logits: Any) -> np.ndarray:

@@ -14,17 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import qr
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.calibration.calibration_rows import CalibrationRows
-from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibrator
 from clearbands.calibration.conformal import CalibrationWarning, suffices
 from clearbands.calibration.groups import CalibratorOfGroups
 from clearbands.calibration.guarantee import Guarantee, named
 from clearbands.calibration.quantile_fit import QuantileFit
-from clearbands.rows.checks import check_levels
 from clearbands.rows.group_columns import read_group_columns
 from clearbands.rows.messages import warn
 
@@ -120,14 +118,9 @@ class ConditionalCalibrator(CalibratorOfGroups):
                 "Calibration groups that may overlap know no weights: leave out sample_weight, or "
                 "give one label per row in calibration_groups."
             )
-        levels = check_levels(self.confidence_level)
         arrays = [np.asarray(array, float) for array in (y, center, aleatoric, epistemic)]
         groups = read_group_columns(calibration_groups, len(np.atleast_1d(arrays[0])))
-        chosen = ClearCalibrator() if self.calibrator is None else clone(self.calibrator)
-        self.pooled_ = chosen.set_params(confidence_level=list(levels)).fit(
-            *arrays, validation=validation
-        )
-        self.levels_ = self.pooled_.levels_
+        nothing_chosen = self._fit_pooled(arrays, validation)
         self._learn_columns(groups)
         functions = self._functions(groups)[:, self.independent_]
         y, center, aleatoric, epistemic = arrays
@@ -142,9 +135,7 @@ class ConditionalCalibrator(CalibratorOfGroups):
         self.scores_ = np.stack([fit.scores for fit in fits])
         self.on_fit_ = np.stack([fit.on_fit for fit in fits])
         self.n_calibration_ = len(functions)
-        is_fixed = isinstance(chosen, FixedRatioCalibrator)
-        is_split = validation is not None or is_fixed
-        self.guarantee_ = (Guarantee.OVERLAPPING if is_split else Guarantee.JOINT).value
+        self.guarantee_ = (Guarantee.OVERLAPPING if nothing_chosen else Guarantee.JOINT).value
         return self
 
     def _learn_columns(self, groups: np.ndarray) -> None:

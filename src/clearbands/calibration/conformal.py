@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from clearbands.rows.bands import EPS
 from clearbands.rows.levels import exact
-
-EPS = np.finfo(float).eps
+from clearbands.rows.weighting import size_of
 
 
 class CalibrationWarning(UserWarning):
@@ -26,9 +26,12 @@ class CalibrationWarning(UserWarning):
     """
 
 
-def rank(n: int, level: float) -> int:
-    """How many of n calibration rows must be covered; more than n when n is too small."""
-    return math.ceil(exact(level) * (n + 1))
+def rank(n: int, level: float, weight: np.ndarray | None = None) -> Any:
+    """How many of n calibration rows must be covered; more than n when n is too small.
+
+    Of rows with weights (n,) it is how much of these, see `weighted_rank`.
+    """
+    return math.ceil(exact(level) * (n + 1)) if weight is None else weighted_rank(weight, level)
 
 
 def level_of_rank(k: Any, size: float) -> Any:
@@ -102,9 +105,7 @@ def equal_rows(weight: np.ndarray) -> float:
 
 def suffices(level: float, n: int, weight: np.ndarray | None = None) -> bool:
     """Whether n rows, or their weights beside a new row of weight 1, are enough for a level."""
-    if weight is None:
-        return rank(n, level) <= n
-    return bool(weighted_rank(weight, level) <= weight.sum())
+    return bool(rank(n, level, weight) <= size_of(weight, n))
 
 
 def _reached_by_sums(needed: Any, n: int) -> Any:

@@ -39,7 +39,20 @@ class GroupCalibration(NamedTuple):
 class CalibratorOfGroups(BaseEstimator, ABC):
     """What calibrators share whose rows each belong to groups."""
 
+    calibrator: BaseEstimator | None
     confidence_level: float | Sequence[float]
+
+    def _fit_pooled(
+        self, arrays: Sequence[np.ndarray], validation: tuple[Any, ...] | None, **weights: Any
+    ) -> bool:
+        """Calibrate all rows together; whether these rows chose nothing but gamma1."""
+        levels = check_levels(self.confidence_level)
+        chosen = ClearCalibrator() if self.calibrator is None else clone(self.calibrator)
+        self.pooled_ = chosen.set_params(confidence_level=list(levels)).fit(
+            *arrays, validation=validation, **weights
+        )
+        self.levels_ = self.pooled_.levels_
+        return validation is not None or isinstance(chosen, FixedRatioCalibrator)
 
     @abstractmethod
     def scale(
@@ -146,27 +159,20 @@ class GroupCalibrator(CalibratorOfGroups):
         validation_weight: ArrayLike | None = None,
     ) -> GroupCalibrator:
         """As for `ClearCalibrator`, with a label (n,) for every row in `calibration_groups`."""
-        levels = check_levels(self.confidence_level)
         self._check_parameters()
         arrays = [np.asarray(array, float) for array in (y, center, aleatoric, epistemic)]
         labels = check_group_labels(calibration_groups, len(np.atleast_1d(arrays[0])))
-        chosen = ClearCalibrator() if self.calibrator is None else clone(self.calibrator)
-        self.pooled_ = chosen.set_params(confidence_level=list(levels)).fit(
-            *arrays,
-            validation=validation,
-            sample_weight=sample_weight,
-            validation_weight=validation_weight,
+        nothing_chosen = self._fit_pooled(
+            arrays, validation, sample_weight=sample_weight, validation_weight=validation_weight
         )
-        self.levels_ = self.pooled_.levels_
-        self.smallest_ = self.smallest or max(map(rows_needed, levels))
+        self.smallest_ = self.smallest or max(map(rows_needed, self.levels_.tolist()))
         weight = None if sample_weight is None else np.asarray(sample_weight, float)
         self.calibration_groups_ = self._calibrate(
             arrays, labels, weight, is_split=validation is not None
         )
         self.n_calibration_ = len(labels)
-        is_fixed = isinstance(chosen, FixedRatioCalibrator) and weight is None
-        nothing_chosen = validation is not None or is_fixed
-        is_within = nothing_chosen and not self.sharing_
+        is_apart = validation is not None or weight is None
+        is_within = nothing_chosen and is_apart and not self.sharing_
         guarantee = Guarantee.within(labels, weight) if is_within else Guarantee.JOINT
         self.guarantee_ = guarantee.besides(self.sharing_)
         return self

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clearbands.rows.weighting import size_of
+
 # Of a and b, as the root mean square of what they scale:
 LOWEST, HIGHEST = 1e-6, 8.0  # b may be 0
 NO_SPREAD = 1e-3  # a b that is as good as 0
@@ -199,7 +201,7 @@ class Logits:
     def _labels(self) -> tuple[np.ndarray, np.ndarray]:
         """The classes that count in each row, and how much: its own, and any for chance."""
         n, n_classes = len(self.y), len(self.mean)
-        size = n if self.weight is None else float(self.weight.sum())
+        size = size_of(self.weight, n)
         each = np.broadcast_to(1.0 if self.weight is None else self.weight, n)
         each = each / (size + self.prior_rows)
         if self.prior_rows == 0:

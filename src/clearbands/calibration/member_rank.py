@@ -17,11 +17,11 @@ from clearbands.calibration.conformal import (
     per_heaviest,
     rank,
     rows_needed,
-    weighted_rank,
 )
 from clearbands.rows.bands import nest
-from clearbands.rows.checks import check_levels, check_vector, check_weights
+from clearbands.rows.checks import check_levels, check_vector
 from clearbands.rows.messages import warn
+from clearbands.rows.weighting import check_sample_weight, size_of
 
 
 class MemberRankCalibrator(BaseEstimator):
@@ -73,17 +73,16 @@ class MemberRankCalibrator(BaseEstimator):
         )
         scores = member_rank_scores(y, lower, upper)
         n, n_members = len(y), lower.shape[-1]
-        weight = None if sample_weight is None else check_weights(sample_weight, "sample_weight", n)
+        weight = check_sample_weight(sample_weight, n)
         if weight is not None:
             weight = per_heaviest(weight)
-        size = n if weight is None else float(weight.sum())
         orders = []
         for j, level in enumerate(levels):
-            k = rank(n, level) if weight is None else weighted_rank(weight, level)
+            k = rank(n, level, weight)
             t = order_statistic(scores[:, j], k, weight)
             orders.append(n_members + 1 if math.isinf(t) else int(t))
             if orders[-1] > n_members:
-                _warn_infinite(level, size, k, n_members)
+                _warn_infinite(level, size_of(weight, n), k, n_members)
         self.levels_, self.orders_ = np.array(levels), np.array(orders)
         self.n_calibration_ = n
         return self

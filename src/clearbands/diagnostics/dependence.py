@@ -36,6 +36,11 @@ class Dependence:
     p_value: float
 
 
+def rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
+    """Return Spearman's rank correlation of two variables, neither of which may be constant."""
+    return float(np.corrcoef(stats.rankdata(one), stats.rankdata(other))[0, 1])
+
+
 def width_error_correlation(
     y: ArrayLike, center: ArrayLike, intervals: ArrayLike, *, confidence: float = 0.95
 ) -> Correlation:
@@ -59,7 +64,7 @@ def width_error_correlation(
     if np.all(error == error[0]) or np.all(widths == widths[0]):
         value = 0.0
     else:
-        value = float(np.corrcoef(stats.rankdata(widths), stats.rankdata(error))[0, 1])
+        value = rank_correlation(widths, error)
     if abs(value) >= 1:
         return Correlation(value, value, value)
     margin = stats.norm.isf((1 - confidence) / 2) * np.sqrt((1 + value**2 / 2) / (len(y) - 3))

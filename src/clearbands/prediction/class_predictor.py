@@ -16,7 +16,6 @@ from clearbands.calibration.conformal import (
     order_statistic,
     rank,
     rows_needed,
-    weighted_rank,
 )
 from clearbands.calibration.logits import ClassBag
 from clearbands.prediction.class_uncertainty import ClassUncertainty
@@ -53,8 +52,7 @@ class ClassPredictor:
     def threshold(self, level: float) -> float:
         """The mass ahead of a class up to which it belongs to the sets of a level."""
         n, weight = len(self.scores), self.weight
-        k = rank(n, level) if weight is None else weighted_rank(weight, level)
-        threshold = order_statistic(self.scores, k, weight)
+        threshold = order_statistic(self.scores, rank(n, level, weight), weight)
         if np.isinf(threshold):
             warn(
                 f"At {level:g}, sets need at least {rows_needed(level)} calibration rows, and "

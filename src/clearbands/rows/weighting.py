@@ -19,9 +19,11 @@ CHANCE = 2.0
 MOST_ROWS = 1e15  # the most rows that weights can stand for; floats cannot count more one by one
 
 
-def check_sample_weight(weight: ArrayLike | None, n: int) -> np.ndarray | None:
+def check_sample_weight(
+    weight: ArrayLike | None, n: int, name: str = "sample_weight"
+) -> np.ndarray | None:
     """Return checked weights (n,), which are not negative and not all 0, or None without any."""
-    return None if weight is None else check_weights(weight, "sample_weight", n)
+    return None if weight is None else check_weights(weight, name, n)
 
 
 def check_row_weight(weight: ArrayLike | None, n: int) -> np.ndarray | None:

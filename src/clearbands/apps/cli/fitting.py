@@ -24,6 +24,7 @@ from clearbands.apps.cli.report import write_report
 from clearbands.apps.reading.choosing import (
     choose_features,
     take_column,
+    take_labels,
     without_values,
 )
 from clearbands.apps.report.facts import FEWEST_ROWS
@@ -58,8 +59,8 @@ def choose_rows(reading: Reading, names: Names, choice: Choice) -> Rows:
     if together:
         rows = replace(rows, groups=take_column(frame, together, path).to_numpy())
     if names.calibration_groups:
-        labels = take_column(frame, names.calibration_groups, path)
-        rows = replace(rows, calibration_groups=np.array(labels.to_list(), dtype=object))
+        labels = take_labels(frame, names.calibration_groups, path)
+        rows = replace(rows, calibration_groups=labels)
     if names.weight:
         weights = take_column(frame, names.weight, path).to_list()
         weight = check_weights(weights, f"--weight {names.weight}", len(y))

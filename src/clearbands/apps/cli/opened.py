@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from clearbands.apps.cli import console
 from clearbands.apps.cli.options import TableOut, TextFile, names_in
-from clearbands.apps.reading.choosing import drop_missing, take_column, take_features
+from clearbands.apps.reading.choosing import (
+    drop_missing,
+    take_column,
+    take_features,
+    take_labels,
+)
 from clearbands.apps.reading.dates import read_dates
 from clearbands.apps.reading.reading import Reading, read_table, reading_in_words
 from clearbands.apps.task import Task, task_of
@@ -105,15 +110,12 @@ class Opened:
     @cached_property
     def groups(self) -> np.ndarray | None:
         """The labels of the rows, where the model has groups and does not find them for itself."""
-        import numpy as np
-
         from clearbands.apps.reading.features import group_feature
 
         group = group_feature(self.model)
         if group is None:
             return None
-        labels = take_column(self.reading.frame, group.name, self.reading.name)
-        return np.array(labels.to_list(), dtype=object)
+        return take_labels(self.reading.frame, group.name, self.reading.name)
 
     def target(self, name: str | None) -> str:
         """The name of the target: as the user says, or else as the model knows it."""

@@ -6,9 +6,9 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import rankdata
 
 from clearbands.apps.reading.choosing import holds_classes, take_classes, take_target
+from clearbands.diagnostics.dependence import rank_correlation
 from clearbands.rows.display import count, first_of
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ def _is_in_order(values: np.ndarray, y: np.ndarray) -> bool:
     for rows in (there[:: 1 + len(there) // GLANCE], there[:MOST_ROWS]):
         if len(rows) < FEWEST or np.ptp(values[rows]) == 0 or np.ptp(y[rows]) == 0:
             return False
-        ranks = rankdata(values[rows]), rankdata(y[rows])
-        if abs(np.corrcoef(*ranks)[0, 1]) < SAME_ORDER:
+        if abs(rank_correlation(values[rows], y[rows])) < SAME_ORDER:
             return False
     return True
 

@@ -21,7 +21,7 @@ from clearbands.apps.cli.options import (
     column,
 )
 from clearbands.apps.reading import files
-from clearbands.apps.reading.choosing import take_column
+from clearbands.apps.reading.choosing import take_labels
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,13 +82,8 @@ def report(
 
 def _compared(rows: Opened, by: str | None) -> np.ndarray | None:
     """The labels to compare, which are those that the model needs where it needs some."""
-    import numpy as np
-
     if rows.groups is None:
-        if by is None:
-            return None
-        labels = take_column(rows.reading.frame, by, rows.reading.name)
-        return np.array(labels.to_list(), dtype=object)
+        return None if by is None else take_labels(rows.reading.frame, by, rows.reading.name)
     if by is not None and by != rows.origin.calibration_groups:
         raise ValueError(
             f"The model was calibrated by the groups of {rows.origin.calibration_groups!r}, and "

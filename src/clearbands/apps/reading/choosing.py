@@ -28,6 +28,13 @@ def take_column(frame: pl.DataFrame, name: str, path: Path | str) -> pl.Series:
     return frame[name]
 
 
+def take_labels(frame: pl.DataFrame, name: str, path: Path | str) -> np.ndarray:
+    """The column of that name as labels (n,), whatever they are; None where there is none."""
+    import numpy as np
+
+    return np.array(take_column(frame, name, path).to_list(), dtype=object)
+
+
 def take_target(reading: Reading, target: str, *, what: str = "The target") -> np.ndarray:
     """The column as finite floats (n,), or an error that names the row and what it holds."""
     import polars as pl

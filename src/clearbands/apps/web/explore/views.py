@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from clearbands.apps.web.explore.scene import CHOICES, Control, Scene, ShownModel
 from clearbands.apps.web.request_rows import Row
+from clearbands.diagnostics.dependence import rank_correlation
 from clearbands.models.monotone import directions_of
 from clearbands.persistence.origin import origin_of
 from clearbands.prediction.predictions import Predictions, reasons
@@ -65,8 +65,8 @@ def telling_column(scene: Scene, center: Sequence[float]) -> str:
         numbers = np.array([isinstance(value, int | float) for value in values])
         if control.kind in CHOICES or len(set(values[numbers])) < 2:
             continue
-        ranks = rankdata(values[numbers].astype(float)), rankdata(np.asarray(center)[numbers])
-        strength[control.name] = abs(np.corrcoef(*ranks)[0, 1]) * np.sqrt(numbers.mean())
+        of_ranks = rank_correlation(values[numbers].astype(float), np.asarray(center)[numbers])
+        strength[control.name] = abs(of_ranks) * np.sqrt(numbers.mean())
     strength = {name: value for name, value in strength.items() if np.isfinite(value)}
     return max(strength, key=strength.__getitem__) if strength else scene.controls[0].name
 

@@ -103,22 +103,20 @@ def create_app(
     )
     app.include_router(open_routes(service))
 
-    async def refuse_path(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
+    @app.exception_handler(HTTPException)
+    async def refuse_path(request: Request, error: HTTPException) -> Response:
         try:
             await guard(await BEARER(request))  # without a token, no path is told from another
         except Refusal as refusal:
             return await _refuse(request, refusal)
         return Refusal(error.status_code, error.detail).response(error.headers)
 
-    async def refuse_question(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)
+    @app.exception_handler(RequestValidationError)
+    async def refuse_question(request: Request, error: RequestValidationError) -> Response:
         known = question_model(task).model_fields
         return await _refuse(request, Refusal(422, wrong_question(error.errors()[0], known)))
 
-    app.add_exception_handler(Refusal, _refuse)
-    app.add_exception_handler(HTTPException, refuse_path)
-    app.add_exception_handler(RequestValidationError, refuse_question)
+    app.exception_handler(Refusal)(_refuse)
     if hosts:
         app.add_middleware(KnownHosts, hosts=hosts)
     app.add_middleware(Log, metrics=service.metrics)  # the last one added is the first one passed
@@ -154,8 +152,7 @@ def _closing(service: Service) -> Callable[[FastAPI], AbstractAsyncContextManage
 ADVICE = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "1"}}
 
 
-async def _refuse(_: Request, refusal: Exception) -> Response:
-    assert isinstance(refusal, Refusal)
+async def _refuse(_: Request, refusal: Refusal) -> Response:
     return refusal.response(ADVICE.get(refusal.status))
 
 
