@@ -62,8 +62,7 @@ REPORTS = {
     ("clearbands.regressor", "clearbands.apps.report"),
     ("clearbands.classifier", "clearbands.apps.report"),  # for its type
     ("clearbands.classifier", "clearbands.apps.report.classes"),
-    ("clearbands.regressor", "clearbands.apps.card"),
-    ("clearbands.classifier", "clearbands.apps.card"),
+    ("clearbands.prediction.table_estimator", "clearbands.apps.card"),
 }
 """The one exception: `model.report()` and `model.card()` import what writes them when called."""
 

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from clearbands.calibration.class_calibrator import JointClassCalibrator
 from clearbands.calibration.logits import classes_of
 from clearbands.engine.progress import Listener, listening
 from clearbands.engine.threads import one_blas_thread
@@ -26,7 +27,8 @@ from clearbands.rows.messages import renamed
 from clearbands.rows.settings import Calibration
 from clearbands.rows.split import Rows
 from clearbands.rows.typed import Seed, TableLike
-from clearbands.selection.fit_classes import ClassPlan, fit_classes
+from clearbands.selection.class_plan import ClassPlan
+from clearbands.selection.in_memory import encode_shares
 from clearbands.tables.native import kind_of
 
 if TYPE_CHECKING:
@@ -207,11 +209,33 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
         rng = check_random_state(self.random_state)
         rows, held_out = self._read_rows(X, y, X_cal, y_cal, sample_weight=sample_weight)
         with listening(progress), one_blas_thread():
-            result = fit_classes(plan, rows, held_out, self.classes_, rng)
-        self.predictor_, self.calibration_ = result.predictor, plan.calibration
-        self.models_, self.leaderboard_ = result.trained.models, result.trained.losses
-        self.guarantee_, self.n_train_ = result.guarantee, result.n_train
-        self.n_validation_, self.n_calibration_ = result.n_validation, result.n_calibration
+            encoder, shares, has_copies = encode_shares(
+                plan.encoder,
+                plan.share_out(rows, held_out, self.classes_, rng),
+                are_apart=held_out is not None,
+                may_share=plan.are_fitted,
+            )
+            trained = plan.train(shares[0], self.classes_, rng)
+            choosing, judging = plan.judged(trained, shares, rng)
+            # One row of a class drawn by chance keeps c1 finite where no row is wrong.
+            calibrator = JointClassCalibrator(prior_rows=1).fit(
+                choosing.y, choosing.X, sample_weight=choosing.sample_weight
+            )
+            familiar = plan.familiarity(trained, shares)
+            predictor = ClassPredictor.of(
+                encoder,
+                trained.bags,
+                calibrator,
+                familiar,
+                judging,
+                is_guaranteed=plan.calibration == "conformal",
+            )
+        self.predictor_, self.calibration_ = predictor, plan.calibration
+        self.models_, self.leaderboard_ = trained.models, trained.losses
+        self.guarantee_ = plan.guarantee(predictor, has_copies=has_copies)
+        self.n_train_ = 0 if plan.are_fitted else len(shares[0])
+        self.n_validation_ = 0 if plan.calibration == "cross" else len(choosing)
+        self.n_calibration_ = len(judging)
         return self
 
     def member_logits(self, X: TableLike) -> np.ndarray:
@@ -270,27 +294,6 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
         are flagged, as in `ClearRegressor`. The value of c2 does not matter.
         """
         return self.answers(X).unfamiliar()
-
-    def card(self, *, name: str = "model.clear", target: str = "") -> str:
-        """A model card in Markdown, as model hubs show it.
-
-        It says what the model predicts and from which rows, how it fared on rows that its members
-        did not see, where it breaks, what is guaranteed and how to load it. `name` is what the file
-        of the model is called, and `target` what it predicts, by default as the command noted it.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from clearbands import ClearClassifier
-        >>> X = np.linspace(0, 1, 100)[:, None]
-        >>> model = ClearClassifier(random_state=0).fit(X, X[:, 0] > 0.5)
-        >>> print(model.card(target="kind").splitlines()[9])
-        # Classes for kind
-        """
-        from clearbands.apps.card import make_card
-
-        check_is_fitted(self, "calibrator_")
-        return make_card(self, name=name, target=target)
 
     @renamed(groups="by")
     def report(

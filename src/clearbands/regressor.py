@@ -27,11 +27,7 @@ from clearbands.prediction.forecast import Forecast
 from clearbands.prediction.predictions import answer, frame_partitions, predict_partitions
 from clearbands.prediction.predictor import Answers, Placed, Predictor
 from clearbands.prediction.questions import Questions
-from clearbands.prediction.table_estimator import (
-    TableEstimator,
-    check_encoder_sees_no_target,
-    of_predictor,
-)
+from clearbands.prediction.table_estimator import TableEstimator, of_predictor
 from clearbands.prediction.uncertainty import Uncertainty
 from clearbands.prediction.updating import updated
 from clearbands.rows.bands import Components
@@ -394,8 +390,6 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         labels = read_labels(*calibrating, calibration_groups, calibration_weight)
         together, self.last_time_ = read_groups(self.split, y, groups, time)
         rows, held_out = self._read_rows(X, y, X_cal, y_cal, together, labels, sample_weight)
-        if plan.calibration == "cross":
-            check_encoder_sees_no_target(self.encoder)
         return fit_in_memory(plan, rows, held_out, rng)
 
     def _learn_from_disk(
@@ -965,27 +959,6 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         """Without the lock, which belongs to one model in one process."""
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_lock"}
-
-    def card(self, *, name: str = "model.clear", target: str = "") -> str:
-        """A model card in Markdown, as model hubs show it.
-
-        It says what the model predicts and from which rows, how it fared on rows that its members
-        did not see, where it breaks, what is guaranteed and how to load it. `name` is what the file
-        of the model is called, and `target` what it predicts, by default as the command noted it.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from clearbands import fast
-        >>> X = np.linspace(0, 1, 100)[:, None]
-        >>> model = fast(random_state=0).fit(X, X[:, 0] + np.resize([-0.1, 0.1], 100))
-        >>> print(model.card(target="price").splitlines()[9])
-        # Prediction intervals for price
-        """
-        from clearbands.apps.card import make_card
-
-        check_is_fitted(self, "calibrator_")
-        return make_card(self, name=name, target=target)
 
     @renamed(groups="by")
     def report(

@@ -14,6 +14,7 @@ from clearbands.calibration.class_calibrator import JointClassCalibrator, mass_a
 from clearbands.calibration.conformal import (
     CalibrationWarning,
     order_statistic,
+    per_heaviest,
     rank,
     rows_needed,
 )
@@ -22,6 +23,7 @@ from clearbands.prediction.class_uncertainty import ClassUncertainty
 from clearbands.prediction.familiarity import Familiarity, texts_of_rows, unfamiliar_rows
 from clearbands.rows.checks import check_one_level
 from clearbands.rows.messages import warn
+from clearbands.rows.split import Rows
 from clearbands.tables.encoder import encode
 from clearbands.tables.native import FrameKind
 
@@ -36,6 +38,26 @@ class ClassPredictor:
     familiar: Familiarity | None
     scores: np.ndarray  # (n,) of the rows that judge sets, rising: the mass ahead of their class
     weight: np.ndarray | None  # (n,) of these rows
+
+    @classmethod
+    def of(
+        cls,
+        encoder: BaseEstimator,
+        bags: Sequence[ClassBag],
+        calibrator: JointClassCalibrator,
+        familiar: Familiarity | None,
+        judging: Rows,
+        *,
+        is_guaranteed: bool,
+    ) -> ClassPredictor:
+        """Return what answers with sets that the rows `judging` calibrate; their X are logits."""
+        n, weight = len(judging), judging.sample_weight
+        scores = mass_ahead(calibrator.predict_proba(judging.X))[np.arange(n), judging.y]
+        if weight is not None and is_guaranteed:
+            weight = per_heaviest(weight)
+        order = np.argsort(scores, kind="stable")
+        own = None if weight is None else weight[order]
+        return cls(encoder, bags, calibrator, familiar, scores[order], own)
 
     def logits(self, table: Any) -> np.ndarray:
         """(n, members, classes): not calibrated."""

@@ -13,6 +13,7 @@ from sklearn.utils.validation import _num_samples
 from clearbands.calibration.conformal import capped_rank, order_statistic
 from clearbands.rows.bands import Components
 from clearbands.rows.coded import plain_columns
+from clearbands.rows.split import Rows
 from clearbands.rows.typed import TableLike
 
 ORDINARY = 0.95  # the share of ordinary rows that are not flagged
@@ -46,20 +47,19 @@ class Familiarity:
     @classmethod
     def of(
         cls,
-        train: np.ndarray,
-        texts: np.ndarray,
+        train: Rows,
         widths: np.ndarray,
         *,
         rows: np.ndarray | None = None,
-        held_out: tuple[np.ndarray, np.ndarray] | None = None,
+        held_out: Rows | None = None,
     ) -> Familiarity:
-        """From encoded training rows (n, columns) and their text columns (n, t).
+        """Return what is ordinary among encoded training rows.
 
-        `widths` (m,) are the epistemic widths of ordinary rows: of `held_out` ones, whose numbers
-        and texts are given, or of the training rows with the numbers `rows`, each of which is
-        compared with the range and the categories of the others.
+        `widths` (m,) are the epistemic widths of ordinary rows: of those held out, or of the
+        training rows with the numbers `rows`, each of which is compared with the range and the
+        categories of the others.
         """
-        numbers = plain_columns(train)
+        numbers, texts = plain_columns(train.X), texts_in(train)
         low, high = numbers.min(axis=0), numbers.max(axis=0)
         known = [sorted(set(column.tolist())) for column in texts.T]
         n = len(widths)
@@ -68,7 +68,7 @@ class Familiarity:
         if held_out is None:
             outside, new = _left_out(numbers)[rows], _alone(texts)[rows]
         else:
-            outside, new = familiar._outside(held_out[0]), familiar.unknown(held_out[1])
+            outside, new = familiar._outside(held_out.X), familiar.unknown(texts_in(held_out))
         familiar = replace(familiar, telling=_telling(new))
         scores = familiar._combine(widths, outside, familiar._count(new))
         return replace(familiar, threshold=order_statistic(scores, capped_rank(n, ORDINARY)))
@@ -198,3 +198,9 @@ def _telling(new: np.ndarray) -> np.ndarray:
             break
         any_new, telling[j] = any_new | new[:, j], True
     return telling
+
+
+def texts_in(rows: Rows) -> np.ndarray:
+    """Return the text columns (n, t) of encoded rows."""
+    assert rows.texts is not None
+    return rows.texts

@@ -112,6 +112,27 @@ class TableEstimator(BaseEstimator):
         table = self._table(X)
         return encode(self.encoder_, table)
 
+    def card(self, *, name: str = "model.clear", target: str = "") -> str:
+        """A model card in Markdown, as model hubs show it.
+
+        It says what the model predicts and from which rows, how it fared on rows that its members
+        did not see, where it breaks, what is guaranteed and how to load it. `name` is what the file
+        of the model is called, and `target` what it predicts, by default as the command noted it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from clearbands import fast
+        >>> X = np.linspace(0, 1, 100)[:, None]
+        >>> model = fast(random_state=0).fit(X, X[:, 0] + np.resize([-0.1, 0.1], 100))
+        >>> print(model.card(target="price").splitlines()[9])
+        # Prediction intervals for price
+        """
+        from clearbands.apps.card import make_card
+
+        check_is_fitted(self, "calibrator_")
+        return make_card(self, name=name, target=target)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.encoder is not None

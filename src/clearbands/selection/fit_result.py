@@ -33,6 +33,7 @@ from clearbands.prediction.familiarity import (
     as_of_new_rows,
     epistemic_width,
     ordinary_rows,
+    texts_in,
 )
 from clearbands.prediction.predictor import Predictor
 from clearbands.prediction.table_estimator import was_fitted_elsewhere
@@ -191,14 +192,12 @@ class FitResult:
         train, rows = self.train, self.held_out
         widths = epistemic_width(self.calibration_set.components)
         if rows is not None:
-            familiar = Familiarity.of(
-                train.X, _texts(train), widths, held_out=(rows.X, _texts(rows))
-            )
+            familiar = Familiarity.of(train, widths, held_out=rows)
         else:
             some = ordinary_rows(len(widths))
             seen = epistemic_width(self.chosen.parts.components(self._look(some)))
             widths, numbers = as_of_new_rows(seen, widths[some]), self._numbers[some]
-            familiar = Familiarity.of(train.X, _texts(train), widths, rows=numbers)
+            familiar = Familiarity.of(train, widths, rows=numbers)
         return familiar if self.span is None else familiar.widened(*self.span)
 
     def extrapolation(
@@ -258,13 +257,13 @@ class FitResult:
 
     def _forgetting(self, calibrator: BaseEstimator, level: float) -> np.ndarray | None:
         """What categories are worth to rows that calibrate; None where there are none."""
-        n_categories = [len(set(column.tolist())) for column in _texts(self.train).T]
+        n_categories = [len(set(column.tolist())) for column in texts_in(self.train).T]
         if not n_categories:
             return None
         judged, parts = self.calibration_set, self.chosen.parts
         some = rows_that_tell(len(judged.y), len(n_categories))
         known, numbers = self._judged(some)
-        X, texts, labels = known.X[numbers], _texts(known)[numbers], judged.calibration_groups
+        X, texts, labels = known.X[numbers], texts_in(known)[numbers], judged.calibration_groups
         error = (judged.y - judged.components.center)[some]
         weight = None if judged.weight is None else judged.weight[some]
 
@@ -328,9 +327,3 @@ class FitResult:
         if self.held_out is not None:
             return self.held_out, some
         return self.train, self._numbers[some]
-
-
-def _texts(rows: Rows) -> np.ndarray:
-    """(n, text columns), of rows that were encoded."""
-    assert rows.texts is not None
-    return rows.texts

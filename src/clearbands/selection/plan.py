@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 from clearbands.models.monotone import Monotone, check_monotone
 from clearbands.prediction.familiarity import texts_of_rows
-from clearbands.prediction.table_estimator import make_encoder
+from clearbands.prediction.table_estimator import check_encoder_sees_no_target, make_encoder
 from clearbands.rows.checks import check_choice, check_count, check_scale
 from clearbands.rows.settings import Calibration, Residuals, Split
 from clearbands.rows.split import Rows, share_out
@@ -70,7 +70,7 @@ class Plan:
             levels=list(levels),
             n_jobs=regressor.n_jobs,
             gap=regressor.gap if regressor.split == "time" else None,
-            calibration=choose_calibration(regressor.calibration, has_set=has_set),
+            calibration=choose_calibration(regressor, has_set=has_set),
             calibration_size=regressor.calibration_size,
             encoder=make_encoder(regressor.encoder, codes=codes, dates=dates),
             target_transform=regressor.target_transform,
@@ -99,21 +99,23 @@ class Plan:
         return Targets(self.support, transform, self.whole_numbers)
 
 
-def choose_calibration(
-    calibration: str | None, *, has_set: bool, useless: str = "X_cal and y_cal"
-) -> str:
-    """What was asked for; by default all rows train, unless some were given for calibration.
+def choose_calibration(estimator: Any, *, has_set: bool, useless: str = "X_cal and y_cal") -> str:
+    """Return the calibration of an estimator that is about to be fitted.
 
-    >>> choose_calibration(None, has_set=False), choose_calibration(None, has_set=True)
-    ('cross', 'joint')
+    By default all rows train and calibrate, unless some are given for calibration; then the encoder
+    may not learn from y. `useless` are the arguments that "cross" has no use for.
     """
+    calibration = estimator.calibration
     if calibration is None:
-        return "joint" if has_set else "cross"
-    if calibration == "cross" and has_set:
-        raise ValueError(
-            f'calibration="cross" calibrates on the rows that train, so {useless} have no use: '
-            'leave them out, or choose "joint" or "conformal".'
-        )
+        calibration = "joint" if has_set else "cross"
+    check_choice(calibration, "calibration", CALIBRATIONS)
+    if calibration == "cross":
+        if has_set:
+            raise ValueError(
+                f'calibration="cross" calibrates on the rows that train, so {useless} have no '
+                'use: leave them out, or choose "joint" or "conformal".'
+            )
+        check_encoder_sees_no_target(estimator.encoder)
     return calibration
 
 
@@ -131,8 +133,6 @@ def rescaled(rows: Rows, targets: Targets) -> Rows:
 
 
 def _check(regressor: Any) -> None:
-    if regressor.calibration is not None:
-        check_choice(regressor.calibration, "calibration", CALIBRATIONS)
     check_support(regressor.support)
     check_transform(regressor.target_transform)
     check_choice(regressor.split, "split", SPLITS)

@@ -1,0 +1,153 @@
+"""What a `ClearClassifier` does with rows: its parameters, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from clearbands.calibration.guarantee import Guarantee
+from clearbands.calibration.logits import ListedClassifiers, unseen_logits
+from clearbands.models.seeds import seed_missing
+from clearbands.prediction.class_predictor import ClassPredictor, disagreement, logits_of
+from clearbands.prediction.familiarity import Familiarity, ordinary_rows
+from clearbands.prediction.table_estimator import make_encoder
+from clearbands.rows.checks import check_count
+from clearbands.rows.draws import Folds
+from clearbands.rows.split import Rows, hold_out, share_out
+from clearbands.selection.class_members import Trained, class_pool, stratified_folds, train
+from clearbands.selection.plan import choose_calibration
+
+GIVEN_MEMBERS = ", if no member was trained on these rows"
+
+
+@dataclass(frozen=True)
+class ClassPlan:
+    """What the parameters of a `ClearClassifier` mean together."""
+
+    model: BaseEstimator | Sequence[BaseEstimator] | Mapping[str, BaseEstimator] | None
+    n_folds: int
+    n_repeats: int
+    members: Sequence[BaseEstimator] | None  # that are fitted already
+    calibration: str  # "cross", "joint" or "conformal"
+    calibration_size: float
+    encoder: BaseEstimator  # not fitted
+    n_jobs: int | None
+
+    @classmethod
+    def of(cls, classifier: Any, *, has_set: bool) -> ClassPlan:
+        """`has_set` says whether there are rows given for calibration."""
+        members, encoder = classifier.members, classifier.encoder
+        check_count(classifier.n_folds, "n_folds", smallest=2)
+        check_count(classifier.n_repeats, "n_repeats")
+        if members is not None and classifier.model is not None:
+            raise ValueError(
+                "model would be trained, and members are fitted already: give one of them."
+            )
+        useless = "X_cal and y_cal" if members is None else "fitted members"
+        has_set = has_set or members is not None
+        calibration = choose_calibration(classifier, has_set=has_set, useless=useless)
+        if members is not None and isinstance(encoder, str):
+            encoder = None  # members know what to do with a table
+        return cls(
+            classifier.model,
+            classifier.n_folds,
+            classifier.n_repeats,
+            members,
+            calibration,
+            classifier.calibration_size,
+            make_encoder(encoder, codes=True),
+            classifier.n_jobs,
+        )
+
+    @property
+    def are_fitted(self) -> bool:
+        """Whether members were given, so that no rows train."""
+        return self.members is not None
+
+    def share_out(
+        self, rows: Rows, held_out: Rows | None, classes: np.ndarray, rng: np.random.RandomState
+    ) -> list[Rows]:
+        """Return the rows that train, then those that are held out to calibrate, if some are.
+
+        y are positions in `classes`. Where members are given, all rows calibrate.
+        """
+        if self.are_fitted:
+            return [rows, rows if held_out is None else held_out]
+        way = "cross" if self.calibration == "cross" else "joint"
+        size = self.calibration_size
+        shares = share_out(rows, held_out, way, size=size, gap=None, rng=rng)
+        label = shares[0].y
+        if len(np.unique(label)) < 2:
+            raise ValueError(
+                f"Only one class, {classes[label[0]]!s}, is left among the training rows "
+                'after others were held out: give more rows, or choose calibration="cross".'
+            )
+        return shares
+
+    def pool(self, n_rows: int) -> Mapping[str, BaseEstimator]:
+        """The models that compete, by name."""
+        if self.model is None:
+            return class_pool(n_rows)
+        if isinstance(self.model, Mapping):
+            pool = dict(self.model)
+        else:
+            listed = self.model if isinstance(self.model, list | tuple) else [self.model]
+            pool = {f"{i}: {type(m).__name__}": m for i, m in enumerate(listed)}
+        if not pool:
+            raise ValueError("model is empty: give at least one classifier, or None.")
+        for name, model in pool.items():
+            if not hasattr(model, "predict_proba"):
+                raise ValueError(
+                    f"The model {name} has no predict_proba: give a classifier that has, or wrap "
+                    "it in scikit-learn's CalibratedClassifierCV."
+                )
+        return pool
+
+    def train(self, rows: Rows, classes: np.ndarray, rng: np.random.RandomState) -> Trained:
+        """Return the members: those of the models that are kept, or those that were given."""
+        if self.members is not None:
+            bag = ListedClassifiers(list(self.members), classes)
+            return Trained([bag], Folds(np.ones((len(bag), len(rows)), np.uint8)), {}, {})
+        draws = stratified_folds(rows.y, self.n_folds, self.n_repeats, rng)
+        pool = self.pool(len(rows))
+        models = {name: seed_missing(clone(model), rng) for name, model in pool.items()}
+        return train(models, rows, len(classes), draws, self.n_repeats, n_jobs=self.n_jobs)
+
+    def judged(
+        self, trained: Trained, shares: Sequence[Rows], rng: np.random.RandomState
+    ) -> tuple[Rows, Rows]:
+        """Return the rows that choose c1 and c2, and those that judge sets.
+
+        Their X are the logits of members that did not see them. Only with "conformal" do other rows
+        choose than judge.
+        """
+        rows, *others = shares
+        if not others:
+            logits = unseen_logits(logits_of(trained.bags, rows.X), trained.draws)
+            unseen = rows.with_X(logits)
+            return unseen, unseen
+        (held_out,) = others
+        is_halved = self.calibration == "conformal"
+        parts = hold_out(held_out, 0.5, rng) if is_halved else [held_out]
+        judged = [part.with_X(logits_of(trained.bags, part.X)) for part in parts]
+        return judged[0], judged[-1]
+
+    def familiarity(self, trained: Trained, shares: Sequence[Rows]) -> Familiarity | None:
+        """Return how ordinary rows look; None where members were given, or see a table."""
+        rows, *others = shares
+        if self.are_fitted or not isinstance(rows.X, np.ndarray):
+            return None
+        some = None if others else ordinary_rows(len(rows))
+        X = others[0].X if others else rows.X[some]
+        widths = disagreement(logits_of(trained.bags, X))
+        return Familiarity.of(rows, widths, rows=some, held_out=others[0] if others else None)
+
+    def guarantee(self, predictor: ClassPredictor, *, has_copies: bool) -> str:
+        """Return what holds for the coverage of sets, in words."""
+        guarantee = Guarantee.of(self.calibration, predictor.weight)
+        words = (Guarantee.COPIES if has_copies else guarantee).value
+        return words + GIVEN_MEMBERS if self.are_fitted else words
