@@ -1,1 +1,1 @@
-"""The paper's experiments: they import clearbands, never the reverse, and are not in the wheel."""
+"""The paper's experiments. They import clearbands, never the reverse, and are not in the wheel."""

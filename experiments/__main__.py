@@ -1,4 +1,4 @@
-"""`python -m experiments <command>`."""
+"""The command line `python -m experiments <command>`."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def compare_with_authors(args: argparse.Namespace) -> int:
     for name in args.datasets:
         if name not in values.index.get_level_values("dataset"):
             raise datasets.DatasetError(f"The paper has no data set {name!r}.")
-        datasets.load(name)  # what is missing should be said before the long work
+        datasets.load(name)  # a missing data set should be reported before the long work
     print(describe_environment())
     print(HEADER)
     results = joblib.Parallel(n_jobs=args.jobs, return_as="generator")(

@@ -1,9 +1,9 @@
-"""The Ames case study: which uncertainty dominates with few features, and which with few rows?
+"""The Ames case study: which uncertainty dominates with few features, and which with few rows.
 
-The whole PCS pipeline: every combination of judgement calls on the data and of models is fitted,
-the best by validation error are refitted on bootstraps. Linear quantile regression of the residuals
-is the aleatoric part. All errors, residuals and widths are in dollars, on whatever scale a model
-learned.
+It runs the whole PCS pipeline: every combination of judgement calls on the data and of models is
+fitted, and the best by validation error are refitted on bootstraps. Linear quantile regression of
+the residuals is the aleatoric part. All errors, residuals and widths are in dollars, whatever the
+scale on which a model learned.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from experiments.protocol import FIRST_SEED
 
 LEVEL = 0.9
 BEST = 0.1  # the share of the fits that is kept
-BOOTSTRAPS = 10  # of each fit that is kept
+BOOTSTRAPS = 10  # the number of bootstraps of each fit that is kept
 KEY = ["scenario", "method"]
 COLUMNS = [*KEY, "nciw", "quantile_loss", "width", "coverage", "lambda", "gamma1", "ratio"]
 ROWS = results.Schema("Ames", results.FOLDER / "ames.csv", KEY, COLUMNS, packed=COLUMNS)
 
 
 class Scenario(NamedTuple):
-    """Which columns there are to learn from, and which share of the training rows."""
+    """The columns and the share of the training rows from which models learn."""
 
     features: tuple[str, ...] | None = None
     share: float = 1.0
@@ -76,7 +76,7 @@ CALIBRATORS = {
 
 
 def run(names: Sequence[str], path: Path, *, n_jobs: int = 1, seed: int = FIRST_SEED) -> None:
-    """Fill the file with the rows of these scenarios that are not there yet."""
+    """Compute the rows of these scenarios that are missing, and append them to the file."""
     results.prepare(path, ROWS)
     done = results.known(path, schema=ROWS)
     todo = [n for n in names if any((n, method) not in done for method in CALIBRATORS)]
@@ -95,12 +95,12 @@ class Finished(NamedTuple):
 
 
 def run_scenario(name: str, houses: ames_data.Houses, seed: int = FIRST_SEED) -> Finished:
-    """A row per method on the test houses, and in words how the fit went."""
+    """Fit one scenario; return a row for each method on the test houses, and a summary in words."""
     scenario, started = SCENARIOS[name], time.process_time()
     train = scenario.training_rows(houses.train, seed)
     validation, test = scenario.columns(houses.validation), scenario.columns(houses.test)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a lasso path that did not converge loses on its own
+        warnings.simplefilter("ignore")  # a lasso path that did not converge loses anyway
         model = study_model(seed).fit(train.X, train.y, X_cal=validation.X, y_cal=validation.y)
         on_validation, on_test = parts(model, validation.X), parts(model, test.X)
     scored = [
@@ -111,7 +111,7 @@ def run_scenario(name: str, houses: ames_data.Houses, seed: int = FIRST_SEED) ->
 
 
 def study_model(seed: int, choices: Sequence[Choices] | None = None) -> ClearRegressor:
-    """CLEAR with all judgement calls and models, unfitted."""
+    """Return CLEAR with all judgement calls and models, unfitted."""
     versions = all_choices() if choices is None else choices
     center = PCSEnsemble(
         models(seed),
@@ -124,7 +124,7 @@ def study_model(seed: int, choices: Sequence[Choices] | None = None) -> ClearReg
 
 
 def models(seed: int) -> dict[str, Any]:
-    """The paper's five; the forest is that of its variant (c)."""
+    """Return the paper's five models; the forest is that of its variant (c)."""
     ridge, lasso = RidgeCV(np.logspace(-1, 5, 25)), LassoCV(cv=5)
     forest = RandomForestRegressor(min_samples_leaf=5, max_features=1 / 3, random_state=seed)
     return {
@@ -137,11 +137,11 @@ def models(seed: int) -> dict[str, Any]:
 
 
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""y, center, aleatoric and epistemic widths, not calibrated yet."""
+"""The target, the center, and the uncalibrated aleatoric and epistemic widths."""
 
 
 def score(method: str, validation: Arrays, test: Arrays) -> dict[str, Any]:
-    """All methods see the same parts: only their calibrators differ."""
+    """Score one method on the parts that all methods share; only their calibrators differ."""
     calibrator = clone(CALIBRATORS[method]).fit(*validation)
     y, center, aleatoric, epistemic = test
     intervals = calibrator.predict_interval(center, aleatoric, epistemic)
@@ -163,13 +163,13 @@ def score(method: str, validation: Arrays, test: Arrays) -> dict[str, Any]:
 
 
 def parts(model: ClearRegressor, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Center, aleatoric and epistemic widths before calibration."""
+    """Return the center and the aleatoric and epistemic widths before calibration."""
     center, epistemic = model.epistemic_.predict_with_widths(X)
     return center, model.aleatoric_.predict_widths(X), epistemic
 
 
 def ratio(epistemic: np.ndarray, aleatoric: np.ndarray) -> float:
-    """Of the mean widths: a mean of ratios would be that of the rows with the least noise."""
+    """Return the ratio of the mean widths; rows with little noise would rule a mean of ratios."""
     return float(epistemic.mean() / aleatoric.mean()) if aleatoric.any() else math.inf
 
 

@@ -1,7 +1,7 @@
-"""Is the advice right? The plain ClearRegressor on Ames with more and fewer rows and features.
+"""A test of the advice by ignorance and noise: the plain ClearRegressor on the Ames data.
 
-Where ignorance dominates, more rows should help; where noise does, more features. Every combination
-is fitted, so what each step buys can be read off.
+Where ignorance dominates, more rows should help; where noise does, more features should. Every
+combination of few and many rows and features is fitted, which shows what each step gains.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FEATURES = {
     "and quality": (*TWO, *GROUPS[0], *GROUPS[1], *GROUPS[2]),
     "all features": None,
 }
-"""One group of columns after another."""
+"""The sets of features, each with one more group of columns than the one before."""
 
 SHARES = (0.2, 1.0)
 SEEDS = (0,)
@@ -41,7 +41,7 @@ ROWS = results.Schema("advice", results.FOLDER / "ames_advice.csv", KEY, COLUMNS
 
 
 def run(path: Path, *, n_jobs: int = 1) -> None:
-    """Fill the file with the rows that are not there yet."""
+    """Compute the rows that are missing, and append them to the file."""
     results.prepare(path, ROWS)
     done = results.known(path, schema=ROWS)
     todo = [key for key in product(FEATURES, SHARES, SEEDS) if key not in done]
@@ -53,14 +53,14 @@ def run(path: Path, *, n_jobs: int = 1) -> None:
 
 
 def run_one(houses: ames_data.Houses, features: str, share: float, seed: int) -> dict[str, Any]:
-    """The mean calibrated parts of the test houses' intervals, in dollars, and their scores."""
+    """Return the mean calibrated parts of the test houses' intervals, in dollars, and scores."""
     train = Scenario(FEATURES[features], share).training_rows(houses.train, seed)
-    known = tuple(train.X.columns[train.X.notna().any()])  # few houses may all lack a pool
+    known = tuple(train.X.columns[train.X.notna().any()])  # for example, no house may have a pool
     train, held_out, test = (
         Scenario(known).columns(rows) for rows in (train, houses.validation, houses.test)
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # levels that the drawn rows do not have
+        warnings.simplefilter("ignore")  # the drawn rows may lack some categories
         model = ClearRegressor(confidence_level=LEVEL, random_state=seed)
         model.fit(train.X, train.y, X_cal=held_out.X, y_cal=held_out.y)
         parts = model.predict_uncertainty(test.X)
@@ -78,7 +78,7 @@ def run_one(houses: ames_data.Houses, features: str, share: float, seed: int) ->
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Means over the seeds; features and then rows in rising order."""
+    """Return means over the seeds, ordered by the number of features and then of rows."""
     names = ["aleatoric", "epistemic", "low", "high", "quantile_loss", "coverage"]
     ignorance = rows["epistemic"] / (rows["aleatoric"] + rows["epistemic"])
     groups = rows.assign(ignorance=ignorance).groupby(["features", "share"])
@@ -87,7 +87,7 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def table(rows: pd.DataFrame) -> str:
-    """Markdown: a line per combination."""
+    """Write a Markdown table with a line for each combination."""
     header = (
         "features | rows | noise, $ | ignorance, $ | share of ignorance (range) "
         "| quantile loss | coverage"
@@ -107,7 +107,7 @@ def count(share: float) -> str:
 
 
 def draw(rows: pd.DataFrame, path: Path) -> None:
-    """A bar per combination, the two parts on top of each other, with the ratios above."""
+    """Draw a bar for each combination: noise, ignorance on top of it, and its share above."""
     from clearbands.plots import style
     from experiments import figure
 

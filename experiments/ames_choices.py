@@ -1,7 +1,7 @@
-"""The judgement calls on the Ames data: each a transformer of frames, together a preprocessing.
+"""The judgement calls on the Ames data: transformers of frames that make up a preprocessing.
 
-What is learned (modes, medians, levels, columns to keep) is learned in `fit`, from training rows.
-Columns that a frame does not have are no concern of a step.
+Modes, medians, levels and columns to keep are learned in `fit`, from training rows. A step ignores
+columns that a frame does not have.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ OPTIONS = {
     "correlation": (0.0, 0.5),
     "categories": ("numeric", "simplified dummy", "dummy"),
 }
-MOST_MISSING = 0.5  # columns with a larger share of gaps are left out
-LEVELS_LEFT = 2  # of a nominal column that is simplified
+MOST_MISSING = 0.5  # columns with a larger share of gaps are dropped
+LEVELS_LEFT = 2  # the number of levels that a simplified nominal column keeps
 
 
 class Scale(NamedTuple):
-    """The levels of an ordered column from worst to best, and where the better ones begin."""
+    """The levels of an ordered column from worst to best, and the first of the better ones."""
 
     levels: tuple[str, ...]
     better_from: str
@@ -65,13 +65,13 @@ SCALES = {
 BATHROOMS = {"full_bath": 1.0, "half_bath": 0.5, "bsmt_full_bath": 1.0, "bsmt_half_bath": 0.5}
 PORCHES = ("open_porch_sf", "enclosed_porch", "3ssn_porch", "screen_porch")
 PARTS_OF_SUMS = (
-    *("1st_flr_sf", "2nd_flr_sf", "low_qual_fin_sf"),  # of gr_liv_area
-    *("bsmtfin_sf_1", "bsmtfin_sf_2", "bsmt_unf_sf"),  # of total_bsmt_sf
+    *("1st_flr_sf", "2nd_flr_sf", "low_qual_fin_sf"),  # gr_liv_area is the sum of these
+    *("bsmtfin_sf_1", "bsmtfin_sf_2", "bsmt_unf_sf"),  # total_bsmt_sf is the sum of these
 )
 
 
 class Choices(NamedTuple):
-    """One way to prepare the data: an option for each judgement call."""
+    """One way to prepare the data, with an option for each judgement call."""
 
     identical: float = 0.8
     neighborhoods: int = 10
@@ -89,7 +89,7 @@ class Choices(NamedTuple):
         return OnScale(self.pipeline(), self.response)
 
     def pipeline(self) -> Pipeline:
-        """The calls that concern X."""
+        """Return the judgement calls that concern X, as a pipeline."""
         steps = {
             "clean": Clean(),
             "missing": FillCategories(self.missing),
@@ -108,7 +108,7 @@ def all_choices() -> list[Choices]:
 
 
 class Step(TransformerMixin, BaseEstimator):
-    """From frame to frame; the steps that learn nothing have no `fit` of their own."""
+    """A transformer of frames; steps that learn nothing use this `fit`."""
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Step:
         return self
@@ -118,10 +118,10 @@ class Step(TransformerMixin, BaseEstimator):
 
 
 class Clean(Step):
-    """What is done in every version of the data.
+    """The cleaning that all versions of the data share.
 
-    Columns that are mostly gaps go. Of the other numbers an unknown frontage is the median one, a
-    garage without a year is as old as the house, and an unknown area or count is 0.
+    Columns that are mostly gaps are dropped. In the others, an unknown frontage becomes the median,
+    a garage without a year is as old as the house, and an unknown area or count is 0.
     """
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Clean:
@@ -140,7 +140,7 @@ class Clean(Step):
 
 
 class FillCategories(Step):
-    """Missing categories become the category "other", or the commonest one ("mode")."""
+    """Replace missing categories by the category "other", or by the commonest one ("mode")."""
 
     def __init__(self, missing: str = "other") -> None:
         self.missing = missing
@@ -158,7 +158,7 @@ class FillCategories(Step):
 
 
 class KeepNeighborhoods(Step):
-    """The `n` commonest neighbourhoods keep their names, the rest is "other"."""
+    """Keep the names of the `n` commonest neighbourhoods, and call all others "other"."""
 
     def __init__(self, n: int = 10) -> None:
         self.n = n
@@ -174,10 +174,11 @@ class KeepNeighborhoods(Step):
 
 
 class Simplify(Step):
-    """Fewer columns and fewer levels.
+    """Reduce the numbers of columns and levels.
 
-    Bathrooms are counted together, half ones as halves; there is a porch or there is none; areas
-    that other columns sum up go; nominal columns keep their two commonest levels.
+    Bathrooms are counted together, half ones as halves. One indicator replaces all porches. Areas
+    that are part of a sum in another column are dropped. Nominal columns keep their two commonest
+    levels.
     """
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Simplify:
@@ -196,11 +197,11 @@ class Simplify(Step):
 
 
 class EncodeCategories(Step):
-    """Text to numbers, neighbourhoods apart.
+    """Encode text as numbers, except neighbourhoods.
 
-    Ordered columns become a number from worst to best ("numeric"; 0 is none of the levels), an
-    indicator of the better levels ("simplified dummy"), or an indicator per level ("dummy").
-    Nominal columns always become an indicator per level. The commonest level has no indicator.
+    An ordered column becomes a number from worst to best ("numeric", with 0 for other values), an
+    indicator of the better levels ("simplified dummy"), or an indicator of each level ("dummy").
+    A nominal column always becomes an indicator of each level. The commonest level has none.
     """
 
     def __init__(self, categories: str = "numeric") -> None:
@@ -233,7 +234,7 @@ class EncodeCategories(Step):
 
 
 class DropIdentical(Step):
-    """Columns whose commonest value has more than this share of the rows go."""
+    """Drop columns whose commonest value has more than this share of the rows."""
 
     def __init__(self, threshold: float = 0.8) -> None:
         self.threshold = threshold
@@ -243,7 +244,7 @@ class DropIdentical(Step):
         return self
 
     def _commonest(self, column: pd.Series) -> int:
-        """How often the commonest value occurs."""
+        """Return how often the commonest value occurs."""
         _, counts = np.unique(column.to_numpy(), return_counts=True)
         return counts.max()
 
@@ -252,7 +253,7 @@ class DropIdentical(Step):
 
 
 class KeepCorrelated(Step):
-    """Numbers whose correlation with the response is at least this, in absolute value."""
+    """Drop numbers whose absolute correlation with the response is below this threshold."""
 
     def __init__(self, threshold: float = 0.0) -> None:
         self.threshold = threshold
@@ -271,7 +272,7 @@ class KeepCorrelated(Step):
 
 
 class ToNumbers(Step):
-    """All as floats: the numbers, then an indicator for every neighbourhood but "other"."""
+    """Return an array of the numbers and an indicator of every neighbourhood except "other"."""
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> ToNumbers:
         self.neighborhoods_ = []
@@ -309,7 +310,7 @@ class OnScale(TransformerMixin, BaseEstimator):
         return {"none": np.asarray, "log": np.log, "sqrt": np.sqrt}[self.response](y)
 
     def inverse_transform_target(self, predictions: np.ndarray) -> np.ndarray:
-        # A negative square root is a price below zero, not one above.
+        # A negative square root stands for a price below zero.
         back = {"none": np.asarray, "log": np.exp, "sqrt": lambda root: root * np.abs(root)}
         return back[self.response](predictions)
 
@@ -326,7 +327,7 @@ def text_columns(X: pd.DataFrame) -> list[str]:
 
 
 def gaps(X: pd.DataFrame) -> list[str]:
-    """The columns in which something is missing."""
+    """Return the columns with missing values."""
     return list(X.columns[X.isna().any()])
 
 
@@ -339,11 +340,11 @@ def nominal_columns(X: pd.DataFrame) -> list[str]:
 
 
 def by_frequency(column: pd.Series) -> list[str]:
-    """The values, commonest first; of equally common ones the first in the alphabet."""
+    """Return the values, the commonest first, and equally common ones in alphabetical order."""
     counts = Counter(column.dropna())
     return sorted(counts, key=lambda value: (-counts[value], value))
 
 
 def only(column: pd.Series, kept: list[str]) -> pd.Series:
-    """Values other than those kept become "other"."""
+    """Replace values that are not kept by "other"."""
     return column.where(column.isin(kept), "other")

@@ -1,4 +1,4 @@
-"""The commands `ames` and `ames-advice`. Everything heavy is imported when they run."""
+"""The commands `ames` and `ames-advice`, which import heavy modules only when they run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run_study(args: argparse.Namespace) -> int:
             f"There is no scenario {', '.join(map(repr, unknown))}; choose from "
             f"{', '.join(map(repr, ames.SCENARIOS))}."
         )
-    # A file holds one seed: its rows do not say which.
+    # A file holds one seed, because its rows do not name it.
     default = (
         ames.ROWS.path if args.seed == FIRST_SEED else results.FOLDER / f"ames-{args.seed}.csv"
     )

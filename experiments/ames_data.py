@@ -17,7 +17,7 @@ SIZES = {"train": 1126, "val": 636, "test": 635}
 
 
 class Houses(NamedTuple):
-    """Frames of features and prices; text is text, and gaps are gaps."""
+    """The three sets of houses, each with features as they stand in the file, and prices."""
 
     train: Rows
     validation: Rows
@@ -25,7 +25,7 @@ class Houses(NamedTuple):
 
 
 def load() -> Houses:
-    """The three sets of the case study, rows in the order of `ames_split.csv`."""
+    """Read the three sets of the case study, with rows in the order of `ames_split.csv`."""
     houses, split = read("ames.csv"), read("ames_split.csv")
     rows = split.merge(houses, on=["order", "pid"], how="left", validate="one_to_one")
     sizes = rows["split"].value_counts().to_dict()
@@ -47,11 +47,11 @@ def read(name: str) -> pd.DataFrame:
         )
     table = pd.read_csv(path).rename(columns=snake_case)
     text = table.select_dtypes(exclude="number").columns
-    return table.astype(dict.fromkeys(text, object))  # pandas is twice as fast on plain objects
+    return table.astype(dict.fromkeys(text, object))  # pandas is twice as fast with plain objects
 
 
 def snake_case(name: str) -> str:
-    """ "Year Remod/Add" to "year_remod_add"."""
+    """Convert a name such as "Year Remod/Add" to "year_remod_add"."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower())
 
 

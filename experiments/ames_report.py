@@ -25,7 +25,7 @@ FACTORS = {
 
 
 def scores(rows: pd.DataFrame) -> str:
-    """A line per scenario and method, each score as ours / the paper's."""
+    """Write a line for each scenario and method, with each score as ours / the paper's."""
     paper = pd.read_csv(PAPER / "ames.csv").set_index(["scenario", "method"])
     ours = rows.set_index(["scenario", "method"])
     keys = [(s, m) for s in SCENARIOS for m in CALIBRATORS if (s, m) in ours.index]
@@ -33,7 +33,7 @@ def scores(rows: pd.DataFrame) -> str:
 
 
 def factors(rows: pd.DataFrame) -> str:
-    """What CLEAR chose in each scenario, as ours / the paper's."""
+    """Write the factors that CLEAR chose in each scenario, as ours / the paper's."""
     paper = pd.read_csv(PAPER / "ames_parameters.csv").set_index("scenario")
     ours = rows[rows["method"] == "CLEAR"].set_index("scenario")
     return markdown(["scenario"], FACTORS, ours, paper, [s for s in SCENARIOS if s in ours.index])
@@ -58,7 +58,7 @@ def markdown(
 
 
 def draw_ratios(rows: pd.DataFrame, path: Path) -> None:
-    """Epistemic over aleatoric width by scenario, ours and the paper's, on a logarithmic axis."""
+    """Draw epistemic over aleatoric width by scenario, ours and the paper's, on a log axis."""
     plt = figure.pyplot()
     paper = pd.read_csv(PAPER / "ames_parameters.csv").set_index("scenario")
     ours = rows[rows["method"] == "CLEAR"].set_index("scenario")["ratio"]

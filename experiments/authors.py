@@ -1,17 +1,17 @@
-"""Variant (b) of the paper, XGBoost only, the way the authors' program computes it.
+"""Variant (b) of the paper, XGBoost only, as the authors' program computes it.
 
 The library follows the paper's text. The published numbers come from a program that differs from
 the text in details, and only a run that repeats those details can tell whether we understand the
-method as the authors do. This file is the one place that repeats them:
+method as the authors do. Only this file repeats them:
 
 - residuals are in-sample, and the center f(x) is appended to the features of their models;
 - three models per bootstrap; lower, middle and upper curve are each the median over the
   bootstraps, and the widths are the differences of those medians;
-- bootstraps of the aleatoric part draw the same rows in every split of a data set;
+- the bootstraps of the aleatoric part draw the same rows in every split of a data set;
 - the rank of the calibration score is one too high for some numbers of rows (`authors_rank`).
 
 Calibration rows choose lambda and gamma, as in the paper. Metrics, scores, grid search and order
-statistic are the library's: there the definitions coincide.
+statistic are those of the library, where the definitions coincide.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from experiments.protocol import BOOTSTRAPS, FIRST_SEED, LEVEL, Split, split_row
 
 
 class Parts(NamedTuple):
-    """What calibration needs to know of some rows; widths are (n, 2), below and above."""
+    """The target, center and widths of rows for calibration; widths are (n, 2), below and above."""
 
     y: np.ndarray
     center: np.ndarray
@@ -42,12 +42,12 @@ class Parts(NamedTuple):
 
     @property
     def distances(self) -> np.ndarray:
-        """(n, 2): how far y lies below and above the center; one of the two is negative."""
+        """The distances (n, 2) of y below and above the center; one of the two is negative."""
         return np.stack([self.center - self.y, self.y - self.center], axis=1)
 
 
 class Calibrated(NamedTuple):
-    """Widths of the test rows, and the factors that gave them under their published names."""
+    """Widths of the test rows, and the factors that gave them, under their published names."""
 
     widths: np.ndarray
     factors: dict[str, float]
@@ -60,7 +60,7 @@ def run(
     methods: Sequence[str] = ("CLEAR",),
     n_bootstraps: int = BOOTSTRAPS,
 ) -> dict[str, dict[str, float]]:
-    """The published metrics and factors on the test rows, by method and then by metric."""
+    """Return the published metrics and factors on the test rows, by method and then by metric."""
     seed = FIRST_SEED + seed_index
     split = split_rows(len(y), seed)
     members = fit_members(X[split.train], y[split.train], seed, n_bootstraps)
@@ -75,7 +75,7 @@ def run(
 
 
 def score(test: Parts, widths: np.ndarray) -> dict[str, float]:
-    """Under the names of the published table; widths are relative to the range of the test rows."""
+    """Return the metrics by their published names; widths are relative to the range of test y."""
     bounds = np.stack([test.center - widths[:, 0], test.center + widths[:, 1]], axis=1)
     found = metrics.evaluate(test.y, test.center, bounds, LEVEL)
     return {
@@ -88,10 +88,11 @@ def score(test: Parts, widths: np.ndarray) -> dict[str, float]:
 
 
 def authors_nciw(y: np.ndarray, center: np.ndarray, bounds: np.ndarray) -> float:
-    """Their NCIW: a row off the center on a side without width counts as covered.
+    """Return NCIW as the authors compute it.
 
-    The factor that just covers the level is then too small; and a side of negative width, which
-    additive calibration may give, is taken off the mean width.
+    A row off the center on a side without width counts as covered, so that the factor that just
+    covers the level is too small. A side of negative width, which additive calibration may give,
+    reduces the mean width.
     """
     widths = np.stack([center - bounds[:, 0], bounds[:, 1] - center], axis=1)
     side = np.where(y < center, widths[:, 0], widths[:, 1])
@@ -104,7 +105,7 @@ def authors_nciw(y: np.ndarray, center: np.ndarray, bounds: np.ndarray) -> float
 
 
 def booster(quantile: float):
-    from xgboost import XGBRegressor  # an optional library, which the tests can do without
+    from xgboost import XGBRegressor  # this library is optional, and the tests do without it
 
     return XGBRegressor(
         objective="reg:quantileerror",
@@ -118,12 +119,12 @@ def booster(quantile: float):
 
 
 def fit_members(X: np.ndarray, y: np.ndarray, seed: int, n_bootstraps: int) -> list:
-    """PCS: the same model of the median on bootstraps that depend on the split's seed."""
+    """Fit the members of PCS: one model of the median on bootstraps by the seed of the split."""
     return [booster(0.5).fit(*resample(X, y, random_state=seed + i)) for i in range(n_bootstraps)]
 
 
 def epistemic_part(members: list, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The center (n,), and the widths (n, 2) to the outer quantiles of the members."""
+    """Return the center (n,), and the widths (n, 2) to the outer quantiles of the members."""
     predictions = np.array([member.predict(X) for member in members], float)
     lower_tail, upper_tail = tails(LEVEL)
     lower, center, upper = np.quantile(predictions, [lower_tail, 0.5, upper_tail], axis=0)
@@ -131,12 +132,12 @@ def epistemic_part(members: list, X: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def aleatoric_draw(n: int, i: int) -> np.ndarray:
-    """The rows of bootstrap i, whatever the split."""
+    """Return the rows of bootstrap i, which are the same in every split."""
     return np.random.RandomState(FIRST_SEED + i).choice(n, n)
 
 
 def fit_triples(X: np.ndarray, target: np.ndarray, n_bootstraps: int) -> list[list]:
-    """Per bootstrap a model of the lower, the middle and the upper quantile."""
+    """Fit for each bootstrap a model of the lower, the middle and the upper quantile."""
     lower_tail, upper_tail = tails(LEVEL)
     triples = []
     for i in range(n_bootstraps):
@@ -165,7 +166,10 @@ def fit_parts(
     on_residuals: bool | None,
     n_bootstraps: int,
 ) -> tuple[Parts, Parts]:
-    """Both uncertainties for the calibration and for the test rows; the epistemic one, if None."""
+    """Return both uncertainties for the calibration and the test rows.
+
+    If `on_residuals` is None, the aleatoric widths are 0.
+    """
     center, epistemic = epistemic_part(members, X)
     if on_residuals is None:
         nothing = np.zeros_like(epistemic)
@@ -186,11 +190,11 @@ def fit_parts(
 
 
 def authors_rank(n: int, level: float = LEVEL) -> int:
-    """The rank at which the authors read off the calibration score.
+    """Return the rank at which the authors read off the calibration score.
 
     They ask numpy for the quantile level * (1 + 1/n), rounded up. Numpy counts the n - 1 gaps
-    between scores: the rank is the right one, except that it is one too high where the right one
-    needs no rounding (n = 19, 39, 59, ... at 95 %).
+    between scores. Therefore the rank is one too high if the right one needs no rounding (n = 19,
+    39, 59, ... at 95 %), and otherwise right.
     """
     share = min(level * (1 + 1 / n), 1.0)
     return int(np.quantile(np.arange(n), share, method="higher")) + 1
@@ -216,22 +220,22 @@ def ratio_one(calibration: Parts, test: Parts) -> Calibrated:
 
 
 def aleatoric_as_is(calibration: Parts, test: Parts) -> Calibrated:
-    """gamma1 = 1; unlike the library's lambda, the authors' may be negative."""
+    """Calibrate with gamma1 = 1; unlike the library's lambda, the authors' may be negative."""
     leftover = calibration.distances - calibration.aleatoric
     lambda_ = authors_quantile((leftover / calibration.epistemic).max(axis=1))
     return Calibrated(test.aleatoric + lambda_ * test.epistemic, {"lambda": lambda_})
 
 
 def additive(calibration: Parts, test: Parts) -> Calibrated:
-    """Conformalized quantile regression about the center of PCS."""
+    """Calibrate conformalized quantile regression around the center of PCS."""
     shift = authors_quantile((calibration.distances - calibration.aleatoric).max(axis=1))
     return Calibrated(test.aleatoric + shift, {})
 
 
 def epistemic_only(calibration: Parts, test: Parts) -> Calibrated:
-    """PCS: at least 1, and without a finite-sample correction.
+    """Calibrate PCS by a factor of at least 1, without a finite-sample correction.
 
-    The authors bisect down to 1e-6; this is the limit of that search.
+    The authors bisect to a precision of 1e-6; this is the limit of that search.
     """
     scores = (calibration.distances / calibration.epistemic).max(axis=1)
     gamma = max(1.0, order_statistic(scores, coverage_rank(len(scores), LEVEL)))
@@ -239,14 +243,14 @@ def epistemic_only(calibration: Parts, test: Parts) -> Calibrated:
 
 
 def constant(calibration: Parts, test: Parts) -> Calibrated:
-    """Naive: one width for all rows, without a finite-sample correction."""
+    """Calibrate one width for all rows, without a finite-sample correction."""
     width = np.quantile(calibration.distances.max(axis=1), LEVEL, method="higher")
     return Calibrated(np.full_like(test.epistemic, width), {})
 
 
 class Method(NamedTuple):
     calibrate: Callable[[Parts, Parts], Calibrated]
-    on_residuals: bool | None = True  # None: without an aleatoric part
+    on_residuals: bool | None = True  # None stands for no aleatoric part
 
 
 METHODS = {
@@ -258,4 +262,4 @@ METHODS = {
     "ALEATORIC": Method(additive, on_residuals=False),
     "Naive": Method(constant, on_residuals=None),
 }
-"""By their names in the published table; those of one kind share their fits."""
+"""The methods by their names in the published table. Those of one kind share their fits."""

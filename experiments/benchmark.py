@@ -1,6 +1,6 @@
-"""The commands list, download, run, pack, table, figure, compare.
+"""The commands list, download, run, pack, table, figure and compare.
 
-Everything heavy is imported by the command that needs it.
+Heavy modules are imported by the commands that need them.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def add_run(commands) -> None:
 
 
 def engine_for(args: argparse.Namespace) -> Engine | None:
-    """The engine that was asked for; None leaves it to joblib."""
+    """Return the engine that was asked for, or None to let joblib run the cells."""
     if args.scheduler is not None:
         return DaskCluster(args.scheduler)
     return None if args.engine is None else choose_engine(args.engine, args.jobs)
@@ -247,7 +247,7 @@ def draw_benchmark(args: argparse.Namespace) -> None:
 
 
 def draw_paired(rows, args: argparse.Namespace) -> None:
-    """Over seeds, for the variants whose values per seed are published."""
+    """Draw the pictures over seeds, for the variants whose values per seed are published."""
     from experiments import paired_figures
 
     there = set(rows.loc[rows["setting"] == "standard", "variant"])

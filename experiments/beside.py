@@ -1,8 +1,8 @@
-"""A cell of the paper's tables fitted again, with other draws or other models, beside the paper's.
+"""Fits a cell of the paper's tables again, with other draws or models, beside the paper's value.
 
-`python -m experiments beside computer a --seeds 777 --draws 5 --stock` tells whether a difference
-is one of models, of bootstraps, or of a method's definition; `--models` lets one win that lost by a
-hair. `--halves` does it for the conformalized setting: how much hangs on which half of the
+`python -m experiments beside computer a --seeds 777 --draws 5 --stock` tells whether models,
+bootstraps or the definition of a method cause a difference. `--models` lets a model win that lost
+narrowly. `--halves` shows how much the conformalized setting depends on which half of the
 validation rows calibrates.
 """
 
@@ -28,7 +28,7 @@ PAPER_NAMES = {
     "interval_score": "intervalscoreloss",
     "authors_nciw": "nciw",
 }
-APART = 1000  # between the seeds of draws, so that those of two splits never meet
+APART = 1000  # the distance between the seeds of draws, so that no two splits share a seed
 
 
 def add_commands(commands) -> None:
@@ -62,7 +62,7 @@ def show(args: argparse.Namespace) -> int:
         )
     X, y = datasets.load(args.dataset)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the values show what the calibrators warn of
+        warnings.simplefilter("ignore")  # the values show what the calibrators warn about
         if args.halves:
             print(as_markdown(by_halves(X, y, args), "{:.3f}"))
         else:
@@ -74,7 +74,7 @@ def show(args: argparse.Namespace) -> int:
 def by_draw(
     X: np.ndarray, y: np.ndarray, seed: int, args: argparse.Namespace
 ) -> Iterator[dict[str, Any]]:
-    """The paper's value of one split for every method, and ours for every draw."""
+    """Yield the paper's value of one split for every method, and ours for every draw."""
     split = protocol.split_rows(len(y), seed)
     paper = paper_values(args, seed)
     for method, value in paper.items():
@@ -89,7 +89,7 @@ def by_draw(
 def fits(
     X: np.ndarray, y: np.ndarray, split: protocol.Split, seed: int, args: argparse.Namespace
 ) -> Iterator[tuple[str, int, Parts]]:
-    """(whose models, number of the draw, what was fitted)."""
+    """Yield the name of the models, the number of the draw, and the fitted parts."""
     for stock in (False, True)[: 1 + args.stock]:
         for draw in range(args.draws):
             fitted = fit(X, y, {"": split}, seed + APART * draw, args, stock=stock)[""]
@@ -99,7 +99,10 @@ def fits(
 
 
 def least_and_largest(values: pd.DataFrame) -> pd.DataFrame:
-    """By seed and method, over the draws; of several seeds also the means."""
+    """Return the least and the largest value over the draws, by seed and method.
+
+    With several seeds there are also their means.
+    """
     means = values.groupby(["method", "models", "draw"])["value"].mean().reset_index()
     if values["seed"].nunique() > 1:
         values = pd.concat([values, means.assign(seed="mean")])
@@ -114,7 +117,7 @@ def least_and_largest(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_halves(X: np.ndarray, y: np.ndarray, args: argparse.Namespace) -> pd.DataFrame:
-    """By halving and method: the mean over the seeds, relative to CLEAR in the standard setting."""
+    """Return by halving and method the mean over seeds, relative to CLEAR's in "standard"."""
     lines = []
     for seed in args.seeds:
         whole = protocol.split_rows(len(y), seed)
@@ -162,7 +165,7 @@ def fit(
 def fit_on_authors_draws(
     X: np.ndarray, y: np.ndarray, split: protocol.Split, seed: int, args: argparse.Namespace
 ) -> Parts:
-    """Center and epistemic widths as in their program; the residuals by our kernels."""
+    """Fit center and epistemic widths as the authors' program does, and residuals as we do."""
     pool, forest = parts.variant_models(args.variant, stock=True, only=args.models)
     winner = parts.choose(pool, X, y, split.train, {"": split})[0][""]
     print(f"seed {seed}: the winner is {winner}", flush=True)
@@ -191,7 +194,7 @@ def scores(
     setting: str,
     args: argparse.Namespace,
 ) -> Iterator[tuple[str, float]]:
-    """(method, value) of the methods that need nothing but these parts."""
+    """Yield the name and the value of every method that needs only these parts."""
     cell, case = Cell(args.dataset, args.variant, seed), make_case(X, y, split, fitted, seed)
     has_quantiles = fitted.fitted.aleatoric_of_y is not None
     for name, method in methods.of(args.variant, setting).items():

@@ -1,8 +1,8 @@
-"""Intervals far from the data: what two rules of the default give there, and cost elsewhere.
+"""Intervals far from the data: the gain of two rules of the default there, and the cost elsewhere.
 
-The first rule keeps a least share of the mean width epistemic, the second lets the epistemic part
-grow beyond the training rows. Models are fitted once, and each rule then calibrates and scores the
-same rows. In the simulated worlds the coverage at a point is computed, not counted.
+The first rule keeps at least a share of the mean width epistemic. The second lets the epistemic
+part grow beyond the training rows. Models are fitted once; each rule then calibrates and scores the
+same rows. In the simulated worlds the coverage at a point is computed exactly.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from experiments.simulation_data import LEVEL, NOISES, World, on_sphere
 from experiments.simulation_fit import Cell, generators
 
 RADII = (0.01, 1.01, 2.01, 3.01, 4.01, 5.01, 6.01)
-POINTS = 200  # of a sphere
+POINTS = 200  # the number of points on each sphere
 
 
 class Rule(NamedTuple):
@@ -57,7 +57,7 @@ def fit(X: np.ndarray, y: np.ndarray, seed: int) -> ClearRegressor:
 
 
 def world_coverage(cell: Cell, n_rows: int) -> np.ndarray:
-    """(rules, radii, 2): mean conditional coverage, and mean width."""
+    """Return the mean conditional coverage and the mean width (rules, radii, 2)."""
     of_data, of_points = generators(cell.seed)
     world = World.draw(cell.noise, cell.d, of_data)
     model = fit(*world.sample(n_rows, of_data), cell.seed)
@@ -72,11 +72,11 @@ def _score(world: World, X: np.ndarray, bounds: np.ndarray) -> tuple[float, floa
 
 
 class OnData(NamedTuple):
-    """What the rules do to the test rows of data sets."""
+    """The effects of the rules on the test rows of data sets."""
 
     losses: np.ndarray  # (fits, rules)
-    had_zero: float  # the share of fits whose lambda is 0 without any rule
-    touched: float  # the share of test rows that lie beyond
+    had_zero: float  # the share of the fits whose lambda is 0 without any rule
+    touched: float  # the share of the test rows that lie beyond the training rows
 
 
 def on_data(n_rows: int, seeds: range) -> OnData:
@@ -125,6 +125,6 @@ def add_commands(commands) -> None:
 
 def run(args: argparse.Namespace) -> int:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # few rows say so
+        warnings.simplefilter("ignore")  # models warn that their rows are few
         pages.show(report(args.rows, range(args.seeds)), "beyond", args.write)
     return 0

@@ -1,4 +1,4 @@
-"""What a method sees of a split, what it gives back, and how it is listed."""
+"""The input of a method for one split, its result, and the entry by which it is listed."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Result(NamedTuple):
     intervals: np.ndarray  # (n, 2) for the test rows
     lambda_: float = math.nan
     gamma1: float = math.nan
-    center: np.ndarray | None = None  # of the test rows, unless it is that of PCS
+    center: np.ndarray | None = None  # (n,) for the test rows; None if it is that of PCS
 
 
 class Method(NamedTuple):
-    """How to get intervals, and which fitted parts its `fit_seconds` must count."""
+    """A function that makes intervals, and the fitted parts that its `fit_seconds` includes."""
 
     run: Callable[[Case], Result]
     parts: tuple[str, ...] = ()
     variants: tuple[str, ...] = ("a", "b", "c")
-    setting: str = ""  # whose rows calibrate it, if not those of the setting it is listed in
-    alone: bool = False  # brings its own models: no parts need be fitted for it
+    setting: str = ""  # the setting whose rows calibrate it, if it is not the one that lists it
+    alone: bool = False  # whether it has its own models, so that no parts are fitted for it

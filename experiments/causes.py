@@ -1,4 +1,4 @@
-"""Why cells of our tables differ from the paper's: found by running both, kept in a file.
+"""The causes why cells of our tables differ from the paper's, which are kept in a file.
 
 `results/causes.toml` has for every cause the cells, the reason in one sentence, and the command
 that shows it. `python -m experiments compare` prints them beside the differences.
@@ -20,14 +20,14 @@ class Cause(NamedTuple):
     name: str
     why: str
     command: str
-    cells: dict[str, list[str]]  # by column of a cell the values that it holds for; none is all
+    cells: dict[str, list[str]]  # by column, the values that it explains; a missing column is all
 
     def explains(self, cell: Any) -> bool:
         return all(getattr(cell, column) in values for column, values in self.cells.items())
 
 
 def load(path: Path = FILE) -> list[Cause]:
-    """In the order of the file: where several hold for a cell, the first is meant."""
+    """Read the causes in the order of the file; the first that explains a cell counts."""
     with path.open("rb") as file:
         entries = tomllib.load(file)
     return [

@@ -1,9 +1,8 @@
-"""Does choosing cost coverage where rows are few? The default beside a pair without rivals.
+"""A test whether choosing costs coverage if rows are few: the default beside a single pair.
 
-The default's own competition: some thirty centers (six models with up to five numbers of trees), of
-which three go on with five noise models each. Data and exact coverage are
-those of `small_samples`. Rows are appended as they exist, and those that are there are not run
-again.
+In the default's competition there are some thirty centers (six models with up to five numbers of
+trees), of which three go on with five noise models each. Data and exact coverage are those of
+`small_samples`. Rows are appended as they are computed, and existing rows are not run again.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ MODELS: Mapping[str, Callable[[], ClearRegressor]] = {
 
 
 def coverages(name: str, n: int, seed: int) -> Iterator[dict[str, float | str]]:
-    """Of one model on one draw of n rows, level by level."""
+    """Yield the coverage and width of one model on one draw of n rows, level by level."""
     rng = np.random.default_rng([n, seed])
     X, new = rng.normal(size=(n, 4)), rng.normal(size=(NEW_ROWS, 4))
     y = mean_at(X) + deviation_at(X) * rng.normal(size=n)
     model = MODELS[name]().set_params(confidence_level=list(LEVELS), random_state=seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that the rows are few is what is looked at
+        warnings.simplefilter("ignore")  # models warn that rows are few, as is intended here
         _, intervals = model.fit(X, y).predict_interval(new)
     for j, level in enumerate(LEVELS):
         bounds = intervals[:, :, j]
@@ -51,7 +50,7 @@ def coverages(name: str, n: int, seed: int) -> Iterator[dict[str, float | str]]:
 
 
 def table(rows: pd.DataFrame) -> str:
-    """Mean coverage with its standard error, and the mean width beside that without rivals."""
+    """Write mean coverages with standard errors, and the default's width relative to the pair's."""
     lines = [
         "| rows | level | default | without rivals | default's width, % | draws |",
         "|---:|---:|---:|---:|---:|---:|",

@@ -1,4 +1,4 @@
-"""Tables with a class to predict: three of scikit-learn's, two from the folder of the tables."""
+"""Tables with a class to predict: three from scikit-learn, two from the folder of data sets."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ BUNDLED = {
     "digits": bundled.load_digits,
 }
 TARGETS = {"cells": "class", "lending_club": "Class"}
-LEFT_OUT = {"cells": ["case"]}  # who was in the test set of another study
+LEFT_OUT = {"cells": ["case"]}  # this column says which rows another study tested on
 SETS = (*BUNDLED, *TARGETS)
-MAX_ROWS = 2000  # drawn from larger tables, anew for each seed
+MAX_ROWS = 2000  # so many rows are drawn from larger tables, anew for each seed
 
 
 def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
-    """The columns and the class of each row."""
+    """Return the features and the class of each row."""
     if name in BUNDLED:
         X, y = BUNDLED[name](return_X_y=True)
         return pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]), y
@@ -32,7 +32,7 @@ def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def split_rows(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows that train (60 %), calibrate (20 %) and test (20 %)."""
+    """Return the numbers of rows that train (60 %), calibrate (20 %) and test (20 %)."""
     order = np.random.default_rng(seed).permutation(n)[:MAX_ROWS]
     first, second = round(0.6 * len(order)), round(0.8 * len(order))
     return order[:first], order[first:second], order[second:]

@@ -1,7 +1,8 @@
-"""Ways to probabilities and sets of classes, on the same rows.
+"""Methods that predict probabilities and sets of classes, on the same rows.
 
-What calibrates after training has 60 % of the rows to train and 20 % to calibrate; what calibrates
-on folds, or not at all, trains on both. Sets are adaptive, with the same score, but for MAPIE's.
+Methods that calibrate after training have 60 % of the rows to train and 20 % to calibrate. Methods
+that calibrate on folds, or not at all, train on both. Sets are adaptive with the same score, except
+MAPIE's.
 """
 
 from __future__ import annotations
@@ -24,23 +25,23 @@ from clearbands.selection.class_members import class_pool
 
 LEVEL = 0.9
 SAME_MEMBERS = {name: class_pool(0)[name] for name in ("logistic", "trees")}
-"""The models whose members are calibrated in one way and another."""
+"""The models whose members are calibrated in different ways."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows as numbers, classes as positions: rows that train, those that calibrate, and test."""
+    """Encoded rows in the order train, calibrate, test, with classes as positions."""
 
     X: np.ndarray
     y: np.ndarray
     n_train: int
-    n_known: int  # rows that train or calibrate
+    n_known: int  # the number of rows that train or calibrate
     n_classes: int
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a method says of the test rows."""
+    """The predictions of a method for the test rows."""
 
     probabilities: np.ndarray | None = None
     sets: np.ndarray | None = None
@@ -57,7 +58,7 @@ def encode(X: Any, y: np.ndarray, rows: tuple[np.ndarray, ...]) -> Table:
 
 
 def of_same_members(table: Table, seed: int) -> dict[str, Answer]:
-    """What is made of the same members, or of the best of their models."""
+    """Return the answers of methods that use the same members, or the best of their models."""
     train, known, test = (
         slice(0, table.n_train),
         slice(0, table.n_known),
@@ -80,7 +81,7 @@ def of_same_members(table: Table, seed: int) -> dict[str, Answer]:
 
 
 def clear(table: Table, seed: int) -> dict[str, Answer]:
-    """The default, as a user has it."""
+    """Return the answer of `ClearClassifier` with its defaults."""
     known, test = slice(0, table.n_known), slice(table.n_known, None)
     model = ClearClassifier(random_state=seed, encoder=None).fit(table.X[known], table.y[known])
     X = table.X[test]
@@ -116,11 +117,11 @@ PEERS: dict[str, Callable[[int], Any]] = {
     "HistGradientBoosting": hist_gradient_boosting,
     "CatBoost": catboost,
 }
-"""Classifiers that users have, as they are by default."""
+"""Other libraries' classifiers with their defaults."""
 
 
 def of_peer(name: str, table: Table, seed: int) -> dict[str, Answer]:
-    """Plain, and calibrated on five folds."""
+    """Return the answers of a peer as it is, and calibrated on five folds."""
     known, test = slice(0, table.n_known), slice(table.n_known, None)
     X, y, model = table.X[known], table.y[known], PEERS[name](seed)
     ways = {
@@ -129,7 +130,7 @@ def of_peer(name: str, table: Table, seed: int) -> dict[str, Answer]:
         f"{name}, isotonic": CalibratedClassifierCV(model, method="isotonic", cv=5),
     }
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # names of columns, by LightGBM
+        warnings.simplefilter("ignore", UserWarning)  # LightGBM warns about names of columns
         return {
             way: Answer(clone(asked).fit(X, y).predict_proba(table.X[test]))
             for way, asked in ways.items()
@@ -141,7 +142,7 @@ METHODS: dict[str, Callable[[Table, int], dict[str, Answer]]] = {
     "ClearClassifier": clear,
     **{name: partial(of_peer, name) for name in PEERS},
 }
-"""By the first name of what they give."""
+"""The methods by the first name among their answers."""
 
 
 def mapie_sets(best: Any, X: Any, y: Any, train: slice, held_out: slice, test: slice) -> dict:
@@ -149,7 +150,7 @@ def mapie_sets(best: Any, X: Any, y: Any, train: slice, held_out: slice, test: s
 
     found = {}
     single = clone(best).fit(X[train], y[train])
-    for score in ("lac", "aps") if len(np.unique(y)) > 2 else ("lac",):  # all that MAPIE has
+    for score in ("lac", "aps") if len(np.unique(y)) > 2 else ("lac",):  # MAPIE has no others
         mapie = SplitConformalClassifier(
             single, confidence_level=LEVEL, conformity_score=score, random_state=0
         )
@@ -159,7 +160,7 @@ def mapie_sets(best: Any, X: Any, y: Any, train: slice, held_out: slice, test: s
 
 
 def with_sets(y: np.ndarray, held_out: np.ndarray, test: np.ndarray, **constants: float) -> Answer:
-    """Probabilities of test rows, and sets whose threshold the held-out rows give."""
+    """Return probabilities of test rows, and sets whose threshold comes from held-out rows."""
     scores = mass_ahead(held_out)[np.arange(len(y)), y]
     threshold = order_statistic(scores, rank(len(y), LEVEL))
     return Answer(test, mass_ahead(test) <= threshold, **constants)
@@ -176,12 +177,12 @@ def joint(y: np.ndarray, held_out: np.ndarray, test: np.ndarray) -> Answer:
 
 
 def pool_then_scale(y: np.ndarray, held_out: np.ndarray, test: np.ndarray) -> Answer:
-    """One temperature for the mean probability."""
+    """Calibrate the mean probability with one temperature."""
     return joint(y, *(np.log(softmax(z).mean(axis=1, keepdims=True)) for z in (held_out, test)))
 
 
 def scale_then_pool(y: np.ndarray, held_out: np.ndarray, test: np.ndarray) -> Answer:
-    """A temperature for every member."""
+    """Calibrate every member with a temperature of its own."""
     said = [
         [fitted.predict_proba(z[:, m, None]) for z in (held_out, test)]
         for m in range(held_out.shape[1])
@@ -196,4 +197,4 @@ ON_LOGITS: dict[str, Callable[..., Answer]] = {
     "pool, then temperature": pool_then_scale,
     "c1 and c2": joint,
 }
-"""What makes probabilities of the logits of members, on held-out rows."""
+"""Functions that calibrate the logits of members on held-out rows."""

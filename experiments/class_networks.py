@@ -1,12 +1,13 @@
-"""The command `networks`: what two constants are worth for deep ensembles of 5, 10 and 50 members.
+"""The command `networks`: the gain of two constants for deep ensembles of 5, 10 and 50 members.
 
-The case of the paper on classes: networks of several shapes, taken as they come or chosen greedily
-by the likelihood of the calibration rows, which also choose the constants. In "all rows" 60 % of a
-table train, in "100 rows" only a hundred; in "moved" the digits of half of the calibration and test
-rows are moved by a pixel or two, which no training row is; in "noise and moved" besides that the
-digits 0 to 4 of all rows are mislabelled in three of ten cases, so that noise and ignorance meet in
-one table, on rows of their own. A row per case and method is appended as it exists: `dataset,
-setting, seed, members, chosen, method, nll, ...`; cases that are there are not run again.
+This is the case of the paper on classes: networks of several shapes, in turn or chosen greedily by
+the likelihood of the calibration rows, which also choose the constants. In "all rows" 60 % of a
+table train, in "100 rows" only a hundred. In "moved" the digits of half of the calibration and test
+rows are moved by one or two pixels, unlike any training row. In "noise and moved" only the digits 5
+to 9 are moved, and the digits 0 to 4 of all rows are mislabelled in three of ten cases, so that
+noise and ignorance occur in one table on different rows. A row for each case and method is appended
+as it is computed: `dataset, setting, seed, members, chosen, method, nll, ...`. Existing cases are
+not run again.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ SHAPES = ((8,), (16,), (32,), (64,), (32, 32))
 DROPOUTS = (0.0, 0.0, 0.1, 0.3, 0.1)
 QUICK = {"learning_rate": 3e-3, "max_epochs": 80, "patience": 10}
 MEMBERS = (5, 10, 50)
-SIDE = 8  # pixels of a digit
+SIDE = 8  # the height and width of a digit in pixels
 
 
 def add_commands(commands) -> None:
@@ -68,7 +69,7 @@ def run_missing(names: list[str], settings: list[str], seeds: list[int], path: P
 
 
 def run_case(name: str, setting: str, seed: int) -> Iterator[dict]:
-    """The rows of one case."""
+    """Yield the rows of one case."""
     X, y = class_data.load(name)
     rows = class_data.split_rows(len(y), seed)
     if setting == "100 rows":
@@ -99,7 +100,7 @@ def run_case(name: str, setting: str, seed: int) -> Iterator[dict]:
 
 
 def member_logits(rows: Table, seed: int) -> np.ndarray:
-    """(calibration and test rows, members, classes), of each shape one member after the other."""
+    """Return the logits (calibration and test rows, members, classes), with shapes in turn."""
     from clearbands import NetworkClassifier
 
     n = max(MEMBERS) // len(SHAPES)
@@ -113,7 +114,7 @@ def member_logits(rows: Table, seed: int) -> np.ndarray:
 
 
 def with_wrong_labels(rows: Table, seed: int) -> Table:
-    """Three of ten rows of the digits 0 to 4 with another label of these."""
+    """Give three of ten rows of the digits 0 to 4 another label among these."""
     rng = np.random.default_rng([seed, 1])
     y = rows.y.copy()
     wrong = (y < 5) & (rng.random(len(y)) < 0.3)
@@ -122,7 +123,7 @@ def with_wrong_labels(rows: Table, seed: int) -> Table:
 
 
 def with_moved_digits(rows: Table, seed: int, digits: range) -> Table:
-    """Half of the rows that do not train, moved by one or two pixels in one direction."""
+    """Move half of the rows that do not train by one or two pixels in one direction."""
     rng = np.random.default_rng(seed)
     X = rows.X.copy()
     for row in range(rows.n_train, len(X)):
@@ -133,7 +134,7 @@ def with_moved_digits(rows: Table, seed: int, digits: range) -> Table:
 
 
 def greedy(y: np.ndarray, logits: np.ndarray, n: int) -> np.ndarray:
-    """(n,) members: each in turn the one that makes the rows most likely beside those before it."""
+    """Return members (n,), each the one that makes the rows most likely with those before it."""
     own = class_methods.softmax(logits)[np.arange(len(y)), :, y]
     total, chosen = np.zeros(len(y)), []
     for _ in range(n):
@@ -144,7 +145,7 @@ def greedy(y: np.ndarray, logits: np.ndarray, n: int) -> np.ndarray:
 
 
 def table(rows: pd.DataFrame) -> str:
-    """Means over data sets of the mean over seeds, a table per setting and way of choosing."""
+    """Write a table for each setting and way of choosing: means over data sets of seed means."""
     parts = []
     for (setting, chosen), own in rows.groupby(["setting", "chosen"], sort=False):
         names = list(dict.fromkeys(own["dataset"]))
@@ -169,7 +170,7 @@ def table(rows: pd.DataFrame) -> str:
 
 
 def changes(rows: pd.DataFrame) -> str:
-    """NLL of two constants against one temperature on the pool, in percent: mean and range."""
+    """Write the mean and range of the change of NLL by two constants instead of one temperature."""
     index = [*CASE, "chosen", "members"]
     losses = rows.pivot_table(index=index, columns="method", values="nll", sort=False)
     change = 100 * (losses["c1 and c2"] / losses["pool, then temperature"] - 1)

@@ -1,7 +1,7 @@
-"""The command `classes`: calibrated classes and sets against what users do now.
+"""The command `classes`: calibrated classes and sets against the usual methods.
 
-A row per data set, seed and method is appended as it exists: `dataset, seed, method, nll, brier,
-ece, set_size, coverage, c1, c2`. Rows that are there are not run again.
+A row for each data set, seed and method is appended as it is computed: `dataset, seed, method, nll,
+brier, ece, set_size, coverage, c1, c2`. Existing rows are not run again.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def scores(y: np.ndarray, answer) -> dict[str, float]:
 
 
 def append(path: Path, rows: list[dict], fields: tuple[str, ...] = FIELDS) -> None:
-    """All rows of a case at once, so that a killed run leaves none half done."""
+    """Append all rows of a case at once, so that a killed run leaves no case half done."""
     path.parent.mkdir(exist_ok=True)
     is_new = not path.exists()
     with path.open("a", newline="") as file:
@@ -103,7 +103,7 @@ def append(path: Path, rows: list[dict], fields: tuple[str, ...] = FIELDS) -> No
 
 
 def table(rows: pd.DataFrame) -> str:
-    """Means over seeds, whose number is told: the likelihood set by set, the rest over all sets."""
+    """Write means over seeds: the likelihood of each data set, and the other metrics over all."""
     methods = list(dict.fromkeys(rows["method"]))
     losses = rows.pivot_table(index="method", columns="dataset", values="nll", dropna=False)
     names = [name for name in SETS if name in losses.columns]
@@ -123,7 +123,7 @@ def table(rows: pd.DataFrame) -> str:
 
 
 def beside(rows: pd.DataFrame, peer: str) -> pd.DataFrame:
-    """`ClearClassifier` and another library's classifier, where both have rows."""
+    """Return the rows of `ClearClassifier` and of a peer in the cases that both have."""
     ours = rows["method"] == "ClearClassifier"
     chosen = rows[ours | rows["method"].str.startswith(peer)]
     cases = chosen.groupby(["dataset", "seed"])["method"].transform("nunique")
@@ -131,7 +131,7 @@ def beside(rows: pd.DataFrame, peer: str) -> pd.DataFrame:
 
 
 def pairs(rows: pd.DataFrame) -> str:
-    """In how many data sets and seeds one way has the lower likelihood loss than another."""
+    """Count the data sets and seeds in which one method has a lower NLL than another."""
     losses = rows.pivot_table(index=["dataset", "seed"], columns="method", values="nll")
     ours = [name for name in ("c1 and c2", "ClearClassifier") if name in losses.columns]
     lines = [

@@ -1,4 +1,4 @@
-"""Our rows against the paper's printed tables and, where published, its values per seed."""
+"""Our rows against the paper's printed tables and, if they are published, its values per seed."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ NAMES = {
     "intervalscoreloss": "interval_score",
 }
 KEY = ["metric", "dataset", "method"]
-FAR = 5.0  # percent: a difference that needs a cause
-DRAWS = 2.0  # standard errors of a mean difference that the draws of bootstraps may give
+FAR = 5.0  # a larger difference, in percent, needs a cause
+DRAWS = 2.0  # a difference of so many standard errors may come from the draws of bootstraps
 
 
 def differences(rows: pd.DataFrame) -> pd.DataFrame:
-    """One line per cell that both have: ours, paper's, percent, seeds that both saw, chance.
+    """Return for each common cell our value, the paper's, the percent, the seeds and the chance.
 
-    In the standard setting the paper's values per seed are exact, and only seeds that we have too
-    are averaged; elsewhere there is only the printed mean of ten seeds. `chance` is how many
-    percent draws alone may give: `chance_of_draws`, or `chance_of_print` and `chance_of_same_fits`.
+    In the standard setting the paper's values per seed are exact, and only seeds that both have
+    are averaged. Elsewhere there is only the printed mean of ten seeds. `chance` is the difference
+    in percent that draws alone may cause: `chance_of_draws`, or the sum of `chance_of_print` and
+    `chance_of_same_fits`.
     """
     rows = rows[rows["error"] == ""].rename(columns={v: k for k, v in NAMES.items()})
     ours = rows.melt(
@@ -44,7 +45,7 @@ def differences(rows: pd.DataFrame) -> pd.DataFrame:
     exact = with_exact_values(ours)
     pairs = exact.groupby(key)[["ours", "paper"]].mean()
     pairs["seeds"] = exact.groupby(key)["seed"].nunique()
-    with np.errstate(invalid="ignore"):  # the spread of infinite values
+    with np.errstate(invalid="ignore"):  # infinite values have no spread
         spread = (exact["ours"] - exact["paper"]).groupby([exact[name] for name in key]).std()
     pairs["chance"] = chance_of_draws(pairs, spread)
     table = printed().set_index(key).rename(columns={"mean": "paper"})
@@ -59,34 +60,35 @@ def differences(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def chance_of_draws(pairs: pd.DataFrame, spread: pd.Series) -> pd.Series:
-    """Two standard errors of the mean difference over the seeds, in percent of the paper's mean.
+    """Return two standard errors of the mean difference over seeds, in percent of the paper's mean.
 
-    Of fewer than three seeds nothing is said.
+    With fewer than three seeds it is 0.
     """
     error = spread / np.sqrt(pairs["seeds"])
     return (100 * DRAWS * error / pairs["paper"].abs()).where(pairs["seeds"] >= 3, 0.0).fillna(0.0)
 
 
 def chance_of_print(means: pd.DataFrame) -> pd.Series:
-    """In percent: half a unit of the last printed digit, and what the seeds that we lack may do.
+    """Return the effect of rounding and of the seeds that we lack on printed means, in percent.
 
-    The mean of k of ten values differs from that of all by their deviation times
-    sqrt(1/k - 1/10); the deviation is printed, and rounded as well.
+    Rounding is half a unit of the last printed digit. The mean of k of ten values differs from that
+    of all by their deviation times sqrt(1/k - 1/10); the printed deviation is rounded, too.
     """
     lacking = np.sqrt(np.clip(1 / means["seeds"] - 1 / len(protocol.SEEDS), 0, None))
     return 100 * (means["rounded"] + DRAWS * means["sd"] * lacking) / means["paper"].abs()
 
 
 def chance_of_same_fits(means: pd.DataFrame, pairs: pd.DataFrame) -> np.ndarray:
-    """In percent: what draws give in the standard setting, where the same fits are calibrated."""
+    """Return the chance of draws in the standard setting, which calibrates the same fits."""
     same = [("standard", *cell[1:-1], cell[-1].removesuffix("-c")) for cell in means.index]
     return pairs["chance"].reindex(same).fillna(0.0).to_numpy()
 
 
 def printed() -> pd.DataFrame:
-    """The paper's tables by our names of settings and variants; some lines are printed twice.
+    """Read the paper's tables with our names of settings and variants, without repeated lines.
 
-    `rounded` is half a unit of the last digit of the mean, `sd` the largest that is printed so.
+    `rounded` is half a unit of the last digit of the mean. `sd` is the largest deviation that is
+    printed as the one in the table.
     """
     table = pd.read_csv(PRINTED, dtype={"mean": str, "sd": str}).dropna(subset=["dataset"])
     table["rounded"] = table["mean"].map(half_a_unit)
@@ -97,14 +99,14 @@ def printed() -> pd.DataFrame:
 
 
 def half_a_unit(text: str) -> float:
-    """Of the last digit that is printed: 0.005 for "0.11", 50 for "2.8e+03"."""
+    """Return half a unit of the last printed digit: 0.005 for "0.11", 50 for "2.8e+03"."""
     if not isinstance(text, str):
         return 0.0
     return 0.5 * 10.0 ** Decimal(text).as_tuple().exponent
 
 
 def printed_means(variant: str, setting: str) -> dict[str, pd.DataFrame]:
-    """By our names of metrics, tables of datasets (rows) and methods (columns)."""
+    """Return tables of datasets (rows) and methods (columns) by our names of metrics."""
     table = printed()
     table = table[(table["variant"] == variant) & (table["setting"] == setting)]
     return {
@@ -114,7 +116,7 @@ def printed_means(variant: str, setting: str) -> dict[str, pd.DataFrame]:
 
 
 def paper_rows(variant: str) -> pd.DataFrame:
-    """The paper's values per seed as rows like ours, in the standard setting."""
+    """Return the paper's values per seed in the standard setting, as rows like ours."""
     table = pd.read_parquet(published.PER_SEED)
     table = table[(table["variant"] == variant) & table["metric"].isin(NAMES)]
     table["seed"] = table["seed_index"] + protocol.FIRST_SEED
@@ -125,7 +127,7 @@ def paper_rows(variant: str) -> pd.DataFrame:
 
 
 def with_exact_values(ours: pd.DataFrame) -> pd.DataFrame:
-    """Our standard rows beside the paper's of the same seed."""
+    """Join our rows of the standard setting to the paper's of the same seed."""
     theirs = pd.read_parquet(published.PER_SEED).rename(columns={"value": "paper"})
     theirs["seed"] = theirs["seed_index"] + protocol.FIRST_SEED
     standard = ours[ours["setting"] == "standard"]
@@ -135,7 +137,7 @@ def with_exact_values(ours: pd.DataFrame) -> pd.DataFrame:
 
 
 def report(rows: pd.DataFrame) -> Iterator[str]:
-    """Markdown: per table the differences by set and method, a summary line, what is far off."""
+    """Yield Markdown: for each table the differences, a summary line, and the cells far off."""
     found = differences(rows)
     if found.empty:
         yield "No row of ours has a counterpart in the paper."
@@ -159,7 +161,7 @@ def report(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def the_causes(found: pd.DataFrame, known: list[causes.Cause]) -> Iterator[str]:
-    """How many cells each cause explains, and the command that shows it."""
+    """Yield a table of how many cells each cause explains, and the command that shows it."""
     far = list(far_off(found, known))
     counts = Counter(cell.cause for cell in far)
     yield f"### Causes of the {len(far)} differences above {FAR:.0f} %\n"
@@ -187,7 +189,7 @@ def as_markdown(part: pd.DataFrame) -> str:
 
 
 def summary_line(part: pd.DataFrame) -> str:
-    """Mean absolute and mean signed difference over the sets, CLEAR first."""
+    """Write the mean absolute and mean signed difference over the sets, CLEAR first."""
     texts = []
     for method in [name for name in summary.ORDER if name in set(part["method"])]:
         percent = part.loc[part["method"] == method, "percent"]
@@ -206,7 +208,7 @@ class Far(NamedTuple):
 
 
 def far_off(part: pd.DataFrame, known: list[causes.Cause]) -> Iterator[Far]:
-    """The cells that are far off, each with its cause."""
+    """Yield the cells that are far off, each with its cause."""
     for cell in part[~(part["percent"].abs() <= FAR)].itertuples():
         cause = causes.find(known, cell)
         if cause is not None:
@@ -222,7 +224,7 @@ def far_off(part: pd.DataFrame, known: list[causes.Cause]) -> Iterator[Far]:
 
 
 def order(rows: pd.DataFrame) -> Iterator[str]:
-    """Whether CLEAR is below its parts on average over the sets, in both measures."""
+    """Yield whether CLEAR is below its parts on average over the sets, in both metrics."""
     for setting, rivals in summary.RIVALS.items():
         for variant in sorted(set(rows["variant"])):
             chosen = summary.select(rows, variant, setting)

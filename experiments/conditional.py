@@ -1,15 +1,15 @@
-"""Where coverage holds: `conditional`. Rows are appended as they exist.
+"""The command `conditional`: where coverage holds. Rows are appended as they are computed.
 
-The same rows as in the benchmark: 80 % to train and calibrate, judged on the rest, at 90 %. Each
-method's intervals are judged by what a coverage that depends on x would show:
+The rows are those of the benchmark: 80 % train and calibrate, and the rest judges, at 90 %. Each
+method's intervals are judged by measures that show a coverage that depends on x:
 
 - ERT in its L1 form: the mean of |coverage at x - level|, as far as a classifier can tell it;
 - worst slab: the coverage between two planes that a search on the other half of the rows found;
 - fifths: the mean of |coverage - level| over fifths of the rows by width, by the middle of the
   interval, and by the distance to the ten nearest training rows, of standardised columns.
 
-"chance" are intervals that cover every row with a chance of 90 %, whatever its x: what is seen
-where nothing is to be found.
+"chance" are intervals that cover every row with a probability of 90 %, whatever its x. They show
+the values of the measures if there is nothing to find.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FIELDS = (
     *("by_width", "by_middle", "by_distance", "cpu_seconds"),
 )
 JUDGED = {"ert": False, "slab": True, "by_width": False, "by_middle": False, "by_distance": False}
-"""Whether more is better."""
+"""The measures, and whether more is better."""
 PEERS = (
     *("MAPIE CQR", "MAPIE cross-conformal, LightGBM", "crepes", "forest CQR", "LightGBM CQR"),
     *("CatBoost CQR", "linear CQR", "Gaussian process", "chimeraboost"),
@@ -55,7 +55,7 @@ Ways = dict[str, Callable[[Case], np.ndarray]]
 
 
 def ways() -> Ways:
-    """By name, what makes intervals (n, 2) of test rows."""
+    """Return the functions that make intervals (n, 2) of test rows, by name."""
     own: Ways = {
         "clearbands": lambda case: default.on_all_rows(case).intervals,
         "fast()": quick,
@@ -85,7 +85,7 @@ def paper(case: Case) -> np.ndarray:
 
 
 def by_chance(case: Case) -> np.ndarray:
-    """So narrow that what is covered hardly changes where they lie."""
+    """Return intervals that cover each row by chance, so narrow that they lie near its target."""
     y, rng = case.y[case.split.test], np.random.default_rng(case.seed)
     width = rng.lognormal(0, 0.3, len(y)) * case.y.std() * 1e-6
     beside = np.where(rng.random(len(y)) < case.level, 0, 2) * width
@@ -115,7 +115,7 @@ def score(name: str, seed: int, method: str) -> dict[str, float | str]:
 def judged(
     y: np.ndarray, intervals: np.ndarray, X: np.ndarray, distance: np.ndarray
 ) -> dict[str, float]:
-    """All that is said of intervals (n, 2)."""
+    """Return all measures of intervals (n, 2)."""
     risk = diagnostics.excess_risk(y, intervals, X, LEVEL)
     hit = covered(y, intervals)
     return {
@@ -131,20 +131,20 @@ def judged(
 
 
 def gap(hit: np.ndarray, values: np.ndarray) -> float:
-    """The mean of |coverage - level| over fifths of the rows by these values."""
+    """Return the mean of |coverage - level| over fifths of the rows by these values."""
     fifths = np.array_split(hit[np.argsort(values, kind="stable")], N_FIFTHS)
     return float(np.mean([abs(each.mean() - LEVEL) for each in fifths]))
 
 
 def distance_from(X: np.ndarray, split: protocol.Split) -> np.ndarray:
-    """(n,): of the test rows, the mean distance to the nearest training rows."""
+    """Return the mean distance (n,) of each test row to the nearest training rows."""
     scaler = StandardScaler().fit(X[split.train])
     near = NearestNeighbors(n_neighbors=N_NEAREST).fit(scaler.transform(X[split.train]))
     return near.kneighbors(scaler.transform(X[split.test]))[0].mean(axis=1)
 
 
 def table(found: pd.DataFrame) -> Iterator[str]:
-    """Means over the sets, of splits that all methods have, and mean ranks among the methods."""
+    """Yield means over the sets, of splits that all methods have, and mean ranks of the methods."""
     n_methods = found["method"].nunique()
     splits = found.groupby(["dataset", "seed"])["method"].transform("nunique")
     found = found[splits == n_methods]

@@ -1,4 +1,4 @@
-"""The prepared tables of the benchmark: `<name>.parquet` in the folder named by CLEARBANDS_DATA.
+"""The prepared tables of the benchmark: `<name>.parquet` in the folder that CLEARBANDS_DATA names.
 
 Without that variable they are read from the cache that `python -m experiments download` fills.
 """
@@ -20,11 +20,11 @@ FOLDER_VARIABLE = "CLEARBANDS_DATA"
 
 
 class DatasetError(Exception):
-    """A table is not where it should be, or not what it should be; the message says which."""
+    """A table is missing or is not the right one; the message says which."""
 
 
 def run(main: Callable[[], None]) -> None:
-    """A script that reads tables or rows: what is wrong with them is said in a sentence."""
+    """Run a script that reads tables or rows; if these are wrong, exit with a sentence."""
     try:
         main()
     except (DatasetError, RowsError) as error:
@@ -32,7 +32,7 @@ def run(main: Callable[[], None]) -> None:
 
 
 def folder() -> Path:
-    """The folder of the prepared tables."""
+    """Return the folder of the prepared tables."""
     value = os.environ.get(FOLDER_VARIABLE)
     if not value:
         if cache().is_dir():
@@ -48,18 +48,18 @@ def folder() -> Path:
 
 
 def cache() -> Path:
-    """Where downloaded tables are kept."""
+    """Return the folder in which downloaded tables are kept."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "clearbands" / "datasets"
 
 
 def names() -> list[str]:
-    """The data sets that are there."""
+    """Return the names of the data sets in the folder."""
     return sorted(path.stem for path in folder().glob("*.parquet"))
 
 
 def load(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """X (n, d) and y (n,) as float64, rows in the order of the table."""
+    """Return X (n, d) and y (n,) as float64, with rows in the order of the table."""
     path = folder() / f"{name}.parquet"
     if not path.is_file():
         there = ", ".join(names()) or "none"
@@ -74,17 +74,17 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check(name: str, X: np.ndarray, y: np.ndarray) -> None:
-    """Raise if this is a set of the paper and the table is not the paper's."""
+    """Raise if this is a data set of the paper but not the paper's table."""
     differs = difference(SOURCES[name], X, y) if name in SOURCES else ""
     if differs:
         raise DatasetError(f"The table of {name!r} is not the paper's: {differs}.")
 
 
 def status(name: str) -> str:
-    """ "there", or what is wrong with a set of the paper."""
+    """Return "there", or say what is wrong with a data set of the paper."""
     try:
         there = names()
-    except DatasetError:  # there is no folder to look into
+    except DatasetError:  # there is no folder
         there = []
     if name not in there:
         return "missing"
@@ -96,7 +96,7 @@ def status(name: str) -> str:
 
 
 def available() -> tuple[list[str], list[str]]:
-    """The sets of the paper that are there, and those that are missing."""
+    """Return the data sets of the paper that are there, and those that are missing."""
     there = set(names())
     found = [name for name in PAPER_SETS if name in there]
     return found, [name for name in PAPER_SETS if name not in there]

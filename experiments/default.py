@@ -1,4 +1,4 @@
-"""The plain ClearRegressor in the benchmark: the same rows as the others, split as it likes."""
+"""The plain ClearRegressor in the benchmark, which gets the rows of the others unsplit."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from experiments.protocol import LEVEL
 
 
 def on_all_rows(case: Case) -> Result:
-    """All rows that others train, choose and calibrate on."""
+    """Fit the default to all rows on which others train, choose and calibrate."""
     rows = np.union1d(case.split.train, case.split.validation)
     model = ClearRegressor(confidence_level=case.level, random_state=case.seed)
     return _result(model.fit(case.X[rows], case.y[rows]), case)
 
 
 def conformal(case: Case) -> Result:
-    """With the finite-sample guarantee: half of the fifth chooses lambda, the other gamma1."""
+    """Fit with the finite-sample guarantee: one tenth of the rows gives lambda, another gamma1."""
     held_out = np.union1d(case.split.validation, case.split.calibration)
     model = ClearRegressor(confidence_level=LEVEL, calibration="conformal", random_state=case.seed)
     train = case.split.train

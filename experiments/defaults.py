@@ -1,8 +1,8 @@
-"""What the plain default gains and costs, and each of its rules. `python -m experiments.defaults`
+"""The gain and the cost of the plain default and of its rules. `python -m experiments.defaults`
 
 Every setting runs on the same splits. The paper's variant and the former default train on 60 % of
-the rows and calibrate on 20 %; the others get the same 80 % and use all of them for both. Rows are
-appended to a file as they finish, and those that are there are not run again.
+the rows and calibrate on 20 %. The others get the same 80 % and use all of them for both. Rows are
+appended to a file as they finish, and existing rows are not run again.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ THOROUGH = "thorough()"
 
 
 def former_default(n_rows: int) -> ClearRegressor:
-    """What ClearRegressor() was before parts competed: a held-out quarter calibrated it."""
+    """Return the default from before parts competed, which a held-out quarter calibrated."""
     fewest, most = FOREST_ROWS
     model = ForestQuantiles() if fewest <= n_rows <= most else residual_boosting(n_rows)
     return ClearRegressor(
@@ -56,7 +56,7 @@ def former_default(n_rows: int) -> ClearRegressor:
 
 
 class WithoutSurfaces(ModelSearch):
-    """Trees and GAMs alone."""
+    """A search without surfaces."""
 
     def centers(self, n_rows: int, n_columns: int) -> dict[str, Any]:
         pool = super().centers(n_rows, n_columns)
@@ -64,7 +64,7 @@ class WithoutSurfaces(ModelSearch):
 
 
 class WithoutRandomTrees(ModelSearch):
-    """Searched cuts alone."""
+    """A search without random trees, so that all trees search their cuts."""
 
     def centers(self, n_rows: int, n_columns: int) -> dict[str, Any]:
         pool = super().centers(n_rows, n_columns)
@@ -96,7 +96,7 @@ SETTINGS: Mapping[str, Callable[[int], ClearRegressor]] = {
 
 
 def run(name: str, seed: int, make: Callable[[int], ClearRegressor]) -> dict[str, float]:
-    """One setting on one split: it trains and calibrates on 80 %, and is judged on the rest."""
+    """Score one setting on one split: 80 % of the rows train and calibrate, and the rest judges."""
     X, y = datasets.load(name)
     train, held_out, _, test = protocol.split_rows(len(y), seed)
     model = make(len(train)).set_params(confidence_level=LEVEL, random_state=seed)
@@ -113,7 +113,7 @@ def run(name: str, seed: int, make: Callable[[int], ClearRegressor]) -> dict[str
 
 
 def table(rows: pd.DataFrame, order: Sequence[str], against: str = PAPER) -> str:
-    """Mean change of the test quantile loss against one setting on the same splits."""
+    """Write the mean change of the test quantile loss against one setting on the same splits."""
     base = rows[rows["setting"] == against].set_index(["dataset", "seed"])
     paired = rows.merge(
         base, left_on=["dataset", "seed"], right_index=True, how="left", suffixes=("", "_base")
@@ -154,7 +154,7 @@ def run_missing(
     seeds: Sequence[int],
     path: Path,
 ) -> None:
-    """Append to the file the rows that it does not have yet."""
+    """Compute the rows that are missing, and append them to the file."""
     path.parent.mkdir(exist_ok=True)
     done = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["dataset"])
     known = {tuple(key) for key in done.reindex(columns=["dataset", "seed", "setting"]).to_numpy()}

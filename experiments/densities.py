@@ -1,7 +1,7 @@
-"""Rivals that predict whole distributions: a smooth one, a linear one, and boosted ones.
+"""Rivals that predict whole distributions: a Gaussian process, a linear model, and boosted trees.
 
-Each is used in its best few lines and with its library's defaults, on one thread. Those whose
-libraries are missing are left out.
+Each is used in a few lines, with its library's defaults, on one thread. Those whose libraries are
+missing are left out.
 """
 
 from __future__ import annotations
@@ -22,23 +22,24 @@ from sklearn.preprocessing import StandardScaler
 from experiments.distributions import LEVELS, Table
 
 GP_ROWS = 1_000
-"""A Gaussian process costs the cube of its rows: of more, so many at random."""
+"""The most rows of a Gaussian process, whose cost grows with their cube. Of more rows, so many are
+drawn at random."""
 
 Normal = Callable[[np.ndarray, np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray]]
-"""From X, y, new X and a seed: mean and deviation of the target of every new row."""
+"""A function of X, y, new X and a seed that returns means and deviations of the new targets."""
 
 
 def gaussian_process(
     X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A squared exponential kernel with a length for each column, and noise."""
+    """Fit a process with noise and a squared exponential kernel with a length for each column."""
     if len(y) > GP_ROWS:
         chosen = np.random.default_rng(seed).choice(len(y), GP_ROWS, replace=False)
         X, y = X[chosen], y[chosen]
     kernel = ConstantKernel(1.0) * RBF(np.ones(X.shape[1]), (1e-2, 1e3)) + WhiteKernel(0.1)
     process = GaussianProcessRegressor(kernel, normalize_y=True, random_state=seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # of a length without end: no matter
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a length may grow without bound
         model = make_pipeline(StandardScaler(), process).fit(X, y)
     return model.predict(X_new, return_std=True)
 
@@ -61,7 +62,7 @@ def ngboost(
 
 
 def catboost(table: Table, rounds: int = 1_000) -> np.ndarray:
-    """All quantiles by one booster; `rounds` are its library's default."""
+    """Predict all quantiles with one booster; `rounds` is the default of its library."""
     from catboost import CatBoostRegressor
 
     levels = ",".join(f"{level:.2f}" for level in LEVELS)
@@ -78,7 +79,7 @@ def catboost(table: Table, rounds: int = 1_000) -> np.ndarray:
 
 
 def chimeraboost(table: Table) -> np.ndarray:
-    """All quantiles by one booster, which calibrates them on the rows that stopped it."""
+    """Predict all quantiles with one booster, which calibrates them on its stopping rows."""
     from chimeraboost import ChimeraBoostQuantileRegressor
 
     model = ChimeraBoostQuantileRegressor(LEVELS, random_state=table.seed, thread_count=1)

@@ -1,8 +1,8 @@
-"""The command `distributions`: whole predicted distributions against other libraries', same rows.
+"""The command `distributions`: predicted distributions beside those of other libraries.
 
-A row per data set, seed and method: `dataset, seed, method, crps, pit_distance, coverage_80`. All
-methods have the same 80 % of the rows. `crps` is that of 99 quantiles, `pit_distance` how far the
-distribution of the levels at which the targets lie is from the uniform one (Kolmogorov's distance).
+A file has a row for each data set, seed and method: `dataset, seed, method, crps, pit_distance,
+coverage_80`. All methods get the same 80 % of the rows. `crps` is that of 99 quantiles.
+`pit_distance` is Kolmogorov's distance of the levels at which the targets lie to the uniform law.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Table(NamedTuple):
 
     @property
     def known(self) -> np.ndarray:
-        """The rows whose targets may be used."""
+        """The rows whose targets methods may use."""
         return np.concatenate([self.split.train, self.split.validation])
 
     @property
@@ -61,7 +61,7 @@ def quantile_forest(table: Table) -> np.ndarray:
 
 
 def crepes_forest(table: Table) -> np.ndarray:
-    """A conformal predictive system of the out-of-bag residuals of a forest, all rows."""
+    """Predict with a conformal predictive system of a forest's out-of-bag residuals."""
     from crepes import WrapRegressor
 
     model = WrapRegressor(RandomForestRegressor(500, oob_score=True, random_state=table.seed))
@@ -71,7 +71,10 @@ def crepes_forest(table: Table) -> np.ndarray:
 
 
 def crepes_catboost(table: Table) -> np.ndarray:
-    """Around CatBoost, normalised by the residuals of neighbours: 60 % train, 20 % calibrate."""
+    """Predict with a conformal predictive system around CatBoost.
+
+    The residuals of neighbours normalise it. 60 % of the rows train and 20 % calibrate.
+    """
     from catboost import CatBoostRegressor
     from crepes import WrapRegressor
     from crepes.extras import DifficultyEstimator
@@ -90,7 +93,7 @@ def crepes_catboost(table: Table) -> np.ndarray:
 
 
 def _percentiles(model, table: Table) -> np.ndarray:
-    """Both ends are cut to the targets that were seen: the system's own are infinite there."""
+    """Return quantiles, cut to the range of known targets, where the system's own are infinite."""
     low, high = table.y[table.known].min(), table.y[table.known].max()
     asked = (100 * LEVELS).round().tolist()
     found = model.predict_percentiles(
@@ -150,7 +153,7 @@ def scores(y: np.ndarray, quantiles: np.ndarray) -> dict[str, float]:
 
 
 def table(found: pd.DataFrame) -> str:
-    """CRPS of each set against that of clearbands, in percent; the rest are means over sets."""
+    """Write the CRPS on each set relative to clearbands, in percent, and means of the rest."""
     losses = found.pivot_table(index="method", columns="dataset", values="crps")
     names = [name for name in SETS if name in losses.columns]
     change = 100 * (losses / losses.loc["clearbands"] - 1)

@@ -1,7 +1,7 @@
-"""Fetch the raw tables from their public sources and prepare them, on a machine with internet.
+"""Fetch raw tables from their public sources and prepare them, on a machine with internet.
 
-Files go into the cache, are kept when they are whole, and go on where they stopped when they are
-not. What comes out is checked against the table that the paper used.
+Files go into the cache. Whole files are kept, and a download that was interrupted goes on where it
+stopped. The prepared table is checked against the table that the paper used.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from experiments.protocol import FIRST_SEED
 from experiments.sources import SOURCES, Source, difference
 
 CHUNK = 1 << 20
-TIMEOUT = 60  # seconds without a byte
+TIMEOUT = 60  # the seconds that may pass without a byte
 
 
 def download(name: str) -> Path:
-    """The path of the prepared table, fetched unless it is there already."""
+    """Return the path of the prepared table, which is fetched unless it is there already."""
     if name not in SOURCES:
         raise DatasetError(f"There is no source for {name!r}; there are: {', '.join(SOURCES)}.")
     path = cache() / f"{name}.parquet"
@@ -71,7 +71,7 @@ def fetch_openml_table(data_id: int, folder: Path) -> pd.DataFrame:
 
 
 def fetch_file(url: str, path: Path) -> Path:
-    """Download in pieces; a rest of an earlier try is continued if the server can."""
+    """Download a file in pieces; continue an earlier attempt if the server supports it."""
     if path.exists():
         return path
     partial = path.with_name(path.name + ".partial")
@@ -87,7 +87,7 @@ def fetch_file(url: str, path: Path) -> Path:
 
 
 def read_raw(source: Source, path: Path) -> pd.DataFrame:
-    """The table in a file, or in the member of an archive."""
+    """Read the table in a file, or in the member of an archive."""
     content = path.read_bytes()
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
@@ -119,7 +119,7 @@ def read_raw(source: Source, path: Path) -> pd.DataFrame:
 
 
 def prepare(source: Source, raw: pd.DataFrame) -> pd.DataFrame:
-    """Features and then `target`, all numbers."""
+    """Return the features and then `target`, all as numbers."""
     if source.target not in raw:
         raise DatasetError(
             f"The table from {source.origin} has no column {source.target!r}; it has "
@@ -139,7 +139,7 @@ def prepare(source: Source, raw: pd.DataFrame) -> pd.DataFrame:
 
 
 def one_hot(features: pd.DataFrame, nominal: list[str]) -> pd.DataFrame:
-    """Indicators behind the other columns, the first level of each left out."""
+    """Replace nominal columns by indicators behind the others, without their first levels."""
     if not nominal:
         return features
     blocks = [features.drop(columns=nominal)]
@@ -153,7 +153,7 @@ def one_hot(features: pd.DataFrame, nominal: list[str]) -> pd.DataFrame:
 
 
 def as_number_or_text(value: object) -> tuple[int, float, str]:
-    """Numbers by size, also where a source stores them as text; other text by alphabet."""
+    """Return a sort key: numbers by size, even if they are stored as text, then other text."""
     try:
         return 0, float(value), ""  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -161,7 +161,7 @@ def as_number_or_text(value: object) -> tuple[int, float, str]:
 
 
 def draw_claims(features: pd.DataFrame, target: pd.Series) -> tuple[pd.DataFrame, pd.Series]:
-    """5,000 rows, encoded over the levels of the whole table."""
+    """Draw 5,000 rows, encoded with the levels of the whole table."""
     from sklearn.utils import resample
 
     features = features.drop(columns=[c for c in ("id",) if c in features])
@@ -171,9 +171,9 @@ def draw_claims(features: pd.DataFrame, target: pd.Series) -> tuple[pd.DataFrame
 
 
 def most_variable(features: pd.DataFrame, d: int) -> pd.DataFrame:
-    """The d columns of largest variance, as numpy orders them."""
+    """Return the d columns of largest variance, in numpy's order."""
     numbers = features.select_dtypes("number")
-    if numbers.shape[1] < features.shape[1]:  # fingerprints stored as categories, an id as text
+    if numbers.shape[1] < features.shape[1]:  # fingerprints are categories and an id is text
         bits = [c for c in features if str(c).startswith("FCFP")]
         numbers = features[bits].astype(float)
     order = np.argsort(np.var(numbers.to_numpy(float), axis=0))[-d:]

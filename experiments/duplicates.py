@@ -1,9 +1,9 @@
-"""Rows with equal columns, kept together or split at random: `duplicates`.
+"""The command `duplicates`: rows with equal columns, kept together or split at random.
 
-Rows are appended as they exist. In some tables of the benchmark rows occur that have the same
-columns as others: measurements that were repeated. Split at random, as in the paper, a test row may
-have a copy among those that train. Here both ways to split judge the same methods, at 90 %. "with
-groups" also keeps copies together within the fit: `fit(X, y, groups=...)`.
+In some tables of the benchmark rows have the same columns as others, because measurements were
+repeated. If rows are split at random, as in the paper, a test row may have a copy among the
+training rows. Here both ways to split judge the same methods, at 90 %. "with groups" also keeps
+copies together within the fit: `fit(X, y, groups=...)`. Rows are appended as they are computed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from experiments.fitted import Fitted
 
 LEVEL = 0.9
 RESULTS = Path(__file__).parent / "results" / "duplicates.csv"
-SETS = ("concrete", "superconductor")  # 6 and 40 % of their rows have copies
+SETS = ("concrete", "superconductor")  # 6 % and 40 % of their rows have copies
 SPLITS = ("at random", "together")
 WITH_GROUPS = "clearbands, with groups"
 METHODS = ("clearbands", WITH_GROUPS, "fast()", "LightGBM CQR", "crepes")
@@ -34,12 +34,12 @@ FIELDS = ("dataset", "seed", "split", "method", "copied", "picp", "quantile_loss
 
 
 def copies_of(X: np.ndarray) -> np.ndarray:
-    """(n,): a number for each row, which rows of the same columns share."""
+    """Return numbers (n,) that are equal for rows with equal columns."""
     return np.unique(X, axis=0, return_inverse=True)[1].reshape(-1)
 
 
 def split_rows(copies: np.ndarray, seed: int, way: str) -> protocol.Split:
-    """60/20/20, at random as in the benchmark, or with copies on one side."""
+    """Split rows 60/20/20, at random as in the benchmark, or with copies on one side."""
     if way == "at random":
         return protocol.split_rows(len(copies), seed)
 
@@ -82,7 +82,7 @@ def score(name: str, seed: int, way: str, method: str) -> dict[str, float | str]
 
 
 def table(found: pd.DataFrame) -> Iterator[str]:
-    """Means over the seeds that a method has in both ways."""
+    """Yield means over the seeds that a method has in both ways."""
     both = "loss at random | together | coverage at random | together"
     yield f"| set | test rows with copies | method | seeds | {both} |"
     yield "|---|---:|---|---:|---:|---:|---:|---:|"

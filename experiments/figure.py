@@ -1,4 +1,4 @@
-"""The paper's figures from the result rows: dots relative to CLEAR, and a box plot of the sets."""
+"""The paper's figures: dots relative to CLEAR, and a box plot over the data sets."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import pandas as pd
 from experiments import summary
 
 PANELS = (("quantile_loss", "Quantile loss"), ("nciw", "NCIW"))
-COLORS = (  # one for each of the default's fourteen peers
+COLORS = (  # one color for each of the default's fourteen peers
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"),
     *("#000000", "#8c564b", "#999999", "#bcbd22", "#7f3c8d", "#11a579"),
     *("#80ba5a", "#f97b72"),
 )
-CLIP = 5.0  # times CLEAR; what lies beyond is drawn at the edge as an arrow
+CLIP = 5.0  # values of more than so many times CLEAR's are drawn at the edge as arrows
 
 
 def draw_variant(rows: pd.DataFrame, variant: str, setting: str, path: Path) -> None:
-    """Every rival relative to CLEAR on every set; of the default, every peer."""
+    """Draw every rival, or every peer of the default, relative to CLEAR on every data set."""
     chosen = summary.select(rows, variant, setting)
     baseline = summary.BASELINES[setting]
     extra = ("UACQR-P", "UACQR-S") if setting == "conformalized" else ()
@@ -31,7 +31,7 @@ def draw_variant(rows: pd.DataFrame, variant: str, setting: str, path: Path) -> 
 
 
 def draw_comparison(rows: pd.DataFrame, path: Path, reference: str = "a") -> None:
-    """CLEAR of every variant relative to that of one."""
+    """Draw CLEAR of every variant relative to that of one variant."""
     clear = rows[
         (rows["method"] == "CLEAR") & (rows["setting"] == "standard") & (rows["error"] == "")
     ]
@@ -42,7 +42,7 @@ def draw_comparison(rows: pd.DataFrame, path: Path, reference: str = "a") -> Non
 
 
 def relative(rows: pd.DataFrame, baseline: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Mean and standard deviation over the seeds of rows / mean of the baseline, by dataset."""
+    """Return mean and deviation over seeds, relative to the mean of the baseline, by data set."""
     reference = baseline.groupby("dataset")[metric].mean()
     ratios = rows.set_index("dataset")[metric] / rows["dataset"].map(reference).to_numpy()
     with np.errstate(invalid="ignore"):
@@ -53,7 +53,7 @@ def draw(groups: dict[str, pd.DataFrame], baseline: pd.DataFrame, title: str, pa
     plt = pyplot()
     names = sorted(set(baseline["dataset"]))
     figure, axes = plt.subplots(2, 1, figsize=(11, 8), sharex=True, layout="constrained")
-    apart = min(0.18, 0.85 / len(groups))  # a set's dots stay nearer to it than to the next
+    apart = min(0.18, 0.85 / len(groups))  # the dots of a data set stay nearer to it than others
     for axis, (metric, label) in zip(axes, PANELS, strict=True):
         increases = {}
         for k, (group, rows) in enumerate(groups.items()):
@@ -74,7 +74,7 @@ def draw(groups: dict[str, pd.DataFrame], baseline: pd.DataFrame, title: str, pa
 
 
 def pyplot():
-    """Matplotlib, drawing into files."""
+    """Return pyplot with the backend that draws into files."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -106,7 +106,7 @@ def draw_dots(axis, place: np.ndarray, values: pd.DataFrame, color: str, label: 
 
 
 def draw_inset(axis, increases: dict[str, np.ndarray]) -> None:
-    """How the percents spread over the sets; the numbers are the means of those drawn as dots."""
+    """Draw box plots of the percents over the data sets; the numbers are means of drawn dots."""
     inset = axis.inset_axes((0.81, 0.14, 0.18, 0.72))
     drawn = [values[values <= 100 * (CLIP - 1)] for values in increases.values()]
     boxes = inset.boxplot(

@@ -1,7 +1,7 @@
-"""What twice the trees gain, and half of the columns: `python -m experiments.finer`.
+"""The gain of twice the trees, and of half of the columns: `python -m experiments.finer`.
 
-Errors of trees on training rows that they did not see, ten folds of at most 10,000 rows: no test
-row has a part in it.
+It prints the errors of trees on training rows that they did not see, in ten folds of at most 10,000
+rows. Test rows are not used.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WAYS = {
 
 
 def unseen_error(trees: SymmetricTrees, X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Root mean squared error, and seconds of CPU."""
+    """Return the root mean squared error on unseen rows, and the seconds of CPU."""
     draws = Folds.draw(len(y), FOLDS, 1, np.random.RandomState(0))
     start = time.process_time()
     bag = fit_bag(trees, X, y, draws, n_jobs=1, stage="trees")
@@ -37,7 +37,7 @@ def unseen_error(trees: SymmetricTrees, X: np.ndarray, y: np.ndarray) -> tuple[f
 
 
 def lines(name: str) -> Iterator[str]:
-    """Of a data set, a line for every depth."""
+    """Yield a line of the table for every depth."""
     X, y = datasets.load(name)
     split = protocol.split_rows(len(y), protocol.FIRST_SEED)
     rows = np.random.RandomState(0).permutation(np.union1d(split.train, split.validation))[:ROWS]

@@ -1,10 +1,11 @@
-"""Members by hash against members by permutation: `python -m experiments.hashed_draws`
+"""Folds by hash beside folds by permutation: `python -m experiments.hashed_draws`
 
-The preset `fast` on the same rows, once in memory, where folds are drawn as a permutation, and once
-from a parquet file, where the fold of a row is a hash of its number. All else is the same: the
-models, the number of members, and, for tables of this size, the cuts and the calibration rows. With
-`--preset default`, from the file only symmetric trees compete, and the best of them alone. The
-quantile loss is that of the test rows; the tables of docs/scaling.md are what this prints.
+The preset `fast` is fitted to the same rows once in memory, where a permutation draws the folds,
+and once from a parquet file, where the fold of a row is a hash of its number. Everything else is
+equal: the models, the number of members, and, for tables of this size, the cuts and the calibration
+rows. With `--preset default`, only symmetric trees compete in the fit from the file, and only the
+best of them is used. The quantile loss is that of the test rows. The output is the tables of
+docs/scaling.md.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def main() -> None:
 def losses_of(
     make: Callable[..., Any], X: np.ndarray, y: np.ndarray, seed: int
 ) -> tuple[float, float, float]:
-    """In memory, from a file, and in memory with other draws."""
+    """Return the losses of a fit in memory, from a file, and in memory with another seed."""
     split = protocol.split_rows(len(y), seed, "standard")
     train, test = np.concatenate([split.train, split.calibration]), split.test
     settings = {"confidence_level": LEVEL, "n_jobs": 1}

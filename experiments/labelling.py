@@ -1,8 +1,8 @@
-"""The command `labelling`: which rows to label next, by four rules, and what each teaches a model.
+"""The command `labelling`: four rules that choose rows to label, and what a model learns by each.
 
-A model knows 100 rows and may ask for the targets of 50 more, six times. A row per data set, seed,
-rule and number of labelled rows: `dataset, seed, rule, labelled, quantile_loss, rmse`, both on the
-same test rows.
+A model knows 100 rows and may ask for the targets of 50 more, six times. A file has a row for each
+data set, seed, rule and number of labelled rows: `dataset, seed, rule, labelled, quantile_loss,
+rmse`, always on the same test rows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SETS = ("airfoil", "concrete", "energy_efficiency", "kin8nm", "powerplant")
 FIELDS = ("dataset", "seed", "rule", "labelled", "quantile_loss", "rmse")
 LEVEL = 0.9
 START, STEP, STEPS = 100, 50, 6
-POOL = 2_000  # rows that may be asked for, of larger sets
+POOL = 2_000  # of larger data sets, targets of at most so many rows may be asked for
 
 Rule = Callable[[ClearRegressor, np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
 
@@ -39,13 +39,13 @@ def by_chance(model, pool, labelled, rng) -> np.ndarray:
 
 
 def by_width(model, pool, labelled, rng) -> np.ndarray:
-    """The widest intervals, whatever they are wide for."""
+    """Choose the rows with the widest intervals, whatever makes them wide."""
     _, intervals = model.predict_interval(pool)
     return np.argsort(intervals[:, 0, 0] - intervals[:, 1, 0], kind="stable")[:STEP]
 
 
 def by_distance(model, pool, labelled, rng) -> np.ndarray:
-    """Greedily the row that is farthest from all that are labelled or chosen."""
+    """Choose greedily the rows that are farthest from all that are labelled or chosen."""
     spread = pool.std(axis=0)
     scale = np.where(spread > 0, spread, 1.0)
     places, chosen = pool / scale, []
@@ -96,7 +96,7 @@ def run_missing(names: list[str], seeds: list[int], path: Path) -> None:
 
 
 def curve(X: np.ndarray, y: np.ndarray, rule: Rule, seed: int) -> list[dict[str, float]]:
-    """What the model makes of the test rows before the first question and after each answer."""
+    """Return the scores on the test rows before the first question and after each answer."""
     rest, test = train_test_split(np.arange(len(y)), test_size=0.2, random_state=seed)
     rng = np.random.default_rng(seed)
     rest = rng.permutation(rest)[: START + POOL]
@@ -120,7 +120,7 @@ def curve(X: np.ndarray, y: np.ndarray, rule: Rule, seed: int) -> list[dict[str,
 
 
 def table(found: pd.DataFrame) -> str:
-    """After all questions: change against chance in percent, mean over the seeds and its error."""
+    """Write the change against chance after all questions, in percent, with its standard error."""
     last = found[found["labelled"] == found["labelled"].max()]
     names = [name for name in SETS if name in set(last["dataset"])]
     lines = [
@@ -141,9 +141,9 @@ def table(found: pd.DataFrame) -> str:
 
 
 def curves(found: pd.DataFrame) -> str:
-    """The test quantile loss at every step, in percent of that before the first question.
+    """Write the test quantile loss at every step, in percent of that before the first question.
 
-    Means over the seeds, for each set and rule.
+    They are means over the seeds, for each data set and rule.
     """
     steps = sorted(set(found["labelled"]))
     keys = ["dataset", "rule", "seed"]

@@ -1,8 +1,8 @@
 """Two of the paper's laws, on simulated data whose population values are known.
 
-Population optimality: calibrated on many rows, CLEAR's expected quantile loss is at most that of
-every calibration with one free factor. Finite-sample coverage: over calibration sets of n rows,
-the coverage of Conformalized CLEAR follows the law Beta(k, n + 1 - k).
+Population optimality says that CLEAR, calibrated on many rows, has an expected quantile loss of at
+most that of every calibration with one free factor. Finite-sample coverage says that over
+calibration sets of n rows, the coverage of Conformalized CLEAR follows the law Beta(k, n + 1 - k).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from experiments.simulation_data import LEVEL
 from experiments.simulation_fit import Cell, FittedWorld, fit_world
 
 CASES = (("homo", 1), ("hetero1", 1), ("hetero2", 1), ("homo", 3))
-ROWS_TO_FIT, BOOTSTRAPS = 2000, 10  # the laws hold for any widths, so small fits will do
-NEW_ROWS = 5000  # over which the exact coverage and loss given x are averaged
-SIZES = (29, 100)  # of the calibration sets
+ROWS_TO_FIT, BOOTSTRAPS = 2000, 10  # the laws hold for any widths, so small fits are enough
+NEW_ROWS = 5000  # the exact coverage and loss given x are averaged over so many rows
+SIZES = (29, 100)  # the sizes of the calibration sets
 
 CALIBRATORS = {
     "CLEAR": ClearCalibrator(LEVEL),
@@ -37,14 +37,14 @@ CALIBRATORS = {
 
 
 class Losses(NamedTuple):
-    """Quantile loss of the calibrated intervals: on the calibration rows, and expected anew."""
+    """The quantile losses of calibrated intervals on calibration rows, and expected on new ones."""
 
     sample: float
     population: float
 
 
 def quantile_losses(model: FittedWorld, n: int, rng: np.random.Generator) -> dict[str, Losses]:
-    """By calibrator, each calibrated on the same n rows."""
+    """Return the losses by calibrator, each calibrated on the same n rows."""
     rows = model.parts(*model.world.sample(n, rng))
     X, _ = model.world.sample(NEW_ROWS, rng)
     new = both(model.parts(X))
@@ -59,7 +59,7 @@ def quantile_losses(model: FittedWorld, n: int, rng: np.random.Generator) -> dic
 def conformal_coverage(
     model: FittedWorld, n: int, draws: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """(draws,): the coverage after lambda from n fresh rows and gamma1 from n others."""
+    """Return the coverages (draws,) with lambda from n new rows and gamma1 from n others."""
     pool = model.parts(*model.world.sample(2 * n * draws, rng))
     X, _ = model.world.sample(NEW_ROWS, rng)
     new = both(model.parts(X))

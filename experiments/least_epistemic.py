@@ -1,7 +1,8 @@
-"""What a least and a usual epistemic share cost: `python -m experiments.least_epistemic`.
+"""The cost of a least and a usual epistemic share: `python -m experiments.least_epistemic`.
 
-Models are fitted once; each way then calibrates and scores the same rows: their mean quantile
-loss against that without a share. What a share gives far from the data, `experiments beyond` shows.
+Models are fitted once. Each setting then calibrates and scores the same rows, and its mean quantile
+loss is compared with that without a share. `experiments beyond` shows the gain of a share far from
+the data.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ Arrays = tuple[np.ndarray, ...]
 
 
 class Recorder(ClearCalibrator):
-    """Keeps the rows that it was calibrated on."""
+    """A calibrator that keeps the rows on which it was calibrated."""
 
     def fit(self, *arrays, **others):
         self.rows_ = tuple(np.asarray(array) for array in arrays)
@@ -53,7 +54,7 @@ class Recorder(ClearCalibrator):
 
 
 def split_rows(name: str, n_rows: int, seed: int) -> tuple[Arrays, Arrays]:
-    """X and y of a data set: some rows to fit, and others."""
+    """Return X and y of rows to fit, and of other rows to test."""
     X, y = datasets.load(name)
     order = np.random.RandomState(seed).permutation(len(y))
     n_train = min(n_rows, len(y) * 3 // 4)
@@ -62,7 +63,7 @@ def split_rows(name: str, n_rows: int, seed: int) -> tuple[Arrays, Arrays]:
 
 
 def fitted_rows(model: str, n_rows: int, seed: int) -> Iterator[tuple[Arrays, Arrays]]:
-    """Calibration rows and test rows of every data set."""
+    """Yield the calibration rows and the test rows of every data set."""
     for name in SETS:
         train, (X, y) = split_rows(name, n_rows, seed)
         regressor = MODELS[model](calibrator=Recorder(), random_state=seed).fit(*train)
@@ -94,7 +95,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=500)
     parser.add_argument("--seeds", type=int, default=5)
     asked = parser.parse_args()
-    warnings.simplefilter("ignore")  # small calibration sets say so
+    warnings.simplefilter("ignore")  # small calibration sets give warnings
     on_data(asked.model, asked.rows, range(asked.seeds))
 
 

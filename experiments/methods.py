@@ -1,4 +1,4 @@
-"""The methods by the names that the paper prints, one line each.
+"""The methods under the names that the paper prints, one line each.
 
 To add one, write a file that puts a `Method` into METHODS[setting] and run it with
 `python -m experiments run --methods-from FILE`.
@@ -30,7 +30,7 @@ from experiments.case import Case, Method, Result
 from experiments.fitted import Fitted
 from experiments.protocol import LEVEL
 
-# What a calibrator sees: center, aleatoric, epistemic
+# Functions that return what a calibrator sees: center, aleatoric and epistemic widths
 
 
 def both(rows: Fitted) -> tuple[np.ndarray, ...]:
@@ -65,7 +65,7 @@ def by(calibrator: Any, widths: Callable[[Fitted], tuple[np.ndarray, ...]]) -> C
         )
         intervals = fitted.predict_interval(*widths(case.test))
         if isinstance(fitted, AdditiveCalibrator):
-            return Result(intervals)  # its factor is a distance, no ratio
+            return Result(intervals)  # its factor is a distance, not a ratio
         return Result(intervals, fitted.lambda_, fitted.gamma1_)
 
     return run
@@ -81,14 +81,14 @@ def uacqr_p(case: Case) -> Result:
 
 
 def quantiles_and_ones(rows: Fitted) -> tuple[np.ndarray, ...]:
-    """Of y, around their own median."""
+    """Return widths by the quantiles of y around their own median."""
     lower, middle, upper = rows.members_of_y[:, :, 0].T
     widths = np.stack([middle - lower, upper - middle], axis=1)
     return middle, widths, np.ones_like(widths)
 
 
 def least_factor(widths: Callable[[Fitted], tuple[np.ndarray, ...]]) -> Callable:
-    """Of the epistemic widths: the least that covers the share of the rows; no n + 1."""
+    """Scale epistemic widths by the least factor that covers the level, without n + 1."""
 
     def run(case: Case) -> Result:
         y, (center, _, epistemic) = case.calibration.y, widths(case.calibration)
@@ -150,17 +150,17 @@ METHODS: dict[str, dict[str, Method]] = {
         "UACQR-P": Method(uacqr_p, OF_Y, ("c",)),
     },
 }
-"""By setting, then by name; `-c` and the repeated CLEAR are as in the paper's tables."""
+"""The methods by setting and name; `-c` and the repeated CLEAR are as in the paper's tables."""
 
 METHODS["standard"] |= peers.installed()
 
 
 def of(variant: str, setting: str) -> dict[str, Method]:
-    """The methods that run in a variant and a setting."""
+    """Return the methods that run in a variant and a setting."""
     listed = METHODS[setting] | (default.METHODS[setting] if variant == "default" else {})
     return {n: m for n, m in listed.items() if variant in m.variants}
 
 
 def load_file(path: str | Path) -> None:
-    """Run a file that adds to METHODS."""
+    """Run a file that adds methods to METHODS."""
     runpy.run_path(str(path))

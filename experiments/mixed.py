@@ -1,7 +1,7 @@
-"""The default beside peers with native categories, on tables with text, dates and gaps.
+"""The default beside peers with native categories, on tables with text, dates and missing values.
 
 A center is learned from all training rows and judged by its root mean square error. `mixed gaps`
-and the like ask what the default makes of one thing that tables have: `experiments.mixed_parts`.
+and similar commands test the default on one property of tables: see `experiments.mixed_parts`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SEEDS = (0, 1)
 
 
 def ours(make: Callable[..., Any]) -> Method:
-    """A model of this package."""
+    """Return the method that fits a model of this package."""
 
     def run(train: Mixed, X: pl.DataFrame, seed: int) -> Bounds:
         model = make(confidence_level=LEVEL, random_state=seed).fit(train.X, train.y)
@@ -47,7 +47,7 @@ METHODS: dict[str, Method] = {
 
 
 def score(name: str, seed: int, method: str) -> dict[str, Any]:
-    """One row of results."""
+    """Return one row of results."""
     train, test = mixed_data.load(name, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -66,13 +66,13 @@ def score(name: str, seed: int, method: str) -> dict[str, Any]:
 
 
 def table(results: pd.DataFrame) -> Iterator[str]:
-    """Ours against the best peer, and against CatBoost; means over the seeds that all have."""
+    """Yield our scores relative to the best peer and to CatBoost, over the seeds that all have."""
     yield "| table | seeds | RMSE to CatBoost | loss to the best peer | PICP | CPU s | CatBoost |"
     yield "|---|---:|---:|---:|---:|---:|---:|"
     changes = []
     for name, own in results.groupby("dataset", sort=False):
         if not {"clear", "catboost"} <= set(own["method"]):
-            continue  # not done yet
+            continue  # this table is not finished
         whole = own.pivot(index="seed", columns="method").dropna()
         loss, seconds = whole["interval_score"], whole["cpu_seconds"]
         peers = [peer for peer in mixed_peers.METHODS if peer in loss]

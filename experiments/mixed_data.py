@@ -1,4 +1,4 @@
-"""Tables as people have them: text columns of many values, dates, gaps."""
+"""Tables with text columns of many values, dates and missing values."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import polars as pl
 
 from experiments.datasets import folder
 
-MOST_ROWS = 4_000  # of a table: more would take peers with native categories hours
+MOST_ROWS = 4_000  # with more rows, peers with native categories would take hours
 
 
 class Mixed(NamedTuple):
-    """Columns of any kind, and a target."""
+    """A table with columns of any kind, and its target."""
 
     X: pl.DataFrame
     y: np.ndarray
 
 
 def load(name: str, seed: int) -> tuple[Mixed, Mixed]:
-    """Seven tenths of at most 4,000 rows to train, and the others."""
+    """Draw at most 4,000 rows; return seven tenths of them to train, and the others to test."""
     table = TABLES[name](seed)
     order = np.random.RandomState(seed).permutation(len(table.y))[:MOST_ROWS]
     n_train = int(0.7 * len(order))
@@ -30,7 +30,7 @@ def load(name: str, seed: int) -> tuple[Mixed, Mixed]:
 
 
 def travel_times(seed: int) -> Mixed:
-    """Made up: a hundred routes that rush hours slow down differently, eight carriers, weather."""
+    """Simulate trips on a hundred routes with rush hours of their own, eight carriers, weather."""
     rng, n = np.random.RandomState(seed), MOST_ROWS
     route, carrier = rng.randint(0, 100, n), rng.randint(0, 8, n)
     weather = rng.choice(4, n, p=[0.6, 0.25, 0.1, 0.05])
@@ -64,7 +64,7 @@ def _shared(path: str) -> Callable[[int], Mixed]:
 
 
 def _ames(seed: int) -> Mixed:
-    """With all text columns; what has no name of its own is left out, and the price is a log."""
+    """Read the Ames houses with all text columns but without keys; the target is the log price."""
     table = pl.read_csv(folder() / "ames.csv", infer_schema_length=None, null_values=["NA", ""])
     price = table["SalePrice"].to_numpy().astype(float)
     return Mixed(table.drop("SalePrice", "Order", "PID"), np.log(price))
@@ -77,7 +77,7 @@ def _rdataset(package: str, item: str) -> pl.DataFrame:
 
 
 def _flights(seed: int) -> Mixed:
-    """Minutes in the air from New York: 105 places to go, thousands of planes, a time stamp."""
+    """Read the air time of flights from New York, with destination, plane and time stamp."""
     table = _rdataset("nycflights13", "flights").drop_nulls("air_time")
     at = pl.col("time_hour").str.to_datetime("%Y-%m-%dT%H:%M:%SZ")
     X = table.select("carrier", "tailnum", "origin", "dest", at)
@@ -85,7 +85,7 @@ def _flights(seed: int) -> Mixed:
 
 
 def _storms(seed: int) -> Mixed:
-    """Wind of storms of the Atlantic: 260 names, a time stamp, where they are, of what kind."""
+    """Read the wind of storms in the Atlantic, with name, time stamp, place and kind."""
     table = _rdataset("dplyr", "storms")
     X = table.select(
         "name", "lat", "long", "status", at=pl.datetime("year", "month", "day", "hour")
@@ -94,7 +94,7 @@ def _storms(seed: int) -> Mixed:
 
 
 def _colleges(seed: int) -> Mixed:
-    """Earnings after college: thousands of colleges in 59 states, each in up to eight years."""
+    """Read earnings after college, for thousands of colleges, each in up to eight years."""
     table = _rdataset("causaldata", "scorecard").drop_nulls("earnings_med")
     X = table.drop("earnings_med", "unitid").with_columns(pl.date("year", 1, 1).alias("year"))
     return Mixed(X, table["earnings_med"].to_numpy().astype(float))

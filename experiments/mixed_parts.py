@@ -1,8 +1,8 @@
-"""What the default makes of gaps, new categories, names, time stamps, codes and many text columns.
+"""Tests of the default on gaps, new categories, names, time stamps, codes and many text columns.
 
-Each part fits the plain default on some tables and scores rows in several ways: `python -m
-experiments mixed gaps` asks what intervals do for rows with one, two or half of their numbers gone
-where no training row had a gap. Rows are kept as they finish.
+Each part fits the plain default to some tables and scores rows in several ways. For example,
+`python -m experiments mixed gaps` scores rows that lack one, two or half of their numbers, although
+no training row lacked any. Rows are appended as they finish.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ Scored = Iterator[tuple[str, dict[str, float]]]
 
 
 class Part(NamedTuple):
-    """One question, the tables it is put to, and the two ways that its answer compares."""
+    """One question, the tables on which it is answered, and the ways that are compared."""
 
     question: str
     tables: Sequence[str]
     run: Callable[[str, int], Scored]
-    ways: Sequence[str]  # the first is what the others are compared with
+    ways: Sequence[str]  # the others are compared with the first
 
 
 def fit(train: Mixed, seed: int) -> tuple[ClearRegressor, float]:
-    """The default, and its CPU seconds."""
+    """Return the fitted default and its CPU seconds."""
     start = time.process_time()
     model = ClearRegressor(confidence_level=LEVEL, random_state=seed, n_jobs=1)
     return model.fit(train.X, train.y), time.process_time() - start
 
 
 def scores(model: ClearRegressor, test: Mixed) -> dict[str, float]:
-    """Coverage, width, the width that is ignorance, the loss, the error, and strange rows."""
+    """Return coverage, width, ignorance, loss, error and the share of unfamiliar rows."""
     center, bounds = model.predict_interval(test.X)
     parts = model.predict_uncertainty(test.X)
     width = bounds[:, 1, 0] - bounds[:, 0, 0]
@@ -63,7 +63,7 @@ def scores(model: ClearRegressor, test: Mixed) -> dict[str, float]:
 
 
 def rows_of(table: Mixed, seed: int) -> tuple[Mixed, Mixed]:
-    """Seven tenths of the rows to train and the others to test, at most some of each."""
+    """Return seven tenths of the rows to train and others to test, with limits on both."""
     order = np.random.RandomState(seed).permutation(len(table.y))
     n_train = min(MOST_TO_TRAIN, int(0.7 * len(order)))
     return (
@@ -77,7 +77,7 @@ def take(table: Mixed, rows: np.ndarray) -> Mixed:
 
 
 def friedman(seed: int) -> Mixed:
-    """Made up: five columns tell and five do not."""
+    """Simulate rows in which five columns matter and five do not."""
     rng = np.random.RandomState(seed)
     X = rng.rand(MOST_TO_TRAIN + MOST_TO_TEST, 10)
     center = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
@@ -86,7 +86,7 @@ def friedman(seed: int) -> Mixed:
 
 
 def correlated(seed: int) -> Mixed:
-    """Made up: eight columns that measure two things, and two of their own."""
+    """Simulate eight columns that measure two hidden variables, and two further columns."""
     rng = np.random.RandomState(seed)
     n = MOST_TO_TRAIN + MOST_TO_TEST
     hidden = rng.randn(n, 2)
@@ -96,7 +96,7 @@ def correlated(seed: int) -> Mixed:
 
 
 def of_numbers(name: str, seed: int) -> Mixed:
-    """A table of numbers without gaps."""
+    """Return a table of numbers without gaps."""
     if name in MADE_UP:
         return MADE_UP[name](seed)
     X, y = datasets.load(name)
@@ -107,12 +107,12 @@ MADE_UP = {"friedman": friedman, "correlated": correlated}
 
 
 def gaps(name: str, seed: int) -> Scored:
-    """Rows without a gap, and the same with one, two and half of their numbers gone."""
+    """Score rows without a gap, and the same rows without one, two and half of their numbers."""
     train, test = rows_of(of_numbers(name, seed), seed)
     model, seconds = fit(train, seed)
     yield "none", scores(model, test) | {"cpu_seconds": seconds}
     X, rng = test.X.to_numpy(), np.random.RandomState(seed)
-    places = rng.rand(*X.shape).argsort(axis=1)  # which numbers of a row go first
+    places = rng.rand(*X.shape).argsort(axis=1)  # numbers with the smallest places are removed
     for way, n_gone in (("one", 1), ("two", 2), ("half", X.shape[1] // 2)):
         gone = np.where(places < n_gone, np.nan, X)
         yield way, scores(model, Mixed(pl.DataFrame(gone, test.X.columns), test.y))
@@ -121,7 +121,7 @@ def gaps(name: str, seed: int) -> Scored:
 def towns(
     n_values: int, spread: float, seed: int, *, with_slopes: bool = False, n_rows: int = 3_000
 ) -> Mixed:
-    """Made up: what a town is worth, a number, and noise; towns that `with_slopes` differ in it."""
+    """Simulate effects of towns and of numbers, and noise; `with_slopes`, slopes differ by town."""
     rng = np.random.RandomState(seed)
     town, x, z = rng.randint(0, n_values, n_rows), rng.rand(n_rows), rng.rand(n_rows)
     worth, slope = spread * rng.randn(n_values), 2 + with_slopes * 2 * rng.randn(n_values)
@@ -130,7 +130,7 @@ def towns(
 
 
 class Categories(NamedTuple):
-    """A table, a column of it, and those values of the column that are in no row that trains."""
+    """A table, one of its columns, and the values of the column that no training row has."""
 
     table: Mixed
     column: str
@@ -138,7 +138,7 @@ class Categories(NamedTuple):
 
 
 def new_categories(name: str, seed: int) -> Scored:
-    """Rows with categories that were in the fit, and rows with others."""
+    """Score rows with categories that were in the fit, and rows with new categories."""
     table, column, new = WITH_CATEGORIES[name](seed)
     is_new = table.X[column].is_in(new).fill_null(False).to_numpy()
     known_rows, new_rows = np.flatnonzero(~is_new), np.flatnonzero(is_new)
@@ -150,7 +150,7 @@ def new_categories(name: str, seed: int) -> Scored:
 
 
 def _towns(n_known: int, spread: float, **options: bool) -> Callable[[int], Categories]:
-    """So many towns that train, and a hundred others."""
+    """Return a function that simulates `n_known` towns that train and a hundred others."""
 
     def make(seed: int) -> Categories:
         n_values = n_known + 100
@@ -162,7 +162,7 @@ def _towns(n_known: int, spread: float, **options: bool) -> Callable[[int], Cate
 
 
 def _fifth(name: str, column: str) -> Callable[[int], Categories]:
-    """A fifth of the values of a column, or two at least, train nothing."""
+    """Return a function that reserves a fifth of the values of a column, at least two, as new."""
 
     def make(seed: int) -> Categories:
         table = mixed_data.TABLES[name](seed)
@@ -186,13 +186,13 @@ WITH_CATEGORIES: dict[str, Callable[[int], Categories]] = {
 
 
 def unique(name: str, seed: int) -> Scored:
-    """A table without and with a column in which nearly every row has a value of its own."""
+    """Score a table without and with a column in which nearly every value is unique."""
     table = WITH_NAMES[name](seed)
     rng = np.random.RandomState(seed)
     train, test = rows_of(Mixed(table.X, table.y), seed)
     n = len(train.y) + len(test.y)
     names = np.array([f"n{i}" for i in rng.permutation(n)], object)
-    twice = rng.permutation(n)[: n // 20]  # some have the name of another
+    twice = rng.permutation(n)[: n // 20]  # these rows get the name of another row
     names[twice] = names[(twice + 1) % n]
     listed = [
         Mixed(rows.X.with_columns(pl.Series("listing", own.tolist())), rows.y)
@@ -214,7 +214,7 @@ WITH_NAMES: dict[str, Callable[[int], Mixed]] = {
 
 
 def bicycles(seed: int) -> Mixed:
-    """Made up: rides per hour, by the hour, the weekday and the season, with a rise over time."""
+    """Simulate rides per hour by hour, weekday and season, with a trend over time."""
     rng, n = np.random.RandomState(seed), MOST_TO_TRAIN + MOST_TO_TEST
     hours = np.sort(rng.permutation(2 * 365 * 24)[:n])
     hour, weekday, day = hours % 24, (hours // 24) % 7, hours // 24
@@ -241,7 +241,7 @@ WITH_TIMES: dict[str, Callable[[int], tuple[Mixed, str]]] = {
 
 
 def stamp(name: str, seed: int) -> Scored:
-    """A time stamp as the parts that people would give, and as it is."""
+    """Score a table with a time stamp as separate parts, and as it is."""
     table, column = WITH_TIMES[name](seed)
     at = pl.col(column)
     in_parts = table.X.select(
@@ -259,7 +259,7 @@ def stamp(name: str, seed: int) -> Scored:
 
 
 def codes(name: str, seed: int) -> Scored:
-    """Whole numbers that may be codes as numbers, as text, and as both."""
+    """Score tables in which whole numbers that may be codes are numbers, text, or both."""
     table, columns = WITH_CODES[name](seed)
     as_text = [pl.col(column).cast(pl.String) for column in columns]
     both = table.X.with_columns(text.name.suffix(" as text") for text in as_text)
@@ -271,14 +271,14 @@ def codes(name: str, seed: int) -> Scored:
 
 
 def stores(seed: int) -> Mixed:
-    """Made up: numbers of sixty stores that mean nothing, and a month."""
+    """Simulate sixty stores whose numbers have no meaning."""
     table = towns(60, 2.0, seed)
     store = table.X["town"].str.slice(1).cast(pl.Int64)
     return Mixed(table.X.drop("town").with_columns(store=store), table.y)
 
 
 def zip_codes(seed: int) -> Mixed:
-    """Made up: zip codes of which near ones are alike, and yet each has something of its own."""
+    """Simulate zip codes with a smooth effect and an effect of each code."""
     rng, n = np.random.RandomState(seed), MOST_TO_TRAIN + MOST_TO_TEST
     place, x = rng.randint(0, 80, n), rng.rand(n)
     worth = 3 * np.sin(np.arange(80) / 12) + rng.randn(80)
@@ -294,7 +294,7 @@ WITH_CODES: dict[str, Callable[[int], tuple[Mixed, list[str]]]] = {
 
 
 def wide_text(name: str, seed: int) -> Scored:
-    """800 rows of 25 columns, 20 of them text."""
+    """Score 800 rows of 25 columns, 20 of which are text."""
     rng, n = np.random.RandomState(seed), 1_600
     columns: dict[str, Any] = {}
     y = rng.randn(n)
@@ -308,7 +308,7 @@ def wide_text(name: str, seed: int) -> Scored:
         y += rng.choice([0.0, 0.5, 1.0]) * columns[f"x{j}"]
     table = Mixed(pl.DataFrame(columns), y)
     train, test = take(table, np.arange(800)), take(table, np.arange(800, n))
-    fit(take(table, np.arange(100)), seed)  # kernels are compiled once
+    fit(take(table, np.arange(100)), seed)  # compiles the kernels, which is not to be timed
     model, seconds = fit(train, seed)
     yield "default", scores(model, test) | {"cpu_seconds": seconds}
 
@@ -345,7 +345,7 @@ PARTS: dict[str, Part] = {
 
 
 def run_missing(part: str, names: Sequence[str], seeds: Sequence[int], path: Path) -> None:
-    """Append the rows that are not in the file yet."""
+    """Compute the rows that are missing, and append them to the file."""
     done = pd.read_csv(path) if path.exists() else pd.DataFrame()
     known = set(map(tuple, done.reindex(columns=["part", "dataset", "seed"]).to_numpy()))
     for seed in seeds:
@@ -369,7 +369,7 @@ MEASURES = (
 
 
 def table(part: str, results: pd.DataFrame) -> Iterator[str]:
-    """Each way on each table; loss, width and ignorance against the first way, in percent."""
+    """Yield the scores of each way on each table, relative to the first way in percent."""
     rows = results[results["part"] == part]
     yield "| table | seeds | way | PICP | width | ignorance | loss | RMSE | unfamiliar | CPU s |"
     yield "|---|---:|---|---:|---:|---:|---:|---:|---:|---:|"

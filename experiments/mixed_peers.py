@@ -1,9 +1,9 @@
-"""What a user could do instead on a table with text, dates and gaps: other libraries' defaults.
+"""Peers for tables with text, dates and missing values: other libraries with their defaults.
 
-Bounds are conformalized quantiles: three quarters of the rows train a lower and an upper one, the
-others calibrate them. Methods "in folds" train on four fifths, five times, and every row calibrates
-once; their bounds are the mean of the five. Each library gets the table as it wants it: categories
-of its own where it has them, and skrub's encoding where it has none.
+Bounds are conformalized quantiles: three quarters of the rows train a lower and an upper one, and
+the others calibrate them. Methods "in folds" train five times on four fifths, so that every row
+calibrates once; their bounds are the mean of the five. A library with native categories gets them;
+the others get the encoding of skrub.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ FOLDS = 5
 Bounds = tuple[np.ndarray, np.ndarray]  # center (n,), intervals (n, 2)
 Method = Callable[[Mixed, pl.DataFrame, int], Bounds]
 Center = Callable[[int], Any]
-"""From a seed to a regressor of the mean."""
+"""A function from a seed to a regressor of the mean."""
 
 
 class TwoQuantiles(Protocol):
-    """A lower and an upper quantile."""
+    """A model of a lower and an upper quantile."""
 
     def fit(self, X: pd.DataFrame, y: np.ndarray) -> Any: ...
 
@@ -38,7 +38,7 @@ class TwoQuantiles(Protocol):
 
 
 class OneByOne:
-    """A model for each of the two quantiles, which `make` sets up."""
+    """Two models, one for each quantile, which `make` sets up."""
 
     def __init__(self, make: Callable[[float, int], Any], seed: int) -> None:
         self.models = [make(tail, seed) for tail in TAILS]
@@ -55,9 +55,9 @@ class OneByOne:
 def conformalized(
     center: Center, quantiles: Callable[[int], TwoQuantiles], *, as_it_is: bool = False
 ) -> Method:
-    """Quantiles of three quarters of the rows, moved outwards by what covers the others.
+    """Return the method that trains quantiles on three quarters and calibrates them on the rest.
 
-    With `as_it_is`, the library reads text and dates for itself.
+    With `as_it_is`, the library reads text and dates by itself.
     """
 
     def run(train: Mixed, X: pl.DataFrame, seed: int) -> Bounds:
@@ -73,7 +73,7 @@ def conformalized(
 
 
 def in_folds(center: Center, quantiles: Callable[[int], TwoQuantiles]) -> Method:
-    """The same in five folds: all rows train and all calibrate, and the mean of five predicts."""
+    """Return the method that trains and calibrates in five folds and predicts their mean."""
 
     def run(train: Mixed, X: pl.DataFrame, seed: int) -> Bounds:
         own, new = native([train.X, X])
@@ -101,7 +101,7 @@ def _widened(bounds: np.ndarray, scores: np.ndarray) -> np.ndarray:
 
 
 def native(tables: list[pl.DataFrame]) -> list[pd.DataFrame]:
-    """As pandas has them: text as categories that are the same in all, dates as seconds."""
+    """Convert tables to pandas, with text as common categories and dates as seconds."""
     frames = [table.to_pandas() for table in tables]
     for column, kind in tables[0].schema.items():
         if kind == pl.String:
@@ -120,7 +120,7 @@ def _text(X: pd.DataFrame) -> list[str]:
 
 
 class WithText:
-    """A model that is told which columns are text, and wants it as such."""
+    """A model that gets text columns as text, with their names."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
@@ -157,7 +157,7 @@ def lightgbm(tail: float | None, seed: int) -> Any:
 
 
 def histograms(tail: float | None, seed: int) -> Any:
-    """scikit-learn's; a column of more values than it takes as categories enters as codes."""
+    """Return scikit-learn's boosting, with at most 250 codes for the values of a text column."""
     from sklearn.compose import make_column_transformer
     from sklearn.ensemble import HistGradientBoostingRegressor
     from sklearn.pipeline import make_pipeline
@@ -172,7 +172,7 @@ def histograms(tail: float | None, seed: int) -> Any:
 
 
 def skrub(tail: float | None, seed: int) -> Any:
-    """skrub's pipeline around the same: rare values as text, dates in parts."""
+    """Return the same boosting in skrub's pipeline, which encodes text and dates."""
     from sklearn.ensemble import HistGradientBoostingRegressor
     from skrub import tabular_pipeline
 
@@ -181,7 +181,7 @@ def skrub(tail: float | None, seed: int) -> Any:
 
 
 def skrub_and_mapie(train: Mixed, X: pl.DataFrame, seed: int) -> Bounds:
-    """skrub's pipeline in MAPIE's CV+: one width on both sides of every row."""
+    """Predict with skrub's pipeline in MAPIE's CV+, with one width for both sides of every row."""
     from mapie.regression import CrossConformalRegressor
 
     model = CrossConformalRegressor(
@@ -206,7 +206,7 @@ def chimeraboost_quantiles(seed: int) -> Any:
 
 
 def behind_skrub(forest: Any) -> Any:
-    """A forest behind skrub's encoding; gaps become medians, which quantile-forest needs."""
+    """Return a forest behind skrub's encoding, with medians for gaps, as quantile-forest needs."""
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from skrub import TableVectorizer
@@ -221,7 +221,7 @@ def forest(seed: int) -> Any:
 
 
 class QuantileForest:
-    """quantile-forest's."""
+    """The forest of the library quantile-forest."""
 
     def __init__(self, seed: int) -> None:
         from quantile_forest import RandomForestQuantileRegressor

@@ -1,8 +1,8 @@
 """Trees and networks in one pool: `python -m experiments.mixed_pool`
 
-The plain default with a network among the models that compete for the center, against the plain
-default and the paper's variant (a), on the splits of `experiments.defaults`. The validation rows
-choose; only the winner is refitted on bootstraps. Rows are appended to a file as they finish.
+It compares the default with a network among the models that compete for the center, the plain
+default, and the paper's variant (a), on the splits of `experiments.defaults`. The validation rows
+choose, and only the winner is refitted on bootstraps. Rows are appended to a file as they finish.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MIXED = "default with a network in the pool"
 
 
 def settings() -> dict[str, dict[str, Any]]:
-    """Parameters of ClearRegressor by the name the table shows."""
+    """Return the parameters of ClearRegressor by the names in the table."""
     network = NetworkQuantiles(
         hidden=(128, 64), learning_rate=1e-3, batch_size=64, max_epochs=500, patience=30
     )

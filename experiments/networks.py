@@ -2,7 +2,7 @@
 
 The quantile networks learn y itself, not residuals, and CLEAR puts their widths around the median
 of the ensemble. The widths of the ensemble are standard deviations of its members, as in the
-authors' program; the paper's appendix says quantiles, so those are kept, too.
+authors' program. Widths by quantiles, as the paper's appendix says, are kept, too.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def fit_networks(
     seed: int,
     **options: Any,
 ) -> dict[str, Parts]:
-    """By setting; the networks choose nothing by validation rows, so all settings share them.
+    """Fit the networks, which all settings share because validation rows choose nothing.
 
-    `options` are those of the ensemble.
+    `options` are parameters of the ensemble.
     """
     split = next(iter(splits.values()))
     train, rows = split.train, split.held_out

@@ -1,7 +1,7 @@
 """Tables outside the benchmark: the plain default beside every peer, on the same rows, at 90 %.
 
-None of them had a part in choosing the default's rules. `python -m experiments outside`; needs
-`pip install --group outside`. Rows are appended as they exist, and those that are there are not run
+None of them was used to choose the default's rules. `python -m experiments outside` needs
+`pip install --group outside`. Rows are appended as they are computed, and existing rows are not run
 again.
 """
 
@@ -30,7 +30,7 @@ def methods() -> dict[str, Method]:
 
 
 def score(name: str, seed: int, method: str) -> dict[str, float | str]:
-    """One method on one split: 80 % of the rows to train and calibrate, judged on the rest."""
+    """Score one method on one split: 80 % of the rows train and calibrate, and the rest judges."""
     X, y = outside_data.load(name)
     split = protocol.split_rows(len(y), seed)
     parts = [Fitted(y[rows]) for rows in (split.validation, split.calibration, split.test)]
@@ -51,7 +51,7 @@ def score(name: str, seed: int, method: str) -> dict[str, float | str]:
 
 
 def table(rows: pd.DataFrame) -> Iterator[str]:
-    """The default against the best peer of every split, which no user could know."""
+    """Yield the default relative to the best peer of every split, which no user could know."""
     losses = rows.pivot(index=["dataset", "seed"], columns="method", values="quantile_loss")
     best = losses.drop(columns=OURS).min(axis=1)
     change = 100 * (losses[OURS] / best - 1)

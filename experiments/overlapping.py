@@ -1,12 +1,13 @@
-"""Groups that overlap and functions of rows: `overlapping`. Rows are appended as they exist.
+"""The command `overlapping`: calibration by groups that overlap and by functions of rows.
 
-`ConditionalCalibrator` beside the authors' package `conditionalconformal` and MAPIE's
-`ConditionalSplitConformalRegressor`, which computes as that does, on the same simulated rows at
-90 %: CPU time, and how far the cutoffs of the scores are from ours. The scores are |y|; rows are in
-each of ten groups with a chance of 30 %, or have five normal columns.
+`ConditionalCalibrator` is compared with the authors' package `conditionalconformal` and MAPIE's
+`ConditionalSplitConformalRegressor`, which computes the same, on the same simulated rows at 90 %:
+the CPU time, and the differences of the cutoffs of scores from ours. The scores are |y|. Rows are
+in each of ten groups with a probability of 30 %, or have five normal columns.
 
-Then the law: one new row of each of many runs, each with its own calibration rows, of which each is
-in three groups with chances of 50, 30 and 10 %; how many are covered, among all and in each group.
+Then the law of coverage is tested with one new row of each of many runs with calibration rows of
+their own. Rows are in three groups with probabilities of 50, 30 and 10 %; covered rows are counted
+among all and in each group. Rows of results are appended as they are computed.
 """
 
 from __future__ import annotations
@@ -38,11 +39,11 @@ CHANCES = (0.5, 0.3, 0.1)
 RUNS, LAW_ROWS = 2_000, (50, 200)
 
 Cutoffs = Callable[[np.ndarray], np.ndarray]
-"""Of new rows (m, columns): (m,)."""
+"""A function from new rows (m, columns) to the cutoffs (m,) of their scores."""
 
 
 def draw(kind: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """The columns (n, p) and y (n,), whose scatter depends on them."""
+    """Draw columns (n, p) and y (n,), whose spread depends on the columns."""
     if kind == "ten groups":
         X = (rng.random((n, 10)) < 0.3).astype(float)
         return X, rng.normal(size=n) * (1 + X @ np.linspace(0, 1, 10))
@@ -100,11 +101,11 @@ METHODS = {
     "conditionalconformal": (by_authors, "conditionalconformal cvxpy"),
     "MAPIE": (by_mapie, "mapie cvxpy"),
 }
-"""By name, with the libraries that each needs."""
+"""The methods by name, with the libraries that each needs."""
 
 
 def score(kind: str, n: int, method: str) -> dict[str, float | str]:
-    """New rows are as many as calibration rows for us, and few for others."""
+    """Measure one method; ours gets as many new rows as calibration rows, the others few."""
     rng = np.random.default_rng(n)
     (X, y), (new, _) = draw(kind, n, rng), draw(kind, n, rng)
     new = new if method == OURS else new[:COMPARED]
@@ -112,7 +113,7 @@ def score(kind: str, n: int, method: str) -> dict[str, float | str]:
         warnings.simplefilter("ignore")
         started = time.process_time()
         cutoffs = METHODS[method][0](X, y)
-        first = cutoffs(new[:1])  # which some prepare themselves with
+        first = cutoffs(new[:1])  # some methods prepare themselves at the first row
         fitted = time.process_time()
         each = cutoffs(new)
         done = time.process_time()
@@ -130,7 +131,7 @@ def score(kind: str, n: int, method: str) -> dict[str, float | str]:
 
 
 def law(n: int, cutoffs: str) -> Iterator[dict[str, float | str]]:
-    """How many new rows of all runs are covered, one of each run."""
+    """Yield how many new rows are covered, one row of each run, among all and in each group."""
     rng = np.random.default_rng(n)
     inside, members = np.zeros(RUNS, bool), np.ones((RUNS, 1 + len(CHANCES)), bool)
     for run in range(RUNS):
@@ -199,7 +200,7 @@ def run(args: argparse.Namespace) -> int:
         for cutoffs in ("randomised", "plain"):
             if (n, cutoffs) not in known:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # of groups of few rows
+                    warnings.simplefilter("ignore")  # groups of few rows give warnings
                     rows.append(args.law, LAW_FIELDS, list(law(n, cutoffs)))
     found, laws = pd.read_csv(args.results), pd.read_csv(args.law, dtype={"group": str})
     pages.show(table(found, laws), "overlapping", args.write)

@@ -8,14 +8,14 @@ from pathlib import Path
 
 
 def add_options(parser: argparse.ArgumentParser, results: Path) -> None:
-    """Those of a command that appends rows to a file and writes a table of them into a page."""
+    """Add the options of a command that appends rows to a file and writes a table into a page."""
     parser.add_argument("--results", type=Path, default=results)
     parser.add_argument("--table", action="store_true", help="print the table, run nothing")
     parser.add_argument("--write", type=Path, help="a page whose table is to be replaced")
 
 
 def show(lines: Iterable[str], name: str, page: Path | None) -> None:
-    """Print the lines as they come; then replace those of the page, where one is given."""
+    """Print lines as they come, and then put them into the page, if one is given."""
     shown = []
     for line in lines:
         print(line, flush=True)
@@ -25,7 +25,7 @@ def show(lines: Iterable[str], name: str, page: Path | None) -> None:
 
 
 def replaced(text: str, name: str, lines: Iterable[str]) -> str:
-    """The text of a page with other lines between the comments of that name."""
+    """Return the text of a page with new lines between the comments of that name."""
     start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
     before, rest = text.split(start)
     return before + start + "\n".join(lines) + "\n" + end + rest.split(end)[1]

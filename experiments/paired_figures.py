@@ -1,4 +1,4 @@
-"""Figures over seeds: how far every run is from the paper's, and the mean ranks of the methods."""
+"""Figures over seeds: the distance of every run to the paper's, and the methods' mean ranks."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from experiments import compare, summary
 from experiments.figure import COLORS, pyplot, save
 
 RANKED = ("CLEAR", "lambda=1", "gamma1=1", "ALEATORIC-R", "ALEATORIC", "PCS-EPISTEMIC", "Naive")
-EDGE = 15.0  # percent; what lies beyond is drawn there as an arrow
+EDGE = 15.0  # differences of more percent are drawn at this edge as arrows
 
 
 def draw_agreement(rows: pd.DataFrame, variants: tuple[str, ...], path: Path) -> None:
-    """A dot per run: CLEAR's quantile loss over the paper's of the same set, variant and seed."""
+    """Draw a dot for each run: CLEAR's quantile loss over the paper's of the same run."""
     plt = pyplot()
     figure, axis = plt.subplots(figsize=(11, 4.5), layout="constrained")
     names = sorted(set(rows["dataset"]))
@@ -40,7 +40,7 @@ def draw_agreement(rows: pd.DataFrame, variants: tuple[str, ...], path: Path) ->
 
 
 def per_run(rows: pd.DataFrame, variant: str) -> pd.Series:
-    """Percent by dataset, a value per seed."""
+    """Return the differences in percent by data set, with a value for each seed."""
     ours = summary.select(rows, variant, "standard")
     pairs = ours[ours["method"] == "CLEAR"].merge(
         compare.paper_rows(variant), on=["dataset", "method", "seed"], suffixes=("", "_paper")
@@ -50,7 +50,7 @@ def per_run(rows: pd.DataFrame, variant: str) -> pd.Series:
 
 
 def draw_ranks(rows: pd.DataFrame, variants: tuple[str, ...], path: Path) -> None:
-    """A critical-difference diagram per variant: methods joined by a bar are not told apart."""
+    """Draw a critical-difference diagram of each variant; bars join methods that do not differ."""
     plt = pyplot()
     figure, axes = plt.subplots(
         len(variants), 1, figsize=(9, 2.1 * len(variants)), layout="constrained", squeeze=False
@@ -66,7 +66,7 @@ def draw_ranks(rows: pd.DataFrame, variants: tuple[str, ...], path: Path) -> Non
 
 
 def mean_ranks(rows: pd.DataFrame, level: float = 0.05) -> tuple[pd.Series, float]:
-    """Over the sets, and the least difference that Nemenyi's test takes for one."""
+    """Return mean ranks over the data sets, and the critical difference of Nemenyi's test."""
     losses = summary.per_set(rows, "quantile_loss")
     losses = losses[[name for name in RANKED if name in losses]]
     ranks = losses.rank(axis=1).mean().sort_values()
@@ -76,7 +76,7 @@ def mean_ranks(rows: pd.DataFrame, level: float = 0.05) -> tuple[pd.Series, floa
 
 
 def groups(ranks: pd.Series, least: float) -> list[tuple[float, float]]:
-    """From and to of the longest runs of ranks that lie within the least difference."""
+    """Return the ends of the longest runs of ranks that lie within the least difference."""
     values = ranks.to_numpy()
     last = np.searchsorted(values, values + least, side="right") - 1
     longest = [(i, j) for i, j in enumerate(last) if j > i and (i == 0 or last[i - 1] < j)]
@@ -101,7 +101,7 @@ def draw_diagram(axis, ranks: pd.Series, least: float) -> None:
 
 
 def draw_time(rows: pd.DataFrame, path: Path) -> None:
-    """Loss against CPU time: a dot per method, means over the splits that all of them have."""
+    """Draw loss against CPU time with a dot for each method, over the splits that all have."""
     plt = pyplot()
     figure, axis = plt.subplots(figsize=(10, 5.5), layout="constrained")
     points = loss_and_time(rows)
@@ -124,7 +124,7 @@ def draw_time(rows: pd.DataFrame, path: Path) -> None:
 
 
 def loss_and_time(rows: pd.DataFrame) -> pd.DataFrame:
-    """By method: quantile loss over the default's in percent, and CPU seconds."""
+    """Return by method the quantile loss over the default's, in percent, and CPU seconds."""
     rows = rows.query("setting == 'standard'")
     is_peer = (rows["variant"] == "default") & (rows["method"] != "CLEAR")
     rows = rows[is_peer | (rows["method"] == "CLEAR")]

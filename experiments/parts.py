@@ -1,10 +1,10 @@
-"""The parts that the methods share: fitted once per data set, variant, seed and winning model.
+"""The parts that the methods share, fitted once per data set, variant, seed and winning model.
 
-Variants a, b and c are fitted the authors' way, because their results are compared with the
+Variants a, b and c are fitted as the authors do, because their results are compared with the
 paper's: the center f(x) is appended to the features of the residual models, and the widths are
-differences of the medians over bootstraps. Models are the library's own kernels, or with `stock`
-XGBoost and quantile-forest. The variant `deep` is the paper's networks (`networks.py`), `default` a
-plain ClearRegressor, which brings its own parts (`default.py`).
+differences of the medians over bootstraps. The models are the library's own kernels, or XGBoost and
+quantile-forest with `stock`. The variant `deep` is the paper's networks (`networks.py`), and
+`default` is a plain ClearRegressor with parts of its own (`default.py`).
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def fit_parts(
     fitted: dict[tuple[str, str], Parts] | None = None,
     models: Sequence[str] = (),
 ) -> dict[str, Parts]:
-    """By setting; settings whose validation rows choose the same model share one fit.
+    """Fit the parts of every setting; settings that choose the same model share one fit.
 
     `fitted` carries fits, by their models, from one variant of the same rows and seed to the next:
-    where boosting wins in (a), (b) is the same. Only `models` compete, if any are named.
+    if boosting wins in (a), (b) is the same. Only `models` compete, if any are named.
     """
     if variant == "deep":
         from experiments.networks import fit_networks
@@ -75,7 +75,7 @@ def fit_parts(
 def variant_models(
     variant: str, *, stock: bool, only: Sequence[str] = ()
 ) -> tuple[dict[str, Any], Any]:
-    """The pool that competes for the center, and the aleatoric model unless the winner's type."""
+    """Return the pool of centers, and the aleatoric model or None for the winner's type."""
     forest = None
     if variant == "a":
         pool = quantile_pool(stock=stock)
@@ -92,7 +92,7 @@ def variant_models(
 def choose(
     pool: dict[str, Any], X: np.ndarray, y: np.ndarray, train: np.ndarray, splits: dict[str, Split]
 ) -> tuple[dict[str, str], float]:
-    """The model with the best R2 on each setting's validation rows, and the CPU seconds spent."""
+    """Choose the model of the best R2 on each setting's validation rows; return CPU seconds too."""
     if len(pool) == 1:
         return dict.fromkeys(splits, next(iter(pool))), 0.0
     started = time.process_time()
@@ -124,7 +124,7 @@ def fit_authors_way(
     n_bootstraps: int,
     keep_members: bool,
 ) -> Parts:
-    """PCS of one model, bagged quantiles of its residuals, and bagged quantiles of y."""
+    """Fit PCS of one model, bagged quantiles of its residuals, and bagged quantiles of y."""
     fit = fit_center_and_noise(
         model, aleatoric_model, X[train], y[train], seed, n_bootstraps, LEVEL
     )
@@ -148,7 +148,7 @@ class CenterAndNoise(NamedTuple):
     seconds: dict[str, float]
 
     def predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Center, epistemic and aleatoric widths, in the order of `Fitted`."""
+        """Return center, epistemic and aleatoric widths, in the order of `Fitted`."""
         center, epistemic = self.pcs.predict_with_widths(X)
         aleatoric = self.of_residuals.widths(np.column_stack([X, center]))
         return center, epistemic[:, :, 0], aleatoric
@@ -163,7 +163,7 @@ def fit_center_and_noise(
     n_bootstraps: int,
     level: float,
 ) -> CenterAndNoise:
-    """The authors' way: the residual models see the rows that trained the center, and f(x)."""
+    """Fit as the authors do: residual models see the rows that trained the center, and f(x)."""
     started = time.process_time()
     pcs = PCSEnsemble(
         {"winner": one_median(model)},
@@ -182,10 +182,10 @@ def fit_center_and_noise(
 
 
 class Curves:
-    """Bagged lower, middle and upper quantile curves, their medians taken one by one."""
+    """Bagged lower, middle and upper quantile curves, whose medians are taken one by one."""
 
     def __init__(self, model: Any, n_bootstraps: int, level: float) -> None:
-        rng = np.random.RandomState(FIRST_SEED)  # the same whatever the split, as the authors do
+        rng = np.random.RandomState(FIRST_SEED)  # the seed is equal for all splits, as the authors'
         self.model = seed_missing(clone(model), rng).set_params(quantiles=curve_levels([level]))
         self.n_bootstraps, self.rng = n_bootstraps, rng
 
@@ -207,7 +207,7 @@ class Curves:
 
 
 def widths_of_medians(members: np.ndarray) -> np.ndarray:
-    """(n, 2) from (n, 3, B): uncross every member, take the three medians, then subtract."""
+    """Return widths (n, 2) from members (n, 3, B): uncross each, take medians, and subtract."""
     lower, middle, upper = members[:, 0], members[:, 1], members[:, 2]
     median = np.median(middle, axis=1)
     below = median - np.median(np.minimum(lower, middle), axis=1)

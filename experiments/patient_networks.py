@@ -1,7 +1,7 @@
-"""Deep ensembles that wait as long as the authors': `python -m experiments.patient_networks`
+"""Deep ensembles with the authors' patience: `python -m experiments.patient_networks`
 
-The paper's text says a patience of 50; the authors' program looks at the validation rows once in
-ten epochs and waits for 50 looks, so for 500 epochs. Scores DE and CLEAR with
+The paper's text says a patience of 50. The authors' program checks the validation rows once in ten
+epochs and waits for 50 checks, so for 500 epochs. This script scores DE and CLEAR with
 `DeepEnsemble(patience=500)` beside the published values, those of the authors' program here, and
 ours with a patience of 50. Rows that are in the file are not run again.
 """

@@ -1,6 +1,7 @@
-"""What the nine mean models of variant (c) cost and explain: `python -m experiments.pool_costs`
+"""The cost and the R2 of the nine mean models of variant (c): `python -m experiments.pool_costs`
 
-One fit of each on the training rows of a split. The winner is fitted on 100 bootstraps besides.
+Each is fitted once to the training rows of a split. In variant (c) the winner is also fitted to 100
+bootstraps.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def main() -> None:
 def fit_seconds(model, X: np.ndarray, y: np.ndarray) -> float:
     started = time.process_time()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # networks that have not converged
+        warnings.simplefilter("ignore")  # networks may not have converged
         model.fit(X, y)
     return time.process_time() - started
 

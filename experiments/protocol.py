@@ -1,4 +1,4 @@
-"""The paper's protocol: which rows, which seeds, which level."""
+"""The paper's protocol: its splits of rows, seeds and level."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ FIRST_SEED = 777
 SEEDS = tuple(range(FIRST_SEED, FIRST_SEED + 10))
 SETTINGS = ("standard", "conformalized")
 VARIANTS = ("a", "b", "c", "default", "deep")
-PUBLISHED = ("a", "b", "c")  # the paper's variants but for its networks
+PUBLISHED = ("a", "b", "c")  # the paper's variants without its networks
 QUICK_VARIANTS = VARIANTS[:-1]  # networks take many times as long as all others together
 BOOTSTRAPS = 100
 
 
 class Split(NamedTuple):
-    """Row numbers. In the standard setting validation and calibration are the same fifth."""
+    """Row numbers. In the standard setting, validation and calibration are the same fifth."""
 
     train: np.ndarray
     validation: np.ndarray
@@ -32,7 +32,7 @@ class Split(NamedTuple):
 
 
 def split_rows(n: int, seed: int, setting: str = "standard") -> Split:
-    """60/20/20; conformalized halves the validation fifth into validation and calibration."""
+    """Split rows 60/20/20; "conformalized" halves the second part into validation, calibration."""
     rest, test = train_test_split(np.arange(n), test_size=0.2, random_state=seed)
     train, fifth = train_test_split(rest, test_size=0.25, random_state=seed)
     if setting == "standard":

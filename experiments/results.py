@@ -1,4 +1,4 @@
-"""The result rows, appended as they exist: of the benchmark, and of the simulations."""
+"""The result rows of the benchmark and of the simulations, which are appended to files."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ SHIFT = FOLDER / "shift.csv"
 
 
 class RowsError(ValueError):
-    """A file does not hold the rows it should; the message says what it holds."""
+    """A file does not hold the rows that it should; the message says what it holds."""
 
 
 class Schema(NamedTuple):
-    """What one kind of rows consists of."""
+    """The columns and the file of one kind of rows."""
 
     what: str
-    path: Path  # of the csv file that a run appends to, unless told otherwise
+    path: Path  # the csv file to which a run appends by default
     key: list[str]
-    columns: list[str]  # of that file
-    packed: list[str]  # of the file that is kept; without `error`, rows with one are refused
+    columns: list[str]  # the columns of that file
+    packed: list[str]  # the columns of the packed file; without `error`, rows with one are refused
 
 
 def simulation_schema(what: str, path: Path, where: str) -> Schema:
-    """Rows of simulated data, scored at the places that the column `where` names."""
+    """Return the schema of simulated rows, scored at the places in the column `where`."""
     key = ["noise", "d", "seed", "method", where]
     columns = [*key, "coverage", "width"]
     return Schema(what, path, key, [*columns, "error"], columns)
@@ -48,7 +48,7 @@ SCHEMAS = (BENCHMARK_ROWS, SPHERE_ROWS, SHIFT_ROWS)
 
 
 def append(path: Path, *rows: Mapping[str, Any], schema: Schema = BENCHMARK_ROWS) -> None:
-    """Add rows in one write: another process sees all of them or nothing."""
+    """Append rows in one write, so that another process sees all of them or nothing."""
     lines = io.StringIO()
     csv.writer(lines, lineterminator="\n").writerows(
         [row[column] for column in schema.columns] for row in rows
@@ -61,7 +61,7 @@ def append(path: Path, *rows: Mapping[str, Any], schema: Schema = BENCHMARK_ROWS
 
 
 def prepare(path: Path, schema: Schema = BENCHMARK_ROWS) -> None:
-    """Make the file, or cut off a last line that a killed run left unfinished."""
+    """Create the file, or cut off a last line that a killed run left unfinished."""
     path.parent.mkdir(parents=True, exist_ok=True)
     header = ",".join(schema.columns) + "\n"
     if not path.exists() or path.stat().st_size == 0:
@@ -77,12 +77,12 @@ def prepare(path: Path, schema: Schema = BENCHMARK_ROWS) -> None:
 
 
 def read(path: Path = BENCHMARK, schema: Schema = BENCHMARK_ROWS) -> pd.DataFrame:
-    """All rows, sorted; of rows that were run again, the last. The file is csv or parquet."""
+    """Read all rows of a csv or parquet file, sorted, with the last of rows that were run again."""
     return _sorted(_read(path), schema)
 
 
 def read_any(path: Path) -> tuple[Schema, pd.DataFrame]:
-    """The same, of the kind of rows that the file has."""
+    """Read all rows likewise, with the schema that fits the file."""
     rows = _read(path)
     schema = _schema_of([rows], [path])
     return schema, _sorted(rows, schema)
@@ -103,13 +103,13 @@ def _sorted(rows: pd.DataFrame, schema: Schema) -> pd.DataFrame:
 
 
 def newest(path: Path = BENCHMARK) -> Path:
-    """The rows of a run that appends to `path`: as packed, or as the last run left them."""
+    """Return the newer file of rows: the one at `path`, or the packed one beside it."""
     there = [found for found in (path.with_suffix(".parquet"), path) if found.exists()]
     return max(there, key=lambda found: found.stat().st_mtime, default=path)
 
 
 def pack(paths: Sequence[Path], out: Path | None = None) -> tuple[int, Path]:
-    """Join files of rows into one, csv or parquet by its name; how many rows it has, and where."""
+    """Join files of rows into one csv or parquet file; return its number of rows and its path."""
     found = [_read(path) for path in paths]
     schema = _schema_of(found, paths)
     out = out or schema.path.with_suffix(".parquet")
@@ -129,7 +129,7 @@ def pack(paths: Sequence[Path], out: Path | None = None) -> tuple[int, Path]:
 
 
 def _schema_of(found: Sequence[pd.DataFrame], paths: Sequence[Path]) -> Schema:
-    """The one kind of rows that all files have."""
+    """Return the schema that all files fit; raise if there is none."""
     for schema in SCHEMAS:
         if all(set(rows.columns) == set(schema.columns) for rows in found):
             return schema
@@ -142,7 +142,7 @@ def _schema_of(found: Sequence[pd.DataFrame], paths: Sequence[Path]) -> Schema:
 def known(
     path: Path, *, with_errors: bool = True, schema: Schema = BENCHMARK_ROWS
 ) -> set[tuple[Any, ...]]:
-    """The keys of the rows that are there; without errors, those that need no second try."""
+    """Return the keys of existing rows; without errors, only of those that need no second try."""
     if not path.exists():
         return set()
     rows = read(path, schema)

@@ -1,7 +1,7 @@
-"""`python -m experiments summary`: summary.json, and the parts of RESULTS.md that are numbers.
+"""The command `summary`: it writes summary.json and the tables and numbers of RESULTS.md.
 
-Both come from the packed rows alone. In RESULTS, between `<!-- rows: NAME -->` and
-`<!-- end of rows: NAME -->`, stands what the function under NAME gives; the rest is by hand.
+Both come from the packed rows alone. In RESULTS.md, the function under NAME writes the text between
+`<!-- rows: NAME -->` and `<!-- end of rows: NAME -->`; the rest is written by hand.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def write(args: argparse.Namespace) -> int:
 
 
 class Found(NamedTuple):
-    """The rows, and what they say about the paper's."""
+    """The rows, and their differences from the paper's."""
 
-    rows: pd.DataFrame  # without errors
+    rows: pd.DataFrame  # the rows without errors
     differences: pd.DataFrame
     known: list[causes.Cause]
 
@@ -62,7 +62,7 @@ class Found(NamedTuple):
         return cls(rows, compare.differences(rows), causes.load())
 
     def of_metric(self, variant: str, metric: str) -> pd.DataFrame:
-        """The differences in the standard setting."""
+        """Return the differences of one metric in the standard setting."""
         found = self.differences
         chosen = (found["variant"] == variant) & (found["setting"] == "standard")
         return found[chosen & (found["metric"] == metric)]
@@ -72,11 +72,11 @@ def as_json(found: Found) -> str:
     return json.dumps(summarise(found), indent=1) + "\n"
 
 
-# What machines read
+# Numbers for programs
 
 
 def summarise(found: Found) -> dict[str, Any]:
-    """By variant and setting: sets, seeds, coverage, and the differences from the paper."""
+    """Return by variant and setting the sets, seeds, coverage, and differences from the paper."""
     variants: dict[str, Any] = {}
     all_ = found.differences
     for (variant, setting), part in found.rows.groupby(["variant", "setting"]):
@@ -117,11 +117,11 @@ def cells_by_cause(found: Found) -> dict[str, Any]:
     }
 
 
-# What people read
+# Numbers for readers
 
 
 def fill(text: str, numbers: Found) -> str:
-    """RESULTS with its numbers made anew."""
+    """Return the text of RESULTS.md with new numbers."""
     found = set(re.findall(r"<!-- rows: (\w+) -->", text))
     if found != set(BLOCKS):
         raise results.RowsError(f"RESULTS has blocks {sorted(found)}, known are {sorted(BLOCKS)}.")
@@ -131,7 +131,7 @@ def fill(text: str, numbers: Found) -> str:
 
 
 def headline(found: Found) -> Iterator[str]:
-    """One line per variant of the paper: how far CLEAR is from it, and how often it covers."""
+    """Yield a line for each variant: CLEAR's difference from the paper, and its coverage."""
     variants = summarise(found)["variants"]
     for variant in protocol.PUBLISHED:
         of = variants[variant]["standard"]
@@ -147,7 +147,7 @@ def headline(found: Found) -> Iterator[str]:
 
 
 def seeds(found: Found) -> Iterator[str]:
-    """How many the standard setting has, by set and variant."""
+    """Yield the numbers of seeds in the standard setting, by data set and variant."""
     rows = found.rows
     clear = rows[(rows["setting"] == "standard") & (rows["method"] == "CLEAR")]
     counts = clear.groupby(["dataset", "variant"])["seed"].nunique().unstack(fill_value=0)
@@ -172,7 +172,7 @@ def nciw(found: Found) -> Iterator[str]:
 
 
 def order(found: Found) -> Iterator[str]:
-    """Mean increase over CLEAR, ours and the paper's on the same sets and seeds."""
+    """Yield the mean increases over CLEAR, ours and the paper's, on the same sets and seeds."""
     yield "| variant | metric | method | ours, % | paper, % | over | order |"
     yield "|---|---|---|---:|---:|---|---|"
     for variant in protocol.PUBLISHED:
@@ -205,7 +205,7 @@ def coverage(found: Found) -> Iterator[str]:
 
 
 def runtime(found: Found) -> Iterator[str]:
-    """Ours in CPU seconds of one core, the paper's on the wall with 20 and more threads."""
+    """Yield our CPU seconds on one core, and the paper's wall time with 20 and more threads."""
     theirs = pd.read_csv(RUNTIME).set_index(["variant", "dataset"])["total"]
     columns = {}
     for variant in protocol.PUBLISHED:
@@ -225,7 +225,7 @@ def networks_gain(found: Found) -> Iterator[str]:
 
 
 def networks_widths(found: Found) -> Iterator[str]:
-    """The ensemble's widths as a multiple of the deviation and, "-quantiles", as quantiles."""
+    """Yield losses with the ensemble's widths by deviations and, as "-quantiles", by quantiles."""
     rows = summary.select(found.rows, "deep", "standard")
     above = summary.relative_increase(rows, "quantile_loss", "standard").mean()
     covered = summary.mean_coverage(rows, "standard").loc["deep"]

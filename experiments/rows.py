@@ -1,4 +1,4 @@
-"""Rows of small experiments: appended as they exist, and not computed twice."""
+"""Rows of small experiments, which are appended as they are computed and not computed twice."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pandas as pd
 
 
 def known(path: Path, key: Sequence[str]) -> set[tuple[Any, ...]]:
-    """The keys of the rows that are there."""
+    """Return the keys of the rows in the file."""
     if not path.exists():
         return set()
     return set(pd.read_csv(path)[list(key)].itertuples(index=False, name=None))
 
 
 def append(path: Path, fields: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
-    """In one write, so that a killed run leaves no row half done."""
+    """Append rows in one write, so that a killed run leaves no row half done."""
     path.parent.mkdir(exist_ok=True)
     is_new = not path.exists()
     with path.open("a", newline="") as file:

@@ -1,6 +1,6 @@
-"""Run the benchmark: fit once per data set, variant and seed, then score every method.
+"""Run the benchmark: fit once for each data set, variant and seed, then score every method.
 
-Rows are written as they exist. A run that was killed goes on where it stopped.
+Rows are written as they are computed. A run that was killed goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from experiments.parts import fit_parts
 
 
 class Cell(NamedTuple):
-    """What is fitted together."""
+    """One data set, variant and seed, whose parts are fitted together."""
 
     dataset: str
     variant: str
@@ -32,18 +32,18 @@ class Cell(NamedTuple):
 
 
 Wanted = dict[Cell, list[tuple[str, str]]]
-"""By cell, the (setting, method) of its rows that are to be made."""
+"""The rows to compute, as (setting, method), by cell."""
 
 
 class Options(NamedTuple):
-    """What all cells of a run share."""
+    """The options that all cells of a run share."""
 
     path: Path
     settings: tuple[str, ...] = protocol.SETTINGS
     stock: bool = False
     n_bootstraps: int = protocol.BOOTSTRAPS
     methods_from: tuple[str, ...] = ()
-    only: tuple[str, ...] = ()  # methods by name; all, if empty
+    only: tuple[str, ...] = ()  # the names of methods to run; empty for all
 
 
 def run(
@@ -56,7 +56,7 @@ def run(
     retry: bool = False,
     engine: Engine | None = None,
 ) -> None:
-    """Fill the file at `options.path` with the rows that are not there yet.
+    """Compute the rows that are missing, and append them to the file at `options.path`.
 
     An `engine` runs the cells instead of `n_jobs` processes; its workers must see the file and the
     data sets.
@@ -83,7 +83,7 @@ def run(
 
 
 class GroupTask(NamedTuple):
-    """Cells that are run together, for engines, which may tell them to stop."""
+    """Cells that are run together, as a task for engines, which may tell it to stop."""
 
     group: Wanted
     options: Options
@@ -93,7 +93,7 @@ class GroupTask(NamedTuple):
 
 
 def by_split(todo: Wanted) -> list[Wanted]:
-    """The cells of one data set and seed together, so that variants can share their fits."""
+    """Group the cells by data set and seed, so that variants can share their fits."""
     groups: dict[tuple[str, int], Wanted] = {}
     for cell, left in todo.items():
         groups.setdefault((cell.dataset, cell.seed), {})[cell] = left
@@ -101,7 +101,7 @@ def by_split(todo: Wanted) -> list[Wanted]:
 
 
 def check_methods(names: Iterable[str]) -> None:
-    """Before the long work, and before rows that nobody asked for are thought complete."""
+    """Raise for unknown methods before the long work begins."""
     known = {name for found in methods.METHODS.values() for name in found}
     if unknown := [name for name in names if name not in known]:
         missing_libraries = ", ".join(n for n in peers.NEEDS if n not in known) or "none"
@@ -113,7 +113,7 @@ def check_methods(names: Iterable[str]) -> None:
 
 
 def missing(cell: Cell, options: Options, done: set) -> list[tuple[str, str]]:
-    """(setting, method) of the rows that this cell still lacks."""
+    """Return the rows that this cell still lacks, as (setting, method)."""
     return [
         (setting, name)
         for setting in options.settings
@@ -125,7 +125,7 @@ def missing(cell: Cell, options: Options, done: set) -> list[tuple[str, str]]:
 
 def run_cells(group: Wanted, options: Options) -> list[tuple[Cell, int]]:
     """Run the cells of one data set and seed."""
-    for extra in options.methods_from:  # workers start without what the parent loaded
+    for extra in options.methods_from:  # workers start without the files that the parent loaded
         methods.load_file(extra)
     fitted: dict[tuple[str, str], Parts] = {}
     return [(cell, run_cell(cell, wanted, options, fitted)) for cell, wanted in group.items()]
@@ -137,14 +137,14 @@ def run_cell(
     options: Options,
     fitted: dict[tuple[str, str], Parts],
 ) -> int:
-    """Fit, then write a row per wanted method; how many of them failed."""
+    """Fit a cell and write a row for each wanted method; return how many of them failed."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the rows show what the calibrators warn of
+        warnings.simplefilter("ignore")  # the rows show what the calibrators warn about
         X, y = datasets.load(cell.dataset)
         splits = {s: protocol.split_rows(len(y), cell.seed, s) for s in protocol.SETTINGS}
         try:
             parts = needed_parts(cell, wanted, X, y, splits, options, fitted)
-        except Exception as error:  # noqa: BLE001 - any failure becomes rows that tell of it
+        except Exception as error:  # noqa: BLE001 - any failure is recorded in rows
             for setting, name in wanted:
                 results.append(options.path, failed(cell, setting, name, error))
             return len(wanted)
@@ -168,7 +168,7 @@ def needed_parts(
     options: Options,
     fitted: dict[tuple[str, str], Parts],
 ) -> dict[str, Parts]:
-    """By setting; for methods that bring their own models the targets alone."""
+    """Return the parts by setting; methods with their own models only get the targets."""
     if all(methods.of(cell.variant, setting)[name].alone for setting, name in wanted):
         rows = splits["standard"].held_out
         return dict.fromkeys(splits, Parts(rows, Fitted(y[rows]), {}))
@@ -207,7 +207,7 @@ def score(
     case: methods.Case,
     seconds: dict[str, float],
 ) -> dict[str, Any]:
-    """The row of one method; widths are relative to the range of the test targets."""
+    """Return the row of one method; widths are relative to the range of the test targets."""
     started = time.process_time()
     try:
         found = method.run(case)
@@ -246,7 +246,7 @@ def key(cell: Cell, setting: str, name: str) -> dict[str, Any]:
 
 
 def in_order_of_cost(names: Sequence[str]) -> list[str]:
-    """Checked before the long work, small sets first; what is missing is said, not skipped."""
+    """Return the data sets from small to large; raise if any is missing or wrong."""
     problems, sizes = [], {}
     for name in names:
         try:
@@ -263,7 +263,7 @@ def in_order_of_cost(names: Sequence[str]) -> list[str]:
 def progress(
     finished: Iterable[tuple[tuple[Any, ...], int]], costs: Mapping[tuple[Any, ...], float]
 ) -> Iterator[str]:
-    """A line per finished cell; cells are taken to last as long as they cost."""
+    """Yield a line for each finished cell, with the time left as estimated by costs."""
     total, done, started = sum(costs.values()), 0.0, time.monotonic()
     for i, (cell, n_failed) in enumerate(finished, start=1):
         done += costs[cell]
@@ -274,7 +274,7 @@ def progress(
 
 
 def cost(name: str) -> float:
-    """Of a data set: its cells last as long as its table is large."""
+    """Return the cost of a cell of a data set, which grows with the size of its table."""
     n, d = datasets.load(name)[0].shape
     return n * (d + 10.0) + 20_000
 

@@ -1,4 +1,4 @@
-"""clearbands for ScoringBench (github.com/jonaslandsgesell/ScoringBench).
+"""A wrapper of clearbands for ScoringBench (github.com/jonaslandsgesell/ScoringBench).
 
 To take part, put this file into `scoringbench/univariate/wrappers/`, list ("ClearbandsWrapper",
 "scoringbench_wrapper") among the optional wrappers of its `__init__.py`, and add to `MODELS` in
@@ -6,7 +6,7 @@ To take part, put this file into `scoringbench/univariate/wrappers/`, list ("Cle
 
     "clearbands_v0_1": lambda: ClearbandsWrapper(),
 
-The name carries the version, as that benchmark asks for. It gives 99 quantiles of each row.
+The name contains the version, as that benchmark asks. The wrapper predicts 99 quantiles per row.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The command `time`: intervals of series against what users of other libraries have.
+"""The command `time`: intervals of series beside those of other libraries.
 
-A row per series, seed and method is appended as it exists: `series, seed, method, coverage, width,
-quantile_loss, worst_month`. Rows that are there are not run again.
+A row for each series, seed and method is appended as it is computed: `series, seed, method,
+coverage, width, quantile_loss, worst_month`. Existing rows are not run again.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def run_missing(names: list[str], seeds: list[int], path: Path) -> None:
 
 
 def scores(y: np.ndarray, bounds: np.ndarray, level: float, month: int) -> dict[str, float]:
-    """Of the bounds (n, 2); a month has so many rows."""
+    """Return the scores of bounds (n, 2); a month has `month` rows."""
     inside = (bounds[:, 0] <= y) & (y <= bounds[:, 1])
     return {
         "coverage": float(inside.mean()),
@@ -79,7 +79,7 @@ def scores(y: np.ndarray, bounds: np.ndarray, level: float, month: int) -> dict[
 
 
 def append(path: Path, rows: list[dict]) -> None:
-    """What comes of one model at once, so that a killed run leaves nothing half done."""
+    """Append all rows of a model at once, so that a killed run leaves nothing half done."""
     path.parent.mkdir(exist_ok=True)
     is_new = not path.exists()
     with path.open("a", newline="") as file:
@@ -92,7 +92,7 @@ def append(path: Path, rows: list[dict]) -> None:
 
 
 def table(rows: pd.DataFrame) -> str:
-    """Means over seeds."""
+    """Write a table of means over seeds."""
     lines = [
         "| series | method | coverage | worst month | width | quantile loss |",
         "|---|---|---:|---:|---:|---:|",

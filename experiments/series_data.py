@@ -1,8 +1,8 @@
-"""Tables in the order of time, with what is known when a forecast is made.
+"""Tables in the order of time, with the features that are known when a forecast is made.
 
-`elecdemand`: hourly demand, 24 hours ahead. `chicago`: daily riders, two weeks ahead, since the
-riders of other stations come with a lag of 14 days. Weather is that of the hour or day itself, as
-if its forecast were right, for all methods alike.
+`elecdemand` is hourly demand, 24 hours ahead. `chicago` is daily riders, two weeks ahead, because
+the riders of other stations come with a lag of 14 days. Weather is that of the hour or day itself,
+as if its forecast were right, for all methods.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ TRAIN_SHARE = 0.6
 
 @dataclass(frozen=True)
 class Series:
-    """Rows in the order of time; the first of them train."""
+    """Rows in the order of time, of which the first train."""
 
     X: pd.DataFrame
     y: np.ndarray
     time: np.ndarray
-    ahead: int  # how many rows a forecast reaches ahead, and how many are forecast at once
-    month: int  # how many rows 30 days have
+    ahead: int  # a forecast reaches so many rows ahead, and so many are forecast at once
+    month: int  # the number of rows in 30 days
 
     @property
     def n_train(self) -> int:
@@ -42,7 +42,7 @@ def load(name: str) -> Series:
 
 
 def elecdemand(table: pd.DataFrame) -> Series:
-    """Half hours become hours."""
+    """Build the hourly series from half hours."""
     hours = table.set_index("time").resample("1h").mean()
     demand = hours["Demand"]
     X = hours[["Temperature", "WorkDay"]].assign(
@@ -63,7 +63,7 @@ def chicago(table: pd.DataFrame) -> Series:
 def _series(
     X: pd.DataFrame, y: pd.Series, *, lags: tuple[int, ...], ahead: int, month: int
 ) -> Series:
-    """With lags, and the mean of the last values that are known."""
+    """Build a series with lags and the mean of the last known values."""
     X = X.assign(**{f"lag_{lag}": y.shift(lag) for lag in lags})
     X["last_mean"] = y.rolling(7 * ahead // 2 if ahead == 14 else 24).mean().shift(ahead)
     complete = X.notna().all(axis=1)

@@ -1,7 +1,7 @@
-"""Ways to intervals for series, each on the same rows.
+"""Methods that predict intervals of series, all on the same rows.
 
-Rows come in blocks, as many as a forecast reaches ahead. The intervals of a block are made before
-any of its targets is known; then all of them become known.
+Rows come in blocks of as many as a forecast reaches ahead. The intervals of a block are made before
+any of its targets is known; then all its targets become known.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from clearbands.rows.levels import tails
 from experiments.series_data import Series
 
 LEVEL = 0.9
-ACI_RATE = 0.005  # that of Gibbs and Candes
+ACI_RATE = 0.005  # the rate of Gibbs and Candes
 LOW, HIGH = tails(LEVEL)
 CALIBRATION_SHARE = 0.25
 
@@ -29,7 +29,7 @@ def blocks(series: Series) -> Iterator[slice]:
 
 
 def at_random(series: Series, seed: int) -> Iterator[np.ndarray]:
-    """Ours, as if rows could be shuffled."""
+    """Predict with our default, as if rows could be shuffled."""
     n = series.n_train
     model = ClearRegressor(confidence_level=LEVEL, random_state=seed)
     model.fit(series.X[:n], series.y[:n])
@@ -37,7 +37,7 @@ def at_random(series: Series, seed: int) -> Iterator[np.ndarray]:
 
 
 def in_time(series: Series, seed: int) -> Iterator[np.ndarray]:
-    """Ours, in the order of time: as fitted, and updated."""
+    """Predict with ours in the order of time, first as fitted, and then with updates."""
     n, gap = series.n_train, series.ahead - 1
     model = ClearRegressor(confidence_level=LEVEL, split="time", gap=gap, random_state=seed)
     model.fit(series.X[:n], series.y[:n], time=series.time[:n])
@@ -52,7 +52,7 @@ def in_time(series: Series, seed: int) -> Iterator[np.ndarray]:
 
 
 def lightgbm(series: Series, seed: int) -> Iterator[np.ndarray]:
-    """Two quantiles by LightGBM, conformalized on the last rows before the test (CQR)."""
+    """Predict two quantiles with LightGBM, conformalized on the last training rows (CQR)."""
     n = series.n_train
     n_fit = n - int(CALIBRATION_SHARE * n)
     models = [
@@ -68,7 +68,7 @@ def lightgbm(series: Series, seed: int) -> Iterator[np.ndarray]:
 
 
 def mapie_enbpi(series: Series, seed: int) -> Iterator[np.ndarray]:
-    """Its scores are replaced by those of new rows, block by block."""
+    """Predict with EnbPI, whose scores are replaced by those of new rows, block by block."""
 
     def update(model: Any, X: np.ndarray, y: np.ndarray) -> None:
         model.update(X, y, ensemble=True)
@@ -77,7 +77,7 @@ def mapie_enbpi(series: Series, seed: int) -> Iterator[np.ndarray]:
 
 
 def mapie_aci(series: Series, seed: int) -> Iterator[np.ndarray]:
-    """Its scores too, and its level adapts."""
+    """Predict with ACI, whose scores are also replaced and whose level adapts."""
 
     def update(model: Any, X: np.ndarray, y: np.ndarray) -> None:
         model.adapt_conformal_inference(X, y, gamma=ACI_RATE, confidence_level=LEVEL, ensemble=True)
@@ -122,13 +122,13 @@ METHODS: dict[tuple[str, ...], Callable[[Series, int], Iterator[np.ndarray]]] = 
     ("MAPIE, EnbPI",): mapie_enbpi,
     ("MAPIE, ACI",): mapie_aci,
 }
-"""By the names of what they give: the bounds (n, 2) of the test rows."""
+"""Functions that yield the bounds (n, 2) of the test rows, by the names of these bounds."""
 
 
 def answers(names: tuple[str, ...], series: Series, seed: int) -> dict[str, np.ndarray]:
-    """By name the bounds (n, 2) of the test rows."""
+    """Return the bounds (n, 2) of the test rows by name."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RefitWarning)  # nobody is there to refit
+        warnings.simplefilter("ignore", RefitWarning)  # no model is refitted here
         warnings.simplefilter("ignore", CalibrationWarning)  # infinite widths are counted
-        warnings.simplefilter("ignore", UserWarning)  # names of columns, by LightGBM
+        warnings.simplefilter("ignore", UserWarning)  # LightGBM warns about names of columns
         return dict(zip(names, METHODS[names](series, seed), strict=True))

@@ -1,12 +1,13 @@
 """The command `shifted`: the simulations with wider test X, calibrated with and without weights.
 
-Training X is standard normal, test X has 1.5, 2 or 3 times its deviation; the conditional law of y
-is the same. A row per world, scale, method and kind of weights: `noise, d, seed, scale, method,
-weights, coverage, infinite, width, effective_size`. Weights are none, the known ratio of the two
-densities (weighted conformal prediction, with the weights of the test points), or what
-`ShiftWeights` learns from the calibration and the test points. `coverage` is exact given each point
-and counts infinite intervals as covering; `infinite` is their share, `width` the mean of the
-others. Where `ShiftWeights` refuses, for want of rows like the new ones, they are empty.
+Training X is standard normal, and test X has 1.5, 2 or 3 times its deviation; the conditional law
+of y is the same. There is a row for each world, scale, method and kind of weights: `noise, d, seed,
+scale, method, weights, coverage, infinite, width, effective_size`. Weights are none, the known
+ratio of the two densities (weighted conformal prediction, with the weights of the test points), or
+those that `ShiftWeights` learns from the calibration and the test points. `coverage` is exact given
+each point and counts infinite intervals as covering; `infinite` is their share, and `width` is the
+mean of the others. If `ShiftWeights` refuses, because hardly any rows are like the new ones, these
+values are empty.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ POINTS = 500
 
 
 class Weights(NamedTuple):
-    """Of the calibration rows, and of the test points where they are known."""
+    """The weights of the calibration rows, and of the test points if they are known."""
 
     calibration: np.ndarray
     test: np.ndarray | None = None
@@ -49,13 +50,13 @@ class Weights(NamedTuple):
 
 
 def density_ratio(X: np.ndarray, scale: float) -> np.ndarray:
-    """(n,): how many times more often x occurs among points that are `scale` times as wide."""
+    """Return how many times more often each x (n,) occurs among points `scale` times as wide."""
     squares = np.sum(X**2, axis=1)
     return np.exp(squares / 2 * (1 - scale**-2)) / scale ** X.shape[1]
 
 
 def weigh(kind: str, X: np.ndarray, new: np.ndarray, scale: float, seed: int) -> Weights | None:
-    """None for no weights, and a ValueError where there are hardly any rows like the new ones."""
+    """Return weights of a kind, or None; raise if hardly any rows are like the new ones."""
     if kind == "none":
         return None
     if kind == "known":
@@ -66,7 +67,7 @@ def weigh(kind: str, X: np.ndarray, new: np.ndarray, scale: float, seed: int) ->
 def score(
     world: World, method: Method, calibration: Fitted, test: Fitted, new: np.ndarray, weights: Any
 ) -> dict[str, float]:
-    """Of intervals at the new points, from calibration rows with these weights."""
+    """Return the scores of intervals at the new points, by calibration rows with these weights."""
     given, asked = {}, {}
     if weights is not None:
         given = {"calibration_weight": weights.calibration}
@@ -84,7 +85,7 @@ def score(
 
 
 def run_cell(cell: Cell, n_rows: int, n_bootstraps: int, done: set[Any], path: Path) -> None:
-    """Fit once, then score all that is missing, and write it."""
+    """Fit once, then score the rows that are missing, and write them."""
     keys = [(*cell, s, m, w) for s in SCALES for w in WEIGHTS for m in METHODS]
     if all(key in done for key in keys):
         return
@@ -100,13 +101,13 @@ def run_cell(cell: Cell, n_rows: int, n_bootstraps: int, done: set[Any], path: P
 def score_all(
     model: FittedWorld, cell: Cell, scale: float, new: np.ndarray
 ) -> list[Mapping[str, Any]]:
-    """One row per method and kind of weights."""
+    """Return one row for each method and kind of weights."""
     test, found = model.parts(new), []
     for kind in WEIGHTS:
         nothing: dict[str, Any] = dict.fromkeys(FIELDS[len(KEY) :], math.nan)
         try:
             weights, is_refused = weigh(kind, model.X, new, scale, cell.seed), False
-        except ValueError:  # that is what a user is told, too
+        except ValueError:  # a user would get this error, too
             weights, is_refused = None, True
         for name, method in METHODS.items():
             said = nothing
@@ -142,7 +143,7 @@ def run_command(args: argparse.Namespace) -> int:
 
 
 def tables(found: pd.DataFrame) -> str:
-    """Means over the seeds, a table for each noise."""
+    """Write a table of means over the seeds for each noise."""
     texts = []
     for noise in (name for name in NOISES if name in set(found["noise"])):
         own = found[found["noise"] == noise]
@@ -161,7 +162,7 @@ def tables(found: pd.DataFrame) -> str:
 
 
 def _cell(part: pd.DataFrame) -> str:
-    """Coverage and width, and the share of infinite intervals where there are any."""
+    """Write coverage and width, and the share of infinite intervals if there are any."""
     given = part.dropna(subset=["coverage"])
     if given.empty:
         return "refused"

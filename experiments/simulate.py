@@ -1,7 +1,7 @@
-"""Run the simulations: fit once per noise, dimension and seed, then score every method.
+"""Run the simulations: fit once for each noise, dimension and seed, then score every method.
 
-Conditional coverage at a point comes from the known law of the noise, not from drawn targets.
-Rows are written as they exist. A run that was killed goes on where it stopped.
+Conditional coverage at a point comes from the known law of the noise, not from drawn targets. Rows
+are written as they are computed. A run that was killed goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from experiments.simulation_fit import METHODS, Cell, Method, fit_world, generat
 
 
 class Probe(NamedTuple):
-    """Where the intervals are scored: a group of points per value, a row per group and method."""
+    """The points at which intervals are scored, in groups by value; each group gives a row."""
 
     values: tuple[float, ...]
     points: Callable[[float, int, np.random.Generator], np.ndarray]
@@ -45,15 +45,15 @@ PROBES = {
 
 
 class Options(NamedTuple):
-    """What all cells of a run share."""
+    """The options that all cells of a run share."""
 
-    paths: Mapping[str, Path]  # by probe
+    paths: Mapping[str, Path]  # files of rows by the name of the probe
     n_rows: int = N_ROWS
     n_bootstraps: int = BOOTSTRAPS
 
 
 class Missing(NamedTuple):
-    """The rows of one method at one probe that are not there yet."""
+    """The missing rows of one method at one probe."""
 
     probe: str
     method: str
@@ -61,7 +61,7 @@ class Missing(NamedTuple):
 
 
 def paper_cells(noises: Sequence[str], seeds: Sequence[int]) -> list[Cell]:
-    """One dimension; without heteroskedasticity also several, dealt out to the seeds in turn."""
+    """Return the paper's cells: one dimension, and for "homo" also more, by seed in turn."""
     return [
         Cell(noise, d, seed)
         for seed in seeds
@@ -71,7 +71,7 @@ def paper_cells(noises: Sequence[str], seeds: Sequence[int]) -> list[Cell]:
 
 
 def run(cells: Sequence[Cell], options: Options, *, n_jobs: int = 1, retry: bool = False) -> None:
-    """Fill the files at `options.paths` with the rows that are not there yet."""
+    """Compute the rows that are missing, and append them to the files at `options.paths`."""
     done = {}
     for name, path in options.paths.items():
         results.prepare(path, PROBES[name].schema)
@@ -98,18 +98,18 @@ def missing(cell: Cell, done: Mapping[str, set]) -> list[Missing]:
 
 
 def cost(cell: Cell) -> float:
-    """In about seconds of one core: a sphere in one dimension has two points only."""
+    """Return about the CPU seconds of a cell; in one dimension a sphere has only two points."""
     return 2.0 if cell.d == 1 else 10.0 + 0.8 * cell.d
 
 
 def run_cell(cell: Cell, wanted: list[Missing], options: Options) -> tuple[Cell, int]:
-    """Fit, then write the wanted rows; how many methods failed."""
+    """Fit a cell and write the wanted rows; return how many methods failed."""
     failed = set()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # too few rows show in the widths
+        warnings.simplefilter("ignore")  # the widths show whether rows are too few
         try:
             trial = make_trial(cell, options)
-        except Exception as error:  # noqa: BLE001 - any failure becomes rows that tell of it
+        except Exception as error:  # noqa: BLE001 - any failure is recorded in rows
             for left in wanted:
                 write(cell, left, options, error=in_one_line(error))
             return cell, len(METHODS)
@@ -129,11 +129,11 @@ class Trial(NamedTuple):
 
     world: World
     calibration: Fitted
-    points: Mapping[str, list[np.ndarray]]  # by probe, a group per value
-    parts: Mapping[str, Fitted]  # by probe, of all its points
+    points: Mapping[str, list[np.ndarray]]  # by probe, a group of points for each value
+    parts: Mapping[str, Fitted]  # by probe, the fitted parts of all its points
 
     def score(self, probe: str, method: Method) -> dict[float, tuple[float, float]]:
-        """Mean conditional coverage and mean width, by the probe's values."""
+        """Return the mean conditional coverage and mean width by the probe's values."""
         groups = self.points[probe]
         intervals = method.intervals(self.calibration, self.parts[probe])
         intervals = np.split(intervals, np.cumsum([len(group) for group in groups])[:-1])
@@ -151,7 +151,7 @@ def make_trial(cell: Cell, options: Options) -> Trial:
     rng = generators(cell.seed)[1]
     points = {
         name: [probe.points(value, cell.d, rng) for value in probe.values]
-        for name, probe in PROBES.items()  # all of them, so that which are scored changes no draw
+        for name, probe in PROBES.items()  # all probes draw, so that draws do not depend on paths
     }
     parts = {name: model.parts(np.concatenate(points[name])) for name in options.paths}
     return Trial(model.world, model.calibration, points, parts)
@@ -164,7 +164,7 @@ def write(
     scores: Mapping[float, tuple[float, float]] | None = None,
     error: str = "",
 ) -> None:
-    """The rows of one method in one write; an error stands in every one of them."""
+    """Write the rows of one method at once; an error is written to each of them."""
     schema = PROBES[left.probe].schema
     rows = []
     for value in sorted(left.values):

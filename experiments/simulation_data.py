@@ -1,6 +1,6 @@
-"""The paper's simulations: their protocol, and data whose conditional law is known exactly.
+"""The protocol of the paper's simulations, and data whose conditional law is known exactly.
 
-Everything is drawn from the generator that is given: data depend on its seed and on nothing else.
+Everything is drawn from the given generator, so that data depend only on its seed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NOISES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "hetero1": lambda distance: 1 + distance,
     "hetero2": lambda distance: 1 + 1 / (1 + distance**2),
 }
-"""The standard deviation of the noise by distance from the origin; in one dimension |x|."""
+"""The standard deviation of the noise by the distance from the origin, in one dimension |x|."""
 
 
 class World(NamedTuple):
@@ -41,7 +41,7 @@ class World(NamedTuple):
         return cls(noise, rng.normal(1, 0.5, size=d))
 
     def mean(self, X: np.ndarray) -> np.ndarray:
-        odd = np.arange(1, len(self.beta) + 1) % 2 == 1  # counted from one, as in the paper
+        odd = np.arange(1, len(self.beta) + 1) % 2 == 1  # columns count from one, as in the paper
         signs, exponents = np.where(odd, 1, -1), np.where(odd, 1.5, 1.25)
         return 5 + np.abs(X) ** exponents @ (signs * self.beta)
 
@@ -53,12 +53,12 @@ class World(NamedTuple):
         return X, self.mean(X) + self.sigma(X) * rng.normal(size=n)
 
     def coverage(self, X: np.ndarray, intervals: np.ndarray) -> np.ndarray:
-        """(n,): the probability that y lies in the interval (n, 2), given x; exact."""
+        """Return the exact probability (n,) that y lies in its interval (n, 2), given x."""
         lower, upper = self._standardised(X, intervals)
         return ndtr(upper) - ndtr(lower)
 
     def quantile_loss(self, X: np.ndarray, intervals: np.ndarray, alpha: float) -> np.ndarray:
-        """(n,): the expected quantile loss of the interval given x; exact.
+        """Return the exact expected quantile loss (n,) of the interval given x.
 
         For a standard normal y, E[(y - q)(tau - 1{y <= q})] = q (Phi(q) - tau) + phi(q).
         """
@@ -70,12 +70,12 @@ class World(NamedTuple):
         return self.sigma(X) * np.mean(losses, axis=0)
 
     def _standardised(self, X: np.ndarray, intervals: np.ndarray) -> np.ndarray:
-        """(2, n): both bounds in standard deviations from the mean."""
+        """Return both bounds (2, n) in standard deviations from the mean."""
         return (intervals.T - self.mean(X)) / self.sigma(X)
 
 
 def on_sphere(radius: float, d: int, rng: np.random.Generator) -> np.ndarray:
-    """Points that are uniform on the sphere; in one dimension it has two, and both are taken."""
+    """Draw points uniformly on the sphere; in one dimension it has two, and both are taken."""
     if d == 1:
         return np.array([[-radius], [radius]])
     directions = rng.normal(size=(POINTS_PER_RADIUS, d))
@@ -83,5 +83,5 @@ def on_sphere(radius: float, d: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def from_wider_normal(scale: float, d: int, rng: np.random.Generator) -> np.ndarray:
-    """Points as in training, with `scale` times their standard deviation."""
+    """Draw points as in training, with `scale` times their standard deviation."""
     return scale * rng.normal(size=(POINTS_PER_SCALE, d))

@@ -1,4 +1,4 @@
-"""The paper's figures of the simulations: coverage and width against distance, mean over runs."""
+"""The paper's figures of the simulations: mean coverage and width over runs by distance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from experiments.simulation_summary import means, title
 
 
 def draw(rows: pd.DataFrame, case: str, path: Path) -> None:
-    """Left the conditional coverage, right the width beside that of the true quantiles."""
+    """Draw conditional coverage on the left; on the right, width beside that of true quantiles."""
     from matplotlib.ticker import LogLocator
 
     plt = figure.pyplot()
@@ -41,6 +41,6 @@ def draw(rows: pd.DataFrame, case: str, path: Path) -> None:
 
 
 def true_width(case: str, distances: np.ndarray) -> np.ndarray:
-    """Between the two true conditional quantiles."""
+    """Return the distance between the two true conditional quantiles."""
     sigma = NOISES["homo" if case == "multivariate" else case](distances)
     return 2 * ndtri((1 + LEVEL) / 2) * sigma

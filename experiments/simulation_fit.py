@@ -1,4 +1,4 @@
-"""One simulated world: its fitted center and widths, and the methods that share them."""
+"""The fitted center and widths of one simulated world, and the methods that share them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from experiments.simulation_data import LEVEL, TRAIN_SHARE, World
 
 
 class Cell(NamedTuple):
-    """What is fitted together."""
+    """One noise, dimension and seed, whose parts are fitted together."""
 
     noise: str
     d: int
@@ -47,24 +47,24 @@ METHODS = {
     "ALEATORIC-R": Method(AdditiveCalibrator(LEVEL), residuals_and_ones),
     "Naive": Method(FixedRatioCalibrator(LEVEL, ratio=0), ones_and_epistemic),
 }
-"""As named in the paper's figures; all share the center and the widths of one fit."""
+"""The methods by their names in the paper's figures. All share the center and widths of one fit."""
 
 
 def generators(seed: int) -> list[np.random.Generator]:
-    """Of the data and of the points to score."""
+    """Return the generators of the data and of the points to score."""
     return np.random.default_rng(seed).spawn(2)
 
 
 class FittedWorld(NamedTuple):
-    """A world, the models that were fitted to a sample of it, and its rows for calibration."""
+    """A world, the models that were fitted to a sample of it, and its calibration rows."""
 
     world: World
     fit: CenterAndNoise
     calibration: Fitted
-    X: np.ndarray  # of the rows for calibration
+    X: np.ndarray  # the columns of the calibration rows
 
     def parts(self, X: np.ndarray, y: np.ndarray | None = None) -> Fitted:
-        """Of any points; where none was drawn, the mean stands in the place of y."""
+        """Return the fitted parts of points; if no y was drawn, the mean takes its place."""
         return Fitted(self.world.mean(X) if y is None else y, *self.fit.predict(X))
 
 
@@ -87,7 +87,7 @@ def fit_winner(
     seed: int,
     n_bootstraps: int,
 ) -> CenterAndNoise:
-    """The best of the pool on the held-out rows; the aleatoric part is boosting, whatever won."""
+    """Fit the best center of the pool by held-out rows; the aleatoric part is always boosting."""
     models = pool()
     split = Split(train, held_out, held_out, held_out[:0])
     chosen, _ = choose(models, X, y, train, {"standard": split})
@@ -103,9 +103,9 @@ def fit_winner(
 
 
 def pool() -> dict[str, Any]:
-    """Quantile forest, quantile boosting, and a GAM of the mean with 10 splines and penalty 1.
+    """Return quantile forest, quantile boosting, and a GAM with 10 splines and penalty 1.
 
-    ExpectileGAM weighs squared errors by one half at its level 0.5, hence half the penalty.
+    ExpectileGAM weighs squared errors by one half at its level 0.5, so the penalty is halved, too.
     """
     return {
         "forest": ForestQuantiles(),

@@ -1,4 +1,4 @@
-"""From the rows of the simulations to tables: coverage and width by distance and under shift."""
+"""Tables of the simulations: coverage and width by distance and under shift."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pandas as pd
 from experiments.simulation_data import LEVEL
 from experiments.table import Table, number
 
-NEAR = 3.0  # up to this distance there are training rows, in one dimension
+NEAR = 3.0  # in one dimension there are training rows up to this distance
 CASES = ("homo", "hetero1", "hetero2", "multivariate")
-"""The paper's four figures; the last pools all dimensions above one."""
+"""The cases of the paper's four figures; the last pools all dimensions above one."""
 ORDER = ("CLEAR", "PCS", "ALEATORIC-R", "Naive")
 
 
@@ -22,7 +22,7 @@ def select(rows: pd.DataFrame, case: str) -> pd.DataFrame:
 
 
 def means(rows: pd.DataFrame, where: str, column: str) -> pd.DataFrame:
-    """Over the runs, by radius or scale (rows) and method (columns)."""
+    """Return means over the runs, by radius or scale (rows) and method (columns)."""
     table = rows.groupby([where, "method"])[column].mean().unstack("method")
     return table[[method for method in ORDER if method in table]]
 
@@ -41,12 +41,12 @@ def shift_tables(rows: pd.DataFrame) -> Iterator[Table]:
 
 
 def split(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """By case, those that there are rows of."""
+    """Return the rows of each case that has any."""
     return {case: chosen for case in CASES if not (chosen := select(rows, case)).empty}
 
 
 def near_and_far(cases: dict[str, pd.DataFrame]) -> Table:
-    """The lowest and highest mean coverage within NEAR and beyond, and the mean widths."""
+    """Return the lowest and highest mean coverage within NEAR and beyond, and the mean widths."""
     cells = []
     for case, rows in cases.items():
         coverage, width = means(rows, "radius", "coverage"), means(rows, "radius", "width")
@@ -87,7 +87,7 @@ def by_place(rows: pd.DataFrame, where: str, label: str, name: str) -> Table:
 
 
 def title(case: str, rows: pd.DataFrame) -> str:
-    """With the number of runs, by dimension where there are several."""
+    """Return the title of a case with the number of runs of each dimension."""
     runs = rows.groupby("d")["seed"].nunique()
     counted = ", ".join(f"{n} runs of d = {d}" for d, n in runs.items())
     return f"{case}, {counted}"

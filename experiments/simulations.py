@@ -1,6 +1,6 @@
 """The commands `simulate` and `laws`, and the tables and figures of simulated rows.
 
-Everything heavy is imported by the command that needs it.
+Heavy modules are imported by the commands that need them.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def show_laws(args: argparse.Namespace) -> int:
 
 
 def tables(path: Path | None) -> Iterator[Table]:
-    """Of the rows in one file, or of all that were kept."""
+    """Yield the tables of the rows in one file, or of all kept rows."""
     from experiments import simulation_summary
 
     makers = {
@@ -112,7 +112,7 @@ def draw_figures(path: Path | None, out: Path, format_: str) -> None:
 
 
 def read_rows(path: Path, kinds: tuple[str, ...]) -> tuple[str, pd.DataFrame]:
-    """What they are, and those that have values."""
+    """Return the kind of rows in a file, and the rows without errors."""
     if not path.exists():
         raise datasets.DatasetError(
             f"There are no rows in {path}; `python -m experiments simulate` makes them."

@@ -1,8 +1,8 @@
 """Simultaneous quantiles with and without skip connections: `python -m experiments.skip_networks`
 
 The paper describes layer normalisation; its authors' program has batch normalisation and a skip
-connection. On targets that are nearly linear, as naval_propulsion's, that decides. Prints the test
-quantile loss of SQR beside the published one.
+connection. This matters for targets that are nearly linear, as naval_propulsion's. The script
+prints the test quantile loss of SQR beside the published one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Coverage where rows are few: of the calibrators alone, and of whole models.
+"""The coverage of calibrators and of whole models if rows are few.
 
-A calibrator sees widths that are right but for errors of their own, so that only the number of
-calibration rows matters. Whole models are fitted to as few rows. In both cases the noise is normal
-with a known deviation: the coverage of an interval is computed, not counted.
+A calibrator sees the right widths up to independent errors, so that only the number of calibration
+rows matters. Whole models are fitted to few rows. In both cases the noise is normal with a known
+deviation, so that the coverage of an interval is computed exactly.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Parts(NamedTuple):
 
 
 def calibrator_coverage(n: int, draws: int, *, split: bool, seed: int = 0) -> np.ndarray:
-    """(draws,): after calibration on n rows; `split` has lambda chosen on n others."""
+    """Return coverages (draws,) after calibration on n rows; with `split`, others choose lambda."""
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(draws):
@@ -63,7 +63,7 @@ def calibrator_coverage(n: int, draws: int, *, split: bool, seed: int = 0) -> np
 
 
 def model_coverage(n: int, fits: int, calibration: str, seed: int = 0) -> np.ndarray:
-    """(fits,): of ClearRegressor with the default parts, fitted to n rows."""
+    """Return coverages (fits,) of ClearRegressor with the default parts, fitted to n rows."""
     rng = np.random.default_rng(seed)
     found = []
     for fit in range(fits):
@@ -71,7 +71,7 @@ def model_coverage(n: int, fits: int, calibration: str, seed: int = 0) -> np.nda
         y = mean_at(X) + deviation_at(X) * rng.normal(size=n)
         model = ClearRegressor(calibration=calibration, confidence_level=LEVEL, random_state=fit)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that the rows are few is what is looked at
+            warnings.simplefilter("ignore")  # models warn that rows are few, as is intended here
             _, intervals = model.fit(X, y).predict_interval(new)
         found.append(exact_coverage(intervals[:, :, 0], mean_at(new), deviation_at(new)))
     return np.array(found)

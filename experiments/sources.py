@@ -1,7 +1,7 @@
-"""Where each set of the benchmark comes from, and how its table is made from the raw one.
+"""The sources of the data sets of the benchmark, and the preparation of their tables.
 
-Preparation is the authors': nominal features one-hot coded with the first level dropped and put
-behind the numeric ones, nothing scaled, rows in the order of the source.
+The preparation is that of the authors: nominal features are one-hot coded without their first level
+and put behind the numeric ones, nothing is scaled, and rows are in the order of the source.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Source:
-    """One data set.
+    """The source of one data set.
 
-    `openml` is the id there, `url` a file elsewhere and `member` the file inside it if it is an
-    archive. `target` names the raw column to predict, `drop` columns to leave out, `nominal`
-    those to encode. `sha256` is that of the float64 bytes of X, then y. Where the prepared table
-    cannot be had to the last bit, `first` rows and `mean` of the target are checked instead.
+    `openml` is the id at OpenML, `url` a file elsewhere, and `member` the file inside it if it is
+    an archive. `target` names the raw column to predict, `drop` columns to leave out, and `nominal`
+    those to encode. `sha256` is that of the float64 bytes of X, then y. If the prepared table
+    cannot be reproduced bit for bit, the `first` targets and their `mean` are checked instead.
     """
 
     n: int
@@ -263,14 +263,14 @@ PAPER_SETS = tuple(name for name in SOURCES if name != "diamond")
 
 
 def fingerprint(X: np.ndarray, y: np.ndarray) -> str:
-    """The sha256 of the float64 bytes of X, row by row, then of y."""
+    """Return the sha256 of the float64 bytes of X, row by row, then of y."""
     digest = hashlib.sha256(np.ascontiguousarray(X, np.float64).tobytes())
     digest.update(np.ascontiguousarray(y, np.float64).tobytes())
     return digest.hexdigest()
 
 
 def difference(source: Source, X: np.ndarray, y: np.ndarray) -> str:
-    """What differs from the table of the paper's authors, in words; empty when nothing does."""
+    """Say what differs from the table of the paper's authors; return "" if nothing does."""
     if X.shape != (source.n, source.d):
         return f"it has {X.shape[0]} rows and {X.shape[1]} features, not {source.n} and {source.d}"
     if source.sha256 and fingerprint(X, y) == source.sha256:

@@ -1,5 +1,4 @@
-"""Where the plain default stands against the paper's variants and every peer, and CLEAR itself
-against the same intervals with a fixed ratio.
+"""The default beside the paper's variants and every peer, and CLEAR beside fixed ratios.
 
 `python -m experiments standing` prints three tables of RESULTS from the packed rows, and `summary`
 writes them there.
@@ -17,7 +16,8 @@ from experiments.defaults import KEPT_APART, TUNED_ON
 
 PACKED = results.BENCHMARK.with_suffix(".parquet")
 CHOSEN_ON = (*TUNED_ON, "computer", "elevator", "kin8nm", "sulfur")
-"""The sets that the rules of the default were chosen on, except for the last ones: see RESULTS."""
+"""The data sets on which the rules of the default were chosen, except the last rules: see
+RESULTS.md."""
 
 assert not set(CHOSEN_ON) & set(KEPT_APART)
 
@@ -39,9 +39,10 @@ def show(args: argparse.Namespace) -> int:
 
 
 def standing(rows: pd.DataFrame) -> pd.DataFrame:
-    """By set: seeds, change of the quantile loss, coverage; means over seeds.
+    """Return for each data set the seeds, the changes of the quantile loss, and the coverage.
 
-    The best peer is that of splits on which all have been run: of few it would be a worse one.
+    Values are means over seeds. The best peer is taken on splits on which all peers have been run:
+    the best of few peers would be a worse one.
     """
     own = _losses(rows, "default", "CLEAR")
     paper = _losses(rows, "a", "CLEAR")
@@ -85,9 +86,9 @@ def as_markdown(by_set: pd.DataFrame) -> str:
 
 
 def against_each(rows: pd.DataFrame) -> str:
-    """For every peer: the default's loss, width and width at equal coverage beside its own.
+    """Write the default's loss, width and width at equal coverage relative to every peer's.
 
-    CPU seconds are means over the sets of the means over the seeds, on the splits of both.
+    CPU seconds are means over the data sets of the means over the seeds, on the splits of both.
     """
     own = rows.query("variant == 'default' and method == 'CLEAR'").set_index(["dataset", "seed"])
     lines = [
@@ -114,9 +115,9 @@ SHOWN_BY_SET = "a"
 
 
 def fixed_ratios(rows: pd.DataFrame) -> str:
-    """Whether choosing lambda pays: fixed ratios against CLEAR, whose loss is the reference.
+    """Write the losses of fixed ratios relative to CLEAR's, which shows if choosing lambda pays.
 
-    Changes are means over the seeds of one set, with their standard errors.
+    Changes are means over the seeds of one data set, with their standard errors.
     """
     losses = rows[rows["variant"].isin(protocol.PUBLISHED)].pivot_table(
         index=["variant", "dataset", "seed"], columns="method", values="quantile_loss"
@@ -146,9 +147,9 @@ def fixed_ratios(rows: pd.DataFrame) -> str:
 
 
 def _against_published(own: pd.Series) -> pd.Series:
-    """By set: against the published variant, (a) to deep, whose mean loss is the smallest there.
+    """Return by data set the change against the published variant with the smallest mean loss.
 
-    Means are over the seeds of `own`.
+    The variants are (a) to deep, and means are over the seeds of `own`.
     """
     printed = pd.read_parquet(published.PER_SEED).query(
         "method == 'CLEAR' and metric == 'quantileloss'"
@@ -160,7 +161,7 @@ def _against_published(own: pd.Series) -> pd.Series:
 
 
 def _percent(ratio: pd.Series) -> float:
-    """The mean over the sets of the mean over seeds."""
+    """Return the change in percent, as a mean over the data sets of the means over seeds."""
     return float(100 * (ratio.groupby("dataset").mean() - 1).mean())
 
 

@@ -1,4 +1,4 @@
-"""From result rows to the numbers that tables, figures and the comparison show."""
+"""The numbers that tables, figures and the comparison with the paper show, from result rows."""
 
 from __future__ import annotations
 
@@ -45,27 +45,27 @@ LEFT_OUT = {
     ("a", "quantile_loss", "PCS-EPISTEMIC"): "computer",
     ("a", "nciw", "ALEATORIC"): "energy_efficiency",
 }
-"""What the paper's averages leave out, so that they are given with it and without it here."""
+"""The data sets that the paper's averages leave out. Here averages are given with and without."""
 
 
 def select(rows: pd.DataFrame, variant: str, setting: str) -> pd.DataFrame:
-    """The rows of one variant and setting that have values."""
+    """Return the rows of one variant and setting that have no error."""
     chosen = (rows["variant"] == variant) & (rows["setting"] == setting) & (rows["error"] == "")
     return rows[chosen]
 
 
 def per_set(rows: pd.DataFrame, metric: str, how: str = "mean") -> pd.DataFrame:
-    """A statistic over the seeds, by dataset (rows) and method (columns)."""
+    """Return a statistic over the seeds, by dataset (rows) and method (columns)."""
     values = rows.set_index(["dataset", "method", "seed"])[metric]
     there = set(rows["method"])
     order = [name for name in ORDER if name in there] + sorted(there - set(ORDER))
-    with np.errstate(invalid="ignore"):  # the spread of infinite values
+    with np.errstate(invalid="ignore"):  # infinite values have no spread
         table = values.groupby(["dataset", "method"]).agg(how).unstack("method")
     return table[order].sort_index()
 
 
 def relative_increase(rows: pd.DataFrame, metric: str, setting: str) -> pd.DataFrame:
-    """Percent by which each method's mean exceeds CLEAR's, by dataset and method."""
+    """Return the percent by which each method's mean exceeds CLEAR's, by dataset and method."""
     means = per_set(rows, metric)
     baseline = BASELINES[setting]
     others = means.drop(columns=baseline)
@@ -75,7 +75,10 @@ def relative_increase(rows: pd.DataFrame, metric: str, setting: str) -> pd.DataF
 def average_increases(
     rows: pd.DataFrame, metric: str, setting: str
 ) -> list[tuple[str, float, str]]:
-    """(method, mean percent over the sets, which sets): both ways where the paper left one out."""
+    """Return the method, the mean percent over data sets, and the words for these data sets.
+
+    If the paper left a data set out, or a loss is infinite, there are means with and without it.
+    """
     increases = relative_increase(rows, metric, setting)
     found = []
     for method in increases:
@@ -99,7 +102,7 @@ def mean(values: pd.Series) -> float:
 
 
 def factors(rows: pd.DataFrame, setting: str) -> pd.DataFrame:
-    """Median, smallest and largest lambda and gamma1 of CLEAR over the seeds."""
+    """Return the median, smallest and largest lambda and gamma1 of CLEAR over the seeds."""
     rows = rows[rows["method"] == BASELINES[setting]]
     table = rows.groupby("dataset")[["lambda", "gamma1"]].agg(["median", "min", "max"])
     table.columns = [f"{name}_{how}" for name, how in table.columns]
@@ -107,7 +110,7 @@ def factors(rows: pd.DataFrame, setting: str) -> pd.DataFrame:
 
 
 def runtime(rows: pd.DataFrame) -> pd.DataFrame:
-    """CPU seconds of the parts, means over the seeds; the last line is the sum."""
+    """Return the CPU seconds of the parts as means over the seeds; the last line is the sum."""
     seconds = per_set(rows, "fit_seconds")
     table = pd.DataFrame(
         {
@@ -122,7 +125,7 @@ def runtime(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def improvement_over_uacqr(rows: pd.DataFrame) -> pd.DataFrame:
-    """Percent by which CLEAR's mean is below that of UACQR; seeds with infinite widths apart."""
+    """Return by how many percent CLEAR's mean is below UACQR's, on seeds with finite widths."""
     columns = {}
     for rival in ("UACQR-S", "UACQR-P"):
         for metric, name in (("nciw", "nciw"), ("interval_score", "aisl"), ("niw", "width")):
@@ -141,10 +144,10 @@ def improvement_over_uacqr(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def improvement_over_networks(means: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Percent by which CLEAR is below the networks it is made of, averaged over the sets.
+    """Return by how many percent CLEAR is below its networks, averaged over the data sets.
 
-    `means` holds by metric a table of datasets (rows) and methods (columns). Coverage is turned
-    around: there CLEAR is better where it is above.
+    `means` holds by metric a table of datasets (rows) and methods (columns). The sign of coverage
+    is reversed, because CLEAR is better if its coverage is above.
     """
     lines = {}
     for metric, table in means.items():
@@ -154,7 +157,7 @@ def improvement_over_networks(means: Mapping[str, pd.DataFrame]) -> pd.DataFrame
 
 
 def against_variant_a(rows: pd.DataFrame) -> pd.DataFrame:
-    """Percent by which CLEAR's quantile loss exceeds variant (a)'s on the seeds that both have."""
+    """Return by how many percent CLEAR's loss exceeds variant (a)'s, on seeds that both have."""
     rows = rows[(rows["error"] == "") & (rows["setting"] == "standard")]
     losses = rows[rows["method"] == "CLEAR"].pivot_table(
         index=["dataset", "seed"], columns="variant", values="quantile_loss"
@@ -167,7 +170,7 @@ def against_variant_a(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def mean_coverage(rows: pd.DataFrame, setting: str) -> pd.DataFrame:
-    """By variant and method, over the sets; each set is the mean of its seeds."""
+    """Return the coverage by variant and method: means over data sets of the means over seeds."""
     rows = rows[(rows["error"] == "") & (rows["setting"] == setting)]
     by_set = rows.groupby(["variant", "method", "dataset"])["picp"].mean()
     return by_set.groupby(["variant", "method"]).mean().unstack()

@@ -23,7 +23,7 @@ FORMATS = {"markdown": "md", "latex": "tex", "csv": "csv"}
 
 
 class Table(NamedTuple):
-    """Cells as text, with the ranks 1 and 2 of those to be marked."""
+    """A table of text cells, with the ranks 1 and 2 of the cells to mark."""
 
     name: str
     title: str
@@ -36,7 +36,7 @@ class Table(NamedTuple):
 def tables(
     rows: pd.DataFrame, variants: tuple[str, ...], settings: tuple[str, ...]
 ) -> Iterator[Table]:
-    """All tables that the rows allow for."""
+    """Yield all tables for which there are rows."""
     for variant in variants:
         for setting in settings:
             chosen = summary.select(rows, variant, setting)
@@ -64,7 +64,7 @@ def tables(
 
 
 def tables_across(rows: pd.DataFrame, settings: tuple[str, ...]) -> Iterator[Table]:
-    """Variants beside each other."""
+    """Yield tables with variants beside each other."""
     if "standard" in settings and "a" in set(rows["variant"]):
         found = summary.against_variant_a(rows)
         found = pd.concat([found, found.agg(["mean", "median"])])
@@ -78,7 +78,7 @@ def tables_across(rows: pd.DataFrame, settings: tuple[str, ...]) -> Iterator[Tab
 
 
 def metric_table(rows: pd.DataFrame, metric: str, title: str, name: str) -> Table:
-    """Mean ± standard deviation over the seeds; the two smallest marked, except for coverage."""
+    """Return mean ± standard deviation over seeds, with the two smallest marked except coverage."""
     means, deviations = summary.per_set(rows, metric), summary.per_set(rows, metric, "std")
     cells, marks = [], {}
     for i, (dataset, values) in enumerate(means.iterrows()):
@@ -107,7 +107,7 @@ def averages(rows: pd.DataFrame, setting: str, title: str, name: str) -> Table:
 
 
 def networks_table(rows: pd.DataFrame, title: str, name: str) -> Table:
-    """Ours, and beside it the same averages of the paper's printed tables over the same sets."""
+    """Return our averages beside those of the paper's printed tables over the same data sets."""
     metrics = ("picp", "niw", "nciw", "quantile_loss")
     printed = compare.printed_means("deep", "standard")
     rows = rows[rows["method"].isin(printed["picp"].columns)]
@@ -141,7 +141,7 @@ def plain(
 
 
 def seed_notes(rows: pd.DataFrame) -> tuple[str, ...]:
-    """Which sets have fewer seeds than the protocol asks for."""
+    """Return a note on the data sets with fewer seeds than the protocol asks for."""
     fewer = summary.seeds_per_set(rows)
     fewer = fewer[fewer < len(protocol.SEEDS)]
     if fewer.empty:
@@ -150,11 +150,11 @@ def seed_notes(rows: pd.DataFrame) -> tuple[str, ...]:
     return (f"Fewer than {len(protocol.SEEDS)} seeds: {listed}.",)
 
 
-# Text
+# Writing numbers and tables as text
 
 
 def number(value: float) -> str:
-    """Three digits; large and small ones in powers of ten."""
+    """Write a number with three digits; large and small ones use powers of ten."""
     if not math.isfinite(value):
         return "inf" if value > 0 else "nan"
     if value == 0:
@@ -231,7 +231,7 @@ WRITERS = {"markdown": as_markdown, "latex": as_latex, "csv": as_csv}
 
 
 def write(found: Iterator[Table], format_: str, folder: Path | None) -> None:
-    """To the screen, or one file per table."""
+    """Write tables to the screen, or each to a file of its own."""
     for table in found:
         text = WRITERS[format_](table)
         if folder is None:

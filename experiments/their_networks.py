@@ -1,4 +1,4 @@
-"""What the authors' networks give here, what was published of them on the same splits, and ours.
+"""The authors' networks run here, beside their published results on the same splits, and ours.
 
 The rows are those of `python -m benchmarks.authors_networks` (way "authors") and of
 `python -m experiments.patient_networks` (way "patient").
@@ -30,7 +30,7 @@ def read() -> pd.DataFrame:
 
 
 def each_split(names: Sequence[str], seeds: Sequence[int], metric: str) -> Iterator[str]:
-    """All that is known of some splits."""
+    """Yield all known values of one metric on some splits."""
     table = beside(read(), results.read(results.newest())).xs(metric, level="metric")
     table = table.loc[(list(names), list(seeds)), :].dropna(axis=1, how="all")
     yield f"| dataset | seed | method | {' | '.join(table.columns)} |"
@@ -40,7 +40,7 @@ def each_split(names: Sequence[str], seeds: Sequence[int], metric: str) -> Itera
 
 
 def by_set(rows: pd.DataFrame, benchmark: pd.DataFrame, metric: str) -> Iterator[str]:
-    """On the first split: how far their program and ours are from what was published, in %."""
+    """Yield by how many percent their program and ours differ from the paper on the first split."""
     table = beside(rows, benchmark).xs(metric, level="metric").xs(protocol.FIRST_SEED, level="seed")
     percent = 100 * table.div(table["published"], axis=0) - 100
     columns = [(SIDES[side], method) for method in METHODS for side in ("authors", "ours")]
@@ -54,7 +54,7 @@ def by_set(rows: pd.DataFrame, benchmark: pd.DataFrame, metric: str) -> Iterator
 
 
 def beside(rows: pd.DataFrame, benchmark: pd.DataFrame) -> pd.DataFrame:
-    """By set, seed, method and metric, a column for each of SIDES.
+    """Return values by data set, seed, method and metric, with a column for each of SIDES.
 
     Several trainings on one split are averaged.
     """

@@ -1,9 +1,10 @@
 """UACQR around the forest of all rows, or with other forests: `python -m experiments.uacqr_ways`
 
 UACQR-S of its authors' program moves the bounds of one forest that saw every training row; ours
-moves the medians over the bootstraps, the program's option for bagging. `--stock` takes the forests
-of quantile-forest, which cut columns anywhere, for ours, which cut them in 256 bins. Prints means
-over the seeds, conformalized, beside the means of ten that the paper prints.
+moves the medians over the bootstraps, which is the program's option for bagging. With `--stock`,
+the forests of quantile-forest, which cut columns anywhere, replace ours, which cut them into 256
+bins. The script prints means over the seeds in the conformalized setting, beside the means of ten
+that the paper prints.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def main() -> None:
 
 
 def scores(name: str, seed: int, args: argparse.Namespace) -> Iterator[dict[str, float | str]]:
-    """A row of measures for each way on one split."""
+    """Yield a row of measures for each way on one split."""
     X, y = datasets.load(name)
     split = split_rows(len(y), seed, "conformalized")
     backend = "quantile-forest" if args.stock else "native"
@@ -72,7 +73,7 @@ def scores(name: str, seed: int, args: argparse.Namespace) -> Iterator[dict[str,
 
 
 def around_whole(members: np.ndarray, whole: np.ndarray) -> Components:
-    """The bounds of the whole forest; how far the bootstraps spread says how far to move them."""
+    """Return the bounds of the whole forest, with the bootstraps' spread as epistemic widths."""
     center, lower, upper = pick_curves(whole, [LEVEL])
     spread = spread_components(members, [LEVEL]).epistemic
     return Components(center, distances(center, lower, upper), spread)

@@ -1,9 +1,9 @@
-"""The command `updates`: ways to go on calibrating after the fit, beside each other.
+"""The command `updates`: a comparison of ways to go on calibrating after the fit.
 
-On the rows of both series that are forecast, and on simulated ones: noise that stays what it is,
-and noise whose level moves by one and by four standard deviations after a third of the rows. A row
-per case, seed, way and half of the rows is appended as it exists: what is chosen is chosen by the
-first half, and the second half tells how good the choice is. Rows that are there are not run again.
+The rows are those of both forecast series, and simulated ones: noise that does not change, and
+noise whose level moves by one or by four standard deviations after a third of the rows. A row for
+each case, seed, way and half of the rows is appended as it is computed. The first half is for
+choices, and the second half shows how good they are. Existing rows are not run again.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ FIELDS = ("case", "seed", "way", "half", *METRICS)
 
 @dataclass(frozen=True)
 class Stream:
-    """Rows to come, as a fitted model sees them."""
+    """Future rows, as a fitted model sees them."""
 
     bands: AnyLevel
     center: np.ndarray  # (n,)
     distances: np.ndarray  # (n, 2, 1)
     y: np.ndarray
-    ahead: int  # rows that are forecast at once, and become known at once
+    ahead: int  # so many rows are forecast at once, and become known at once
     month: int
 
     @property
@@ -52,14 +52,14 @@ class Stream:
         return self.bands.positions_of(self.y, self.center, self.distances)
 
     def values(self, z: np.ndarray) -> np.ndarray:
-        """(n,): where the positions z lie."""
+        """Return the values (n,) of the targets at positions z."""
         around = self.bands.distribution(self.center, self.distances)
         finite = np.where(np.isfinite(z), z, 0.0)
         return np.where(np.isfinite(z), around.points_of_rows(finite), z)
 
 
 Told = tuple[np.ndarray, np.ndarray]
-"""The positions of bounds (n, 2), and those of points (n,); NaN is the center."""
+"""The positions of bounds (n, 2), and those of points (n,), where NaN is the center."""
 
 
 def of_series(name: str, seed: int) -> Stream:
@@ -93,7 +93,7 @@ def as_fitted(stream: Stream) -> Told:
 
 
 def by_side(stream: Stream, *, window: int = WINDOW) -> Told:
-    """As the library does."""
+    """Calibrate as the library does, each side by itself."""
     rolling = Rolling.begin([LEVEL], stream.bands.positions, Pace(window, lead=stream.ahead))
     z, bounds, points = stream.positions, [], []
     for block in blocks(stream):
@@ -105,8 +105,8 @@ def by_side(stream: Stream, *, window: int = WINDOW) -> Told:
 
 
 def by_size(stream: Stream, *, shifted: bool = False) -> Told:
-    """Quantiles of absolute positions, for both sides alike; around the median where `shifted`."""
-    share, rate = alpha(LEVEL), min(0.005, 0.05 / stream.ahead)  # that of Gibbs and Candes
+    """Calibrate both sides alike by absolute positions; with `shifted`, around their median."""
+    share, rate = alpha(LEVEL), min(0.005, 0.05 / stream.ahead)  # the rate of Gibbs and Candes
     last, z, bounds, points = stream.bands.positions, stream.positions, [], []
     for block in blocks(stream):
         last = last[-WINDOW:]
@@ -163,7 +163,7 @@ def run_missing(cases: list[str], seeds: list[int], path: Path) -> None:
 
 
 def compare(stream: Stream) -> Iterator[dict]:
-    """Every way as intervals have it, which reach to the center, and ours as quantiles do."""
+    """Yield the scores of every way, whose intervals hold the center, and of ours without that."""
     half = len(stream.y) // 2
     for way, tell in WAYS.items():
         z, points = tell(stream)
@@ -196,7 +196,7 @@ def scores(y: np.ndarray, bounds: np.ndarray, center: np.ndarray, month: int) ->
 
 
 def append(path: Path, rows: list[dict]) -> None:
-    """All rows of a case at once, so that a killed run leaves none half done."""
+    """Append all rows of a case at once, so that a killed run leaves no case half done."""
     path.parent.mkdir(exist_ok=True)
     is_new = not path.exists()
     with path.open("a", newline="") as file:
@@ -209,7 +209,7 @@ def append(path: Path, rows: list[dict]) -> None:
 
 
 def table(rows: pd.DataFrame) -> str:
-    """Means over seeds: the loss of both halves, the rest of the second."""
+    """Write means over seeds: the loss of both halves, and the other metrics of the second."""
     lines = [
         "| case | way | loss, first half | loss, second half | coverage | below | above "
         "| worst month | error of the point |",
