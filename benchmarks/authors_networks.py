@@ -1,10 +1,10 @@
 """The authors' networks on the benchmark's splits: `python -m benchmarks.authors_networks CLEAR`
 
-Trains their simultaneous quantiles (SQR), their deep ensemble (DE) or, for CLEAR, the ensemble and
-quantiles of its residuals. The table has what they published for the same splits, what their
-program gives here, and ours: are differences due to the networks, or to luck? Their package runs in
-an environment of its own. Rows are appended to a file as they finish, and those that are there are
-not run again.
+The script trains their simultaneous quantiles (SQR), their deep ensemble (DE) or, for CLEAR, the
+ensemble and quantiles of its residuals. The table has their published values for the same splits,
+the values of their program here, and ours. It tells whether differences are due to the networks or
+to luck. Their package runs in an environment of its own. Rows are appended to a file as they
+finish, and existing rows are not run again.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def play(python: Path, part: str, name: str, seed: int, draw: int) -> Iterator[dict[str, Any]]:
-    """A row for each method that the part trains."""
+    """Train one part on one split; yield a row for each method that it gives."""
     rows, y_test = load_rows(name, seed)
     with tempfile.TemporaryDirectory() as folder:
         row_file, out_file = Path(folder) / "rows.npz", Path(folder) / "out.npz"

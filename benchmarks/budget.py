@@ -1,7 +1,8 @@
-"""What the searches of `time_budget` cost. `python -m benchmarks.budget`
+"""The cost of the searches of `time_budget`: `python -m benchmarks.budget`
 
-Prints, for made tables, the CPU seconds of a fit with each search of the ladder, as multiples of
-what the 400 trees of one member take: the numbers of `clearbands.selection.model_search.LADDER`.
+For simulated tables, the script prints the CPU seconds of a fit with each search of the ladder, as
+multiples of the time of one member with 400 trees. These are the numbers of
+`clearbands.selection.model_search.LADDER`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ SIZES = ((300, 4), (1_000, 8), (5_000, 10), (20_000, 8), (100_000, 20))
 
 
 def member_seconds(X: np.ndarray, y: np.ndarray) -> float:
-    """CPU seconds of one member of 400 trees on all rows."""
+    """Return the CPU seconds of one member of 400 trees on all rows."""
     started = cpu_seconds()
     once = Draws(np.ones((1, len(y)), np.uint8))
     fit_bag(SymmetricTrees(random_state=0), X, y, once, n_jobs=1, stage="timing")

@@ -1,7 +1,7 @@
-"""The exact search for lambda against the plain grid loop: `python -m benchmarks.calibration`
+"""The exact search for lambda beside the plain grid loop: `python -m benchmarks.calibration`
 
-The loop is Algorithm 2 with the paper's grid of 4,011 values, one order statistic and one loss
-per value, and nothing besides. Both run on the same rows in the same process.
+The loop is Algorithm 2 with the paper's grid of 4,011 values. It computes only one order statistic
+and one loss per value. Both run on the same rows in the same process.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from clearbands.rows.bands import on_side_of
 
 LEVEL = 0.95
 SIZES = (200, 2_000, 20_000, 200_000, 2_000_000)
-LARGEST_GRID = 200_000  # beyond this the loop takes minutes
+LARGEST_GRID = 200_000  # with more rows the loop would take minutes
 
 
 def calibration_rows(n: int, seed: int = 0) -> tuple[np.ndarray, ...]:
@@ -31,7 +31,7 @@ def calibration_rows(n: int, seed: int = 0) -> tuple[np.ndarray, ...]:
 
 
 def plain_grid(y, center, aleatoric, epistemic) -> float:
-    """The smallest loss over the grid."""
+    """Return the smallest loss over the grid."""
     n, tail = len(y), (1 - LEVEL) / 2
     k = rank(n, LEVEL)
     distance = np.abs(y - center)
@@ -47,7 +47,7 @@ def plain_grid(y, center, aleatoric, epistemic) -> float:
 
 
 def seconds(function, *arguments, repeats: int) -> float:
-    """The fastest of a few runs, after one that warms up."""
+    """Return the seconds of the fastest run, after one run that warms up."""
     function(*arguments)
     times = []
     for _ in range(repeats):

@@ -1,8 +1,8 @@
-"""The authors' program against ours on the same rows: `make benchmark`
+"""The authors' program beside ours on the same rows: `make benchmark`
 
-Each run is a process of its own on one core; the programs take turns, so that a ratio compares
-neighbours in time. What is counted is fitting both ensembles, calibrating and predicting the test
-rows. Rows are appended to a file as they finish, and those that are there are not run again.
+Each run is a process of its own on one core. The programs take turns, so that a ratio compares runs
+that follow each other. The time covers fitting both ensembles, calibrating, and predicting the test
+rows. Rows are appended to a file as they finish, and existing rows are not run again.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ ONE_THREAD = {
     )
 }
 
-# Variant, data set, number of seeds. The authors' program takes 20 s to 2 min per seed on the
-# small sets and up to an hour on the large ones, where the forests of (a) and (c) would take many.
+# An entry is a variant, a data set and a number of seeds. The authors' program takes 20 s to 2 min
+# per seed on the small data sets and up to an hour on the large ones, where the forests of (a) and
+# (c) would take many hours.
 PLAN = (
     ("b", "airfoil", 3),
     ("b", "concrete", 3),
@@ -58,7 +59,7 @@ PLAN = (
     ("c", "concrete", 3),
     ("c", "insurance", 3),
 )
-LARGE = ("ca_housing", "superconductor")  # run last, and without our stock backends
+LARGE = ("ca_housing", "superconductor")  # these run last, and without our stock backends
 
 
 class Run(NamedTuple):
@@ -69,14 +70,14 @@ class Run(NamedTuple):
 
 
 class Referee(NamedTuple):
-    """Starts the programs and judges what they return."""
+    """The process that starts the programs and scores their results."""
 
     authors: Path | None  # the interpreter that has their package
-    cache: Path  # of compiled kernels
-    folder: Path  # for files on their way between processes
+    cache: Path  # the folder of compiled kernels
+    folder: Path  # the folder of files that processes exchange
 
     def warm_up(self, run: Run) -> dict[str, Any]:
-        """A small fit: what compiling costs, once per installation, if the cache is empty."""
+        """Measure a small fit, which compiles all kernels if the cache is empty."""
         rows, _ = load_rows("airfoil", FIRST_SEED)
         facts, _ = self._start(run, rows, "--warm-up-only")
         return facts
@@ -117,7 +118,7 @@ class Referee(NamedTuple):
 
 
 def load_rows(dataset: str, seed: int) -> tuple[Rows, np.ndarray]:
-    """One split, and the test targets."""
+    """Return one split, and its test targets."""
     X, y = datasets.load(dataset)
     train, validation, _, test = split_rows(len(y), seed)
     rows = Rows(X[train], y[train], X[validation], y[validation], X[test], seed)
@@ -125,7 +126,7 @@ def load_rows(dataset: str, seed: int) -> tuple[Rows, np.ndarray]:
 
 
 def plan(opponent: str, *, quick: bool = False, stock: bool = False) -> list[Run]:
-    """All runs in order: one seed of the small sets, then the next, and the large sets last."""
+    """Return all runs, seed by seed, with the large data sets last."""
     entries = [entry for entry in PLAN if not quick or entry[1] == "airfoil"]
     if opponent == "stand_in":
         entries = [entry for entry in entries if entry[0] == "b"]
@@ -142,7 +143,7 @@ def plan(opponent: str, *, quick: bool = False, stock: bool = False) -> list[Run
 
 
 def outstanding(runs: Iterable[Run], results: Path) -> list[Run]:
-    """The runs that the file does not hold yet."""
+    """Return the runs that are not in the file."""
     if not results.exists():
         return list(runs)
     done = pd.read_csv(results)[list(KEY)].itertuples(index=False, name=None)
@@ -208,7 +209,7 @@ def run_all(args: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         referee = Referee(authors, folder / "cache", folder)
-        for call in tables.CALLS:  # the first also fills the cache for all others
+        for call in tables.CALLS:  # the first call also fills the cache for all others
             run = Run("ours", "a", call, FIRST_SEED)
             facts = referee.warm_up(run)
             if outstanding([run], args.results):
@@ -220,7 +221,7 @@ def run_all(args: argparse.Namespace) -> None:
 
 
 def stay_on_one_core() -> None:
-    """This process and those it starts."""
+    """Bind this process, and those that it starts, to one core."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 

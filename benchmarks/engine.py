@@ -1,4 +1,4 @@
-"""The parts of the engine by themselves: `python -m benchmarks.engine [SECTION ...]`
+"""The cost of each part of the engine: `python -m benchmarks.engine [SECTION ...]`
 
 Every number comes from a process of its own that has warmed up, on one core unless it says
 otherwise. Times are CPU seconds, except where threads are compared.
@@ -29,7 +29,7 @@ from experiments import datasets
 from experiments.protocol import FIRST_SEED, split_rows
 
 LEVELS = (0.025, 0.5, 0.975)
-SMOOTHING = 0.6  # pygam's default
+SMOOTHING = 0.6  # the default of pygam
 
 
 def in_process(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -59,7 +59,7 @@ def bag_cost(model: Any, dataset: str, n_bootstraps: int, n_jobs: int = 1) -> Co
     return measure(lambda: model.fit_bag(X, y, counts, n_jobs=n_jobs))[1]
 
 
-# Bagging against the stock libraries
+# Bagging beside the stock libraries
 
 BAGS = (
     (BoostedQuantiles, "xgboost", (0.5,), "airfoil", 100),
@@ -86,7 +86,7 @@ def _ratio(times: tuple[float, float]) -> tuple[str, str, str]:
     return f"{times[0]:.2f}", f"{times[1]:.3f}", f"{times[0] / times[1]:.1f}"
 
 
-# The GAM against pygam
+# The GAM beside pygam
 
 GAM_SETS = (("concrete", 10), ("elevator", 10))
 
@@ -122,7 +122,7 @@ def pygam_seconds(X: np.ndarray, y: np.ndarray, n_bootstraps: int) -> dict[str, 
     return json.loads(done.stdout)
 
 
-# Two threads against one
+# Two threads beside one
 
 THREADED = (
     (BoostedQuantiles(LEVELS), "powerplant", 100),
@@ -132,7 +132,7 @@ THREADED = (
 
 
 def threads() -> str:
-    """Wall time, the fastest of three."""
+    """Return a table of wall times, each the fastest of three."""
     rows = []
     for model, dataset, n_bootstraps in THREADED:
         one, two = (
@@ -160,7 +160,7 @@ PREDICTED = (
 
 
 def prediction_cost(what: str, n_rows: int) -> tuple[Cost, int]:
-    """With boosters of 100 trees each, fitted before; and how often the rows were predicted."""
+    """Return the cost of predictions by boosters of 100 trees, and how often they were repeated."""
     X, y = training_rows("airfoil")
     model = variant_b(random_state=0, n_jobs=1)
     model.fit(X, y)
@@ -185,7 +185,7 @@ def prediction() -> str:
 
 
 def one_hot(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
-    """Ten categorical columns, one-hot."""
+    """Simulate ten categorical columns, one-hot encoded."""
     rng = np.random.RandomState(0)
     n_categories = n_columns // 10
     codes = rng.randint(n_categories, size=(n_rows, 10))
@@ -211,7 +211,7 @@ LARGE = (
 
 
 def large_cost(make: Any, n_rows: int, n_columns: int, model: Any, b: int) -> tuple[Cost, float]:
-    """What a bag costs, and the MB of its members."""
+    """Return the cost of a bag, and the MB of its members."""
     X, y = make(n_rows, n_columns)
     warm_up(model, X, y)
     counts = draw(n_rows, b)
@@ -220,7 +220,7 @@ def large_cost(make: Any, n_rows: int, n_columns: int, model: Any, b: int) -> tu
 
 
 def large() -> str:
-    """Memory above the inputs: X, y and the counts of the bootstraps are there before."""
+    """Return a table with the memory above the inputs: X, y and the counts of the bootstraps."""
     rows = []
     for make, n_rows, n_columns, model, b in LARGE:
         cost, model_mb = in_process(large_cost, make, n_rows, n_columns, model, b)
@@ -256,7 +256,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sections", nargs="*", metavar="SECTION", default=list(SECTIONS))
     args = parser.parse_args()
-    os.environ.update(ONE_THREAD)  # for the processes started below, not for numpy in this one
+    os.environ.update(ONE_THREAD)  # this concerns the processes started below, not this one
     for name in args.sections:
         print(f"## {name}, load average {load_average():.1f}\n", flush=True)
         try:

@@ -1,4 +1,4 @@
-"""The authors' package in an environment of its own."""
+"""The environment in which the authors' package is installed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / ".venv-authors"
 PINS = Path(__file__).parent / "authors-pins.txt"
-# The package imports torch, though nothing here calls it. Any build does; one for the CPU, where
-# pip is set up to find it, spares a GPU runtime of some GB.
+# The package imports torch, though nothing here calls it. Any build is enough; a build for the CPU,
+# if pip is set up to find it, avoids a GPU runtime of some GB.
 TORCH = "torch==2.13.0"
 
 
@@ -19,7 +19,7 @@ class EnvironmentFailure(Exception):
 
 
 def authors_python() -> Path:
-    """The interpreter of the environment, which is built first if it is not there."""
+    """Return the interpreter of the environment, which is built first if it is missing."""
     python, ready = FOLDER / "bin" / "python", FOLDER / "ready"
     if ready.exists() and ready.stat().st_mtime > PINS.stat().st_mtime:
         return python

@@ -1,8 +1,9 @@
 """Pools whose idle process is killed before the next tasks: `python -m benchmarks.killed_processes`
 
-A round starts a pool of two, has one task done, kills the process that did it, and hands out nine
-more tasks within two milliseconds: it may finish them or say that a process died, but not wait
-without end. Python's own pool, joblib's (loky) and the processes of `clearbands.scaling`.
+A round starts a pool of two processes, has one task done, kills the process that did it, and hands
+out nine more tasks within two milliseconds. The pool may finish them or say that a process died,
+but it must not wait forever. Compared are Python's own pool, joblib's (loky) and the processes of
+`clearbands.scaling`.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from joblib.externals.loky.backend import get_context
 from benchmarks.tables import markdown
 from clearbands.scaling.engines import LostWorkers, Processes
 
-PATIENCE = 10.0  # seconds; a round takes less than one
-PAUSES = tuple(np.linspace(0, 0.002, 21))  # seconds between the death and the next tasks
-N_TASKS = 9  # one digit
+PATIENCE = 10.0  # the seconds to wait for a round, which takes less than one
+PAUSES = tuple(np.linspace(0, 0.002, 21))  # the seconds between the death and the next tasks
+N_TASKS = 9  # at most nine, so that a count is one digit
 
 
 def kill(pid: int, pause: float) -> None:
@@ -82,7 +83,7 @@ def main() -> None:
 
 
 def play(way: Callable[[float], int], rounds: int) -> None:
-    """For every round the number of tasks that were done, or a cross."""
+    """Print for every round the number of tasks that were done, or a cross for another error."""
     for number in range(rounds):
         try:
             mark = str(way(PAUSES[number % len(PAUSES)]))
@@ -102,7 +103,7 @@ def watch(way: str, rounds: int) -> list[str]:
 
 
 def marks_of(way: str, rounds: int) -> str:
-    """Of rounds in a process of their own, until one does not end."""
+    """Return the marks of rounds in a process of their own, until a round does not end."""
     command = [sys.executable, "-m", __spec__.name, "--play", way, "--rounds", str(rounds)]
     player = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
     assert player.stdout is not None

@@ -1,4 +1,7 @@
-"""What a piece of work costs in this process. Standard library only: two environments use it."""
+"""The cost of a piece of work in this process.
+
+The module only uses the standard library, because two environments import it.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,14 @@ STATUS = Path("/proc/self/status")
 
 
 class Cost(NamedTuple):
-    cpu_seconds: float  # of all threads and child processes
+    cpu_seconds: float  # the sum over all threads and child processes
     wall_seconds: float
-    peak_mb: float  # the most memory that the process held until now
-    above_mb: float  # the most that it held during the work, less what it held before
+    peak_mb: float  # the most memory that the process has held until now
+    above_mb: float  # the most memory during the work, less the memory before
 
 
 def measure(work: Callable[[], Any]) -> tuple[Any, Cost]:
-    """The result of `work()` and what it cost."""
+    """Return the result of `work()` and its cost."""
     before, peak_before = _memory_mb("VmRSS"), peak_mb()
     _forget_peak()
     cpu, wall = cpu_seconds(), time.perf_counter()
@@ -32,7 +35,7 @@ def measure(work: Callable[[], Any]) -> tuple[Any, Cost]:
 
 
 def peak_mb() -> float:
-    """In MB of 10^6 bytes."""
+    """Return the most memory that the process has held, in MB of 10^6 bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
 
 
@@ -46,7 +49,7 @@ def cpu_seconds() -> float:
 
 
 def _forget_peak() -> None:
-    """Start the high-water mark anew, so that what importing and compiling took is not in it."""
+    """Reset the peak of memory, so that importing and compiling are not counted."""
     Path("/proc/self/clear_refs").write_text("5")
 
 

@@ -1,11 +1,11 @@
-"""Five networks at once against five in a row: `python -m benchmarks.networks`
+"""Five networks trained at once beside five in a row: `python -m benchmarks.networks`
 
-The networks are those of DeepEnsemble. In a row they are trained by the same loop with one member
-each, and by the loop that one would write with torch's own layers and optimiser: the same layers,
-input noise, and the best weights kept by the rows left out. At once by our loop, and by
-torch.func.vmap over such layers, which neither adds noise nor keeps the best. All on one thread,
-none stops early; times are CPU seconds for the same number of epochs, the least of a few rounds in
-which all take turns.
+The networks are those of DeepEnsemble. In a row, they are trained by our loop with one member each,
+and by a plain loop with torch's own layers and optimiser, the same input noise, and the best
+weights by the rows left out. At once, they are trained by our loop, and by torch.func.vmap over
+torch's layers, which neither adds noise nor keeps the best weights. All run on one thread and none
+stops early. Times are CPU seconds for the same number of epochs, the least of a few rounds in which
+all take turns.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SIZES = ((1000, 8), (1000, 80))
 
 
 class Network(nn.Module):
-    """The output sees the input and every hidden layer, as in DeepEnsemble."""
+    """A network whose output sees the input and every hidden layer, as in DeepEnsemble."""
 
     def __init__(self, n_inputs: int, track: bool = True) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class Network(nn.Module):
 
 
 class Work:
-    """The same rows, bootstraps and number of epochs for all ways of training."""
+    """The rows, bootstraps and number of epochs, which all ways of training share."""
 
     def __init__(self, n: int, d: int, epochs: int) -> None:
         rng = np.random.RandomState(0)

@@ -13,7 +13,7 @@ VARIANTS = {"a": variant_a, "b": variant_b, "c": variant_c}
 
 
 def warm_up(rows: Rows, variant: str, *, stock: bool = False) -> None:
-    """Every model of the pool once, so that everything is imported and compiled."""
+    """Fit every model of the pool once, so that everything is imported and compiled."""
     model = VARIANTS[variant](stock=stock).set_params(aleatoric__n_bootstraps=2)
     for name, member in model.epistemic.models.items():
         model.set_params(epistemic=PCSEnsemble({name: member}, n_bootstraps=2))

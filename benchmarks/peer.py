@@ -1,9 +1,9 @@
-"""The authors' program on given rows. Runs in an environment of its own.
+"""The authors' program on given rows, which runs in an environment of its own.
 
-The aleatoric part, the calibration and the intervals are calls of the package `clear`, the
-smoothing of the GAM one of `pcs`. The package takes its PCS ensemble from a repository that is
-not on PyPI; the loop here does what that does and leaves out what it does twice: it calibrates
-nothing, and predicts the training, validation and test rows once each.
+The aleatoric part, the calibration and the intervals are calls of the package `clear`, and the
+smoothing of the GAM is one of `pcs`. The package takes its PCS ensemble from a repository that is
+not on PyPI. The loop here does the same without repetitions: it calibrates nothing, and predicts
+the training, validation and test rows once each.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from xgboost import XGBRegressor
 from benchmarks.rows import BOOTSTRAPS, LEVEL, Bounds, Rows
 
 DISTRIBUTIONS = ("clear-uq", "numpy", "scipy", "scikit-learn", "xgboost", "quantile-forest")
-SEED = 777  # of models, and of the aleatoric draws whatever the split; `experiments` is not here
+SEED = 777  # the seed of models and of aleatoric draws; `experiments` cannot be imported here
 N_SPLINES = 10
 
 
@@ -90,7 +90,7 @@ COUNTERPARTS = {"forest": "rf", "boosting": "xgb", "gam": "gam"}
 
 def _best(rows: Rows, pool: dict[str, Any]) -> str:
     if len(pool) == 1:
-        # The authors fit it for its score all the same.
+        # The authors fit a single model for its score, too.
         next(iter(pool.values())).fit(rows.X_train, rows.y_train)
         return next(iter(pool))
     scores = {}

@@ -1,4 +1,4 @@
-"""The authors' networks on given rows. Runs in their environment: see authors_networks.py."""
+"""The authors' networks on given rows, which run in their environment: see authors_networks.py."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from clear.models.sqr import SQR
 
 from benchmarks.rows import LEVEL, Rows
 
-FIRST_SEED, THEIR_SEED = 777, 42  # of the splits; what their program adds the split's number to
-APART = 10_000  # between draws: their members take seeds that lie 1,000 apart
+FIRST_SEED, THEIR_SEED = 777, 42  # our seed and their seed of the first split
+APART = 10_000  # the distance of seeds between draws, as members' seeds are 1,000 apart
 PLACES = ("median", "lower", "upper")
 LAMBDAS = np.concatenate([np.linspace(0, 0.09, 10), np.logspace(-1, 2, 401)])
 QUANTILES = {
@@ -72,7 +72,10 @@ def only_ensemble(rows: Rows, seed: int) -> dict[str, Any]:
 
 
 def clear_and_ensemble(rows: Rows, seed: int) -> dict[str, Any]:
-    """Their CLEAR learns the quantiles of residuals, and its NCIW is taken around the middle."""
+    """Predict with the ensemble, and with CLEAR on the quantiles of its residuals.
+
+    The NCIW of their CLEAR is taken around the middle of the interval.
+    """
     ensemble = fit_ensemble(rows, seed)
     held_out, test = (
         dict(zip(PLACES, ensemble.predict_interval(X, LEVEL), strict=True))
@@ -112,14 +115,14 @@ def fit_ensemble(rows: Rows, seed: int) -> PureEpistemicEnsemble:
 
 
 def take_batches_whole() -> None:
-    """The same batches by one index instead of row by row, which takes longer than learning."""
+    """Make data loaders take a batch at once; row by row they take longer than the training."""
     rows_of, loader = torch.utils.data.TensorDataset, torch.utils.data.DataLoader
     rows_of.__getitems__ = rows_of.__getitem__  # type: ignore[attr-defined]
     deep_ensembles.DataLoader = sqr.DataLoader = partial(loader, collate_fn=tuple)
 
 
 def without_verbose() -> None:
-    """Newer torch does not know this argument, which they set to False."""
+    """Ignore the argument `verbose`, which they set to False and newer torch does not know."""
     known = torch.optim.lr_scheduler.ReduceLROnPlateau
 
     def schedule(*args: Any, verbose: bool = False, **options: Any) -> Any:

@@ -1,7 +1,7 @@
-"""How good the time left is that a fit tells of. `python -m benchmarks.progress`
+"""The accuracy of the time left that a fit reports: `python -m benchmarks.progress`
 
-Fits tables with the default and prints, from a third of the way on, by how much the seconds that
-were said to be left differ from those that came, as a share of the whole fit.
+The script fits the default to tables. After a third of a fit, it compares the reported seconds left
+with the true ones, and prints the differences as shares of the whole fit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROWS = 6_000
 
 
 class Watch(ProgressBar):
-    """A bar that notes what it says instead of drawing it."""
+    """A progress bar that stores its reports instead of drawing them."""
 
     def __init__(self) -> None:
         super().__init__(io.StringIO())

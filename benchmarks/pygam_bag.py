@@ -1,6 +1,6 @@
 """pygam on bootstraps of given rows: `python -m benchmarks.pygam_bag ROWS.npz BOOTSTRAPS`
 
-Runs in the authors' environment; prints CPU seconds by task as JSON.
+The script runs in the authors' environment and prints CPU seconds by task as JSON.
 """
 
 from __future__ import annotations

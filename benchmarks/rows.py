@@ -1,4 +1,4 @@
-"""What the programs that are compared see, and what they give back."""
+"""The input and the output of the programs that are compared."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BOOTSTRAPS = 100
 
 
 class Rows(NamedTuple):
-    """One split of a data set. The test targets stay with the referee."""
+    """One split of a data set, without the test targets, which only the referee has."""
 
     X_train: np.ndarray
     y_train: np.ndarray
@@ -26,14 +26,14 @@ class Rows(NamedTuple):
             return cls(*(file[name] for name in cls._fields[:-1]), int(file["seed"]))
 
     def first(self, n: int) -> Rows:
-        """A small piece, to warm up on."""
+        """Return the first n rows of each part, to warm up with."""
         return Rows(*(array[:n] for array in self[:-1]), self.seed)
 
 
 class Bounds(NamedTuple):
-    """Of the test rows."""
+    """The predicted center and bounds of the test rows."""
 
     center: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
-    model: str  # that won the choice
+    model: str  # the model that won

@@ -1,4 +1,4 @@
-"""Tables larger than memory, and more than one worker: what docs/scaling.md reports.
+"""Fits on tables larger than memory, and with several workers, as docs/scaling.md reports them.
 
     python -m benchmarks.scaling table 10000000 big.parquet
     python -m benchmarks.scaling fit big.parquet --work big.work --limit-gb 4 --save big.clear
@@ -6,8 +6,8 @@
     python -m benchmarks.scaling fit million.parquet --how memory
     python -m benchmarks.scaling members
 
-Each run is appended to `benchmarks/results/scaling.csv`, with the load of the machine when it
-started: CPU seconds can be compared between runs, wall-clock seconds only on a calm machine.
+Each run is appended to `benchmarks/results/scaling.csv`, with the load of the machine at its start.
+CPU seconds can be compared between runs, but wall-clock seconds only on a calm machine.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CALM = {
     "distributed.worker.memory.monitor-interval": "2s",
     "distributed.admin.system-monitor.interval": "5s",
 }
-"""What Dask watches of itself takes from workers that have as many cores as there are tasks."""
+"""Settings that reduce Dask's monitoring, which takes time from workers without a spare core."""
 N_COLUMNS = 20
 ROWS_AT_ONCE = 250_000
 TEST_ROWS = 100_000
@@ -80,7 +80,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def write_table(args: argparse.Namespace) -> int:
-    """A table with numbers, small whole numbers, an interaction, and noise that differs."""
+    """Write a table of numbers and small whole numbers, with an interaction and uneven noise."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -113,7 +113,7 @@ def make_rows(size: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 
 def fit_table(args: argparse.Namespace) -> int:
-    """One row for the fit, one for the prediction."""
+    """Fit a model and predict new rows; append a row of results for each of the two."""
     if args.limit_gb:
         limit_memory(args.limit_gb)
     import polars as pl
@@ -162,7 +162,7 @@ def fit_table(args: argparse.Namespace) -> int:
 
 
 def predict_table(args: argparse.Namespace) -> int:
-    """One row for the prediction of a whole table, with how many of its targets lie inside."""
+    """Predict a whole table; append a row of results, with the share of targets inside."""
     if args.limit_gb:
         limit_memory(args.limit_gb)
     import polars as pl
@@ -187,7 +187,7 @@ def predict_table(args: argparse.Namespace) -> int:
 
 
 def make_model(trees: int, folds: int, repeats: int, n_jobs: int) -> Any:
-    """Members of so many trees, in folds x repeats; half as many for the noise."""
+    """Return a model whose center has folds x repeats members, and half as many for the noise."""
     from clearbands import ClearRegressor, FoldedEnsemble, ScaledResiduals, SymmetricTrees
 
     return ClearRegressor(
@@ -200,7 +200,7 @@ def make_model(trees: int, folds: int, repeats: int, n_jobs: int) -> Any:
 
 
 def time_stages(args: argparse.Namespace) -> int:
-    """What `benchmarks.scaling_model` reckons with."""
+    """Print the CPU seconds of every step, with which `benchmarks.scaling_model` computes."""
     seconds: dict[str, float] = {}
     counts: dict[str, int] = {}
     last = time.process_time()
@@ -208,7 +208,7 @@ def time_stages(args: argparse.Namespace) -> int:
     def listen(stage: str, done: int, total: int) -> None:
         nonlocal last
         now = time.process_time()
-        name = stage if done else "in the driver alone"  # what passed before a step began
+        name = stage if done else "in the driver alone"  # the time before a step began
         seconds[name] = seconds.get(name, 0.0) + now - last
         counts[stage] = total
         last = now
@@ -224,7 +224,7 @@ def time_stages(args: argparse.Namespace) -> int:
 
 
 def cover_by_members(args: argparse.Namespace) -> int:
-    """Intervals of one model around the center of all members, and around that of two."""
+    """Print the coverage around the center of all members, and around that of two members."""
     (X, y), (X_new, y_new) = (_arrays(TEST_ROWS, seed) for seed in (0, 1))
     model = make_model(100, 10, 2, 1).fit(X, y)
     point, intervals = model.predict_interval(X_new)
@@ -245,7 +245,7 @@ def _arrays(size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def workers(args: argparse.Namespace) -> Any:
-    """The engine, with a cluster around it where there has to be one."""
+    """Return a context manager of the engine, which starts a cluster if Dask is asked for."""
     from contextlib import contextmanager
 
     @contextmanager
@@ -273,7 +273,7 @@ def workers(args: argparse.Namespace) -> Any:
 
 
 def limit_memory(gigabytes: float) -> None:
-    """Put this process, and those it starts, into a control group that may not hold more."""
+    """Put this process, and those that it starts, into a control group with this memory limit."""
     group = GROUPS / f"clearbands-{os.getpid()}"
     group.mkdir()
     (group / "memory.limit_in_bytes").write_text(str(int(gigabytes * 2**30)))

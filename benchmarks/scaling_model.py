@@ -1,8 +1,8 @@
-"""How long a fit takes on w workers: `python -m benchmarks.scaling_model`
+"""The time of a fit on many workers: `python -m benchmarks.scaling_model`
 
-Tasks of a step are handed out as workers become free; a step starts when the one before has ended.
-The constants are what `python -m benchmarks.scaling stages quarter.parquet` measured on 250,000
-rows, per row where a step's work is proportional to the rows.
+Tasks of a step are handed out as workers become free, and a step starts when the one before has
+ended. `python -m benchmarks.scaling stages quarter.parquet` measured the constants on 250,000 rows;
+they are per row if the work of a step is proportional to the rows.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ PIECE = 2**18
 
 
 class Constants(NamedTuple):
-    """CPU seconds, of a table with 20 columns."""
+    """CPU seconds for a table with 20 columns."""
 
-    read: float  # for a million rows, in the first pass
-    write: float  # in the second
+    read: float  # the first pass over a million rows
+    write: float  # the second pass over a million rows
     member: float  # a member of the center: a million rows, 100 trees of depth 6
-    say: float  # what members say of rows they did not see, for a million
+    say: float  # the predictions of a million rows by members that did not see them
     noise: float  # a member of the noise: a million rows, 100 trees of depth 4
-    driver: float  # choice and calibration, whatever the number of rows
-    task: float = 0.01  # to hand out a task and to hear of its end
+    driver: float  # choosing and calibrating, whatever the number of rows
+    task: float = 0.01  # handing out a task and receiving its end
 
 
 MEASURED = Constants(read=0.44, write=3.4, member=2.9, say=0.52, noise=2.7, driver=6.9)
 
 
 def seconds(millions: float, n_workers: int, n_members: int, n_noise: int, c: Constants) -> float:
-    """From the start to the end of a fit."""
+    """Return the seconds from the start to the end of a fit."""
     pieces = max(1, round(millions * 1e6 / PIECE))
     per_piece = millions / pieces
     steps = (
@@ -44,7 +44,7 @@ def seconds(millions: float, n_workers: int, n_members: int, n_noise: int, c: Co
 
 
 def makespan(tasks: list[float], n_workers: int, hand_out: float) -> float:
-    """Until the last of the tasks has ended; the scheduler hands them out one after the other."""
+    """Return the seconds until all tasks have ended, which a scheduler hands out one by one."""
     free = [0.0] * min(n_workers, len(tasks))
     clock = 0.0
     for task in tasks:

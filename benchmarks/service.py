@@ -1,4 +1,4 @@
-"""The service under load: requests per second, latency and memory.
+"""The service under load: its requests per second, latency and memory.
 
 `python -m benchmarks.service` fits a model as `clearbands demo` does, starts `clearbands serve` in
 processes of its own, and sends it single rows over several connections that stay open.
@@ -27,15 +27,15 @@ import numpy as np
 
 from benchmarks.measure import load_average
 
-PARTS = 5  # of the run, after each of which memory is read
+PARTS = 5  # the parts of the run, after each of which memory is read
 
 
 @dataclass(frozen=True)
 class Load:
     requests: int
     connections: int
-    rows: int  # of one request
-    workers: int  # processes of the service
+    rows: int  # the rows of one request
+    workers: int  # the processes of the service
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def make_model(path: Path, n_rows: int) -> bytes:
-    """Save a model of the demo's data; the body of a request with some of its rows."""
+    """Save a model of the demo's data; return the body of a request with some of its rows."""
     import polars as pl
     from sklearn.datasets import load_diabetes
 
@@ -71,7 +71,7 @@ def make_model(path: Path, n_rows: int) -> bytes:
 
 @contextmanager
 def serving(model: Path, workers: int) -> Iterator[tuple[int, int]]:
-    """The first process and the port of a service, which must end well after the block."""
+    """Yield the first process and the port of a service, which must end without an error."""
     script = Path(sysconfig.get_path("scripts")) / "clearbands"
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
@@ -91,7 +91,7 @@ def serving(model: Path, workers: int) -> Iterator[tuple[int, int]]:
 
 
 def run(load: Load, pid: int, port: int, body: bytes) -> None:
-    for _ in range(10):  # warms up; a new connection may meet another process
+    for _ in range(10):  # warms up all processes, as a new connection may meet another one
         ask(port, body, 20)
     memory = [resident_mb(pid)]
     seconds, cpu, latencies = 0.0, cpu_seconds(pid), []
@@ -115,7 +115,7 @@ def run(load: Load, pid: int, port: int, body: bytes) -> None:
 
 
 def ask_from_all(load: Load, port: int, body: bytes, count: int) -> list[float]:
-    """Seconds of every request, from connections that ask one after the other."""
+    """Return the seconds of every request; each connection sends one request after another."""
     latencies: list[float] = []
     failures: list[BaseException] = []
 
@@ -154,20 +154,20 @@ def ask(port: int, body: bytes, count: int) -> list[float]:
 
 
 def processes(pid: int) -> list[int]:
-    """The first process and those that serve."""
+    """Return the first process and those that serve."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [pid, *map(int, children)]
 
 
 def resident_mb(pid: int) -> float:
-    """Of all processes; what several of them share counts once."""
+    """Return the memory of all processes; memory that several of them share counts once."""
     texts = [Path(f"/proc/{each}/smaps_rollup").read_text() for each in processes(pid)]
     found = [re.search(r"^Pss:\s+(\d+) kB", text, re.MULTILINE) for text in texts]
     return sum(int(match[1]) for match in found if match) * 1024 / 1e6
 
 
 def cpu_seconds(pid: int) -> float:
-    """Of all threads of all processes, user and system."""
+    """Return the CPU seconds of all threads of all processes, user and system."""
     stats = [Path(f"/proc/{each}/stat").read_text() for each in processes(pid)]
     fields = [text.rpartition(")")[2].split() for text in stats]
     return sum(int(f[11]) + int(f[12]) for f in fields) / os.sysconf("SC_CLK_TCK")

@@ -1,9 +1,9 @@
-"""What the default costs, stage by stage, and what it is worth. `python -m benchmarks.stages`
+"""The cost of the default, stage by stage, and its loss: `python -m benchmarks.stages`
 
-Without options it prints the CPU seconds of every stage for made tables. With `--out` it fits the
-prepared tables instead (at most 6,000 training rows of each) and appends loss, coverage and CPU
-seconds to a file as they finish; rows that are there are not run again. `--rules` are parameters of
-the `ModelSearch`, such as `--rules n_centers=1 repeats=3`.
+Without options it prints the CPU seconds of every stage for simulated tables. With `--out` it fits
+the prepared tables instead (at most 6,000 training rows of each) and appends loss, coverage and CPU
+seconds to a file as they finish; existing rows are not run again. `--rules` are parameters of the
+`ModelSearch`, such as `--rules n_centers=1 repeats=3`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KEY = ["label", "dataset", "seed"]
 
 
 class StageTimes:
-    """A listener of `fit`: CPU seconds since the last report go to the stage that reports."""
+    """A listener of `fit` that adds CPU seconds since the last report to the reporting stage."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
@@ -42,7 +42,7 @@ class StageTimes:
 
 
 def made_table(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
-    """Waves, steps and noise that grows along one column."""
+    """Simulate waves, steps, and noise that grows along one column."""
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(n_rows, n_columns))
     signal = np.sin(6 * X[:, 0]) + 2 * (X[:, 1] > 0.5) * X[:, 2] + X[:, 3] ** 2
@@ -73,14 +73,14 @@ def by_stage(rules: dict[str, Any], sizes: list[tuple[int, int]]) -> None:
 
 
 def predict_seconds(model: ClearRegressor, rows: np.ndarray, repeats: int) -> float:
-    """CPU seconds of `predict_interval`, the mean over repeats after a first call."""
+    """Return the mean CPU seconds of `predict_interval` over repeats, after a first call."""
     model.predict_interval(rows)
     _, cost = measure(lambda: [model.predict_interval(rows) for _ in range(repeats)])
     return cost.cpu_seconds / repeats
 
 
 def on_set(name: str, seed: int, rules: dict[str, Any]) -> dict[str, Any]:
-    """Loss, coverage and CPU seconds on one split: 80 % train, the other rows judge."""
+    """Return loss, coverage and CPU seconds on one split: 80 % train, and the other rows judge."""
     X, y = datasets.load(name)
     *used, _, test = split_rows(len(y), seed)
     rng = np.random.default_rng(seed)
@@ -121,7 +121,7 @@ def over_sets(path: Path, label: str, rules: dict[str, Any], sets: list[str], se
 
 
 def compare(path: Path, before: str) -> str:
-    """Loss (%), coverage and CPU of each label against `before`, on the same splits."""
+    """Write loss, coverage and CPU of each label relative to `before`, on the same splits."""
     rows = pd.read_csv(path)
     is_whole = rows["label"].str.endswith("whole sets")  # other rows of the same sets and seeds
     rows = rows[is_whole == before.endswith("whole sets")]
@@ -132,12 +132,12 @@ def compare(path: Path, before: str) -> str:
     paired["cpu share"] = paired["cpu_seconds"] / paired["cpu_seconds_before"]
     columns = ["loss %", "coverage", "cpu_seconds", "cpu share"]
     each = paired.groupby(["dataset", "label"])[columns].mean()
-    mean = each.groupby("label").mean()  # a set counts once, however many splits it has
+    mean = each.groupby("label").mean()  # a data set counts once, however many splits it has
     return f"{each.unstack().round(3).to_string()}\n\n{mean.round(3).to_string()}"
 
 
 def warm_up() -> None:
-    """Compile, or load what was compiled: that is counted elsewhere."""
+    """Compile or load the kernels, which is measured elsewhere."""
     X, y = made_table(2_100, 4)
     ClearRegressor(random_state=0, n_jobs=1).fit(X, y)
 

@@ -1,4 +1,4 @@
-"""Variant (b) as a plain loop over XGBoost models, where the authors' package cannot be had."""
+"""Variant (b) as a plain loop over XGBoost models, if the authors' package is not available."""
 
 from __future__ import annotations
 

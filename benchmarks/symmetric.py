@@ -1,11 +1,12 @@
-"""Symmetric trees against quantile boosting: `python -m benchmarks.symmetric [SET ...]`
+"""Symmetric trees beside quantile boosting: `python -m benchmarks.symmetric [SET ...]`
 
-Both in one process on one thread, after a warm-up, as bags of the same number of members with 400
-trees each. Fits are CPU seconds, predictions the fastest of some, as CPU milliseconds. Ratios are
-to quantile boosting on bootstraps; the RMSE is that of the mean of all members on unseen rows.
+Both run in one process on one thread, after a warm-up, as bags of the same number of members with
+400 trees each. Fits are in CPU seconds; predictions are in CPU milliseconds, the fastest of some.
+Ratios are relative to quantile boosting on bootstraps. The RMSE is that of the mean of all members
+on unseen rows.
 
-`--peers` counts the trees that one thread grows in a CPU second instead, beside CatBoost and
-chimeraboost where these are installed: 400 trees for 5,000 rows of 10 columns in 128 bins.
+With `--peers` it counts instead the trees that one thread grows in a CPU second, beside CatBoost
+and chimeraboost if they are installed: 400 trees for 5,000 rows of 10 columns in 128 bins.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def bootstraps(n_rows: int, n_members: int) -> np.ndarray:
 
 
 def folds(n_rows: int, n_members: int) -> np.ndarray:
-    """(b, n): each member leaves out one of ten folds, which are drawn anew for every ten."""
+    """Return counts (b, n): each member leaves out one of ten folds, drawn anew for every ten."""
     rng = np.random.RandomState(0)
     fold, own = np.arange(n_rows) % N_FOLDS, np.arange(N_FOLDS)[:, None]
     parts = [rng.permutation(fold) != own for _ in range(-(-n_members // N_FOLDS))]
@@ -55,7 +56,7 @@ CASES = (
 
 
 def cpu_seconds(work: Callable[[], Any], repeats: int = 1) -> tuple[Any, float]:
-    """The last result, and the fastest time."""
+    """Return the last result, and the fastest time."""
     fastest = np.inf
     for _ in range(repeats):
         start = time.process_time()
@@ -98,7 +99,7 @@ def table(dataset: str, n_members: int) -> str:
 
 
 def grown_by_all(depth: int) -> Iterator[tuple[str, Any]]:
-    """Models that grow the same number of trees of this depth, on one thread."""
+    """Yield models that grow the same number of trees of this depth, on one thread."""
     yield "clearbands", SymmetricTrees(n_trees=N_TREES, max_depth=depth, random_state=0)
     if find_spec("catboost"):
         from catboost import CatBoostRegressor

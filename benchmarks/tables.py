@@ -1,4 +1,4 @@
-"""Measured rows to tables in Markdown."""
+"""Markdown tables of measured rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 OPPONENTS = {"peer": "authors", "stand_in": "plain loop"}
-# By what stands in the place of a data set.
+# The titles of first calls, by their names in the column of data sets.
 CALLS = {
     "first call": "First call, numba imported and all kernels compiled into an empty cache",
     "later call": "The same in a new process, with kernels from the cache",
@@ -16,7 +16,7 @@ CALLS = {
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Columns that hold nothing but numbers stand to the right."""
+    """Write a table in which columns of numbers are aligned to the right."""
     lines = [[str(cell) for cell in row] for row in rows]
     numeric = [all(_is_number(line[j]) for line in lines) for j in range(len(header))]
     rule = ["---:" if is_numeric else "---" for is_numeric in numeric]
@@ -28,7 +28,7 @@ def _is_number(cell: str) -> bool:
 
 
 def end_to_end(results: pd.DataFrame) -> str:
-    """All tables of the comparison with the authors' program."""
+    """Write all tables of the comparison with the authors' program."""
     is_call = results["dataset"].isin(list(CALLS))
     played = results[~is_call]
     opponent = next((name for name in OPPONENTS if name in set(played["program"])), "peer")
@@ -46,9 +46,9 @@ def end_to_end(results: pd.DataFrame) -> str:
 
 
 def pairs(played: pd.DataFrame, left: str, right: str = "ours") -> pd.DataFrame:
-    """One line per variant, set and seed that both programs have run; columns end in _left, _right.
+    """Pair the runs that both programs have made, in columns that end in _left and _right.
 
-    In the order in which the sets were first run.
+    Data sets are in the order in which they were first run.
     """
     sides = [played[played["program"] == name] for name in (left, right)]
     return pd.merge(*sides, on=["variant", "dataset", "seed"], suffixes=("_left", "_right"))
@@ -121,7 +121,7 @@ def quality_table(played: pd.DataFrame, opponent: str, title: str) -> str:
 
 
 def stock_table(played: pd.DataFrame) -> str:
-    """Our kernels against our stock backends: the same algorithm on other models."""
+    """Write our kernels beside our stock backends: the same algorithm with other models."""
     rows = []
     both = pairs(played, "ours_stock")
     for variant, dataset, group in _groups(both):
@@ -146,5 +146,5 @@ def stock_table(played: pd.DataFrame) -> str:
 
 
 def _percent(ratios: pd.Series) -> str:
-    """The geometric mean of ratios as a change in percent."""
+    """Write the geometric mean of ratios as a change in percent."""
     return f"{100 * (np.exp(np.log(ratios).mean()) - 1):+.1f} %"

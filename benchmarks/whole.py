@@ -1,7 +1,7 @@
-"""Whole fits of the default: `python -m benchmarks.whole [SECTION ...]`
+"""The cost of whole fits of the default: `python -m benchmarks.whole [SECTION ...]`
 
-What data of several shapes cost, each in a process of its own that has warmed up; the default
-beside the former one; and how soon an interrupt ends a fit.
+The sections are the cost of data of several shapes, each in a process of its own that has warmed
+up; the default beside the former one; and the time until an interrupt ends a fit.
 CPU seconds are those of all threads together.
 """
 
@@ -36,11 +36,11 @@ ClearRegressor(random_state=0).fit(X[:100], y[:100])
 print("fits", flush=True)
 ClearRegressor(random_state=0).fit(X, y)
 """
-AFTER = (0.5, 2.0, 5.0)  # seconds of the fit
+AFTER = (0.5, 2.0, 5.0)  # the seconds after which a fit is interrupted
 
 
 def fit_cost(n_rows: int, n_columns: int) -> tuple[Cost, float]:
-    """Of a fit, and the seconds of CPU that predicting its rows takes."""
+    """Return the cost of a fit, and the CPU seconds of predicting some of its rows."""
     X, y = smooth(n_rows, n_columns)
     ClearRegressor(random_state=0).fit(X[:100, :10], y[:100])
     model, cost = measure(lambda: ClearRegressor(random_state=0).fit(X, y))
@@ -67,7 +67,7 @@ def shapes(asked: Sequence[tuple[int, int]] = SHAPES) -> str:
 
 
 def interrupt() -> str:
-    """From the signal to the end of the process."""
+    """Return a table of the times from the signal to the end of the process."""
     rows = []
     for after in AFTER:
         fitting = subprocess.Popen(
@@ -89,7 +89,7 @@ def interrupt() -> str:
 
 
 def _cpu_seconds(pid: int) -> float:
-    """What a process of Linux has used so far."""
+    """Return the CPU seconds that a process of Linux has used so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -100,7 +100,7 @@ SINGLE_ROWS = 50
 
 
 def beside_cost(which: str, n_rows: int, n_columns: int) -> tuple[float, float, float]:
-    """CPU seconds of a fit, of intervals for 100,000 rows, and for one row."""
+    """Return the CPU seconds of a fit, of intervals for 100,000 rows, and for one row."""
     X, y = make_friedman1(n_rows, n_columns, noise=1.0, random_state=0)
     new = make_friedman1(NEW_ROWS, n_columns, random_state=1)[0]
     make = ClearRegressor if which == "default" else partial(former_default, n_rows)
@@ -112,7 +112,7 @@ def beside_cost(which: str, n_rows: int, n_columns: int) -> tuple[float, float, 
 
 
 def beside() -> str:
-    """The default beside what it was before parts competed, on the same rows."""
+    """Return a table of the default beside the default from before parts competed."""
     rows = []
     for shape in BESIDE:
         ours, former = (in_process(beside_cost, which, *shape) for which in ("default", "former"))

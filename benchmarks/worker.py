@@ -1,6 +1,6 @@
 """One measured run: `python -m benchmarks.worker PROGRAM VARIANT ROWS.npz OUT.npz`
 
-Imports and a small fit come first and are not counted; --warm-up-only measures that small fit.
+Imports and a small fit come first and are not measured. --warm-up-only measures that small fit.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Processes of `clearbands serve` beside uvicorn's own: `python -m benchmarks.workers`.
 
-Prints, for each, how many processes there are, the seconds and the CPU seconds until all of them
-answer, their memory (proportional set size: what is shared counts once), and how many requests
-fail while SIGHUP has the model read again. Needs Linux.
+For each, the script prints the number of processes, the seconds and the CPU seconds until all of
+them answer, their memory (proportional set size, in which shared memory counts once), and how many
+requests fail while SIGHUP makes them read the model again. It needs Linux.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ import polars as pl
 
 import clearbands
 
-MODEL = "CLEARBANDS_BENCHMARK_MODEL"  # the file that uvicorn's processes load
+MODEL = "CLEARBANDS_BENCHMARK_MODEL"  # this variable names the file that uvicorn's processes load
 RELOAD_SECONDS = 12.0
 WARM_REQUESTS = 200
 
 
 def make_app() -> object:
-    """What each of uvicorn's processes calls."""
+    """Create the service; each of uvicorn's processes calls this."""
     from clearbands.apps.web.service import create_app
 
     return create_app(clearbands.load(os.environ[MODEL]), n_threads=1)
@@ -100,7 +100,7 @@ def _free_port() -> int:
 
 
 def main() -> None:
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # else nohup would keep it from them
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # otherwise nohup would keep the signal from them
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--rows", type=int, default=10_000)
