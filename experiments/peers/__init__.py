@@ -1,8 +1,8 @@
-"""What a user could do instead, on the same rows: other libraries, none of which is needed.
+"""Peers: other libraries that a user could take instead, on the same rows; all are optional.
 
-All have the 80 % of the rows that a ClearRegressor has: 60 % train and 20 % calibrate, or a method
+All get the same 80 % of the rows as a ClearRegressor: 60 % train and 20 % calibrate, or a method
 does both with all of them (the cross methods, chimeraboost, conformal-tights). Models are used with
-their libraries' defaults, on one thread. Slow methods see fewer training rows of large tables:
+their libraries' defaults, on one thread. Slow methods see fewer training rows of large tables;
 `smooth.py` and `distributions.py` say how many.
 """
 
@@ -29,11 +29,11 @@ NEEDS = {
     "BART CQR": (distributions.bart, "stochtree"),
     "conformal-tights": (distributions.conformal_tights, "conformal_tights"),
 }
-"""By the names of the tables, with the libraries that each needs."""
+"""The peers by their names in the tables, with the libraries that each needs."""
 
 
 def installed() -> dict[str, Method]:
-    """The peers whose libraries are there; they bring their own models."""
+    """Return the peers whose libraries are installed, all with models of their own."""
     return {
         name: Method(run, (), ("default",), alone=True)
         for name, (run, libraries) in NEEDS.items()

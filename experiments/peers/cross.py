@@ -1,4 +1,4 @@
-"""CV+ by MAPIE: five fits, each row judged by the one that did not see it."""
+"""CV+ by MAPIE: of five fits, each row is judged by the one that did not see it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Libraries that give intervals of their own kind: BART, chimeraboost, conformal-tights."""
+"""Libraries with intervals of their own kind: BART, chimeraboost, conformal-tights."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from experiments.peers.quantiles import conformalized
 from experiments.peers.smooth import drawn
 
 BART_ROWS = 6_000
-"""At most so many training rows, drawn at random: its samples take minutes of more."""
+"""The most training rows of BART, drawn at random; with more rows its samples take minutes."""
 
 
 def chimeraboost(case: Case) -> Result:
-    """Three quantiles in one booster, with its own conformal step: it holds out rows itself."""
+    """Predict three quantiles with one booster, which holds out rows for its conformal step."""
     from chimeraboost import ChimeraBoostQuantileRegressor
 
     low, high = tails(case.level)
@@ -27,7 +27,7 @@ def chimeraboost(case: Case) -> Result:
 
 
 def bart(case: Case) -> Result:
-    """stochtree's BART with a forest for the variance: quantiles of its draws, conformalized."""
+    """Conformalize quantiles of draws of stochtree's BART, which has a forest for the variance."""
     from stochtree import BARTModel
 
     train = drawn(case, BART_ROWS)
@@ -59,7 +59,7 @@ def bart(case: Case) -> Result:
 
 
 def conformal_tights(case: Case) -> Result:
-    """Its boosted trees and both of its conformal steps, on all rows: it holds out some."""
+    """Predict with the library's boosted trees and conformal steps, for which it holds out rows."""
     from conformal_tights import ConformalCoherentQuantileRegressor
 
     model = ConformalCoherentQuantileRegressor(random_state=case.seed)

@@ -1,4 +1,4 @@
-"""Distances from a center, larger where the neighbours were hard to predict."""
+"""Conformal distances from a center, which are larger where neighbours were hard to predict."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from experiments.case import Case, Result
 
 
 def crepes(case: Case) -> Result:
-    """crepes' normalised conformal regressor: difficulty from the residuals of neighbours."""
+    """Predict with crepes' conformal regressor, normalised by the residuals of neighbours."""
     from crepes import WrapRegressor
     from crepes.extras import DifficultyEstimator
 

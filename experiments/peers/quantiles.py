@@ -1,4 +1,4 @@
-"""Conditional quantiles, learned by one library and conformalized: bounds moved by one distance."""
+"""Conformalized quantile regression: quantiles of a library, moved by one distance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from experiments.case import Case, Result
 
 
 def scikit_learn(case: Case) -> Result:
-    """Boosted trees, by MAPIE's ConformalizedQuantileRegressor."""
+    """Conformalize scikit-learn's boosted trees with MAPIE's ConformalizedQuantileRegressor."""
     return _by_mapie(
         case,
         lambda q: HistGradientBoostingRegressor(
@@ -24,7 +24,7 @@ def scikit_learn(case: Case) -> Result:
 
 
 def lightgbm(case: Case) -> Result:
-    """LightGBM's quantile loss, by MAPIE's ConformalizedQuantileRegressor."""
+    """Conformalize LightGBM's quantiles with MAPIE's ConformalizedQuantileRegressor."""
     from lightgbm import LGBMRegressor
 
     quiet = {"n_jobs": 1, "verbosity": -1, "random_state": case.seed}
@@ -32,7 +32,7 @@ def lightgbm(case: Case) -> Result:
 
 
 def catboost(case: Case) -> Result:
-    """CatBoost's three quantiles in one model."""
+    """Conformalize three quantiles of one CatBoost model."""
     from catboost import CatBoostRegressor
 
     low, high = tails(case.level)
@@ -48,7 +48,7 @@ def catboost(case: Case) -> Result:
 
 
 def forest(case: Case) -> Result:
-    """quantile-forest's random forest."""
+    """Conformalize the random forest of quantile-forest."""
     from quantile_forest import RandomForestQuantileRegressor
 
     model = RandomForestQuantileRegressor(random_state=case.seed, n_jobs=1)
@@ -58,7 +58,7 @@ def forest(case: Case) -> Result:
 
 
 def ngboost(case: Case) -> Result:
-    """The quantiles of NGBoost's normal distribution."""
+    """Conformalize the quantiles of NGBoost's normal distribution."""
     from ngboost import NGBRegressor
 
     model = NGBRegressor(random_state=case.seed, verbose=False)
@@ -73,7 +73,7 @@ def ngboost(case: Case) -> Result:
 
 
 def conformalized(case: Case, predict: Any) -> Result:
-    """Around quantiles (n, 3): both bounds move outwards by what covers the calibration rows."""
+    """Move both bounds of predicted quantiles (n, 3) so that they cover the calibration rows."""
     lower, _, upper = np.asarray(predict(case.X[case.split.calibration]), float).T
     y = case.y[case.split.calibration]
     distance = order_statistic(np.maximum(lower - y, y - upper), rank(len(y), case.level))

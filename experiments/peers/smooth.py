@@ -1,4 +1,4 @@
-"""A smooth surface, and straight lines."""
+"""A Gaussian process, and linear quantile regression."""
 
 from __future__ import annotations
 
@@ -19,20 +19,23 @@ from experiments.case import Case, Result
 from experiments.peers.quantiles import conformalized
 
 LENGTH_ROWS, PROCESS_ROWS, LINEAR_ROWS = 500, 2_000, 6_000
-"""At most so many training rows, drawn at random: for the lengths of a Gaussian process, for its
-center, and for linear quantiles."""
+"""The most training rows, drawn at random, for the lengths of a Gaussian process, for its center,
+and for linear quantiles."""
 MOST_LENGTHS = 30
 
 
 def gaussian_process(case: Case) -> Result:
-    """A length for each column if they are few, and one noise: its deviations, conformalized."""
+    """Conformalize the deviations of a Gaussian process with one noise level.
+
+    It has a length for each column if columns are few.
+    """
     train, calibration, test = drawn(case, PROCESS_ROWS), case.split.calibration, case.split.test
     X, y = case.X[train], case.y[train]
     scaler = StandardScaler().fit(X)
     lengths = np.ones(X.shape[1] if X.shape[1] <= MOST_LENGTHS else 1)
     start = ConstantKernel() * RBF(lengths, (1e-2, 1e3)) + WhiteKernel(0.1)
     with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # of a length without end: no matter
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a length may grow without bound
         search = GaussianProcessRegressor(start, normalize_y=True)
         search.fit(scaler.transform(X[:LENGTH_ROWS]), y[:LENGTH_ROWS])
         model = GaussianProcessRegressor(search.kernel_, optimizer=None, normalize_y=True)
@@ -45,7 +48,7 @@ def gaussian_process(case: Case) -> Result:
 
 
 def linear_quantiles(case: Case) -> Result:
-    """scikit-learn's linear quantile regression, without a penalty."""
+    """Conformalize scikit-learn's linear quantile regression without a penalty."""
     train, (low, high) = drawn(case, LINEAR_ROWS), tails(case.level)
     with threadpool_limits(1):
         lines = [
@@ -58,5 +61,5 @@ def linear_quantiles(case: Case) -> Result:
 
 
 def drawn(case: Case, most: int) -> np.ndarray:
-    """The training rows in an order by chance, at most so many."""
+    """Return at most so many training rows in random order."""
     return np.random.default_rng(case.seed).permutation(case.split.train)[:most]
