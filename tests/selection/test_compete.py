@@ -153,6 +153,20 @@ class TiringNoise(TwoByTwo):
         return {"tires": ScaledResiduals(Tires()), **super().noises()}
 
 
+def test_the_models_of_a_search_stay_as_they_were_given():
+    model = Ridge(solver="sag")
+
+    class OneModel(ModelSearch):
+        def centers(self, n_rows, n_columns):
+            return {"line": model}
+
+    X, y = noisy_line(40)
+    search = OneModel(folds=2, repeats=1, lean=True)
+    ClearRegressor(search=search, random_state=0).fit(X, y)
+    assert model.random_state is None
+    assert not hasattr(model, "coef_")
+
+
 @pytest.mark.parametrize(
     ("fits", "rules", "left"),
     [

@@ -117,9 +117,8 @@ def judge_center(
 
     A model that can be coarser is so while it is judged.
     """
-    model = clone(model)
     if isinstance(model, QuantileModel):
-        model.set_params(quantiles=(0.5,))
+        model = clone(model).set_params(quantiles=(0.5,))
     check_model(model)
     by_median = getattr(model, "loss", "squared") == "absolute"
     rows = _judged_rows(train, draws)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import _num_samples
 
 from clearbands.engine.progress import expect, report
@@ -44,8 +43,8 @@ PAIRS, CURVE = 0.7, 1.3
 class TimeLeft:
     """How long what is still to come of a fit will take, in seconds, as far as the race tells."""
 
-    def __init__(self, race: float, centers: Mapping[str, float]) -> None:
-        self._centers = dict(centers)
+    def __init__(self, race: float = 0.0, centers: Mapping[str, float] | None = None) -> None:
+        self._centers = dict(centers or {})
         self._pairs, self._curve = PAIRS * race, CURVE * race
         self._since = perf_counter()
 
@@ -96,61 +95,6 @@ class ChosenParts(NamedTuple):
         return None
 
 
-def compete(
-    train: Rows,
-    centers: Mapping[str, CrossPart],
-    noises: Mapping[str, ResampledPart],
-    *,
-    levels: list[float],
-    visible: str,
-    search: ModelSearch,
-    rng: np.random.RandomState,
-    learns_target: bool = False,
-    still: Still | None = None,
-    n_centers: int | None = None,
-    time_left: TimeLeft | None = None,
-) -> ChosenParts:
-    """Fit centers, let noises compete around them, and average the pairs that are best.
-
-    Parts come unfitted and seeded, at the levels. With `learns_target` noises learn y itself, not
-    residuals. No width depends on columns held `still`. Only the first `n_centers` compete; those
-    behind them take the places of centers that fail. Of many rows some choose the noises, and those
-    that are chosen are fitted on all. What fails is left out with a warning, unless it has no
-    rival.
-    """
-    time_left = time_left or TimeLeft(0.0, {})
-    pairing = _Pairing(
-        train,
-        centers,
-        noises,
-        levels,
-        visible,
-        search,
-        learns_target,
-        still,
-        Failures(),
-        time_left,
-    )
-    judges = draw_numbers(train, search.judging_rows, rng)
-    fitted = pairing.fit_centers(len(centers) if n_centers is None else n_centers)
-    contestants = pairing.judge(fitted, judges)
-    while True:
-        best = averaged(contestants, search.averaged, levels)
-        board = leaderboard(contestants, best)
-        if judges is None:
-            break
-        again = pairing.fit_again(fitted, best)
-        failed = {each.names for each in best} - {each.names for each in again}
-        if not failed:
-            best = again
-            break
-        contestants = [each for each in contestants if each.names not in failed]
-        if not contestants:
-            raise pairing.failures.none_left("No noise could be fitted on all rows")
-    parts, unseen = blend(best)
-    return ChosenParts(parts, board, unseen)
-
-
 def draw_numbers(rows: Rows, most: int, rng: np.random.RandomState) -> np.ndarray | None:
     """The numbers of so many rows at random; None where there are no more than that."""
     return None if len(rows) <= most else np.sort(rng.choice(len(rows), most, replace=False))
@@ -181,19 +125,48 @@ class _Fitted(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Pairing:
-    """How pairs of a center and a noise model are fitted and judged."""
+class Competition:
+    """Fit centers, let noises compete around them, and average the pairs that are best.
+
+    Parts come unfitted, seeded and at the levels, and belong to the competition.
+    """
 
     train: Rows
     centers: Mapping[str, CrossPart]
     noises: Mapping[str, ResampledPart]
     levels: list[float]
-    visible: str
     search: ModelSearch
-    learns_target: bool
-    still: Still | None
-    failures: Failures
-    time_left: TimeLeft
+    visible: str = "nothing"  # what noises see besides X
+    learns_target: bool = False  # whether noises learn y itself, not residuals
+    still: Still | None = None  # columns that no width depends on
+    time_left: TimeLeft = field(default_factory=TimeLeft)
+    failures: Failures = field(default_factory=Failures)
+
+    def run(self, n_centers: int, rng: np.random.RandomState) -> ChosenParts:
+        """Return the mean of the best pairs.
+
+        Only the first `n_centers` compete; those behind them take the places of centers that fail.
+        Of many rows some choose the noises, and those that are chosen are fitted on all. What fails
+        is left out with a warning, unless it has no rival.
+        """
+        judges = draw_numbers(self.train, self.search.judging_rows, rng)
+        fitted = self.fit_centers(n_centers)
+        contestants = self.judge(fitted, judges)
+        while True:
+            best = averaged(contestants, self.search.averaged, self.levels)
+            board = leaderboard(contestants, best)
+            if judges is None:
+                break
+            again = self.fit_again(fitted, best)
+            failed = {each.names for each in best} - {each.names for each in again}
+            if not failed:
+                best = again
+                break
+            contestants = [each for each in contestants if each.names not in failed]
+            if not contestants:
+                raise self.failures.none_left("No noise could be fitted on all rows")
+        parts, unseen = blend(best)
+        return ChosenParts(parts, board, unseen)
 
     def fit_centers(self, most: int) -> list[_Fitted]:
         """The first that do not fail, so many at most."""
@@ -234,10 +207,10 @@ class _Pairing:
         """
         by_name = {center.name: center for center in fitted}
         noises = {name: once_repeated(noise) for name, noise in self.noises.items()}
-        pairing = replace(self, noises=noises)
+        once = replace(self, noises=noises)
         again = []
         for center, noise in (each.names for each in chosen):
-            again += pairing._pair_up(by_name[center], [noise])
+            again += once._pair_up(by_name[center], [noise])
         return again
 
     def _pair_up(self, center: _Fitted, around: Iterable[str]) -> list[Contestant]:
@@ -252,9 +225,7 @@ class _Pairing:
 
     def _fit_center(self, name: str, part: CrossPart) -> _Fitted:
         rows = self.train
-        epistemic = fit_weighted(
-            clone(part), rows.X, rows.y, rows.sample_weight, groups=rows.groups
-        )
+        epistemic = fit_weighted(part, rows.X, rows.y, rows.sample_weight, groups=rows.groups)
         nested = None
         n_folds = self.search.nested_folds_for(len(rows))
         can_nest = self.still is None and isinstance(epistemic, FoldedEnsemble)

@@ -23,7 +23,7 @@ from clearbands.rows.split import Rows
 from clearbands.rows.time_order import stages
 from clearbands.rows.typed import TableLike
 from clearbands.selection.centers import CenterStanding, JudgedCenter, mix, race
-from clearbands.selection.compete import ChosenParts, TimeLeft, compete, draw_rows
+from clearbands.selection.compete import ChosenParts, Competition, TimeLeft, draw_rows
 from clearbands.selection.model_search import ModelSearch, search_within
 from clearbands.selection.plan import Plan
 from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
@@ -51,19 +51,18 @@ def fit_on_all(plan: Plan, train: Rows, rng: np.random.RandomState) -> ChosenPar
     """Fit the parts so that every row is unseen by some; one that was given has no rival."""
     search = _search(plan, train)
     standings, centers, reserves, time_left = _centers(plan, train, search, rng)
-    chosen = compete(
+    competition = Competition(
         train,
         {**centers, **reserves},
         _noises(plan, search, rng),
-        levels=plan.levels,
+        plan.levels,
+        search,
         visible=_visible(plan, train.X),
-        search=search,
-        rng=rng,
         learns_target=plan.aleatoric is not None and plan.residuals == "target",
         still=_still(plan, train),
-        n_centers=len(centers),
         time_left=time_left,
     )
+    chosen = competition.run(len(centers), rng)
     return chosen._replace(centers=standings, search=search)
 
 
@@ -86,13 +85,13 @@ def _centers(
     """All that competed, those noise is learned around, reserves, and how long it will take."""
     if plan.epistemic is not None:
         part = _directed(plan, plan.epistemic)
-        return (), {GIVEN: _set_up(plan, _crossed(plan, part), rng)}, {}, TimeLeft(0.0, {})
+        return (), {GIVEN: _set_up(plan, _crossed(plan, part), rng)}, {}, TimeLeft()
     judges = draw_rows(train, search.judging_rows, rng)
     n_rows, n_columns = len(train), train.X.shape[1]
     n_units = None if train.groups is None else len(np.unique(train.groups))
     draws = _race_draws(plan, judges, n_columns, search, n_units, rng)
     models = {
-        name: seed_missing(model, rng)
+        name: seed_missing(clone(model), rng)
         for name, model in _candidates(plan, search, n_rows, n_columns).items()
     }
     started = perf_counter()
