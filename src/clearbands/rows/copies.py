@@ -26,8 +26,9 @@ def check_copies(train: Rows, held_out: Sequence[Rows] = (), *, are_apart: bool 
     """Whether many rows seem to calibrate models that were trained on copies of them.
 
     A warning is given if so. Rows are compared up to the rounding of single precision. If the user
-    gave the calibration rows (`are_apart`) and all are exact training rows, an error is raised.
-    Training rows with labels in `groups` are not compared: the user decides what stays together.
+    gave the calibration rows (`are_apart`) and all are exact copies of training rows, that is an
+    error. Training rows with labels in `groups` are not compared: the user decides what stays
+    together.
     """
     if not all(isinstance(part.X, np.ndarray) for part in (train, *held_out)):
         return False

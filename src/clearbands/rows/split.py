@@ -76,7 +76,10 @@ def hold_out(rows: Rows, share: float, rng: np.random.RandomState) -> tuple[Rows
 
 
 def hold_out_last(rows: Rows, share: float, place: np.ndarray, gap: int) -> tuple[Rows, Rows]:
-    """Hold out the last `share` of the rows; return these after those earlier by over the gap."""
+    """Hold out the last `share` of the rows.
+
+    The result is the rows that are earlier than these by more than the gap, and these.
+    """
     first = place[len(rows) - min(ceil(share * len(rows)), len(rows))]
     earlier = np.flatnonzero(place < first - gap)
     if len(earlier) < 1:

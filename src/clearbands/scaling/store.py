@@ -120,7 +120,7 @@ class Store:
 
     @contextmanager
     def room(self) -> Iterator[None]:
-        """Say in one sentence that the disk is full, if writing in the block fails for that."""
+        """Say in one sentence that the disk is full, if that is why the block fails."""
         try:
             yield
         except OSError as error:
