@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -26,8 +27,9 @@ from clearbands.prediction.table_estimator import make_encoder
 from clearbands.rows.draws import Folds
 from clearbands.rows.split import Rows
 from clearbands.selection.class_members import train
+from clearbands.selection.in_memory import encode_shares
 from clearbands.selection.model_search import ModelSearch
-from clearbands.tables.encoder import encode_to_fit
+from clearbands.tables.encoder import NamesWarning, encode_to_fit
 
 
 class Few(ModelSearch):
@@ -169,6 +171,49 @@ def test_a_name_for_nearly_every_row_is_no_sign_of_being_unfamiliar():
     new = others.with_columns(name=pl.Series([f"m{i}" for i in range(300)]))
     assert 0 < model.unfamiliar(new).mean() < 0.2
     assert model.unfamiliar(new.with_columns(size=pl.lit(99.0))).all()
+
+
+def test_a_new_category_widens_where_ordinary_rows_have_new_ones_too():
+    """A tenth of the rows have a town that no other has: as new a one as that of a new row."""
+    X, y = towns(300)
+    alone = [f"alone {i}" if i % 10 == 0 else town for i, town in enumerate(X["town"])]
+    model = quick().fit(X.with_columns(town=pl.Series(alone)), y)
+    new = X.with_columns(town=pl.lit("nowhere"))
+    known, unknown = (np.diff(model.predict_interval(rows)[1], axis=1).mean() for rows in (X, new))
+    assert unknown > 1.3 * known
+    assert model.unfamiliar(new).mean() < 0.2
+
+
+def with_names(X, n_alone):
+    """So many rows have a name of their own, and the others share one with the next."""
+    names = [f"n{i}" if i < n_alone else f"both {i // 2}" for i in range(len(X))]
+    return X.with_columns(name=pl.Series(names))
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_names_that_tell_nothing_change_nothing(classes):
+    X, y = towns(300)
+    named, y = with_names(X, 300), y > np.median(y) if classes else y
+    make = partial(ClearClassifier, random_state=0) if classes else quick
+    with pytest.warns(NamesWarning, match="'name' holds 300 different texts"):
+        models = [make().fit(named, y), make().fit(X, y)]
+    answer = "predict_proba" if classes else "predict_interval"
+    one, other = (np.hstack([np.ravel(a) for a in getattr(model, answer)(rows)])
+                  for model, rows in zip(models, (named, X), strict=True))  # fmt: skip
+    np.testing.assert_array_equal(one, other)
+
+
+def test_names_that_tell_are_kept():
+    """Three rows in twenty share a name with another, and then have the same y."""
+    X, _ = towns(400)
+    named = with_names(X, 340)
+    worth = dict(zip(named["name"].unique(), np.random.RandomState(0).randn(400), strict=False))
+    y = np.array([worth[name] for name in named["name"]])
+    with pytest.warns(NamesWarning):
+        encoder, _, _ = encode_shares(
+            make_encoder("auto", codes=True), [Rows(named, y)], are_apart=False
+        )
+    assert "name" in encoder.get_feature_names_out()
 
 
 def test_nul_at_the_end_of_a_category_changes_nothing():

@@ -108,6 +108,18 @@ def learn_worths(
     return Worths(columns, tables), view
 
 
+def columns_that_pay(
+    X: np.ndarray,
+    targets: np.ndarray,
+    weight: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
+) -> list[bool]:
+    """(t,): whether a member that saw all rows would be shown what the codes are worth."""
+    count = np.ones(len(X)) if weight is None else weight
+    worths, _ = learn_worths(X, targets, count, np.random.RandomState(0), groups)
+    return [bool(table.shape[1]) for table in worths.tables]
+
+
 class _Rows(NamedTuple):
     """Rows divided into standardised numbers, codes and weights."""
 

@@ -103,14 +103,6 @@ class Familiarity:
         telling = getattr(self, "telling", None)
         return (unknown if telling is None else unknown[:, telling]).sum(axis=1).astype(float)
 
-    def unusual(self, texts: np.ndarray) -> np.ndarray:
-        """(n, t) booleans: which categories are unusual for not having been seen.
-
-        In columns where ordinary rows have new ones, too, these were calibrated as they are.
-        """
-        telling = getattr(self, "telling", None)
-        return self.unknown(texts) if telling is None else self.unknown(texts) & telling
-
     def unknown(self, texts: np.ndarray) -> np.ndarray:
         """(n, t) booleans: which categories were never seen."""
         is_unknown = np.zeros(texts.shape, bool)

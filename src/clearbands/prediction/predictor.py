@@ -198,7 +198,7 @@ class Predictor:
         if beyond.gaps is not None and beyond.gaps.any():
             new_gaps = self.encoder.new_gaps(table)
         if beyond.forgetting is not None and self.familiar is not None:
-            unknown = self.familiar.unusual(texts_of_rows(self.encoder, table))
+            unknown = self.familiar.unknown(texts_of_rows(self.encoder, table))
         return beyond.widen(calibrated, encoded, self.levels.tolist(), unknown, new_gaps)
 
     def _labels(self, table: Any, calibration_groups: ArrayLike | None) -> np.ndarray | None:

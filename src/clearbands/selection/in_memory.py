@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from clearbands.calibration.rolling import four_errors
+from clearbands.models.categories import columns_that_pay
 from clearbands.models.monotone import Monotone, directions
 from clearbands.rows.copies import ROUNDING, check_copies
 from clearbands.rows.messages import warn
@@ -60,9 +61,28 @@ def encode_shares(
     `may_share` whether nothing is trained, so that rows may stand among both.
     """
     encoder = encoder.fit(shares[0].X, shares[0].y)
-    train, *others = (encoded(rows, encoder) for rows in shares)
+    train = encoded(shares[0], encoder)
+    if isinstance(encoder, TableEncoder) and _leaves_out_names(encoder, train):
+        train = encoded(shares[0], encoder)
+    others = [encoded(rows, encoder) for rows in shares[1:]]
     has_copies = not may_share and check_copies(train, others, are_apart=are_apart)
     return encoder, [train, *others], has_copies
+
+
+def _leaves_out_names(encoder: TableEncoder, train: Rows) -> bool:
+    """Whether columns in which nearly every row has a name of its own are of no use here.
+
+    Members would not be shown them either. But a fit with such a column would differ by chance from
+    one without it.
+    """
+    y, weight, groups = train.y, train.sample_weight, train.groups
+    is_number = np.issubdtype(y.dtype, np.floating)
+
+    def pays(X: np.ndarray) -> list[bool]:
+        targets = y[:, None] if is_number else (y[:, None] == np.unique(y)).astype(float)
+        return columns_that_pay(X, targets, weight, groups)
+
+    return encoder.leave_out_names(train.X, pays)
 
 
 def encoded_directions(

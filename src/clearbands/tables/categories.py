@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,8 @@ class CategoryCodes(TransformerMixin, BaseEstimator):
         The values of each column; None, where values were missing, is the last.
     is_coded_ : (columns,) booleans
         Which of the columns become codes.
+    is_left_out_ : (columns,) booleans
+        Which of them do not: see `leave_out`.
 
     Examples
     --------
@@ -51,6 +53,13 @@ class CategoryCodes(TransformerMixin, BaseEstimator):
         self.n_features_in_ = X.shape[1]
         self.categories_ = [_values(column) for column in X.T]
         self.is_coded_ = np.array([len(values) > self.few for values in self.categories_], bool)
+        self.is_left_out_ = np.zeros(X.shape[1], bool)
+        return self
+
+    def leave_out(self, columns: Sequence[int]) -> CategoryCodes:
+        """Make nothing of these columns of codes."""
+        self.is_left_out_[list(columns)] = True
+        self.is_coded_[list(columns)] = False
         return self
 
     def widen(self, values: Sequence[Iterable[str | None]]) -> CategoryCodes:
@@ -72,8 +81,8 @@ class CategoryCodes(TransformerMixin, BaseEstimator):
         """(n, dummies and codes) floats."""
         check_is_fitted(self, "categories_")
         dummies, codes = [], []
-        for column, values, is_coded in zip(X.T, self.categories_, self.is_coded_, strict=True):
-            code = _codes(column, values)
+        for j, (values, is_coded) in self._used():
+            code = _codes(X[:, j], values)
             if is_coded:
                 codes.append(code[:, None].astype(float))
             else:
@@ -84,7 +93,7 @@ class CategoryCodes(TransformerMixin, BaseEstimator):
         """The names of the columns that `transform` returns."""
         check_is_fitted(self, "categories_")
         names = range(len(self.categories_)) if input_features is None else input_features
-        columns = list(zip(names, self.categories_, self.is_coded_, strict=True))
+        columns = [(names[j], values, is_coded) for j, (values, is_coded) in self._used()]
         dummies = [
             f"{name}_{value}"
             for name, values, is_coded in columns
@@ -92,6 +101,12 @@ class CategoryCodes(TransformerMixin, BaseEstimator):
             for value in values
         ]
         return np.array([*dummies, *(str(n) for n, _, is_coded in columns if is_coded)], object)
+
+    def _used(self) -> Iterator[tuple[int, tuple[np.ndarray, bool]]]:
+        """The numbers of the columns that are not left out, their values, and whether they become
+        codes."""
+        columns = zip(self.categories_, self.is_coded_, strict=True)
+        return ((j, column) for j, column in enumerate(columns) if not self.is_left_out_[j])
 
 
 def _values(column: np.ndarray) -> np.ndarray:

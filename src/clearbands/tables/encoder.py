@@ -261,18 +261,36 @@ give it the type it had in fit.
 
     def tell_of_names(self, n_rows: int) -> None:
         """Warn of text columns in which nearly each of `n_rows` rows has its own value."""
+        for j in self.columns_of_names(n_rows):
+            values = self.categorical_.categories_[j]  # type: ignore[union-attr]
+            warn(
+                f"Column {self.categorical_columns_[j]!r} holds {len(values):,} different texts in "
+                f"{n_rows:,} rows, so hardly any two rows share one. Members use it only where it "
+                "helps. If it holds names or ids, leave it out.",
+                NamesWarning,
+            )
+
+    def columns_of_names(self, n_rows: int) -> list[int]:
+        """The numbers, among columns of text, of those in which nearly each row has its own."""
         if not isinstance(self.categorical_, CategoryCodes) or n_rows < FEWEST_NAMES:
-            return
-        for name, values in zip(
-            self.categorical_columns_, self.categorical_.categories_, strict=True
-        ):
-            if len(values) > NEARLY * n_rows:
-                warn(
-                    f"Column {name!r} holds {len(values):,} different texts in {n_rows:,} rows, "
-                    "so hardly any two rows share one. Members use it only where it helps. "
-                    "If it holds names or ids, leave it out.",
-                    NamesWarning,
-                )
+            return []
+        known = enumerate(self.categorical_.categories_)
+        return [j for j, values in known if len(values) > NEARLY * n_rows]
+
+    def leave_out_names(self, X: np.ndarray, pays: Callable[[np.ndarray], Sequence[bool]]) -> bool:
+        """Make nothing of columns of names that do not pay; whether there are any.
+
+        `X` are the rows of `fit` as `transform` gives them; `pays` says of such rows which of their
+        columns of codes help. One column is kept if all others would be gone.
+        """
+        names = self.columns_of_names(len(X))
+        if not names:
+            return False
+        is_coded = self.categorical_.is_coded_  # type: ignore[union-attr]
+        does_pay = dict(zip(np.flatnonzero(is_coded).tolist(), pays(X), strict=True))
+        useless = [j for j in names if not does_pay.get(j, True)][: X.shape[1] - 1]
+        self.categorical_.leave_out(useless)  # type: ignore[union-attr]
+        return bool(useless)
 
     @property
     def _date_columns(self) -> list[Name]:
