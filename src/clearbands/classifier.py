@@ -21,8 +21,8 @@ from clearbands.prediction.class_predictions import predict_classes
 from clearbands.prediction.class_predictor import ClassAnswers, ClassPredictor
 from clearbands.prediction.class_uncertainty import ClassUncertainty
 from clearbands.prediction.table_estimator import TableEstimator, of_predictor
-from clearbands.rows.checks import check_levels, check_one_level
 from clearbands.rows.class_labels import check_counts, check_labels, likeliest
+from clearbands.rows.levels import check_levels, check_one_level
 from clearbands.rows.messages import renamed
 from clearbands.rows.settings import Calibration
 from clearbands.rows.split import Rows

@@ -13,13 +13,8 @@ from numpy.typing import ArrayLike
 
 from clearbands.calibration.conformal import coverage_rank, order_statistic, ratio_scores
 from clearbands.rows.bands import covered, distances, on_side_of
-from clearbands.rows.checks import (
-    check_intervals,
-    check_one_level,
-    check_quantiles,
-    check_vector,
-)
-from clearbands.rows.levels import alpha
+from clearbands.rows.checks import check_intervals, check_vector
+from clearbands.rows.levels import alpha, check_one_level, check_quantiles
 from clearbands.rows.weighting import check_sample_weight, mean_of
 
 __all__ = [

@@ -31,8 +31,9 @@ from clearbands.prediction.table_estimator import TableEstimator, of_predictor
 from clearbands.prediction.uncertainty import Uncertainty
 from clearbands.prediction.updating import updated
 from clearbands.rows.bands import Components
-from clearbands.rows.checks import check_levels, check_quantiles, is_dask, is_frame
+from clearbands.rows.frames import is_dask, is_frame
 from clearbands.rows.labels import are_names, read_groups, read_labels
+from clearbands.rows.levels import check_levels, check_quantiles
 from clearbands.rows.messages import renamed, warn
 from clearbands.rows.settings import SIDES, Calibration, Residuals, Side, Split
 from clearbands.rows.typed import Seed, TableLike

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 
 from clearbands import metrics
-from clearbands.rows.checks import check_one_level
+from clearbands.rows.levels import check_one_level
 from clearbands.rows.typed import TableLike
 
 __all__ = ["ALL", "IntervalScorer", "coverage", "interval_score", "quantile_loss"]

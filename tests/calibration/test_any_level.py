@@ -13,7 +13,7 @@ from clearbands import CalibrationWarning, FixedRatioCalibrator, metrics
 from clearbands.calibration.any_level import AnyLevel
 from clearbands.calibration.conformal import beta_parameters, rank
 from clearbands.rows.bands import covered
-from clearbands.rows.checks import check_tails
+from clearbands.rows.levels import check_tails
 from tests.calibration.bands import calibrated, coverage_of_normal, peaked_rows, skewed_rows
 from tests.toys import calibration_set
 

@@ -3,8 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from clearbands.rows.checks import check_levels
-from clearbands.rows.levels import alpha, exact, find_level, tails
+from clearbands.rows.levels import alpha, check_levels, exact, find_level, tails
 
 
 def test_a_number_or_a_list_in_the_order_given():

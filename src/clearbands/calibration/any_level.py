@@ -55,8 +55,8 @@ from clearbands.calibration.sides import (
     side_paces_beyond,
 )
 from clearbands.rows.bands import make_interval
-from clearbands.rows.checks import check_levels, check_quantiles, check_vector
-from clearbands.rows.levels import exact, normal_distances
+from clearbands.rows.checks import check_vector
+from clearbands.rows.levels import check_levels, check_quantiles, exact, normal_distances
 from clearbands.rows.messages import warn
 from clearbands.rows.settings import SIDES
 from clearbands.rows.weighting import check_sample_weight, size_of

@@ -29,14 +29,8 @@ from clearbands.calibration.conformal import (
 )
 from clearbands.calibration.lambda_path import search_exactly, search_grid
 from clearbands.rows.bands import make_interval, nest
-from clearbands.rows.checks import (
-    check_levels,
-    check_scale,
-    check_vector,
-    check_weights,
-    check_widths,
-)
-from clearbands.rows.levels import alpha
+from clearbands.rows.checks import check_scale, check_vector, check_weights, check_widths
+from clearbands.rows.levels import alpha, check_levels
 from clearbands.rows.messages import warn
 from clearbands.rows.weighting import check_sample_weight
 

@@ -17,8 +17,9 @@ from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibr
 from clearbands.calibration.conformal import CalibrationWarning, rows_needed
 from clearbands.calibration.guarantee import Guarantee, named
 from clearbands.rows.bands import make_interval
-from clearbands.rows.checks import check_count, check_group_labels, check_levels, check_vector
+from clearbands.rows.checks import check_count, check_group_labels, check_vector
 from clearbands.rows.group_columns import are_columns
+from clearbands.rows.levels import check_levels
 from clearbands.rows.messages import renamed, warn
 from clearbands.rows.settings import UnknownGroups
 

@@ -11,13 +11,8 @@ from numpy.typing import ArrayLike
 
 from clearbands.calibration.calibration_rows import CalibrationRows
 from clearbands.calibration.conformal import order_statistic
-from clearbands.rows.checks import (
-    check_count,
-    check_one_level,
-    check_vector,
-    check_widths,
-)
-from clearbands.rows.levels import alpha
+from clearbands.rows.checks import check_count, check_vector, check_widths
+from clearbands.rows.levels import alpha, check_one_level
 from clearbands.rows.weighting import check_sample_weight, counts_of
 
 PAPER_LAMBDAS = np.concatenate([np.linspace(0, 0.09, 10), np.logspace(-1, 2, 4001)])

@@ -19,7 +19,8 @@ from clearbands.calibration.conformal import (
     rows_needed,
 )
 from clearbands.rows.bands import nest
-from clearbands.rows.checks import check_levels, check_vector
+from clearbands.rows.checks import check_vector
+from clearbands.rows.levels import check_levels
 from clearbands.rows.messages import warn
 from clearbands.rows.weighting import check_sample_weight, size_of
 

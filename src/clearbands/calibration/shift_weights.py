@@ -9,8 +9,9 @@ from sklearn.utils import Tags, _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.models.seeds import seed_missing
-from clearbands.rows.checks import check_count, check_table
+from clearbands.rows.checks import check_count
 from clearbands.rows.draws import Folds
+from clearbands.rows.frames import check_table
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.tables.encoder import TableEncoder, encode
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clearbands.calibration.conditional import ConditionalCalibrator
-from clearbands.rows.checks import is_frame
+from clearbands.rows.frames import is_frame
 from clearbands.rows.typed import TableLike
 
 

@@ -18,9 +18,9 @@ from clearbands.rows.checks import (
     check_count,
     check_group_labels,
     check_intervals,
-    check_one_level,
     check_share,
 )
+from clearbands.rows.levels import check_one_level
 
 THIRDS = ("lowest third", "middle third", "highest third")
 

@@ -17,7 +17,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
 from clearbands.diagnostics.coverage import Cell, Range, inside, make_cell
-from clearbands.rows.checks import check_count, check_one_level, check_share
+from clearbands.rows.checks import check_count, check_share
+from clearbands.rows.levels import check_one_level
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.tables.encoder import TableEncoder, encode
 

@@ -10,12 +10,7 @@ from scipy import stats
 from sklearn.utils import check_random_state
 
 from clearbands.rows.bands import covered
-from clearbands.rows.checks import (
-    check_count,
-    check_intervals,
-    check_share,
-    check_vector,
-)
+from clearbands.rows.checks import check_count, check_intervals, check_share, check_vector
 from clearbands.rows.typed import Seed
 
 

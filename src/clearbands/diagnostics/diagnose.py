@@ -37,7 +37,8 @@ from clearbands.diagnostics.cross_fitted import (
 from clearbands.diagnostics.dependence import hsic, width_error_correlation
 from clearbands.diagnostics.diagnosis import Diagnosis, corrected
 from clearbands.prediction.uncertainty import Uncertainty
-from clearbands.rows.checks import MISSING, check_group_labels, check_vector, is_frame
+from clearbands.rows.checks import MISSING, check_group_labels, check_vector
+from clearbands.rows.frames import is_frame
 from clearbands.rows.levels import find_level
 from clearbands.rows.messages import renamed
 from clearbands.rows.typed import Seed, TableLike

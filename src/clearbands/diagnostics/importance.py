@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils import _safe_indexing, check_random_state
 
 from clearbands.prediction.uncertainty import Uncertainty
-from clearbands.rows.checks import check_count, check_vector, is_frame
+from clearbands.rows.checks import check_count, check_vector
+from clearbands.rows.frames import is_frame
 from clearbands.rows.messages import renamed
 from clearbands.rows.typed import Seed, Table, TableLike
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.engine.progress import ignore, listening
-from clearbands.rows.checks import check_numeric, check_rows
+from clearbands.rows.frames import check_numeric, check_rows
 from clearbands.rows.typed import TableLike
 from clearbands.rows.weighting import check_sample_weight, drop_weightless
 

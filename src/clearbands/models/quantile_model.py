@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from clearbands.models.bag_model import BagModel
-from clearbands.rows.checks import check_quantiles
+from clearbands.rows.levels import check_quantiles
 from clearbands.rows.typed import TableLike
 
 

@@ -22,13 +22,8 @@ from clearbands.plots.style import (
     percent,
 )
 from clearbands.prediction import glossary
-from clearbands.rows.checks import (
-    check_count,
-    check_intervals,
-    check_levels,
-    check_one_level,
-    check_vector,
-)
+from clearbands.rows.checks import check_count, check_intervals, check_vector
+from clearbands.rows.levels import check_levels, check_one_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

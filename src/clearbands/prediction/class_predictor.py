@@ -21,7 +21,7 @@ from clearbands.calibration.conformal import (
 from clearbands.calibration.logits import ClassBag
 from clearbands.prediction.class_uncertainty import ClassUncertainty
 from clearbands.prediction.familiarity import Familiarity, texts_of_rows, unfamiliar_rows
-from clearbands.rows.checks import check_one_level
+from clearbands.rows.levels import check_one_level
 from clearbands.rows.messages import warn
 from clearbands.rows.split import Rows
 from clearbands.tables.encoder import encode

@@ -28,15 +28,15 @@ from clearbands.prediction.forecast import Forecast
 from clearbands.prediction.outlook import Outlook
 from clearbands.prediction.uncertainty import Uncertainty
 from clearbands.rows.bands import Components, make_interval
-from clearbands.rows.checks import (
+from clearbands.rows.checks import check_threshold
+from clearbands.rows.labels import read_calibration_groups
+from clearbands.rows.levels import (
     check_levels,
     check_one_level,
     check_quantiles,
     check_tails,
-    check_threshold,
+    same_level,
 )
-from clearbands.rows.labels import read_calibration_groups
-from clearbands.rows.levels import same_level
 from clearbands.rows.messages import row_name
 from clearbands.rows.targets import Targets
 from clearbands.tables.encoder import encode

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from clearbands.rows.checks import check_levels, check_quantiles, check_tails
+from clearbands.rows.levels import check_levels, check_quantiles, check_tails
 from clearbands.rows.settings import SIDES
 
 FAN = (0.95, 0.8, 0.5)  # levels that pages show within each other

@@ -15,14 +15,9 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.calibration.conformal import CalibrationWarning
-from clearbands.rows.checks import (
-    check_labels,
-    check_levels,
-    check_no_infinity,
-    check_share,
-    check_table,
-    check_target,
-)
+from clearbands.rows.checks import check_labels, check_share, check_target
+from clearbands.rows.frames import check_no_infinity, check_table
+from clearbands.rows.levels import check_levels
 from clearbands.rows.messages import warn
 from clearbands.rows.split import Rows
 from clearbands.rows.typed import Table, TableLike

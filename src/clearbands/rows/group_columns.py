@@ -7,7 +7,8 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 
-from clearbands.rows.checks import check_group_labels, is_frame, is_missing
+from clearbands.rows.checks import check_group_labels, is_missing
+from clearbands.rows.frames import is_frame
 
 
 def are_columns(calibration_groups: Any) -> bool:

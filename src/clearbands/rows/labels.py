@@ -9,7 +9,8 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clearbands.rows.checks import check_group_labels, check_target, check_weights, is_frame
+from clearbands.rows.checks import check_group_labels, check_target, check_weights
+from clearbands.rows.frames import is_frame
 from clearbands.rows.group_columns import are_columns, read_group_columns
 from clearbands.rows.time_order import check_time, places
 from clearbands.rows.typed import TableLike

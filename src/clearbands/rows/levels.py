@@ -1,15 +1,79 @@
-"""Confidence levels: their lookup, exact fractions, and the quantile levels that they need."""
+"""Confidence levels: checks, lookup, exact fractions, and the quantile levels that they need."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from clearbands.rows.checks import check_levels
+NEAREST = 1e-9
+"""Levels nearer to 0 or 1 are taken for it: no number of rows tells them apart."""
+
+
+def check_one_level(confidence_level: float) -> float:
+    levels = check_levels(confidence_level)
+    if len(levels) != 1:
+        raise ValueError(f"One confidence level at a time, got {confidence_level!r}.")
+    return levels[0]
+
+
+def check_levels(confidence_level: float | Sequence[float]) -> tuple[float, ...]:
+    """The levels as a tuple of floats, in the order given, or an error that says what is wrong."""
+    listed = [confidence_level] if isinstance(confidence_level, Real) else confidence_level
+    if isinstance(listed, str) or not np.iterable(listed):
+        raise TypeError(
+            f"confidence_level must be a number or a list of numbers, got {confidence_level!r}."
+        )
+    levels = tuple(_check_level(level) for level in listed)
+    if not levels:
+        raise ValueError("confidence_level is an empty list; give at least one level such as 0.9.")
+    if len(set(levels)) < len(levels):
+        raise ValueError(f"confidence_level names a level twice: {confidence_level!r}.")
+    return levels
+
+
+def _check_level(level: object) -> float:
+    if not isinstance(level, Real) or isinstance(level, bool | np.bool_):
+        raise TypeError(f"A confidence level must be a number between 0 and 1, got {level!r}.")
+    value = float(level)
+    if NEAREST <= value <= 1 - NEAREST:
+        return value
+    hint = f" Did you mean {value / 100:g}?" if 1 < value < 100 else ""
+    raise ValueError(f"confidence_level must lie strictly between 0 and 1, got {level!r}.{hint}")
+
+
+def check_quantiles(quantiles: Sequence[float] | np.ndarray) -> np.ndarray:
+    """The quantile levels as an array, or an error that says what is wrong with them."""
+    levels = np.asarray(quantiles, float)
+    if levels.ndim != 1 or len(levels) == 0:
+        raise ValueError(
+            f"quantiles must be a list of numbers such as (0.05, 0.5, 0.95), got {quantiles!r}."
+        )
+    inside = np.all((levels >= NEAREST) & (levels <= 1 - NEAREST))
+    if not (inside and np.all(np.diff(levels) > 0)):
+        raise ValueError(
+            f"quantiles must rise and lie strictly between 0 and 1, got {quantiles!r}."
+        )
+    return levels
+
+
+def check_tails(tails: object) -> tuple[float, float]:
+    """The shares of targets below and above an interval, or an error that says what is wrong."""
+    shares = tuple(tails) if np.iterable(tails) and not isinstance(tails, str) else ()
+    if len(shares) == 2 and all(isinstance(share, Real) for share in shares):
+        below, above = float(shares[0]), float(shares[1])
+        parts = [share for share in (below, above) if share != 0]
+        inside = all(NEAREST <= share <= 1 - NEAREST for share in parts)
+        if parts and inside and below + above <= 1 - NEAREST:
+            return below, above
+    raise ValueError(
+        "tails must be the shares of targets below and above, such as (0.02, 0.08), that add up to "
+        f"less than 1; got {tails!r}."
+    )
 
 
 def find_level(fitted: Any, confidence_level: float | None) -> int:

@@ -18,8 +18,8 @@ from clearbands.models.center_model import those_with
 from clearbands.models.seeds import MAX_SEED
 from clearbands.prediction.familiarity import texts_of_rows
 from clearbands.prediction.table_estimator import check_encoder_sees_no_target
-from clearbands.rows.checks import check_table, is_dask
 from clearbands.rows.copies import check_copies
+from clearbands.rows.frames import check_table, is_dask
 from clearbands.rows.split import Rows
 from clearbands.rows.targets import Targets
 from clearbands.scaling.engines import choose_engine

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearbands._compat import require
-from clearbands.rows.checks import is_dask
+from clearbands.rows.frames import is_dask
 
 if TYPE_CHECKING:
     import polars as pl

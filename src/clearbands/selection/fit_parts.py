@@ -17,8 +17,8 @@ from clearbands.models.monotone import Still
 from clearbands.models.pools import STAGES, match_quantile_model
 from clearbands.models.protocol import finer, fit_weighted, repeated
 from clearbands.models.seeds import seed_missing
-from clearbands.rows.checks import is_frame
 from clearbands.rows.draws import Chain, Draws, Folds
+from clearbands.rows.frames import is_frame
 from clearbands.rows.split import Rows
 from clearbands.rows.time_order import stages
 from clearbands.rows.typed import TableLike

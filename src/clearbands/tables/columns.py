@@ -9,7 +9,7 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 
-from clearbands.rows.checks import is_frame
+from clearbands.rows.frames import is_frame
 from clearbands.rows.typed import TableLike
 from clearbands.tables.kinds import kind_of, numbers_of, texts_of, value_of
 

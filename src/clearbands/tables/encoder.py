@@ -14,8 +14,9 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from clearbands.rows.checks import check_choice, check_table, is_frame
+from clearbands.rows.checks import check_choice
 from clearbands.rows.coded import coded
+from clearbands.rows.frames import check_table, is_frame
 from clearbands.rows.messages import warn
 from clearbands.rows.typed import Table, TableLike
 from clearbands.tables.categories import CategoryCodes

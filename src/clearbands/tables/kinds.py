@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import narwhals.stable.v1 as nw
 import numpy as np
 
-from clearbands.rows.checks import refuse_infinity
+from clearbands.rows.frames import refuse_infinity
 from clearbands.rows.messages import row_name
 
 Series: TypeAlias = "nw.Series[Any]"

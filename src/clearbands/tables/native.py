@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import narwhals.stable.v1 as nw
 import numpy as np
 
-from clearbands.rows.checks import is_frame
+from clearbands.rows.frames import is_frame
 from clearbands.rows.typed import TableLike
 
 PREFERRED = ("pandas", "polars", "pyarrow")  # for rows that came as an array

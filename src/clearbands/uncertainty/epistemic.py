@@ -14,10 +14,9 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from clearbands.engine.quantiles import present_quantiles, sorted_quantiles
 from clearbands.rows.bands import distances
-from clearbands.rows.checks import check_levels
 from clearbands.rows.chunks import chunks, joined, row_chunks
 from clearbands.rows.draws import Draws, compact_unseen
-from clearbands.rows.levels import normal_distances, tails
+from clearbands.rows.levels import check_levels, normal_distances, tails
 from clearbands.rows.typed import TableLike
 
 SPREADS = ("quantiles", "gaussian")

@@ -16,9 +16,10 @@ from clearbands.models.bagging import check_model, predict_unseen
 from clearbands.models.pools import residual_boosting
 from clearbands.models.seeds import seed_missing
 from clearbands.rows.bands import distances
-from clearbands.rows.checks import check_count, check_levels, check_numeric, check_target
+from clearbands.rows.checks import check_count, check_target
 from clearbands.rows.chunks import chunks, joined
-from clearbands.rows.levels import curve_levels, pick_curves
+from clearbands.rows.frames import check_numeric
+from clearbands.rows.levels import check_levels, curve_levels, pick_curves
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight, size_of
 from clearbands.uncertainty.aleatoric import NestedRows, ResampledPart, fit_members

@@ -16,8 +16,9 @@ from clearbands.models.protocol import repeated
 from clearbands.models.quantile_model import QuantileModel
 from clearbands.models.seeds import seed_missing
 from clearbands.models.symmetric_trees import SymmetricTrees
-from clearbands.rows.checks import check_choice, check_count, check_numeric, check_target
+from clearbands.rows.checks import check_choice, check_count, check_target
 from clearbands.rows.draws import Draws, Folds
+from clearbands.rows.frames import check_numeric
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight
 from clearbands.uncertainty.epistemic import SPREADS, ResampledEnsemble

@@ -14,7 +14,9 @@ from clearbands.models.networks.shape import Shape
 from clearbands.models.networks.training import TrainingPlan, hold_out_counts, train
 from clearbands.models.seeds import member_seeds
 from clearbands.rows.bands import normal_widths
-from clearbands.rows.checks import check_count, check_levels, check_numeric, check_rows
+from clearbands.rows.checks import check_count
+from clearbands.rows.frames import check_numeric, check_rows
+from clearbands.rows.levels import check_levels
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight
 from clearbands.uncertainty.aleatoric import AleatoricPart

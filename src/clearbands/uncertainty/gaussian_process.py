@@ -16,9 +16,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.models.networks.stack import Standard
-from clearbands.rows.checks import check_count, check_levels, check_numeric, check_target
+from clearbands.rows.checks import check_count, check_target
 from clearbands.rows.chunks import chunks, joined
-from clearbands.rows.levels import normal_distances
+from clearbands.rows.frames import check_numeric
+from clearbands.rows.levels import check_levels, normal_distances
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight, drop_weightless
 from clearbands.uncertainty.epistemic import CenterAndWidths, EpistemicPart

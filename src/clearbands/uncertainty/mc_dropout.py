@@ -14,7 +14,8 @@ from clearbands.models.networks.losses import squared_error
 from clearbands.models.networks.shape import Shape
 from clearbands.models.networks.training import TrainingPlan, hold_out_counts, train
 from clearbands.models.seeds import member_seeds
-from clearbands.rows.checks import check_count, check_numeric, check_rows
+from clearbands.rows.checks import check_count
+from clearbands.rows.frames import check_numeric, check_rows
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight
 from clearbands.uncertainty.epistemic import Ensemble

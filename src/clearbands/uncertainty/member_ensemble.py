@@ -13,13 +13,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
-from clearbands.rows.checks import (
-    check_count,
-    check_predictions,
-    check_table,
-    check_target,
-    is_frame,
-)
+from clearbands.rows.checks import check_count, check_predictions, check_target
+from clearbands.rows.frames import check_table, is_frame
 from clearbands.rows.typed import TableLike
 from clearbands.rows.weighting import check_sample_weight
 from clearbands.uncertainty.epistemic import Ensemble

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from clearbands.models.bagging import fit_bag, predict_unseen
-from clearbands.rows.checks import check_levels
 from clearbands.rows.draws import FoldPairs
+from clearbands.rows.levels import check_levels
 from clearbands.rows.split import Rows
 from clearbands.uncertainty.epistemic import CenterAndWidths, center_and_widths
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from clearbands.models.protocol import fit_weighted
 from clearbands.models.seeds import seed_missing
 from clearbands.rows.bands import curve_widths
-from clearbands.rows.checks import check_levels, check_numeric, check_rows
-from clearbands.rows.levels import curve_levels
+from clearbands.rows.frames import check_numeric, check_rows
+from clearbands.rows.levels import check_levels, curve_levels
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight
 from clearbands.uncertainty.aleatoric import AleatoricPart

@@ -20,16 +20,10 @@ from clearbands.models.pools import default_pool
 from clearbands.models.protocol import fit_weighted
 from clearbands.models.quantile_model import QuantileModel
 from clearbands.models.seeds import seed_missing
-from clearbands.rows.checks import (
-    check_count,
-    check_numeric,
-    check_predictions,
-    check_share,
-    check_table,
-    check_target,
-)
+from clearbands.rows.checks import check_count, check_predictions, check_share, check_target
 from clearbands.rows.chunks import some_rows
 from clearbands.rows.draws import draw_bootstraps
+from clearbands.rows.frames import check_numeric, check_table
 from clearbands.rows.messages import Failures
 from clearbands.rows.split import Rows, hold_out
 from clearbands.rows.typed import Seed, TableLike

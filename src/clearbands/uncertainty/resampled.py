@@ -18,8 +18,10 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from clearbands.models.protocol import fit_weighted
-from clearbands.rows.checks import check_count, check_levels, check_table, check_target
+from clearbands.rows.checks import check_count, check_target
 from clearbands.rows.draws import Folds
+from clearbands.rows.frames import check_table
+from clearbands.rows.levels import check_levels
 from clearbands.rows.time_order import places, stages
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight

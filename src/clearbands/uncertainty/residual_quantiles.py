@@ -16,16 +16,11 @@ from clearbands.models.bagging import check_model, fit_bag
 from clearbands.models.pools import residual_boosting
 from clearbands.models.seeds import seed_missing
 from clearbands.rows.bands import curve_widths
-from clearbands.rows.checks import (
-    check_count,
-    check_levels,
-    check_numeric,
-    check_table,
-    check_target,
-)
+from clearbands.rows.checks import check_count, check_target
 from clearbands.rows.chunks import chunks, joined
 from clearbands.rows.draws import compact_unseen, draw_bootstraps
-from clearbands.rows.levels import curve_levels
+from clearbands.rows.frames import check_numeric, check_table
+from clearbands.rows.levels import check_levels, curve_levels
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight, size_of
 from clearbands.uncertainty.aleatoric import ResampledPart

@@ -15,9 +15,10 @@ from clearbands.engine.quantiles import weighted_median, weighted_quantiles
 from clearbands.models.bagging import check_model, predict_unseen
 from clearbands.models.seeds import seed_missing
 from clearbands.models.symmetric_trees import SymmetricTrees
-from clearbands.rows.checks import check_count, check_levels, check_numeric, check_target
+from clearbands.rows.checks import check_count, check_target
 from clearbands.rows.chunks import chunks, joined
-from clearbands.rows.levels import tails
+from clearbands.rows.frames import check_numeric
+from clearbands.rows.levels import check_levels, tails
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight
 from clearbands.uncertainty.aleatoric import NestedRows, ResampledPart, fit_members

@@ -10,15 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearbands.models.network_quantiles import NetworkQuantiles
 from clearbands.rows.bands import curve_widths
-from clearbands.rows.checks import (
-    check_count,
-    check_levels,
-    check_numeric,
-    check_quantiles,
-    check_rows,
-)
+from clearbands.rows.checks import check_count
 from clearbands.rows.chunks import chunks, joined
-from clearbands.rows.levels import curve_levels
+from clearbands.rows.frames import check_numeric, check_rows
+from clearbands.rows.levels import check_levels, check_quantiles, curve_levels
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight
 from clearbands.uncertainty.aleatoric import AleatoricPart

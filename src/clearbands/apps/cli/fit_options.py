@@ -148,7 +148,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         from clearbands._compat import require
-        from clearbands.rows.checks import check_levels
+        from clearbands.rows.levels import check_levels
         from clearbands.rows.targets import check_support
 
         check_levels(self.level)

@@ -27,9 +27,7 @@ class Limits:
     requests: int = 64
 
     def __post_init__(self) -> None:
-        from clearbands.rows.checks import (
-            check_count,  # late: the command's help shows the defaults
-        )
+        from clearbands.rows.checks import check_count
 
         check_count(self.rows, "The most rows of a request")
         check_count(self.bytes, "The most bytes of a request")

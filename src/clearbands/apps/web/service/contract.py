@@ -16,8 +16,7 @@ from clearbands.apps.web.service.schemas import INFINITE, Problem
 from clearbands.apps.web.values import show, type_of
 from clearbands.prediction.predictions import SIDES, bound_name
 from clearbands.prediction.questions import Questions, name_of, tails_in
-from clearbands.rows.checks import NEAREST
-from clearbands.rows.levels import level_name
+from clearbands.rows.levels import NEAREST, level_name
 from clearbands.rows.settings import Side
 
 MOST_VALUES = 100  # of one question in one request
