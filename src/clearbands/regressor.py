@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -36,6 +36,7 @@ from clearbands.rows.labels import are_names, read_groups, read_labels
 from clearbands.rows.levels import check_levels, check_quantiles
 from clearbands.rows.messages import renamed, warn
 from clearbands.rows.settings import SIDES, Calibration, Residuals, Side, Split
+from clearbands.rows.split import Rows
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.scaling.source import check_nothing_for_files, is_table_on_disk
 from clearbands.selection.centers import CenterStanding
@@ -345,8 +346,6 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         ClearRegressor
             The fitted model itself.
         """
-        if self.verbose not in (0, 1):
-            raise ValueError(f"verbose must be 0 or 1, got {self.verbose!r}.")
         plan = Plan.of(self, self._check_parameters(), has_set=X_cal is not None)
         rng = check_random_state(self.random_state)
         labels = {
@@ -358,11 +357,17 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         }
         with showing(progress, self.verbose), one_blas_thread():
             if is_table_on_disk(X):
-                options = {"features": features, "work": work, "engine": engine}
-                result = self._learn_from_disk(plan, rng, X, y, X_cal, y_cal, labels | options)
+                # Imported late: numba takes a second to load, which `import clearbands` should not.
+                from clearbands.scaling.on_files import fit_table_on_disk
+
+                self.last_time_ = None
+                has_set = not (X_cal is y_cal is None)
+                options = {"features": features, "work": work, "engine": engine, **labels}
+                result = fit_table_on_disk(self, plan, X, y, rng, has_set=has_set, **options)
             else:
                 check_nothing_for_files(features, work, engine)
-                result = self._learn(plan, rng, X, y, X_cal, y_cal, **labels)
+                rows, held_out = self._rows_to_fit(X, y, X_cal, y_cal, **labels)
+                result = fit_in_memory(plan, rows, held_out, rng)
             calibrator = result.calibrate(self.default_calibrator(), rng)
             named = self._columns_named(X if X_cal is None else X_cal, calibration_groups)
             self._keep(result, calibrator, rng, named)
@@ -370,10 +375,8 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         self.guarantee_ = guarantee.besides(getattr(self.calibrator_, "sharing_", ()))
         return self
 
-    def _learn(
+    def _rows_to_fit(
         self,
-        plan: Plan,
-        rng: np.random.RandomState,
         X: TableLike,
         y: ArrayLike,
         X_cal: TableLike | None,
@@ -384,31 +387,13 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         calibration_groups: ArrayLike | None,
         sample_weight: ArrayLike | None,
         calibration_weight: ArrayLike | None,
-    ) -> FitResult:
-        """Parts, and what they say of rows that they did not see."""
+    ) -> tuple[Rows, Rows | None]:
+        """Return the rows that were given to train, and the calibration set, if one was given."""
         check_groups_are_free(self.monotone, calibration_groups)
         calibrating = (X, y) if X_cal is None else (X_cal, y_cal)
         labels = read_labels(*calibrating, calibration_groups, calibration_weight)
         together, self.last_time_ = read_groups(self.split, y, groups, time)
-        rows, held_out = self._read_rows(X, y, X_cal, y_cal, together, labels, sample_weight)
-        return fit_in_memory(plan, rows, held_out, rng)
-
-    def _learn_from_disk(
-        self,
-        plan: Plan,
-        rng: np.random.RandomState,
-        X: Any,
-        target: Any,
-        X_cal: Any,
-        y_cal: Any,
-        options: Mapping[str, Any],
-    ) -> FitResult:
-        # Imported late: numba takes a second to load, which `import clearbands` should not.
-        from clearbands.scaling.on_files import fit_table_on_disk
-
-        self.last_time_ = None
-        has_set = not (X_cal is y_cal is None)
-        return fit_table_on_disk(self, plan, X, target, rng, has_set=has_set, **options)
+        return self._read_rows(X, y, X_cal, y_cal, together, labels, sample_weight)
 
     def _keep(
         self,

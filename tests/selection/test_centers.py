@@ -6,7 +6,7 @@ from clearbands import metrics
 from clearbands.selection.centers import (
     CenterStanding,
     JudgedCenter,
-    constant_width_losses,
+    constant_width_loss,
     measure_center,
     mix,
 )
@@ -25,12 +25,12 @@ def test_errors_of_a_center_are_measured():
 def test_losses_are_those_of_bounds_at_the_outer_quantiles():
     error = np.random.default_rng(0).normal(size=200)
     bounds = np.tile(np.quantile(error, [0.05, 0.95], method="inverted_cdf"), (200, 1))
-    losses = constant_width_losses(error, [0.9], None)
-    assert losses.mean() == pytest.approx(metrics.quantile_loss(error, bounds, 0.9), rel=0.02)
+    loss = constant_width_loss(error, [0.9], None)
+    assert loss == pytest.approx(metrics.quantile_loss(error, bounds, 0.9), rel=0.02)
 
 
 def judged_as(name, predicted):
-    return JudgedCenter(CenterStanding(name, DummyRegressor(), 0.0, 0.0, 0.0), predicted, predicted)
+    return JudgedCenter(CenterStanding(name, DummyRegressor(), 0.0, 0.0, 0.0), predicted)
 
 
 def test_a_mixture_takes_those_that_err_in_different_directions():

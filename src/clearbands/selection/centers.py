@@ -40,7 +40,6 @@ class JudgedCenter(NamedTuple):
 
     standing: CenterStanding
     predicted: np.ndarray  # (n,): of the rows that choose
-    row_losses: np.ndarray  # (n,): of these rows, whose mean the standing gives
     seconds: float = 0.0  # that a member took
 
 
@@ -94,7 +93,7 @@ def _best_together(
     others = list(range(1, len(ranked)))
     while others and len(chosen) < most:
         errors = (y - (total + ranked[k].predicted) / (len(chosen) + 1) for k in others)
-        losses = [mean_of(constant_width_losses(e, levels, weight), weight) for e in errors]
+        losses = [constant_width_loss(e, levels, weight) for e in errors]
         helpful = int(np.argmin(losses))
         if len(chosen) >= fewest and not losses[helpful] < least:
             break
@@ -235,10 +234,9 @@ def measure_center(
     """How good predictions (n,) of rows are that their model did not see."""
     error = y - predicted
     rmse = float(np.sqrt(mean_square(error, weight)))
-    losses = constant_width_losses(error, levels, weight)
     mae = mean_of(np.abs(error), weight)
-    standing = CenterStanding(name, model, rmse, mae, mean_of(losses, weight))
-    return JudgedCenter(standing, predicted, losses)
+    loss = constant_width_loss(error, levels, weight)
+    return JudgedCenter(CenterStanding(name, model, rmse, mae, loss), predicted)
 
 
 def mean_square(error: np.ndarray, weight: np.ndarray | None) -> float:
@@ -247,13 +245,13 @@ def mean_square(error: np.ndarray, weight: np.ndarray | None) -> float:
         return mean_of(error**2, weight)
 
 
-def constant_width_losses(
+def constant_width_loss(
     error: np.ndarray, levels: Sequence[float], weight: np.ndarray | None
-) -> np.ndarray:
-    """(n,): the quantile loss of bounds at the outer quantiles of the errors, mean over levels."""
+) -> float:
+    """Return the quantile loss of bounds at the outer quantiles of the errors, mean over levels."""
     losses = []
     for level in levels:
         low, high = weighted_quantiles(error, tails(level), weight)
         outside = np.maximum(low - error, 0) + np.maximum(error - high, 0)
         losses.append((alpha(level) / 2 * (high - low) + outside) / 2)
-    return np.mean(losses, axis=0)
+    return mean_of(np.mean(losses, axis=0), weight)

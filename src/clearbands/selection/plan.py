@@ -133,6 +133,8 @@ def rescaled(rows: Rows, targets: Targets) -> Rows:
 
 
 def _check(regressor: Any) -> None:
+    if regressor.verbose not in (0, 1):
+        raise ValueError(f"verbose must be 0 or 1, got {regressor.verbose!r}.")
     check_support(regressor.support)
     check_transform(regressor.target_transform)
     check_choice(regressor.split, "split", SPLITS)
