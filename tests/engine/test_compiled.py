@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from numba import typeof
+from numba.core.errors import NumbaError
 
-from clearbands.engine.compiled import whole_and_read_only
+from clearbands.engine.compiled import called, kernel_with_memory, whole_and_read_only
 
 
 @pytest.mark.parametrize("order", ["writable", "read-only", "every other", "transposed"])
@@ -25,3 +26,15 @@ def test_an_array_that_lies_in_one_piece_is_not_copied():
     assert np.shares_memory(view, array)
     with pytest.raises(ValueError, match="read-only"):
         view[0] = 1.0
+
+
+def test_where_nobody_counts_who_holds_an_array_none_can_be_made():
+    @called
+    def make(n):
+        return len(np.empty(n))
+
+    def ask(n):
+        return make(n)
+
+    with pytest.raises(NumbaError):
+        kernel_with_memory(ask)(3)

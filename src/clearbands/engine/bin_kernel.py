@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearbands.engine.compiled import Whole, kernel
+from clearbands.engine.compiled import Whole, kernel_with_memory
 
 ROWS_SIDE_BY_SIDE = 64  # so many that loops over them are not unrolled, but one step for several
 
 
-@kernel
+@kernel_with_memory
 def find_bins(
     X: np.ndarray, cuts: np.ndarray, starts: np.ndarray, first_row: Whole, binned: np.ndarray
 ) -> None:

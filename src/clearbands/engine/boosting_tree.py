@@ -191,7 +191,11 @@ def _grow_tree(
         feature[node.number] = column
         threshold[node.number] = columns.last_fine[column, last_left_bin]
         middle = node.start + _partition(
-            columns.binned, _rows_of(node, sample), sample.spare_rows, column, last_left_bin
+            columns.binned,
+            sample.rows[node.start : node.stop],
+            sample.spare_rows,
+            column,
+            last_left_bin,
         )
         larger, smaller = _children(columns, rule, sample, histograms, node, middle, left_pair)
         n_pending = _push(histograms.pending, n_pending, larger)
@@ -267,7 +271,7 @@ def _best_split(
         _build_sparse_histogram(
             columns.binned,
             columns.offsets,
-            _rows_of(node, sample),
+            sample.rows[node.start : node.stop],
             sample.gradients,
             histograms.sparse,
             histograms.occupied,
@@ -416,7 +420,11 @@ def _children(
         return larger, smaller
     histogram, part = histograms.slots[node.slot], histograms.slots[node.slot + 1]
     _build_histogram(
-        columns.binned, columns.offsets, _rows_of(smaller, sample), sample.gradients, part
+        columns.binned,
+        columns.offsets,
+        sample.rows[smaller.start : smaller.stop],
+        sample.gradients,
+        part,
     )
     for place in range(len(histogram)):
         histogram[place] -= part[place]
@@ -429,11 +437,6 @@ def _children(
 @inlined
 def _size(node: Node) -> Whole:
     return node.stop - node.start
-
-
-@inlined
-def _rows_of(node: Node, sample: Sample) -> np.ndarray:
-    return sample.rows[node.start : node.stop]
 
 
 @inlined

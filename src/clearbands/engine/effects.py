@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearbands.engine.compiled import called, kernel
+from clearbands.engine.compiled import called, called_with_memory, kernel, kernel_with_memory
 
 DOUBT = 30.0
 """Rows that say, beside those that share a code, that codes make no difference: where hardly any
@@ -49,7 +49,7 @@ def effects_of_sums(
     _shrink(rows, mean, within, effect, left)
 
 
-@called
+@called_with_memory
 def _renew(
     code: np.ndarray, rest: np.ndarray, weight: np.ndarray, effect: np.ndarray, left: np.ndarray
 ) -> None:
@@ -96,7 +96,7 @@ def renew_effects(
         _renew(codes[j], rest, weight, effect[own], left[own])
 
 
-@kernel
+@kernel_with_memory
 def effects_alone(
     codes: np.ndarray,
     first: np.ndarray,

@@ -17,7 +17,15 @@ import numpy as np
 
 from clearbands.engine.binning import Bins
 from clearbands.engine.bits import random_below
-from clearbands.engine.compiled import Real, Whole, called, inlined, kernel, whole_and_read_only
+from clearbands.engine.compiled import (
+    Real,
+    Whole,
+    called,
+    inlined,
+    kernel,
+    kernel_with_memory,
+    whole_and_read_only,
+)
 from clearbands.engine.forest import next_node, pack_targets
 from clearbands.engine.grains import EVEN, Grains
 from clearbands.engine.screening import Screen
@@ -207,7 +215,7 @@ class Trees(NamedTuple):
         )
 
 
-@kernel
+@kernel_with_memory
 def _grow_trees(
     binned: np.ndarray,
     targets: TreeTargets,

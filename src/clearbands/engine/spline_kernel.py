@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearbands.engine.compiled import Real, Whole, inlined, kernel
+from clearbands.engine.compiled import Real, Whole, inlined, kernel_with_memory
 
 
-@kernel
+@kernel_with_memory
 def fill_splines(
     X: np.ndarray,
     columns: np.ndarray,

@@ -73,8 +73,8 @@ def best_question(
     best_score, best_column, best_cut = np.float32(-1), ZERO, ZERO
     for k in range(0, columns.per_tree, 2):
         first, second = columns.used[k], columns.used[k + 1]
-        one = _cells_of(first, ZERO, columns, histograms)
-        other = _cells_of(second, ONE, columns, histograms)
+        one = histograms.cells[_start_of(first, ZERO, histograms) :]
+        other = histograms.cells[_start_of(second, ONE, histograms) :]
         sizes = columns.n_bins[first], columns.n_bins[second]
         bins = columns.binned[first], columns.binned[second]
         _clear(one, sizes[0] * n_known, sizes[0] * n_open)
@@ -104,11 +104,11 @@ def best_question(
 
 
 @inlined
-def _cells_of(column: Whole, side: Whole, columns: Columns, histograms: Histograms) -> np.ndarray:
-    """The column's own or, where they are not kept, those of the first or the second of two."""
-    cells = histograms.cells
-    start = histograms.starts[column] if histograms.are_kept else side * (len(cells) // 2)
-    return cells[start : start + columns.n_bins[column] * len(histograms.total) // 2]
+def _start_of(column: Whole, side: Whole, histograms: Histograms) -> Whole:
+    """Of the column's own cells or, where they are not kept, of the first or second of two."""
+    if histograms.are_kept:
+        return histograms.starts[column]
+    return side * (len(histograms.cells) // 2)
 
 
 @called

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearbands.engine.compiled import Whole, called
+from clearbands.engine.compiled import Whole, called_with_memory
 
 MOST_SWEEPS = 30
 SETTLED = 1e-4  # of the range of the values: the largest change that is none
 NO_ROWS = 1e-6  # the weight of a leaf without rows, which goes with the others
 
 
-@called
+@called_with_memory
 def keep_order(
     direction: np.ndarray | None,
     feature: np.ndarray,
@@ -48,7 +48,7 @@ def keep_order(
                 value[larger] = max(value[larger], value[smaller])
 
 
-@called
+@called_with_memory
 def _pool(
     direction: np.ndarray,
     feature: np.ndarray,

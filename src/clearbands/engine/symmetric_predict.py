@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearbands.engine.compiled import Whole, called, inlined, kernel
+from clearbands.engine.compiled import Whole, called, called_with_memory, inlined, kernel
 
 ROWS_PER_BLOCK = 512
 ROWS_SIDE_BY_SIDE = 16  # that one instruction compares on most machines
@@ -28,7 +28,7 @@ def predict_rows(
         _predict_many(fine, init, feature, threshold, value, stop, members)
 
 
-@inlined
+@called_with_memory
 def _predict_many(
     fine: np.ndarray,
     init: np.ndarray,
