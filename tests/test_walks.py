@@ -81,10 +81,12 @@ VAGUE = {"asked", "found", "given", "kept", "made", "said", "shown", "told"}
 
 
 def names_in(file):
-    """Variables, arguments and fields, each with its line."""
+    """Variables, arguments, fields, functions and classes, each with its line."""
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.arg):
             yield node.arg, node.lineno
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name.strip("_").lower(), node.lineno
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id, node.lineno
 

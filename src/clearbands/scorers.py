@@ -58,7 +58,7 @@ class IntervalScorer:
     def __call__(
         self, estimator: Any, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
-        model, rows = _asked(estimator, X)
+        model, rows = _model_and_rows(estimator, X)
         if self.confidence_level is None:
             levels = np.atleast_1d(getattr(model, "levels_", model.confidence_level)).tolist()
             _, intervals = model.predict_interval(rows)
@@ -82,12 +82,12 @@ def _coverage(
     return metrics.picp(y, intervals, sample_weight=sample_weight)
 
 
-def _asked(estimator: Any, X: TableLike) -> tuple[Any, Any]:
+def _model_and_rows(estimator: Any, X: TableLike) -> tuple[Any, Any]:
     """Return the model inside a search or pipeline, and the rows as it sees them."""
     if hasattr(estimator, "best_estimator_"):
-        return _asked(estimator.best_estimator_, X)
+        return _model_and_rows(estimator.best_estimator_, X)
     if isinstance(estimator, Pipeline):
-        return _asked(estimator[-1], estimator[:-1].transform(X))
+        return _model_and_rows(estimator[-1], estimator[:-1].transform(X))
     if not hasattr(estimator, "predict_interval"):
         raise TypeError(
             f"{type(estimator).__name__} has no predict_interval, so its intervals cannot be "

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -13,7 +12,6 @@ from clearbands.rows.class_labels import (
     is_missing,
     likeliest,
     positions,
-    softmax,
 )
 
 LOGITS = arrays(float, (3, 4), elements=st.floats(-300, 300))
@@ -59,18 +57,6 @@ def test_each_class_needs_two_rows():
     check_counts(np.array(["a", "b"]), np.array([2, 2]))
     with pytest.raises(ValueError, match="The class b has one row only"):
         check_counts(np.array(["a", "b"]), np.array([5, 1]))
-
-
-@given(LOGITS, st.floats(-300, 300))
-def test_softmax_adds_up_to_one_and_does_not_see_a_shift(logits, shift):
-    shares = softmax(logits)
-    np.testing.assert_allclose(shares.sum(axis=-1), 1)
-    np.testing.assert_allclose(softmax(logits + shift), shares, atol=1e-12)
-
-
-def test_softmax_by_hand():
-    np.testing.assert_allclose(softmax(np.log([[1.0, 3.0]])), [[0.25, 0.75]])
-    np.testing.assert_allclose(softmax(np.array([1e4, 0.0])), [1.0, 0.0])
 
 
 def test_of_equals_the_first_is_the_likeliest():

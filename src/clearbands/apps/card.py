@@ -73,11 +73,11 @@ def _column(feature: Feature) -> tuple[str, str, str]:
     if feature.categories:
         values = display.first_of(feature.categories)
     else:
-        values = "" if feature.typical is None else f"typically {_shown(feature.typical)}"
+        values = "" if feature.typical is None else f"typically {_value_words(feature.typical)}"
     return f"`{feature.name.replace('`', '')}`", feature.kind, values
 
 
-def _shown(value: Any) -> str:
+def _value_words(value: Any) -> str:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return display.number(float(value)) if is_number else str(value)
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import softmax
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.calibration.conformal import CalibrationWarning
 from clearbands.calibration.logit_search import search_constants
-from clearbands.rows.class_labels import softmax
 from clearbands.rows.messages import row_name, warn
 from clearbands.rows.weighting import check_sample_weight
 
@@ -111,7 +111,7 @@ class JointClassCalibrator(BaseEstimator):
 
     def predict_members(self, logits: Any) -> np.ndarray:
         """(n, members, classes): what each member holds for probable, calibrated."""
-        return softmax(self.scale(logits))
+        return softmax(self.scale(logits), axis=-1)
 
     def predict_proba(self, logits: Any) -> np.ndarray:
         """(n, classes): the mean of the members' probabilities."""

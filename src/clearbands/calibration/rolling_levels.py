@@ -144,12 +144,12 @@ class RollingLevels(AnyLevel):
         return np.where(reach > 0, np.nextafter(bounds, sign * np.inf), bounds)
 
     def _lower(self, share: float, level: float) -> float:
-        return self._told(lower_end(self.in_window, self.shares.in_window(share)), level)
+        return self._warned_of(lower_end(self.in_window, self.shares.in_window(share)), level)
 
     def _upper(self, share: float, level: float) -> float:
-        return self._told(upper_end(self.in_window, 1 - self.shares.in_window(share)), level)
+        return self._warned_of(upper_end(self.in_window, 1 - self.shares.in_window(share)), level)
 
-    def _told(self, z: float, level: float) -> float:
+    def _warned_of(self, z: float, level: float) -> float:
         if math.isinf(z):
             warn(
                 f"After the misses among the last rows, level {level:g} asks for more than the "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.metrics import roc_auc_score
 from sklearn.utils import Tags, _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -105,7 +106,7 @@ class ShiftWeights(BaseEstimator):
             fitted = clone(model).fit(_safe_indexing(rows, np.flatnonzero(seen)), is_new[seen])
             chance[~seen] = _chance_of_new(fitted, rows[~seen])
             self.classifiers_.append(fitted)
-        self.auc_ = _auc(chance, is_new)
+        self.auc_ = float(roc_auc_score(is_new, chance))
         weights = self._ratio(chance[:n])
         self.scale_ = float(weights.mean())
         self.weights_ = weights / self.scale_
@@ -166,9 +167,3 @@ def _fold_of(n: int, n_folds: int, rng: np.random.RandomState) -> np.ndarray:
 
 def _chance_of_new(classifier: BaseEstimator, X: np.ndarray) -> np.ndarray:
     return np.asarray(classifier.predict_proba(X), float)[:, 1]
-
-
-def _auc(chance: np.ndarray, is_new: np.ndarray) -> float:
-    from sklearn.metrics import roc_auc_score
-
-    return float(roc_auc_score(is_new, chance))

@@ -13,7 +13,7 @@ from clearbands.diagnostics.coverage import FALSE_ALARMS, Cell, Range, covered_r
 from clearbands.diagnostics.cross_fitted import ROWS_NEEDED, ExcessRisk, Slab, TwoSampleTest
 from clearbands.diagnostics.dependence import Correlation, Dependence
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
-from clearbands.rows.display import Shown, number, percent
+from clearbands.rows.display import Preview, number, percent
 from clearbands.tables.native import FrameKind, make_frame
 
 MOST_SENTENCES = 10
@@ -159,12 +159,12 @@ class Diagnosis:
         return make_frame(columns, self.kind._replace(index=None))
 
     def __repr__(self) -> str:
-        return self._shown().text()
+        return self._preview().text()
 
     def _repr_html_(self) -> str:
-        return self._shown().html()
+        return self._preview().html()
 
-    def _shown(self) -> Shown:
+    def _preview(self) -> Preview:
         """Return a table whose title counts the findings, with the numbers that are off first."""
         n_findings = len(self.findings)
         summary = (
@@ -181,7 +181,7 @@ class Diagnosis:
         title = (
             f"Diagnosis of {self.coverage.n:,} rows at {100 * self.confidence_level:g} %: {summary}"
         )
-        return Shown(title, columns, f"{left:,} more in to_frame()" if left else "")
+        return Preview(title, columns, f"{left:,} more in to_frame()" if left else "")
 
     def _lines(self) -> Iterator[Line]:
         n = self.coverage.n

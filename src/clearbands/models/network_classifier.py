@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -17,7 +18,7 @@ from clearbands.models.networks.shape import Shape
 from clearbands.models.networks.stack import FittedNetworks, Standard
 from clearbands.models.networks.training import TrainingPlan, hold_out_counts, train
 from clearbands.models.seeds import member_seeds
-from clearbands.rows.class_labels import likeliest, positions, softmax
+from clearbands.rows.class_labels import likeliest, positions
 from clearbands.rows.typed import Seed, TableLike
 
 
@@ -94,7 +95,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         """Return the probabilities (n, classes)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        return softmax(self.bag_.predict_logits(X)[:, 0])
+        return softmax(self.bag_.predict_logits(X)[:, 0], axis=-1)
 
     def predict(self, X: TableLike) -> np.ndarray:
         """Return the most probable class (n,)."""

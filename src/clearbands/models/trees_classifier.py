@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -14,7 +15,7 @@ from clearbands.engine.grains import Grains
 from clearbands.engine.progress import ignore, listening
 from clearbands.models.seeds import member_seeds
 from clearbands.models.symmetric_trees import MAX_L2, check_trees, learning_rates
-from clearbands.rows.class_labels import likeliest, positions, softmax
+from clearbands.rows.class_labels import likeliest, positions
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight, drop_weightless
 
@@ -96,7 +97,7 @@ class SymmetricTreesClassifier(ClassifierMixin, BaseEstimator):
         """Return the probabilities (n, classes)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        return softmax(self.bag_.predict_logits(X)[:, 0])
+        return softmax(self.bag_.predict_logits(X)[:, 0], axis=-1)
 
     def predict(self, X: TableLike) -> np.ndarray:
         """Return the most probable class (n,)."""

@@ -62,7 +62,7 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[str] = (
     ...     clearbands.load(f"{folder}/model.clear").gamma1_
     1.0
     """
-    with _told("This model cannot be saved"):
+    with _as_model_file_error("This model cannot be saved"):
         packed = _pack(model, zipfile.ZIP_DEFLATED)
         try:
             _unpack(io.BytesIO(packed), len(packed), trusted)
@@ -104,7 +104,7 @@ def load(
     """
     header = read_header(path)
     _tell_of_other_versions(path, header)
-    with _told(f"{path} is damaged (written by clearbands {header['clearbands']})"):
+    with _as_model_file_error(f"{path} is damaged (written by clearbands {header['clearbands']})"):
         model = _unpack(Path(path), os.path.getsize(path), trusted)
     if kind is not None and not isinstance(model, kind):
         raise ModelFileError(
@@ -160,7 +160,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
+def _as_model_file_error(what: str) -> Iterator[None]:
     """Turn any error inside the block into a ModelFileError that begins with `what`."""
     try:
         yield

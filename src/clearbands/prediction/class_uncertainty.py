@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
-from clearbands.rows.display import GAP, Shown, count, number, percent
+from clearbands.rows.display import GAP, Preview, count, number, percent
 from clearbands.tables.native import FrameKind, make_frame
 
 MOST_SHOWN = 8
@@ -88,12 +88,12 @@ class ClassUncertainty:
         return make_frame(columns, self.kind)
 
     def __repr__(self) -> str:
-        return self._shown().text()
+        return self._preview().text()
 
     def _repr_html_(self) -> str:
-        return self._shown().html()
+        return self._preview().html()
 
-    def _shown(self) -> Shown:
+    def _preview(self) -> Preview:
         n = min(len(self), MOST_SHOWN)
         columns = {"row": [f"{row + 1:,}" for row in range(n)]}
         for name in ("total", "aleatoric", "epistemic"):
@@ -103,7 +103,7 @@ class ClassUncertainty:
             f"{percent(self.mean_share)} of them epistemic"
         )
         left = len(self) - n
-        return Shown(title.replace(GAP, " "), columns, count(left, "more row") if left else "")
+        return Preview(title.replace(GAP, " "), columns, count(left, "more row") if left else "")
 
 
 def entropy(probabilities: np.ndarray) -> np.ndarray:

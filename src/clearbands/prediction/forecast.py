@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearbands.rows.display import GAP, Shown, level, number, percent
+from clearbands.rows.display import GAP, Preview, level, number, percent
 from clearbands.tables.native import FrameKind, make_frame
 
 MEASURES = ("width", "rmse", "loss")
@@ -69,12 +69,12 @@ class Forecast:
         return f"{times} times the rows would make these intervals {narrower}.".replace(GAP, " ")
 
     def __repr__(self) -> str:
-        return self._shown().text()
+        return self._preview().text()
 
     def _repr_html_(self) -> str:
-        return self._shown().html()
+        return self._preview().html()
 
-    def _shown(self) -> Shown:
+    def _preview(self) -> Preview:
         middle, low, high = self.width * self.factors.T
         columns = {
             "rows": [f"{rows:,.0f}" if np.isfinite(rows) else "endless" for rows in self.rows],
@@ -83,7 +83,7 @@ class Forecast:
             "high": [number(each) for each in high],
         }
         title = f"Mean width of {level(self.confidence_level)} intervals with more rows like these"
-        return Shown(title.replace(GAP, " "), columns, self.reason)
+        return Preview(title.replace(GAP, " "), columns, self.reason)
 
 
 def _bare(share: float) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC, SHARE
 from clearbands.rows.bands import make_interval
 from clearbands.rows.checks import check_count
-from clearbands.rows.display import GAP, Shown, count, level, number, percent
+from clearbands.rows.display import GAP, Preview, count, level, number, percent
 from clearbands.rows.levels import level_name
 from clearbands.rows.targets import ANYWHERE, Support
 from clearbands.rows.typed import TableLike
@@ -198,12 +198,12 @@ class Uncertainty:
         return make_frame(columns, self.kind)
 
     def __repr__(self) -> str:
-        return self._shown().text()
+        return self._preview().text()
 
     def _repr_html_(self) -> str:
-        return self._shown().html()
+        return self._preview().html()
 
-    def _shown(self) -> Shown:
+    def _preview(self) -> Preview:
         rows = range(min(len(self), MOST_SHOWN))
         aleatoric, epistemic = self.widths.T
         lower, upper = self.interval.T
@@ -219,7 +219,7 @@ class Uncertainty:
         share = percent(self.mean_share)
         title = f"{count(len(self))} at {level(self.confidence_level)}, {share} {SHARE}"
         left = len(self) - len(rows)
-        return Shown(_plain(title), columns, f"{count(left, 'more row')}" if left else "")
+        return Preview(_plain(title), columns, f"{count(left, 'more row')}" if left else "")
 
 
 def _larger(share: Any, likely: Any) -> np.ndarray:

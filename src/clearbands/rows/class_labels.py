@@ -1,4 +1,4 @@
-"""Class labels: their checks, their positions, and classes from logits or probabilities."""
+"""Class labels: their checks, their positions, and classes from probabilities."""
 
 from __future__ import annotations
 
@@ -57,12 +57,6 @@ def _check_several(classes: np.ndarray, n: int) -> None:
             f"y holds one class only, {classes[0]!s} (n_samples={n}): at least 2 classes are "
             "needed."
         )
-
-
-def softmax(logits: np.ndarray) -> np.ndarray:
-    """Return the probabilities of logits, whose last axis is the classes."""
-    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
 
 
 def likeliest(probabilities: np.ndarray, classes: np.ndarray) -> np.ndarray:

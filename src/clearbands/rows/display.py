@@ -112,7 +112,7 @@ def finite(value: float) -> float | None:
 
 
 @dataclass(frozen=True)
-class Shown:
+class Preview:
     """A small table of words under a title."""
 
     title: str
@@ -124,7 +124,7 @@ class Shown:
 
         Examples
         --------
-        >>> print(Shown("Two rows", {"row": ["1", "12"]}, "3 more").text())
+        >>> print(Preview("Two rows", {"row": ["1", "12"]}, "3 more").text())
         Two rows
           row
             1

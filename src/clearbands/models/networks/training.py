@@ -277,7 +277,7 @@ class _Batch:
         if self.plan.input_noise > 0:
             noise = np.stack([member.noise(*X.shape[1:]) for member in self.members])
             X.add_(self._tensor(noise), alpha=self.plan.input_noise)
-        output, moments = forward(self.shape, self.blocks, X, self._kept(rows.shape[1]))
+        output, moments = forward(self.shape, self.blocks, X, self._dropout_factors(rows.shape[1]))
         losses = self.loss(output, self.data.y_torch[index])
         if self.data.weight_torch is not None:
             losses = losses * self.data.weight_torch[index]
@@ -289,7 +289,7 @@ class _Batch:
                     for statistic, value in zip(running, new, strict=True):
                         statistic.lerp_(value, MOMENTUM)
 
-    def _kept(self, n_rows: int) -> list[Any] | None:
+    def _dropout_factors(self, n_rows: int) -> list[Any] | None:
         """Draw for each hidden layer the factors (members, units, rows) of dropout.
 
         They are 0 for dropped units and 1 / (1 - dropout) for the others.
