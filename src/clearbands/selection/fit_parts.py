@@ -22,7 +22,7 @@ from clearbands.rows.frames import is_frame
 from clearbands.rows.split import Rows
 from clearbands.rows.time_order import stages
 from clearbands.rows.typed import TableLike
-from clearbands.selection.centers import CenterStanding, JudgedCenter, mix, race
+from clearbands.selection.centers import JudgedCenter, mix, race
 from clearbands.selection.compete import ChosenParts, Competition, TimeLeft, draw_rows
 from clearbands.selection.model_search import ModelSearch, search_within
 from clearbands.selection.plan import Plan
@@ -50,7 +50,19 @@ def fit_parts(
 def fit_on_all(plan: Plan, train: Rows, rng: np.random.RandomState) -> ChosenParts:
     """Fit the parts so that every row is unseen by some; one that was given has no rival."""
     search = _search(plan, train)
-    standings, centers, reserves, time_left = _centers(plan, train, search, rng)
+    if plan.epistemic is not None:
+        part = _crossed(plan, _directed(plan, plan.epistemic))
+        centers = {GIVEN: _set_up(plan, part, rng)}
+        ranked, reserves, time_left = [], {}, TimeLeft()
+    else:
+        started = perf_counter()
+        finalists, beaten = _race(plan, train, search, rng)
+        time_left = _time_left(search, train, finalists, perf_counter() - started)
+        centers = _ensembles(plan, train, search, finalists, rng) | _others(plan, search, rng)
+        # Reserves draw their seeds aside: what competes in the end does not depend on them.
+        reserves = _ensembles(plan, train, search, beaten, copy.deepcopy(rng))
+        ranked = [*finalists, *beaten]
+        time_left.tell()
     competition = Competition(
         train,
         {**centers, **reserves},
@@ -63,6 +75,7 @@ def fit_on_all(plan: Plan, train: Rows, rng: np.random.RandomState) -> ChosenPar
         time_left=time_left,
     )
     chosen = competition.run(len(centers), rng)
+    standings = tuple(each.standing for each in ranked)
     return chosen._replace(centers=standings, search=search)
 
 
@@ -79,22 +92,20 @@ def _set_up(plan: Plan, part: Part, rng: np.random.RandomState) -> Part:
     return set_up(part, plan.levels, plan.n_jobs, rng)
 
 
-def _centers(
+def _race(
     plan: Plan, train: Rows, search: ModelSearch, rng: np.random.RandomState
-) -> tuple[tuple[CenterStanding, ...], Mapping[str, CrossPart], Mapping[str, CrossPart], TimeLeft]:
-    """All that competed, those noise is learned around, reserves, and how long it will take."""
-    if plan.epistemic is not None:
-        part = _directed(plan, plan.epistemic)
-        return (), {GIVEN: _set_up(plan, _crossed(plan, part), rng)}, {}, TimeLeft()
+) -> tuple[list[JudgedCenter], list[JudgedCenter]]:
+    """Return the centers that noise is learned around, and those that did not get so far.
+
+    A mean of the first is one of them, where it errs less than each.
+    """
     judges = draw_rows(train, search.judging_rows, rng)
     n_rows, n_columns = len(train), train.X.shape[1]
-    n_units = None if train.groups is None else len(np.unique(train.groups))
-    draws = _race_draws(plan, judges, n_columns, search, n_units, rng)
+    draws = _race_draws(plan, judges, n_columns, search, _n_units(train), rng)
     models = {
         name: seed_missing(clone(model), rng)
         for name, model in _candidates(plan, search, n_rows, n_columns).items()
     }
-    started = perf_counter()
     finalists, beaten = race(
         models,
         judges,
@@ -108,32 +119,53 @@ def _centers(
     mixture = mix(finalists, judged.y, judged.sample_weight, plan.levels, search.mixed)
     if mixture is not None:
         finalists = sorted([*finalists, mixture], key=lambda each: each.standing.loss)
-    n_folds = search.folds_for(n_rows, n_columns, n_units)
+    return finalists, beaten
+
+
+def _ensembles(
+    plan: Plan,
+    train: Rows,
+    search: ModelSearch,
+    centers: Sequence[JudgedCenter],
+    rng: np.random.RandomState,
+) -> dict[str, CrossPart]:
+    """Return ensembles of centers that ran the race, unfitted, with the members that rows need."""
+    n_rows, n_columns = len(train), train.X.shape[1]
+    n_folds = search.folds_for(n_rows, n_columns, _n_units(train))
     n_repeats = search.repeats_for(n_rows)
+    parts = {}
+    for standing in (each.standing for each in centers):
+        model = repeated(standing.model, 1 / n_repeats)
+        if search.is_finer(n_rows):
+            model = finer(model, n_columns)
+        ensemble = FoldedEnsemble(model, n_folds, n_repeats)
+        parts[standing.name] = _set_up(plan, _crossed(plan, ensemble), rng)
+    return parts
 
-    def with_members(some: Sequence[JudgedCenter], rng: np.random.RandomState) -> Any:
-        parts = {}
-        for standing in (each.standing for each in some):
-            model = repeated(standing.model, 1 / n_repeats)
-            if search.is_finer(n_rows):
-                model = finer(model, n_columns)
-            ensemble = FoldedEnsemble(model, n_folds, n_repeats)
-            parts[standing.name] = _set_up(plan, _crossed(plan, ensemble), rng)
-        return parts
 
-    chosen = with_members(finalists, rng)
+def _others(plan: Plan, search: ModelSearch, rng: np.random.RandomState) -> dict[str, CrossPart]:
+    """Return the centers that run no race; none of them keeps to directions."""
     parts = search.parts() if plan.direction is None else {}
-    others = {name: _set_up(plan, _crossed(plan, part), rng) for name, part in parts.items()}
-    # Reserves draw their seeds aside: what competes in the end does not depend on them.
-    reserves = with_members(beaten, copy.deepcopy(rng))
-    standings = tuple(each.standing for each in (*finalists, *beaten))
-    times = n_folds * n_repeats * (1 + search.is_finer(n_rows)) * len(train) / len(judges)
-    time_left = TimeLeft(
-        perf_counter() - started,
+    return {name: _set_up(plan, _crossed(plan, part), rng) for name, part in parts.items()}
+
+
+def _n_units(rows: Rows) -> int | None:
+    """Return how many groups of rows there are; None where each row is by itself."""
+    return None if rows.groups is None else len(np.unique(rows.groups))
+
+
+def _time_left(
+    search: ModelSearch, train: Rows, finalists: Sequence[JudgedCenter], seconds: float
+) -> TimeLeft:
+    """Return what is still to come after a race of so many seconds."""
+    n_rows, n_columns = len(train), train.X.shape[1]
+    n_members = search.folds_for(n_rows, n_columns, _n_units(train)) * search.repeats_for(n_rows)
+    of_judges = max(1.0, n_rows / search.judging_rows)
+    times = n_members * (1 + search.is_finer(n_rows)) * of_judges
+    return TimeLeft(
+        seconds,
         {each.standing.name: times * each.seconds * _share_of_trees(each) for each in finalists},
     )
-    time_left.tell()
-    return standings, chosen | others, reserves, time_left
 
 
 def _share_of_trees(judged: JudgedCenter) -> float:
