@@ -25,7 +25,7 @@ from benchmarks.measure import load_average
 from benchmarks.tables import markdown
 from clearbands.models.networks.losses import squared_error
 from clearbands.models.networks.shape import Shape
-from clearbands.models.networks.training import Plan, train
+from clearbands.models.networks.training import TrainingPlan, train
 from clearbands.rows.draws import Bootstraps
 
 MEMBERS, HIDDEN, BATCH = 5, (256, 128), 64
@@ -76,7 +76,9 @@ class Work:
 
     def _train(self, members) -> None:
         shape = Shape.of_centers(HIDDEN, self.X.shape[1], DROPOUT)
-        plan = Plan(self.epochs, self.epochs, BATCH, RATE, weight_decay=DECAY, input_noise=NOISE)
+        plan = TrainingPlan(
+            self.epochs, self.epochs, BATCH, RATE, weight_decay=DECAY, input_noise=NOISE
+        )
         counts = self.counts[list(members)]
         train(shape, plan, squared_error, self.X, self.y, counts, list(members), stage="benchmark")
 
