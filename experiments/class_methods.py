@@ -14,13 +14,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 
 from clearbands import ClearClassifier, JointClassCalibrator, TableEncoder
 from clearbands.calibration.class_calibrator import mass_ahead
 from clearbands.calibration.conformal import order_statistic, rank
-from clearbands.rows.class_labels import softmax
 from clearbands.selection.class_members import class_pool
 
 LEVEL = 0.9
@@ -167,7 +167,9 @@ def with_sets(y: np.ndarray, held_out: np.ndarray, test: np.ndarray, **constants
 
 
 def plain(y: np.ndarray, held_out: np.ndarray, test: np.ndarray) -> Answer:
-    return with_sets(y, softmax(held_out).mean(axis=1), softmax(test).mean(axis=1))
+    return with_sets(
+        y, softmax(held_out, axis=-1).mean(axis=1), softmax(test, axis=-1).mean(axis=1)
+    )
 
 
 def joint(y: np.ndarray, held_out: np.ndarray, test: np.ndarray) -> Answer:
@@ -178,7 +180,9 @@ def joint(y: np.ndarray, held_out: np.ndarray, test: np.ndarray) -> Answer:
 
 def pool_then_scale(y: np.ndarray, held_out: np.ndarray, test: np.ndarray) -> Answer:
     """Calibrate the mean probability with one temperature."""
-    return joint(y, *(np.log(softmax(z).mean(axis=1, keepdims=True)) for z in (held_out, test)))
+    return joint(
+        y, *(np.log(softmax(z, axis=-1).mean(axis=1, keepdims=True)) for z in (held_out, test))
+    )
 
 
 def scale_then_pool(y: np.ndarray, held_out: np.ndarray, test: np.ndarray) -> Answer:

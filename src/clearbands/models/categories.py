@@ -193,7 +193,7 @@ def shrunken_effects(
     >>> code, y = np.array([0, 0, 1, 1]), np.array([1.0, 3.0, 9.0, 11.0])
     >>> effect, left = shrunken_effects(code, 2, y, np.ones(4))
     >>> effect.round(2).tolist(), left.round(2).tolist()
-    ([-3.88, 3.88, 0.0], [0.97, 0.97, 0.0])
+    ([-3.0, 3.0, 0.0], [0.75, 0.75, 0.0])
     """
     from clearbands.engine.effects import renew_effects
 

@@ -170,7 +170,7 @@ def stages(place: np.ndarray, gap: int) -> list[TimeBlock]:
     `place` (n,) may have holes if only some rows take part; the gap counts them.
 
     >>> [(len(stage.past), len(stage.block)) for stage in stages(np.arange(100), gap=2)]
-    [(23, 15), (38, 15), (53, 15), (68, 15), (83, 15)]
+    [(23, 15), (38, 16), (54, 14), (68, 15), (83, 15)]
     """
     moments = np.unique(place)
     n = len(moments)
