@@ -76,7 +76,7 @@ def slow_predictions(bag: ForestBag, X):
                         bag.threshold[first_node + node],
                     )
                     node = child + (row[column] > threshold)
-                found.extend(bag.targets[bag.kept[first_leaf - 1 - child]])
+                found.extend(bag.targets[bag.samples[first_leaf - 1 - child]])
             predicted[i, :, member] = np.quantile(found, bag.quantiles)
     return predicted
 
@@ -100,7 +100,7 @@ def test_rows_are_predicted_alike_in_every_block(data):
 def test_threads_change_nothing(data):
     X, y, counts = data
     one, two = fit(X, y, counts, n_jobs=1), fit(X, y, counts, n_jobs=2)
-    for name in ("feature", "threshold", "child", "kept", "roots"):
+    for name in ("feature", "threshold", "child", "samples", "roots"):
         assert np.array_equal(getattr(one, name), getattr(two, name))
 
 
@@ -150,7 +150,7 @@ def test_only_drawn_targets_are_kept(data):
     X, y, counts = data
     bag = fit(X, y, counts, samples_per_leaf=4)
     for member, drawn in enumerate(counts):
-        kept = bag.kept[bag.leaf_starts[member] : bag.leaf_starts[member + 1]]
+        kept = bag.samples[bag.leaf_starts[member] : bag.leaf_starts[member + 1]]
         assert np.isin(bag.targets[kept], y[drawn > 0]).all()
 
 
@@ -158,7 +158,7 @@ def test_every_draw_of_a_leaf_is_kept_equally_often():
     """Without splits each of three rows, drawn 1, 1 and 2 times, is kept at its share."""
     counts = np.array([[1, 1, 2]], np.uint8)
     bag = fit(np.zeros((3, 1)), np.arange(3.0), counts, n_trees=20_000)
-    share = np.bincount(bag.kept[:, 0]) / 20_000
+    share = np.bincount(bag.samples[:, 0]) / 20_000
     assert np.allclose(share, [0.25, 0.25, 0.5], atol=0.015)
 
 
@@ -166,7 +166,7 @@ def test_samples_of_a_leaf_are_different_draws():
     """A leaf of 50 draws that keeps 50 keeps exactly its bootstrap."""
     y = np.arange(50.0)
     bag = fit(np.zeros((50, 1)), y, np.ones((1, 50), np.uint8), n_trees=50, samples_per_leaf=50)
-    distinct = np.array([len(np.unique(kept)) for kept in bag.kept])
+    distinct = np.array([len(np.unique(kept)) for kept in bag.samples])
     assert abs(distinct.mean() - 50 * (1 - (1 - 1 / 50) ** 50)) < 1.5
 
 
@@ -175,7 +175,7 @@ def test_leaves_of_one_row():
     counts = np.ones((1, 30), np.uint8)
     bag = fit(X, X[:, 0], counts, n_trees=300, min_samples_leaf=1)
     assert np.allclose(bag.predict_members(X)[:, 1, 0], X[:, 0], atol=1.0)
-    drawn_rows = len(bag.kept) / 300
+    drawn_rows = len(bag.samples) / 300
     assert abs(drawn_rows - 30 * (1 - (1 - 1 / 30) ** 30)) < 0.5
 
 
@@ -190,7 +190,7 @@ def test_constant_target():
     X = np.random.RandomState(0).normal(size=(60, 2))
     bag = fit(X, np.full(60, 0.1), np.ones((2, 60), np.uint8))
     assert np.all(bag.predict_members(X) == 0.1)
-    assert len(bag.kept) == 2 * 20
+    assert len(bag.samples) == 2 * 20
 
 
 def test_quantiles_equal_sorted_quantiles():
@@ -198,7 +198,7 @@ def test_quantiles_equal_sorted_quantiles():
     rng = np.random.RandomState(0)
     y = rng.normal(size=40)
     bag = fit(np.zeros((40, 1)), y, np.ones((1, 40), np.uint8), n_trees=33)
-    expected = sorted_quantiles(bag.targets[bag.kept[:, 0]], QUANTILES)
+    expected = sorted_quantiles(bag.targets[bag.samples[:, 0]], QUANTILES)
     assert np.allclose(bag.predict_members(np.zeros((1, 1)))[0, :, 0], expected, rtol=1e-15)
 
 

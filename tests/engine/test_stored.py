@@ -55,7 +55,7 @@ def test_sound_trees_are_restored(kind):
         ("random", "child", -(2**31), "A node names number 2,147,483,647 of .* leaves"),
         ("forest", "roots", -1, "A root names number -1"),
         ("random", "roots", 10**6, "A root names number 1,000,000"),
-        ("forest", "kept", 10**6, "A leaf names number 1,000,000 of 80 targets"),
+        ("forest", "samples", 10**6, "A leaf names number 1,000,000 of 80 targets"),
         ("forest", "node_starts", 5, "starts of nodes does not rise from 0"),
         ("random", "leaf_starts", -5, "starts of leaves does not rise from 0"),
     ],

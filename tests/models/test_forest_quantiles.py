@@ -96,7 +96,7 @@ def test_both_backends_grow_trees_of_the_same_size():
         native = ForestQuantiles(**settings).fit(X, y)
         stock = ForestQuantiles(**settings, backend="quantile-forest").fit(X, y)
         stock_trees = stock.bag_.members[0].estimators_
-        leaves = len(native.bag_.kept) / sum(tree.get_n_leaves() for tree in stock_trees)
+        leaves = len(native.bag_.samples) / sum(tree.get_n_leaves() for tree in stock_trees)
         assert 0.9 < leaves < 1.1
 
 

@@ -13,12 +13,6 @@ MAX_COLUMNS = 2**16 - 1  # a tree names its column in two bytes
 ROWS_PER_PART = 2**13  # that are copied at once where they have to be
 
 
-def check_columns(X: np.ndarray, most: int = MAX_COLUMNS) -> None:
-    """Raise for more columns than trees can name."""
-    if X.shape[1] > most:
-        raise ValueError(f"X must have at most {most} columns, got {X.shape[1]}.")
-
-
 @dataclass(frozen=True)
 class Bins(Stored):
     """Cut points of every column, end to end in one array.
@@ -32,12 +26,18 @@ class Bins(Stored):
 
     @classmethod
     def from_data(
-        cls, X: np.ndarray, max_bins: int = MAX_BINS, weight: np.ndarray | None = None
+        cls,
+        X: np.ndarray,
+        max_bins: int = MAX_BINS,
+        weight: np.ndarray | None = None,
+        most_columns: int = MAX_COLUMNS,
     ) -> Bins:
         """At most `max_bins` bins per column, holding about equally many rows each.
 
         A row counts as many times as its whole `weight` (n,) says.
         """
+        if X.shape[1] > most_columns:
+            raise ValueError(f"X must have at most {most_columns} columns, got {X.shape[1]}.")
         cuts = [_column_cuts(column, max_bins, weight) for column in X.T]
         return cls(np.concatenate(cuts), np.cumsum([0, *map(len, cuts)]))
 

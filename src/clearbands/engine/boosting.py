@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clearbands.engine.binning import Bins, check_columns
+from clearbands.engine.binning import Bins
 from clearbands.engine.boosting_columns import FineColumns
 from clearbands.engine.boosting_tree import BoostingHistograms, BoostingRule, Sample, fit_member
 from clearbands.engine.compiled import Whole, inlined, kernel
@@ -86,7 +86,6 @@ def fit_boosted_bag(
 
     `grains` say what a row weighs each time it is drawn.
     """
-    check_columns(X)
     # A power of two rounds nothing, and keeps differences of very large y from overflowing.
     magnitude = 2.0 ** (np.frexp(np.abs(y).max())[1] - 1.0)
     y = y / magnitude

@@ -12,7 +12,7 @@ from math import e
 
 import numpy as np
 
-from clearbands.engine.binning import Bins, check_columns
+from clearbands.engine.binning import Bins
 from clearbands.engine.bits import random_below, random_unit
 from clearbands.engine.compiled import Whole, inlined, kernel
 from clearbands.engine.forest_tree import (
@@ -53,7 +53,7 @@ class ForestBag(Stored):
     feature: np.ndarray  # (nodes,), as in Nodes
     threshold: np.ndarray  # (nodes,)
     child: np.ndarray  # (nodes,)
-    kept: np.ndarray  # (leaves, samples per leaf): places in `targets`
+    samples: np.ndarray  # (leaves, samples per leaf): places in `targets`
     roots: np.ndarray  # (b, trees)
     node_starts: np.ndarray  # (b + 1,): the first node of every forest
     leaf_starts: np.ndarray  # (b + 1,): the first leaf of every forest
@@ -63,20 +63,20 @@ class ForestBag(Stored):
         check_array(self.child, "children", np.int32, (None,))
         check_array(self.feature, "features", np.uint16, self.child.shape)
         check_array(self.threshold, "thresholds", np.uint8, self.child.shape)
-        check_array(self.kept, "targets of leaves", np.int32, (None, None))
-        check_numbers(self.kept, "A leaf", len(self.targets), "targets")
+        check_array(self.samples, "targets of leaves", np.int32, (None, None))
+        check_numbers(self.samples, "A leaf", len(self.targets), "targets")
         check_starts(self.node_starts, "starts of nodes", len(self.child))
-        check_starts(self.leaf_starts, "starts of leaves", len(self.kept))
+        check_starts(self.leaf_starts, "starts of leaves", len(self.samples))
         n_members = len(self.node_starts) - 1
         check_array(self.roots, "roots", np.int64, (n_members, None))
-        if 0 in (self.roots.shape[1], self.kept.shape[1]):
+        if 0 in (self.roots.shape[1], self.samples.shape[1]):
             raise ValueError("A forest has no trees, or leaves without targets.")
         starts = self.node_starts, self.leaf_starts
         check_walks(self.feature, self.child, self.roots, starts, self.bins.n_columns)
 
     def predict_members(self, X: np.ndarray) -> np.ndarray:
         """(n, q, b): the quantiles of every row in every forest."""
-        n_members, per_row = len(self.roots), self.roots.shape[1] * self.kept.shape[1]
+        n_members, per_row = len(self.roots), self.roots.shape[1] * self.samples.shape[1]
         predicted = np.empty((len(X), len(self.quantiles), n_members))
         size = min(ROWS_AT_ONCE, max(1, PLACES_AT_ONCE // (n_members * per_row)))
         places = np.empty((min(size, len(X)), n_members, per_row), np.int32)
@@ -91,12 +91,12 @@ class ForestBag(Stored):
 
     def member(self, number: int) -> ForestBag:
         """One forest alone: views, no copies."""
-        trees, roots, kept = self._forest(number)
-        starts = (np.array([0, len(trees.feature)]), np.array([0, len(kept)]))
+        trees, roots, samples = self._forest(number)
+        starts = (np.array([0, len(trees.feature)]), np.array([0, len(samples)]))
         return replace(
             self,
             **trees._asdict(),
-            kept=kept,
+            samples=samples,
             roots=roots[None],
             node_starts=starts[0],
             leaf_starts=starts[1],
@@ -106,7 +106,7 @@ class ForestBag(Stored):
         nodes = slice(*self.node_starts[member : member + 2])
         leaves = slice(*self.leaf_starts[member : member + 2])
         trees = Nodes(self.feature[nodes], self.threshold[nodes], self.child[nodes])
-        return trees, self.roots[member], self.kept[leaves]
+        return trees, self.roots[member], self.samples[leaves]
 
 
 def fit_forest_bag(
@@ -116,7 +116,7 @@ def fit_forest_bag(
     quantiles: np.ndarray,
     grains: Grains = EVEN,
     *,
-    kept_targets: np.ndarray | None = None,
+    leaf_targets: np.ndarray | None = None,
     n_trees: int,
     min_samples_leaf: int,
     samples_per_leaf: int,
@@ -127,17 +127,16 @@ def fit_forest_bag(
 ) -> ForestBag:
     """Grow one forest per row of `counts` (b, n); member i depends on seeds[i] alone.
 
-    y decides the splits; leaves keep `kept_targets` of their rows, by default y as well. A tree
+    y decides the splits; leaves keep `leaf_targets` of their rows, by default y as well. A tree
     draws as many rows as the member weighs, a heavy row so many times more likely.
     """
-    check_columns(X, MAX_COLUMNS)
-    bins = Bins.from_data(X, max_bins, grains.of_rows)
+    bins = Bins.from_data(X, max_bins, grains.of_rows, MAX_COLUMNS)
     all_columns = ForestColumns.from_bins(bins, X)
     screen = Screen.from_bins(all_columns.binned, grains)
     n_draws = np.maximum(np.rint(grains.drawn(counts)), 1).astype(np.int64)
     drawn_once, sum_bits = pack_targets(y, int(n_draws.max()))
     leaf_weight = least_leaf_weight(min_samples_leaf)
-    values = y if kept_targets is None else kept_targets
+    values = y if leaf_targets is None else leaf_targets
     targets = np.unique(values)
     places = _places(values, targets)
     forests: list[tuple[np.ndarray, ...]] = [()] * len(counts)
@@ -150,7 +149,7 @@ def fit_forest_bag(
         sample = np.repeat(np.arange(len(y), dtype=np.uint32), own_counts)
         most_leaves = n_trees * max_leaves(int(n_draws[member]), growth.leaf_weight)
         nodes = Nodes.empty(2 * most_leaves)
-        kept = np.empty((most_leaves, samples_per_leaf), np.int32)
+        samples = np.empty((most_leaves, samples_per_leaf), np.int32)
         roots = np.empty(n_trees, np.int64)
         n_nodes, n_leaves = _grow_forest(
             columns,
@@ -164,14 +163,14 @@ def fit_forest_bag(
             stop,
             nodes,
             roots,
-            kept,
+            samples,
         )
         for array in nodes:
             _shorten(array, n_nodes)
         if seen is not None:
             nodes.feature[:] = seen[nodes.feature]
-        _shorten(kept, n_leaves)
-        forests[member] = (*nodes, kept, roots)
+        _shorten(samples, n_leaves)
+        forests[member] = (*nodes, samples, roots)
 
     run_threads(grow, len(counts), n_jobs=n_jobs, stage=stage)
     return ForestBag(bins, quantiles, targets, *_end_to_end(forests))
@@ -231,9 +230,9 @@ def _grow_forest(
     stop: np.ndarray,
     nodes: Nodes,
     roots: np.ndarray,
-    kept: np.ndarray,
+    samples: np.ndarray,
 ) -> tuple[Whole, Whole]:
-    """Fill `nodes`, `roots` and `kept`; returns how many nodes and leaves there are."""
+    """Fill `nodes`, `roots` and `samples`; returns how many nodes and leaves there are."""
     n_nodes = n_leaves = np.int64(0)
     for tree in range(len(roots)):
         if stop[0] != 0:
@@ -241,7 +240,7 @@ def _grow_forest(
         _draw_bootstrap(rng, sample, n_draws, drawn_once, workspace.packed)
         n_new = grow_tree(columns, growth, workspace, nodes, n_nodes, n_leaves)
         for leaf in range(n_new):
-            _keep_targets(rng, workspace, growth.sum_bits, leaf, places, kept[n_leaves + leaf])
+            _keep_targets(rng, workspace, growth.sum_bits, leaf, places, samples[n_leaves + leaf])
         roots[tree] = n_nodes
         n_nodes += 2 * n_new - 1
         n_leaves += n_new
@@ -265,9 +264,9 @@ def _keep_targets(
     sum_bits: Whole,
     leaf: Whole,
     places: np.ndarray,
-    kept: np.ndarray,
+    samples: np.ndarray,
 ) -> None:
-    """Draw len(kept) of the draws in a leaf: every so many-th one after a random first.
+    """Draw len(samples) of the draws in a leaf: every so many-th one after a random first.
 
     Each draw is as likely as any other, and none comes twice while there are enough of them.
     """
@@ -276,16 +275,16 @@ def _keep_targets(
     weight = np.int64(0)
     for i in range(start, stop):
         weight += packed[rows[i]] >> sum_bits
-    step = weight / len(kept)
+    step = weight / len(samples)
     position = random_unit(rng) * step
     i = start
     weight_so_far = packed[rows[i]] >> sum_bits
-    for sample in range(len(kept)):
+    for sample in range(len(samples)):
         # Rounding may carry the last position past the end.
         while weight_so_far <= position and i + 1 < stop:
             i += 1
             weight_so_far += packed[rows[i]] >> sum_bits
-        kept[sample] = places[rows[i]]
+        samples[sample] = places[rows[i]]
         position += step
 
 
@@ -321,7 +320,7 @@ def _walk_forest(
     binned: np.ndarray,
     nodes: Nodes,
     roots: np.ndarray,
-    kept: np.ndarray,
+    samples: np.ndarray,
     places: np.ndarray,
     member: Whole,
 ) -> None:
@@ -342,10 +341,10 @@ def _walk_forest(
                     b = next_node(binned, row, feature, threshold, child, b)
                     c = next_node(binned, row, feature, threshold, child, c)
                     d = next_node(binned, row, feature, threshold, child, d)
-                _copy_kept(kept, child[a], places, row, member, tree)
-                _copy_kept(kept, child[b], places, row, member, second)
-                _copy_kept(kept, child[c], places, row, member, third)
-                _copy_kept(kept, child[d], places, row, member, fourth)
+                _copy_samples(samples, child[a], places, row, member, tree)
+                _copy_samples(samples, child[b], places, row, member, second)
+                _copy_samples(samples, child[c], places, row, member, third)
+                _copy_samples(samples, child[d], places, row, member, fourth)
 
 
 @inlined
@@ -364,9 +363,9 @@ def next_node(
 
 
 @inlined
-def _copy_kept(
-    kept: np.ndarray, child: Whole, places: np.ndarray, row: Whole, member: Whole, tree: Whole
+def _copy_samples(
+    samples: np.ndarray, child: Whole, places: np.ndarray, row: Whole, member: Whole, tree: Whole
 ) -> None:
-    per_leaf = kept.shape[1]
+    per_leaf = samples.shape[1]
     for sample in range(per_leaf):
-        places[row, member, tree * per_leaf + sample] = kept[-1 - child, sample]
+        places[row, member, tree * per_leaf + sample] = samples[-1 - child, sample]

@@ -214,10 +214,10 @@ def _write(path: Path, payload: bytes) -> bool:
     return True
 
 
-def _remove_older(folder: Path, kept: str) -> None:
+def _remove_older(folder: Path, current: str) -> None:
     """What the same kind of Python made of other sources."""
     for path in folder.glob(f"*.{TAG}-*{SUFFIX}"):
-        if f".{kept}" not in path.name:
+        if f".{current}" not in path.name:
             _remove(path)
 
 

@@ -88,5 +88,5 @@ class _Repeated:
 
     def rank(self, position: np.ndarray) -> np.ndarray:
         """The values at these places, counted from 0."""
-        found = np.searchsorted(self.up_to, position, side="right")
-        return self.values[np.minimum(found, len(self.values) - 1)]
+        place = np.searchsorted(self.up_to, position, side="right")
+        return self.values[np.minimum(place, len(self.values) - 1)]

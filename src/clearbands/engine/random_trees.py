@@ -30,7 +30,7 @@ from clearbands.engine.forest import next_node, pack_targets
 from clearbands.engine.grains import EVEN, Grains
 from clearbands.engine.screening import Screen
 from clearbands.engine.stored import Stored, check_array, check_starts, check_walks
-from clearbands.engine.symmetric import check_parts
+from clearbands.engine.symmetric import check_counts
 from clearbands.engine.symmetric_columns import FINE_BINS
 from clearbands.engine.threads import run_threads
 
@@ -128,7 +128,7 @@ def fit_random_trees_bag(
     stage: str,
 ) -> RandomTreesBag:
     """So many trees on every part of the rows, a row of `counts` (b, n), each on all of it."""
-    check_parts(X, counts, grains)
+    check_counts(counts, grains)
     bins = Bins.from_data(X, FINE_BINS, grains.of_rows)
     binned = bins.apply(X, np.int16)
     screen = Screen.from_bins(binned, grains)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 
-from clearbands.engine.binning import Bins, check_columns
+from clearbands.engine.binning import Bins
 from clearbands.engine.compiled import whole_and_read_only
 from clearbands.engine.grains import Grains
 from clearbands.engine.own_unit import OwnUnit
@@ -66,12 +66,12 @@ class SymmetricBag(Stored):
 
     def first(self, n_trees: int) -> SymmetricBag:
         """The same members with their first trees only, a multiple of 4: views, no copies."""
-        kept = slice(n_trees)
+        own = slice(n_trees)
         return replace(
             self,
-            feature=self.feature[:, kept],
-            threshold=self.threshold[:, kept],
-            value=self.value[:, kept],
+            feature=self.feature[:, own],
+            threshold=self.threshold[:, own],
+            value=self.value[:, own],
         )
 
     def members(self, chosen: slice) -> SymmetricBag:
@@ -172,7 +172,7 @@ class GrowingBag:
         `direction` (d,) says which of them members must rise (1) or fall (-1) with, for any two
         rows that differ in such columns alone.
         """
-        check_parts(X, counts, grains)
+        check_counts(counts, grains)
         magnitude = magnitude_of(float(np.abs(y).max()))
         targets = np.broadcast_to(y / magnitude, counts.shape)
         bins = Bins.from_data(X, FINE_BINS, grains.of_rows)
@@ -305,9 +305,8 @@ def empty_trees(
     )
 
 
-def check_parts(X: np.ndarray, counts: np.ndarray, grains: Grains) -> None:
+def check_counts(counts: np.ndarray, grains: Grains) -> None:
     """Raise unless trees can be grown on every part of the rows, a row of `counts` (b, n)."""
-    check_columns(X)
     totals = np.array([grains.times(own).sum(dtype=np.int64) for own in counts])
     if totals.min() < 1:
         raise ValueError(

@@ -11,7 +11,7 @@ from clearbands.engine.grains import EVEN, Grains
 from clearbands.engine.screening import Screen
 from clearbands.engine.symmetric import (
     SymmetricBag,
-    check_parts,
+    check_counts,
     empty_trees,
 )
 from clearbands.engine.symmetric_columns import FINE_BINS, Columns
@@ -77,7 +77,7 @@ def fit_symmetric_class_bag(
 
     `label` (n,) are whole numbers from 0. All else is as in `GrowingBag.start`.
     """
-    check_parts(X, counts, grains)
+    check_counts(counts, grains)
     bins = Bins.from_data(X, FINE_BINS, grains.of_rows)
     fine = bins.columns(X)
     screen = Screen.from_bins(fine.T, grains)
@@ -131,5 +131,5 @@ def _start(label: np.ndarray, count: np.ndarray, n_classes: int, per_one: float)
 def _promising(screen: Screen, label: np.ndarray, n_classes: int, counts: np.ndarray) -> np.ndarray:
     """The columns that tell one class, whichever, from the others."""
     hits = range(1, 2) if n_classes == 2 else range(n_classes)
-    found = [screen.columns((label == hit).astype(float), counts) for hit in hits]
-    return np.unique(np.concatenate(found))
+    promising = [screen.columns((label == hit).astype(float), counts) for hit in hits]
+    return np.unique(np.concatenate(promising))

@@ -34,12 +34,12 @@ def keep_order(
         n_ordered += direction[feature[level]] != 0
     if n_ordered == 0:
         return
-    kept = np.empty(len(value))
+    pooled = np.empty(len(value))
     for leaf in range(len(value)):
-        kept[leaf] = value[leaf]
-    _pool(direction, feature, total, bits, n_ordered, kept)
+        pooled[leaf] = value[leaf]
+    _pool(direction, feature, total, bits, n_ordered, pooled)
     for leaf in range(len(value)):
-        value[leaf] = kept[leaf]
+        value[leaf] = pooled[leaf]
     for level in range(len(feature)):
         way, bit = direction[feature[level]], np.int64(1) << level
         for leaf in range(len(value) if way != 0 else 0):

@@ -102,7 +102,7 @@ class ForestQuantiles(QuantileModel):
             counts,
             np.asarray(self.quantiles, float),
             Grains.of(weight),
-            kept_targets=y,
+            leaf_targets=y,
             n_trees=self.n_trees,
             min_samples_leaf=self.min_samples_leaf,
             samples_per_leaf=self.samples_per_leaf,
