@@ -40,7 +40,7 @@ SETS = (
 )
 CHANCE = "chance"
 FIELDS = (
-    *("dataset", "seed", "method", "picp", "quantile_loss", "ert", "ert_under", "slab"),
+    *("dataset", "seed", "level", "method", "picp", "quantile_loss", "ert", "ert_under", "slab"),
     *("by_width", "by_middle", "by_distance", "cpu_seconds"),
 )
 JUDGED = {"ert": False, "slab": True, "by_width": False, "by_middle": False, "by_distance": False}
@@ -93,11 +93,11 @@ def by_chance(case: Case) -> np.ndarray:
     return np.column_stack([low, low + width])
 
 
-def score(name: str, seed: int, method: str) -> dict[str, float | str]:
+def score(name: str, seed: int, level: float, method: str) -> dict[str, float | str]:
     X, y = datasets.load(name)
     split = protocol.split_rows(len(y), seed)
     parts = [Fitted(y[of]) for of in (split.validation, split.calibration, split.test)]
-    case = Case(*parts, False, X, y, split, seed, LEVEL)
+    case = Case(*parts, False, X, y, split, seed, level)
     started = time.process_time()
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -106,34 +106,35 @@ def score(name: str, seed: int, method: str) -> dict[str, float | str]:
     return {
         "dataset": name,
         "seed": seed,
+        "level": level,
         "method": method,
-        **judged(y[split.test], intervals, X[split.test], distance_from(X, split)),
+        **judged(y[split.test], intervals, X[split.test], distance_from(X, split), level),
         "cpu_seconds": seconds,
     }
 
 
 def judged(
-    y: np.ndarray, intervals: np.ndarray, X: np.ndarray, distance: np.ndarray
+    y: np.ndarray, intervals: np.ndarray, X: np.ndarray, distance: np.ndarray, level: float
 ) -> dict[str, float]:
     """Return all measures of intervals (n, 2)."""
-    risk = diagnostics.excess_risk(y, intervals, X, LEVEL)
+    risk = diagnostics.excess_risk(y, intervals, X, level)
     hit = covered(y, intervals)
     return {
         "picp": metrics.picp(y, intervals),
-        "quantile_loss": metrics.quantile_loss(y, intervals, LEVEL),
+        "quantile_loss": metrics.quantile_loss(y, intervals, level),
         "ert": risk.total,
         "ert_under": risk.under,
         "slab": diagnostics.worst_slab(y, intervals, X).cell.coverage,
-        "by_width": gap(hit, intervals[:, 1] - intervals[:, 0]),
-        "by_middle": gap(hit, intervals.mean(axis=1)),
-        "by_distance": gap(hit, distance),
+        "by_width": gap(hit, intervals[:, 1] - intervals[:, 0], level),
+        "by_middle": gap(hit, intervals.mean(axis=1), level),
+        "by_distance": gap(hit, distance, level),
     }
 
 
-def gap(hit: np.ndarray, values: np.ndarray) -> float:
+def gap(hit: np.ndarray, values: np.ndarray, level: float) -> float:
     """Return the mean of |coverage - level| over fifths of the rows by these values."""
     fifths = np.array_split(hit[np.argsort(values, kind="stable")], N_FIFTHS)
-    return float(np.mean([abs(each.mean() - LEVEL) for each in fifths]))
+    return float(np.mean([abs(each.mean() - level) for each in fifths]))
 
 
 def distance_from(X: np.ndarray, split: protocol.Split) -> np.ndarray:
@@ -148,7 +149,7 @@ def table(found: pd.DataFrame) -> Iterator[str]:
     n_methods = found["method"].nunique()
     splits = found.groupby(["dataset", "seed"])["method"].transform("nunique")
     found = found[splits == n_methods]
-    means = found.groupby(["dataset", "method"])[[*FIELDS[3:]]].mean()
+    means = found.groupby(["dataset", "method"])[[*FIELDS[4:]]].mean()
     sets = means.index.get_level_values("dataset").unique()
     n_splits = found.groupby("dataset")["seed"].nunique()
     named = ", ".join(f"{name} ({n_splits[name]})" for name in SETS if name in sets)
@@ -185,16 +186,21 @@ def add_commands(commands) -> None:
     parser = commands.add_parser("conditional", help=help_, description=help_)
     parser.add_argument("--datasets", nargs="+", default=SETS)
     parser.add_argument("--seeds", nargs="+", type=int, default=list(protocol.SEEDS[:3]))
+    parser.add_argument("--level", type=float, default=LEVEL)
+    parser.add_argument("--methods", nargs="+", help="some of the methods alone")
     pages.add_options(parser, RESULTS)
     parser.set_defaults(command=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    known = rows.known(args.results, FIELDS[:3])
+    known = rows.known(args.results, FIELDS[:4])
     for seed in () if args.table else args.seeds:
         for name in args.datasets:
-            for method in ways():
-                if (name, seed, method) not in known:
-                    rows.append(args.results, FIELDS, [score(name, seed, method)])
-    pages.show(table(pd.read_csv(args.results)), "conditional", args.write)
+            for method in args.methods or ways():
+                if (name, seed, args.level, method) not in known:
+                    row = score(name, seed, args.level, method)
+                    rows.append(args.results, FIELDS, [row])
+    found = pd.read_csv(args.results).query("level == @args.level")
+    name = "conditional" if args.level == LEVEL else f"conditional at {args.level:g}"
+    pages.show(table(found), name, args.write)
     return 0

@@ -15,8 +15,8 @@ from experiments import __main__, conditional, datasets
 
 def test_a_gap_is_the_mean_over_fifths():
     hit, values = np.repeat([True, True, True, True, False], 20), np.arange(100.0)
-    assert conditional.gap(hit, values) == pytest.approx((4 * 0.1 + 0.9) / 5)
-    assert conditional.gap(np.resize(np.arange(10) > 0, 100), values) == pytest.approx(0)
+    assert conditional.gap(hit, values, 0.9) == pytest.approx((4 * 0.1 + 0.9) / 5)
+    assert conditional.gap(np.resize(np.arange(10) > 0, 100), values, 0.9) == pytest.approx(0)
 
 
 def test_chance_covers_the_level_whatever_the_rows():
@@ -27,7 +27,7 @@ def test_chance_covers_the_level_whatever_the_rows():
     hit = covered(y, intervals)
     assert hit.mean() == pytest.approx(0.9, abs=0.01)
     for values in (y, intervals.mean(axis=1), intervals[:, 1] - intervals[:, 0]):
-        assert conditional.gap(hit, values) < 0.01
+        assert conditional.gap(hit, values, 0.9) < 0.01
 
 
 def test_rows_are_kept_and_ranked(tmp_path, monkeypatch, capsys):
@@ -45,6 +45,8 @@ def test_rows_are_kept_and_ranked(tmp_path, monkeypatch, capsys):
     before = path.read_text()
     assert __main__.main([*command, "--table"]) == 0
     assert path.read_text() == before
+    assert __main__.main([*command, "--level", "0.95", "--methods", "wide", "chance"]) == 0
+    assert pd.read_csv(path)["level"].tolist() == [0.9, 0.9, 0.95, 0.95]
 
 
 @pytest.fixture

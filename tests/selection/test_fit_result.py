@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from clearbands.selection.compete import ChosenParts
 from clearbands.selection.fit_result import FitResult
 from clearbands.selection.judging import UnseenRows
 from clearbands.selection.plan import Plan
+from clearbands.uncertainty.epistemic import CenterAndWidths
+from clearbands.uncertainty.pairs import Blend
 
 
 class Known:
@@ -28,8 +31,20 @@ def encoded(values):
     return Rows(X, X[:, 0], texts=np.empty((len(X), 0), "U1"))
 
 
-def result_of(chosen, train, *held_out, support=ANYWHERE):
-    plan = Plan.of(ClearRegressor(), [0.9], has_set=False)
+class SaysWidths:
+    """A pair whose center is 0, and whose noise is the first column."""
+
+    epistemic = "none"
+
+    def say(self, X):
+        return CenterAndWidths(np.zeros(len(X)), np.zeros((len(X), 2, 1)))
+
+    def around(self, X, predicted):
+        return Components(predicted.center, np.tile(X[:, :1, None], (1, 2, 1)), predicted.widths)
+
+
+def result_of(chosen, train, *held_out, support=ANYWHERE, **rules):
+    plan = replace(Plan.of(ClearRegressor(), [0.9], has_set=False), **rules)
     known = {"y": train.y, "n_train": len(train), "has_copies": False}
     return FitResult.of(plan, None, Targets(support), chosen, train, held_out, **known)
 
@@ -55,6 +70,22 @@ def test_errors_are_taken_as_those_of_new_rows():
     unseen = UnseenRows(np.arange(2), unseen_by, np.array([0.5, 0.5]))
     result = result_of(ChosenParts(Known(), unseen=unseen), train)
     assert result.calibration_set.y.tolist() == [8, 20]
+
+
+def test_widths_follow_a_trend_that_unseen_rows_show():
+    """The parts that answer for new rows change as what was said of the rows that calibrate."""
+    rng, said = np.random.default_rng(0), np.linspace(1, 2, 500)
+    train = replace(encoded(np.zeros(500)), X=said[:, None], y=said**3 * rng.normal(size=500))
+    parts = Blend([SaysWidths()], np.ones((1, 2, 1)))
+    plain = parts.components(train.X)
+    chosen = ChosenParts(parts, unseen=UnseenRows(np.arange(500), plain, np.ones(500)))
+    result = result_of(chosen, train)
+    changed = result.calibration_set.components.aleatoric
+    assert changed[-1, 0, 0] / changed[0, 0, 0] > 2.5  # of 2, and of noise 8
+    np.testing.assert_array_equal(result.chosen.parts.components(train.X).aleatoric, changed)
+    in_time, given = {"gap": 0}, {"epistemic": object(), "aleatoric": object()}
+    for rules in (in_time, given, {"direction": np.ones(1)}):
+        assert result_of(chosen, train, **rules).chosen.parts is parts
 
 
 def test_rows_apart_choose_and_calibrate():

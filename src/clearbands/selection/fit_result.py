@@ -17,6 +17,7 @@ from clearbands.calibration.calibration_set import (
     scale,
 )
 from clearbands.calibration.guarantee import Guarantee
+from clearbands.calibration.trend import Trend
 from clearbands.prediction.extrapolation import (
     MOST_COUNTS,
     Extrapolation,
@@ -43,7 +44,7 @@ from clearbands.rows.split import Rows
 from clearbands.rows.targets import OFTEN, Targets, TargetWarning, hint
 from clearbands.selection.compete import ChosenParts
 from clearbands.selection.plan import Plan
-from clearbands.uncertainty.pairs import set_up
+from clearbands.uncertainty.pairs import Blend, set_up
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,13 @@ class FitResult:
         if not held_out:
             assert chosen.unseen is not None
             numbers, components, shrinkage = chosen.unseen
-            own = CalibrationSet.of(train.take(numbers), components, support, shrinkage)
+            rows = train.take(numbers)
+            own = CalibrationSet.of(rows, components, support, shrinkage)
+            trend = _trend(plan, own, rows.groups)
+            if trend is not None:
+                assert isinstance(chosen.parts, Blend)  # parts competed
+                chosen = chosen._replace(parts=replace(chosen.parts, trend=trend))
+                own = own._replace(components=trend(own.components))
             return cls(plan, encoder, targets, chosen, train, None, own, None, **known)
         *others, own = (
             CalibrationSet.of(rows, chosen.parts.components(rows.X), support) for rows in held_out
@@ -327,3 +334,10 @@ class FitResult:
         if self.held_out is not None:
             return self.held_out, some
         return self.train, self._numbers[some]
+
+
+def _trend(plan: Plan, own: CalibrationSet, groups: np.ndarray | None) -> Trend | None:
+    """What coverage changes with, where widths follow it and rows show that it does."""
+    if not plan.follows_trend:
+        return None
+    return Trend.of(own.y, own.components, plan.levels, weight=own.weight, groups=groups)

@@ -84,6 +84,16 @@ class Plan:
         """Whether nothing competes."""
         return self.epistemic is not None and self.aleatoric is not None
 
+    @property
+    def follows_trend(self) -> bool:
+        """Whether widths follow a trend of the coverage that rows show which calibrate.
+
+        Not those of parts that were given, which are calibrated as in the paper; not in the order
+        of time, where a trend may be one of time; and not where the center must rise with a column
+        and widths may not depend on it.
+        """
+        return not self.is_given and self.gap is None and self.direction is None
+
     def share_out(
         self, rows: Rows, held_out: Rows | None, rng: np.random.RandomState
     ) -> list[Rows]:

@@ -100,6 +100,7 @@ class Blend:
 
     pairs: Sequence[Pair]
     factors: np.ndarray  # (pairs, 2, k): of the aleatoric and of the epistemic widths
+    trend: Callable[[Components], Components] | None = None  # what the widths are off by
 
     @property
     def best(self) -> Pair:
@@ -107,7 +108,8 @@ class Blend:
 
     def components(self, X: TableLike) -> Components:
         by_center = {id(pair.epistemic): pair.say(X) for pair in self._distinct()}
-        return self.average([pair.around(X, by_center[id(pair.epistemic)]) for pair in self.pairs])
+        mean = self.average([pair.around(X, by_center[id(pair.epistemic)]) for pair in self.pairs])
+        return mean if self.trend is None else self.trend(mean)
 
     def predict(self, X: TableLike) -> np.ndarray:
         """(n,): the mean of the centers."""
