@@ -21,7 +21,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from clearbands import ClearClassifier, JointClassCalibrator, TableEncoder
 from clearbands.calibration.class_calibrator import mass_ahead
 from clearbands.calibration.conformal import order_statistic, rank
-from clearbands.selection.class_members import class_pool
+from clearbands.models.pools import class_pool
 
 LEVEL = 0.9
 SAME_MEMBERS = {name: class_pool(0)[name] for name in ("logistic", "trees")}

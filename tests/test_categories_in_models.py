@@ -26,7 +26,7 @@ from clearbands.models.trees_classifier import SymmetricTreesClassifier
 from clearbands.prediction.table_estimator import make_encoder
 from clearbands.rows.draws import Folds
 from clearbands.rows.split import Rows
-from clearbands.selection.class_members import train
+from clearbands.selection.fit_classes import train_members
 from clearbands.selection.in_memory import encode_shares
 from clearbands.selection.model_search import ModelSearch
 from clearbands.tables.encoder import NamesWarning, encode_to_fit
@@ -234,7 +234,7 @@ def test_members_of_a_classifier_know_nothing_of_a_row_that_they_left_out():
     now, then = (
         np.concatenate(
             [bag.predict_logits(coded)[row] for bag in
-             train(models, Rows(coded, label), 2, draws, 2, n_jobs=1).bags]
+             train_members(models, Rows(coded, label), 2, draws, 2, n_jobs=1).bags]
         )
         for label in (high, np.where(np.arange(300) == row, 1 - high, high))
     )  # fmt: skip

@@ -22,7 +22,7 @@ import clearbands
 from clearbands import CalibrationWarning, ClearClassifier, SymmetricTreesClassifier
 from clearbands.calibration.conformal import beta_parameters, rank
 from clearbands.prediction.class_predictions import predict_classes
-from clearbands.selection.class_members import stratified_folds
+from clearbands.selection.fit_classes import stratified_folds
 from tests.toys import OTHER_DRAWS
 
 

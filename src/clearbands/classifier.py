@@ -14,9 +14,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from clearbands.calibration.class_calibrator import JointClassCalibrator
-from clearbands.calibration.logits import classes_of
 from clearbands.engine.progress import Listener, listening
 from clearbands.engine.threads import one_blas_thread
+from clearbands.models.class_bags import classes_of
 from clearbands.prediction.class_predictions import predict_classes
 from clearbands.prediction.class_predictor import ClassAnswers, ClassPredictor
 from clearbands.prediction.class_uncertainty import ClassUncertainty
@@ -27,7 +27,7 @@ from clearbands.rows.messages import renamed
 from clearbands.rows.settings import Calibration
 from clearbands.rows.split import Rows
 from clearbands.rows.typed import Seed, TableLike
-from clearbands.selection.class_plan import ClassPlan
+from clearbands.selection.fit_classes import ClassPlan
 from clearbands.selection.in_memory import encode_shares
 from clearbands.tables.native import kind_of
 

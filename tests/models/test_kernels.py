@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clearbands.models.kernels import KERNELS, Kernel, Landmarks, distances_between
-from clearbands.selection.class_members import MOST_ROWS_OF_KERNELS, class_pool
+from clearbands.models.pools import MOST_ROWS_OF_KERNELS, class_pool
 from tests.models.wave_rows import waves
 
 

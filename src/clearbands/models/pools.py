@@ -8,15 +8,19 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from clearbands._compat import require
 from clearbands.models.boosted_quantiles import BoostedQuantiles
 from clearbands.models.forest_quantiles import ForestQuantiles
 from clearbands.models.gam import ExpectileGAM
 from clearbands.models.kernel_ridge import KernelRidge
+from clearbands.models.kernels import Landmarks
 from clearbands.models.quantile_model import QuantileModel
 from clearbands.models.random_trees import RandomTrees
 from clearbands.models.symmetric_trees import SymmetricTrees
+from clearbands.models.trees_classifier import SymmetricTreesClassifier
 from clearbands.models.trees_on_smooth import TreesOnSmooth
 
 
@@ -170,3 +174,22 @@ def match_quantile_model(aleatoric: Any, epistemic: Any) -> Any:
     if parameters.get(name, 0) is None and hasattr(epistemic, "winner_"):
         aleatoric.set_params(**{name: quantile_counterpart(epistemic.winner_)})
     return aleatoric
+
+
+MOST_ROWS_OF_KERNELS = 20_000
+"""For classes: kernels have 300 columns each, and with more rows they cost more than all else."""
+
+
+def class_pool(n_rows: int) -> dict[str, BaseEstimator]:
+    """Return the classifiers that compete by default, for so many rows."""
+    # Imported late: scikit-learn's linear models take a while to load, and few fits need them.
+    from sklearn.linear_model import LogisticRegression
+
+    pool: dict[str, BaseEstimator] = {
+        "logistic": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
+        "trees": SymmetricTreesClassifier(),
+    }
+    if n_rows <= MOST_ROWS_OF_KERNELS:
+        by_kernel = LogisticRegression(C=10.0, max_iter=1000)
+        pool["kernel"] = make_pipeline(StandardScaler(), Landmarks(), by_kernel)
+    return pool

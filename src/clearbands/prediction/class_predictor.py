@@ -18,7 +18,7 @@ from clearbands.calibration.conformal import (
     rank,
     rows_needed,
 )
-from clearbands.calibration.logits import ClassBag
+from clearbands.models.class_bags import ClassBag
 from clearbands.prediction.class_uncertainty import ClassUncertainty
 from clearbands.prediction.familiarity import Familiarity, texts_of_rows, unfamiliar_rows
 from clearbands.rows.levels import check_one_level

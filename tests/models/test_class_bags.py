@@ -7,8 +7,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from clearbands.calibration.logits import FLOOR, ListedClassifiers, classes_of, unseen_logits
-from clearbands.selection.class_members import stratified_folds
+from clearbands.models.class_bags import FLOOR, ListedClassifiers, classes_of, unseen_logits
+from clearbands.selection.fit_classes import stratified_folds
 
 
 def test_few_members_are_spread_as_many_would_be():

@@ -1,4 +1,4 @@
-"""What a `ClearClassifier` does with rows: its parameters, checked."""
+"""From rows with classes to members: what a `ClearClassifier` does with rows, and who competes."""
 
 from __future__ import annotations
 
@@ -9,19 +9,38 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from clearbands.calibration.class_calibrator import JointClassCalibrator
 from clearbands.calibration.guarantee import Guarantee
-from clearbands.calibration.logits import ListedClassifiers, unseen_logits
+from clearbands.models.class_bags import (
+    ClassBag,
+    ListedClassifiers,
+    fit_classifiers,
+    lengths_of,
+    unseen_logits,
+)
+from clearbands.models.pools import class_pool
 from clearbands.models.seeds import seed_missing
 from clearbands.prediction.class_predictor import ClassPredictor, disagreement, logits_of
 from clearbands.prediction.familiarity import Familiarity, ordinary_rows
 from clearbands.prediction.table_estimator import make_encoder
 from clearbands.rows.checks import check_count
+from clearbands.rows.chunks import some_rows
 from clearbands.rows.draws import Folds
+from clearbands.rows.messages import Failures
 from clearbands.rows.split import Rows, hold_out, share_out
-from clearbands.selection.class_members import Trained, class_pool, stratified_folds, train
 from clearbands.selection.plan import choose_calibration
 
 GIVEN_MEMBERS = ", if no member was trained on these rows"
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Members of all models that were kept, model by model."""
+
+    bags: list[ClassBag]
+    draws: Folds  # which member saw which row
+    models: dict[str, Any]  # those that were kept, unfitted
+    losses: dict[str, float]  # negative log-likelihood of unseen rows by model, the lowest first
 
 
 @dataclass(frozen=True)
@@ -115,7 +134,7 @@ class ClassPlan:
         draws = stratified_folds(rows.y, self.n_folds, self.n_repeats, rng)
         pool = self.pool(len(rows))
         models = {name: seed_missing(clone(model), rng) for name, model in pool.items()}
-        return train(models, rows, len(classes), draws, self.n_repeats, n_jobs=self.n_jobs)
+        return train_members(models, rows, len(classes), draws, self.n_repeats, n_jobs=self.n_jobs)
 
     def judged(
         self, trained: Trained, shares: Sequence[Rows], rng: np.random.RandomState
@@ -151,3 +170,109 @@ class ClassPlan:
         guarantee = Guarantee.of(self.calibration, predictor.weight)
         words = (Guarantee.COPIES if has_copies else guarantee).value
         return words + GIVEN_MEMBERS if self.are_fitted else words
+
+
+def train_members(
+    models: Mapping[str, Any],
+    rows: Rows,
+    n_classes: int,
+    draws: Folds,
+    n_repeats: int,
+    *,
+    n_jobs: int | None,
+) -> Trained:
+    """All models on the folds of the first repeat; those that are kept on the others too.
+
+    The best is kept, and of the others each, in turn, that makes unseen rows more likely beside
+    those that are kept already. Unseen rows also choose how many rounds are boosted, where that
+    was left open.
+    """
+    n_folds = len(draws) // n_repeats
+    first, rest = Folds(draws.counts[:n_folds]), draws.counts[n_folds:]
+    failures = Failures()
+    tried: dict[str, Tried] = {}
+    for name, model in models.items():
+        with failures.leaving_out(f"The model {name!r}", has_rivals=len(models) > 1):
+            fitted = fit_classifiers(model, rows, n_classes, first.counts, n_jobs, f"trying {name}")
+            lengths = [Tried.of(bag, model, rows, first) for bag in lengths_of(fitted)]
+            tried[name] = min(lengths, key=lambda length: length.loss)
+    if not tried:
+        raise failures.none_left("Every model of the pool failed")
+    tried = dict(sorted(tried.items(), key=lambda item: item[1].loss))
+    names, bags = _keep(tried), dict[str, list[ClassBag]]()
+    while missing := [name for name in names if name not in bags]:
+        name = missing[0]
+        with failures.leaving_out(f"The model {name!r}", has_rivals=len(tried) > 1):
+            more = []
+            if len(rest):
+                model, stage = tried[name].model, f"members of {name}"
+                more = [fit_classifiers(model, rows, n_classes, rest, n_jobs, stage)]
+                more[0].predict_logits(some_rows(rows.X))
+            bags[name] = [tried[name].bag, *more]
+        if name not in bags:
+            del tried[name]
+            names = _keep(tried)
+    return Trained(
+        [bag for name in names for bag in bags[name]],
+        Folds(np.tile(draws.counts, (len(names), 1))),
+        {name: tried[name].model for name in names},
+        {name: each.loss for name, each in tried.items()},
+    )
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Members of a model on the folds of the first repeat, and what unseen rows say of them."""
+
+    model: Any  # unfitted
+    bag: ClassBag
+    y: np.ndarray  # (n,): of the rows that some member did not see
+    unseen: np.ndarray  # (n, 1, classes): logits of these rows, by such members
+    weight: np.ndarray | None  # (n,)
+    loss: float
+
+    @classmethod
+    def of(cls, bag: ClassBag, model: Any, rows: Rows, draws: Folds) -> Tried:
+        judged = draws.unseen.any(axis=0)
+        own = np.argmax(draws.unseen[:, judged], axis=0)
+        weight = None if rows.sample_weight is None else rows.sample_weight[judged]
+        y, unseen = rows.y[judged], bag.predict_logits(rows.X)[judged, own][:, None]
+        model = getattr(bag, "model", model)
+        return cls(model, bag, y, unseen, weight, _loss(y, unseen, weight))
+
+
+def _keep(tried: Mapping[str, Tried]) -> list[str]:
+    """The first, and in turn each other that makes unseen rows more likely beside those kept."""
+    (first, best), *others = tried.items()
+    names, lowest = [first], best.loss
+    for name, _ in others:
+        together = np.concatenate([tried[k].unseen for k in (*names, name)], axis=1)
+        loss = _loss(best.y, together, best.weight)
+        if loss < lowest:
+            names, lowest = [*names, name], loss
+    return names
+
+
+def _loss(y: np.ndarray, logits: np.ndarray, weight: np.ndarray | None) -> float:
+    """As calibrated: what is only too sure of itself is not worse for it."""
+    return JointClassCalibrator(prior_rows=1).fit(y, logits, sample_weight=weight).loss_
+
+
+def stratified_folds(
+    y: np.ndarray, n_folds: int, n_repeats: int, rng: np.random.RandomState
+) -> Folds:
+    """Repeated folds that have all classes alike: a class of 2 rows is seen by every member.
+
+    The row of a class that has no other is left out by nobody.
+    """
+    n = len(y)
+    n_folds = min(n_folds, n)
+    is_single = np.bincount(y)[y] == 1
+    seen = np.empty((n_repeats, n_folds, n), np.uint8)
+    for members in seen:
+        order = rng.permutation(n)
+        order = order[np.argsort(y[order], kind="stable")]
+        fold = np.empty(n, int)
+        fold[order] = (np.arange(n) + rng.randint(n_folds)) % n_folds
+        members[:] = (fold != np.arange(n_folds)[:, None]) | is_single
+    return Folds(seen.reshape(-1, n))
