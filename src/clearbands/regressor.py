@@ -31,11 +31,12 @@ from clearbands.prediction.table_estimator import TableEstimator, of_predictor
 from clearbands.prediction.uncertainty import Uncertainty
 from clearbands.prediction.updating import updated
 from clearbands.rows.bands import Components
+from clearbands.rows.checks import check_side
 from clearbands.rows.frames import is_dask, is_frame
 from clearbands.rows.labels import are_names, read_groups, read_labels
 from clearbands.rows.levels import check_levels, check_quantiles
 from clearbands.rows.messages import renamed, warn
-from clearbands.rows.settings import SIDES, Calibration, Residuals, Side, Split
+from clearbands.rows.settings import Calibration, Residuals, Side, Split
 from clearbands.rows.split import Rows
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.scaling.source import check_nothing_for_files, is_table_on_disk
@@ -484,8 +485,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
             DataFrame is returned instead, with the columns prediction, lower_90 and upper_90 (a
             pair for every level) and the index of X; it is not computed yet.
         """
-        if side not in SIDES:
-            raise ValueError(f'side must be "both", "lower" or "upper", got {side!r}.')
+        check_side(side)
         levels = None if confidence_level is None else check_levels(confidence_level)
         is_other = side != "both" or not (confidence_level is tails is None)
         if calibration_weight is not None and is_other:

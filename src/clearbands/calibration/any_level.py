@@ -55,7 +55,7 @@ from clearbands.calibration.sides import (
     side_paces_beyond,
 )
 from clearbands.rows.bands import make_interval
-from clearbands.rows.checks import check_vector
+from clearbands.rows.checks import check_side, check_vector
 from clearbands.rows.levels import check_levels, check_quantiles, exact, normal_distances
 from clearbands.rows.messages import warn
 from clearbands.rows.settings import SIDES
@@ -174,8 +174,7 @@ class AnyLevel:
         With `side` "lower" or "upper" only that bound is finite, and its level is its own: a share
         `level` of the targets lies above the lower bound, or below the upper one.
         """
-        if side not in SIDES:
-            raise ValueError(f'side must be "both", "lower" or "upper", got {side!r}.')
+        check_side(side)
         checked = check_levels(levels)
         distances = distances[:, :, self.columns]
         if side == "both":

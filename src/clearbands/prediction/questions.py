@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from clearbands.rows.checks import check_side
 from clearbands.rows.levels import check_levels, check_quantiles, check_tails
-from clearbands.rows.settings import SIDES
 
 FAN = (0.95, 0.8, 0.5)  # levels that pages show within each other
 
@@ -40,8 +40,7 @@ class Questions:
     tails: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        if self.side not in SIDES:
-            raise ValueError(f'side must be "both", "lower" or "upper", got {self.side!r}.')
+        check_side(self.side)
         if self.tails is not None:
             check_tails(self.tails)
             if self.levels or self.side != "both":

@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_y
 
 from clearbands.rows.class_labels import is_missing
 from clearbands.rows.messages import row_name
+from clearbands.rows.settings import SIDES
 
 DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
 
@@ -87,6 +88,12 @@ def check_choice(value: object, name: str, allowed: Sequence[str]) -> None:
     if not isinstance(value, str) or value not in allowed:
         names = ", ".join(f'"{choice}"' for choice in allowed)
         raise ValueError(f"{name} must be one of {names}, got {value!r}.")
+
+
+def check_side(side: object) -> None:
+    """Raise unless `side` says which bounds of an interval are finite."""
+    if side not in SIDES:
+        raise ValueError(f'side must be "both", "lower" or "upper", got {side!r}.')
 
 
 def check_share(value: Any, name: str) -> None:
