@@ -119,18 +119,34 @@ def gaps(name: str, seed: int) -> Scored:
 
 
 def towns(
-    n_values: int, spread: float, seed: int, *, with_slopes: bool = False, n_rows: int = 3_000
+    n_values: int,
+    spread: float,
+    seed: int,
+    *,
+    with_slopes: bool = False,
+    are_unequal: bool = False,
+    n_rows: int = 3_000,
 ) -> Mixed:
-    """Simulate effects of towns and of numbers, and noise; `with_slopes`, slopes differ by town."""
+    """Simulate effects of towns and of numbers, and noise.
+
+    With `with_slopes`, slopes differ by town. Of towns that `are_unequal`, the k-th is expected to
+    have a k-th of the rows of the first.
+    """
     rng = np.random.RandomState(seed)
     town, x, z = rng.randint(0, n_values, n_rows), rng.rand(n_rows), rng.rand(n_rows)
+    if are_unequal:
+        size = 1 / np.arange(1, n_values + 1)
+        town = rng.choice(n_values, n_rows, p=size / size.sum())
     worth, slope = spread * rng.randn(n_values), 2 + with_slopes * 2 * rng.randn(n_values)
     y = worth[town] + slope[town] * x + np.sin(6 * z) + 0.5 * rng.randn(n_rows)
     return Mixed(pl.DataFrame({"town": [f"t{i}" for i in town], "x": x, "z": z}), y)
 
 
 class Categories(NamedTuple):
-    """A table, one of its columns, and the values of the column that no training row has."""
+    """A table, one of its columns, and the values of the column that no training row has.
+
+    Without such values, chance says which those are.
+    """
 
     table: Mixed
     column: str
@@ -143,10 +159,13 @@ def new_categories(name: str, seed: int) -> Scored:
     is_new = table.X[column].is_in(new).fill_null(False).to_numpy()
     known_rows, new_rows = np.flatnonzero(~is_new), np.flatnonzero(is_new)
     train, test = rows_of(take(table, known_rows), seed)
+    some = take(table, np.random.RandomState(seed).permutation(new_rows)[:MOST_TO_TEST])
+    if not new:
+        is_known = test.X[column].is_in(train.X[column].unique().to_list()).to_numpy()
+        test, some = take(test, np.flatnonzero(is_known)), take(test, np.flatnonzero(~is_known))
     model, seconds = fit(train, seed)
     yield "known", scores(model, test) | {"cpu_seconds": seconds}
-    some = np.random.RandomState(seed).permutation(new_rows)[:MOST_TO_TEST]
-    yield "new", scores(model, take(table, some))
+    yield "new", scores(model, some)
 
 
 def _towns(n_known: int, spread: float, **options: bool) -> Callable[[int], Categories]:
@@ -179,6 +198,9 @@ WITH_CATEGORIES: dict[str, Callable[[int], Categories]] = {
     "30 towns that hardly differ": _towns(30, 0.3),
     "200 towns": _towns(200, 2.0),
     "100 towns with slopes": _towns(100, 1.0, with_slopes=True),
+    "400 towns, some of few rows": lambda seed: Categories(
+        towns(400, 2.0, seed, are_unequal=True), "town", []
+    ),
     "travel_times": _fifth("travel_times", "route"),
     "texas_housing": _fifth("texas_housing", "city"),
     "diamonds": _fifth("diamonds", "clarity"),

@@ -28,3 +28,12 @@ def test_inspect_says_what_it_thinks_of_the_target(tmp_path):
     result = run("inspect", tmp_path / "constant.csv", "--target", "y")
     assert "The target 'y' is 7 in every row: there is nothing to learn" in result.stderr
     assert_fails(run("inspect", tmp_path / "data.csv", "--columns-as", "x"), "COLUMN=number")
+
+
+def test_of_very_many_columns_each_has_one_line(tmp_path):
+    names = [f"a column with a rather long name {j}" for j in range(1_001)]
+    pl.DataFrame({name: ["x", "y"] for name in names}).write_csv(tmp_path / "wide.csv")
+    title, heading, *lines = run("inspect", tmp_path / "wide.csv").stdout.splitlines()
+    assert "1,001 columns" in title
+    assert heading.split() == ["column", "kind", "gaps", "distinct", "values", "remark"]
+    assert [line.split("  ")[0] for line in lines] == names

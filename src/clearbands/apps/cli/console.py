@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from clearbands.apps.reading.inspection import Inspected
     from clearbands.apps.reading.reading import Reading
 
+MOST_FOLDED = 1_000  # columns of a table: more are shown in lines that are not broken
 EXPECTED = (ValueError, TypeError, OSError, ImportError)
 STAGES = {
     "choosing a model": "Choosing a model",
@@ -171,20 +172,40 @@ def show_reading(reading: Reading, columns: Sequence[Inspected], title: str) -> 
 
 def show_columns(columns: Sequence[Inspected], title: str) -> None:
     """A row per column of a table."""
+    heading = ("column", "kind", "gaps", "distinct", "values", "remark")
+    rows = [
+        (
+            c.name,
+            c.kind,
+            f"{c.n_missing:,}" if c.n_missing else "",
+            f"{c.n_distinct:,}" if c.n_distinct >= 0 else "",
+            c.values,
+            "; ".join(words for words in (c.remark, c.hint) if words),
+        )
+        for c in columns
+    ]
+    if len(rows) > MOST_FOLDED:
+        say(title)
+        _say_lines([heading, *rows])
+        return
     table = _table()
-    for name in ("column", "kind", "gaps", "distinct", "values", "remark"):
+    for name in heading:
         table.add_column(
             name,
             justify="right" if name in ("gaps", "distinct") else "left",
             overflow="fold",
             no_wrap=name in ("column", "kind"),  # a name that is broken cannot be copied
         )
-    for c in columns:
-        gaps = f"{c.n_missing:,}" if c.n_missing else ""
-        distinct = f"{c.n_distinct:,}" if c.n_distinct >= 0 else ""
-        remark = "; ".join(words for words in (c.remark, c.hint) if words)
-        table.add_row(c.name, c.kind, gaps, distinct, c.values, remark)
+    for row in rows:
+        table.add_row(*row)
     _print(title, table)
+
+
+def _say_lines(rows: Sequence[tuple[str, ...]]) -> None:
+    """A line per row, however wide: to be searched rather than read."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    padded = ([c.ljust(w) for c, w in zip(row, widths, strict=True)] for row in rows)
+    write("".join("  ".join(cells).replace("\n", " ").rstrip() + "\n" for cells in padded))
 
 
 def show_pairs(title: str, pairs: Mapping[str, str]) -> None:
