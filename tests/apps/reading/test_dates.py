@@ -118,3 +118,12 @@ def test_a_log_of_some_days_took_days_and_not_months():
     assert (dates.order, dates.column[-1].month) == ("dmy", 5)
     assert dates.guess == "01/05/2023 08:30"  # and yet it is told
     assert find(*days[::3]).order == "mdy"  # at one hour of the day: it may be once a month
+
+
+def test_dates_in_several_forms_stay_text_which_is_said():
+    cells = ["2021-09-12", "08.09.2021", "2021-03-30", "9/30/2021"]
+    found = find_dates({"when": pl.Series("when", cells)})["when"]
+    assert found.doubt == (
+        "text, because its dates are written in several ways, such as '08.09.2021' and '2021-09-12'"
+    )
+    assert "when" not in find_dates({"when": pl.Series("when", ["2021-09-12", "no", "yes"])})

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from clearbands.apps.reading.dialect import TextOptions
+from clearbands.apps.reading.dialect import TextOptions, find_separator
 from clearbands.apps.reading.reading import read_table
 from tests.apps.reading.written import CSV, TABLE
 
@@ -45,3 +45,9 @@ def test_what_the_user_says_of_a_file_counts(csv):
         TextOptions(separator=";;")
     with pytest.raises(ValueError, match="decimal sign"):
         TextOptions(decimal=";")
+
+
+def test_of_separators_that_cut_lines_alike_the_one_between_numbers_counts():
+    lines = ["unit,sex,geo\t2019", "PC,T,AT\t4.8", "PC,T,BE\t5.5"]
+    assert find_separator(lines) == "\t"
+    assert find_separator(["a,b;c,d", "x,y;z,w"]) == ","

@@ -80,3 +80,23 @@ def test_the_decimal_sign_of_the_options_comes_first():
 def test_truths_are_nothing_but_true_and_false():
     assert as_truths(pl.Series("x", ["true", "maybe"])) is None
     assert as_truths(pl.Series("x", [None], dtype=pl.String)) is None
+
+
+def test_one_text_among_the_numbers_of_several_columns_marks_gaps():
+    columns = {
+        "warm": pl.Series("warm", ["1.5", "M", "2.5", "3"]),
+        "wet": pl.Series("wet", ["M", "7", "M", "8"]),
+        "size": pl.Series("size", ["1", "2", "L", "3"]),
+        "rare": pl.Series("rare", ["M", "M", "M", "3"]),
+    }
+    understood = understand(columns, Decimals("."))
+    assert {n: c.dtype.is_numeric() for n, c in understood.columns.items()} == {
+        "warm": True,
+        "wet": True,
+    }
+    assert understood.columns["wet"].to_list() == [None, 7, None, 8]
+    assert (
+        understood.mended["wet"].in_words
+        == "2 cells read as missing, such as 'M' in row 1 (counted from 1)"
+    )
+    assert "size" in understood.remarks

@@ -117,6 +117,7 @@ def find_dates(
 ) -> dict[str, Dates]:
     """The columns that hold dates, with day and month in the `wanted` order, or that of the cells.
 
+    A column whose dates are written in several ways is among them, with a doubt that says so.
     `known` orders are those of an earlier file of this kind, for columns that do not tell.
 
     >>> import polars as pl
@@ -131,7 +132,20 @@ def find_dates(
     certain = {order for order in orders.values() if order in ("dmy", "mdy")}
     usual = certain.pop() if len(certain) == 1 else "dmy" if european else "mdy"
     dates = {name: _in_order(cells, orders[name], usual) for name, cells in fields.items()}
-    return {name: each for name, each in dates.items() if each.is_convincing}
+    dates = {n: each if each.is_convincing else _mixed(each, texts[n]) for n, each in dates.items()}
+    return {name: each for name, each in dates.items() if each.is_convincing or each.doubt}
+
+
+def _mixed(dates: Dates, text: pl.Series) -> Dates:
+    """The same, with a doubt where nearly all other cells are dates, too, in another form."""
+    others = tuple(s for s in dates.strays if not DATE.match(s.value.strip()))
+    n_dates = text.count() - len(others)
+    if dates.column.count() == 0 or not are_convincing(n_dates, others):
+        return dates
+    one = text.filter(dates.column.is_not_null())[0]
+    other = next(stray.value for stray in dates.strays if stray not in others)
+    doubt = f"text, because its dates are written in several ways, such as {one!r} and {other!r}"
+    return replace(dates, doubt=doubt)
 
 
 def read_dates(text: pl.Series, known: Mapping[str, str] | None = None) -> Dates:

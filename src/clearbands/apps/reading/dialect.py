@@ -120,23 +120,36 @@ def find_encoding(content: bytes) -> str:
 def find_separator(lines: list[str]) -> str:
     """The one that cuts the most lines into the same number of fields.
 
+    If several cut as many, it is the one with the larger share of numbers, or else of more fields.
     Blanks separate columns where nothing else does and most of what they part are numbers.
 
     >>> find_separator(["size;price", "1,5;2", "2,5;3"])
     ';'
     """
-    likeliest = max(SEPARATORS, key=lambda separator: _regularity(lines, separator))
-    if _regularity(lines, likeliest)[1] == 0 and _are_numbers_between_blanks(lines):
+    regularity = {separator: _regularity(lines, separator) for separator in SEPARATORS}
+    most, _ = max(regularity.values())
+    alike = [separator for separator, (share, _) in regularity.items() if share == most]
+    likeliest = max(
+        alike, key=lambda separator: (_share_of_numbers(lines, separator), regularity[separator])
+    )
+    if most == 0 and _are_numbers_between_blanks(lines):
         return " "
     return likeliest
 
 
 def _are_numbers_between_blanks(lines: list[str]) -> bool:
-    rows = records(lines[1:], " ")
+    counts = [len(row) for row in records(lines[1:], " ")]
+    width = usual_count(counts)
+    are_regular = counts.count(width) > 0.9 * len(counts)
+    return width > 2 and are_regular and _share_of_numbers(lines, " ") > 0.5
+
+
+def _share_of_numbers(lines: list[str], separator: str) -> float:
+    """Of the cells below the first line, where it has as many as most."""
+    rows = records(lines[1:], separator)
     width = usual_count([len(row) for row in rows])
     cells = [cell for row in rows if len(row) == width for cell in row]
-    n_numbers = sum(bool(NUMBER_LIKE.fullmatch(cell)) for cell in cells)
-    return width > 2 and 2 * n_numbers > len(cells) > 0.9 * width * len(rows)
+    return sum(bool(NUMBER_LIKE.fullmatch(cell.strip())) for cell in cells) / max(len(cells), 1)
 
 
 def _regularity(lines: list[str], separator: str) -> tuple[float, int]:

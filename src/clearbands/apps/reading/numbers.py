@@ -7,6 +7,7 @@ in more than a few cells is text, and so is one with several currencies or units
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 GROUPS = "'’ \u00a0\u202f"  # besides comma or point, between the thousands
 PLACEHOLDERS = frozenset(
     {
-        *("?", "-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "*", "/"),
+        *("?", "-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "*", "/", ":"),
+        *(": u", ": c", ": z"),  # of Eurostat: unreliable, confidential, not applicable
         *(
             "na",
             "n/a",
@@ -78,7 +80,18 @@ class Numbers:
     @property
     def is_convincing(self) -> bool:
         """Whether nearly all cells are numbers, or the rest only stand for gaps."""
-        return are_convincing(self.column.count(), self.strays)
+        return self.convinces()
+
+    def convinces(self, gap_marks: Collection[str] = ()) -> bool:
+        """The same where these texts stand for gaps, too."""
+        return are_convincing(self.column.count(), self.strays, gap_marks)
+
+    @property
+    def only_stray(self) -> str:
+        """The one text without a digit among cells that are numbers or gaps; or nothing."""
+        texts = {stray.value.strip() for stray in self.strays if not stray.is_placeholder}
+        text = texts.pop() if len(texts) == 1 else ""
+        return "" if re.search(r"\d", text) or not self.convinces({text}) else text
 
     @property
     def in_words(self) -> str:
@@ -86,16 +99,19 @@ class Numbers:
         words = []
         if self.dressed:
             first = self.dressed[0]
+            shown = " ".join(first.value.split())  # narrow blanks would be shown as \\u202f
             words.append(
-                f"{cells(len(self.dressed))} such as {first.value!r} read as numbers such as "
+                f"{cells(len(self.dressed))} such as {shown!r} read as numbers such as "
                 f"{self.column[first.row - 1]:.15g}"
             )
         return " and ".join([*words, *strays_in_words(self.strays)])
 
 
-def are_convincing(n_values: int, strays: tuple[Stray, ...]) -> bool:
+def are_convincing(
+    n_values: int, strays: tuple[Stray, ...], gap_marks: Collection[str] = ()
+) -> bool:
     """Whether a column with so many values and these other cells is one of such values."""
-    only_gaps = all(stray.is_placeholder for stray in strays)
+    only_gaps = all(s.is_placeholder or s.value.strip() in gap_marks for s in strays)
     enough = PLACEHOLDERS_MOSTLY if only_gaps else MOSTLY
     return n_values > 0 and n_values >= enough * (n_values + len(strays))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,12 @@ def understand(
         name: text for name, text in with_digits.items() if kinds.get(name, "date") in DATES
     }
     dates = find_dates(may_be_dates, known.orders, wanted=orders, european=european)
+    numbers = {
+        name: as_numbers(text, decimals.of(name))
+        for name, text in with_digits.items()
+        if name not in kinds and not text.str.contains(CODE).any()
+    }
+    gap_marks = find_gap_marks(numbers.values())
     for name, text in texts.items():
         kind = kinds.get(name)
         if kind == "text":
@@ -85,12 +92,22 @@ def understand(
         elif kind == "number":
             _as_number(understood, name, text)
         elif kind in DATES:
-            understood.take(name, dates[name]) if name in dates else None
+            if name in dates and dates[name].is_convincing:
+                understood.take(name, dates[name])
+        elif name in numbers:
+            _as_it_looks(understood, name, text, numbers[name], dates.get(name), gap_marks)
         elif name in with_digits:
-            _as_it_looks(understood, name, text, dates.get(name))
+            understood.codes.append(name)
         else:
             _without_digits(understood, name, text)
     return understood
+
+
+def find_gap_marks(columns: Iterable[Numbers]) -> set[str]:
+    """The texts that are the only ones among the numbers of several columns: "M" of a weather
+    station."""
+    counts = Counter(numbers.only_stray for numbers in columns)
+    return {text for text, count in counts.items() if text and count > 1}
 
 
 def having_digits(texts: Mapping[str, pl.Series]) -> dict[str, pl.Series]:
@@ -138,12 +155,15 @@ def _as_number(understood: Understood, name: str, text: pl.Series) -> None:
     _tell_decimal(understood, name, text)
 
 
-def _as_it_looks(understood: Understood, name: str, text: pl.Series, dates: Dates | None) -> None:
-    if text.str.contains(CODE).any():
-        understood.codes.append(name)
-        return
-    numbers = as_numbers(text, understood.decimals.of(name))
-    if numbers.is_convincing and not numbers.doubt:
+def _as_it_looks(
+    understood: Understood,
+    name: str,
+    text: pl.Series,
+    numbers: Numbers,
+    dates: Dates | None,
+    gap_marks: set[str],
+) -> None:
+    if numbers.convinces(gap_marks) and not numbers.doubt:
         understood.take(name, numbers)
         _tell_decimal(understood, name, text)
         return
