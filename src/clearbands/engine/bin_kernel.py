@@ -1,4 +1,4 @@
-"""The bins of values, found by a kernel."""
+"""A kernel that finds the bins of values."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import numpy as np
 
 from clearbands.engine.compiled import Whole, kernel_with_memory
 
-ROWS_SIDE_BY_SIDE = 64  # so many that loops over them are not unrolled, but one step for several
+ROWS_SIDE_BY_SIDE = 64  # enough for the compiler to vectorise loops over them, not unroll them
 
 
 @kernel_with_memory
 def find_bins(
     X: np.ndarray, cuts: np.ndarray, starts: np.ndarray, first_row: Whole, binned: np.ndarray
 ) -> None:
-    """The number of cuts below each value, by halving; no jumps, as they could not be foreseen.
+    """Fill `binned` with the number of cuts below each value, found by halving.
 
-    Halving takes as many steps for every row of a column, so that many rows go through it together.
+    Halving takes equally many steps for every row of a column, so many rows go through it together.
+    It has no branches, because a processor could not predict them.
     """
     one = np.uint64(1)
     value = np.empty(ROWS_SIDE_BY_SIDE)
@@ -33,7 +34,7 @@ def find_bins(
                 half = (size + one) >> one
                 for i in range(width):
                     is_above[i] = cuts[below[i] + half - one] < value[i]
-                # In a loop of its own: within the other most processors would get a jump.
+                # A loop of its own: inside the other one most processors would get a branch.
                 for i in range(width):
                     below[i] += half * np.uint64(is_above[i])
                 size -= half

@@ -1,4 +1,4 @@
-"""Columns of numbers to columns of small integers, once per training set."""
+"""Bins turn columns of numbers into columns of small integers, once per training set."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from clearbands.engine.stored import Stored, check_array, check_starts
 
 MAX_BINS = 256
 MAX_COLUMNS = 2**16 - 1  # a tree names its column in two bytes
-ROWS_PER_PART = 2**13  # that are copied at once where they have to be
+ROWS_PER_PART = 2**13  # rows that are copied at once where a copy is needed
 
 
 @dataclass(frozen=True)
 class Bins(Stored):
-    """Cut points of every column, end to end in one array.
+    """The cut points of all columns, end to end in one array.
 
     The bin of a value is the number of cuts of its column that lie strictly below it, so a split
     after bin k sends to the left exactly the values that are at most the k-th cut.
@@ -32,9 +32,9 @@ class Bins(Stored):
         weight: np.ndarray | None = None,
         most_columns: int = MAX_COLUMNS,
     ) -> Bins:
-        """At most `max_bins` bins per column, holding about equally many rows each.
+        """Return at most `max_bins` bins per column, which hold about equally many rows each.
 
-        A row counts as many times as its whole `weight` (n,) says.
+        A row counts `weight` (n,) times, a whole number.
         """
         if X.shape[1] > most_columns:
             raise ValueError(f"X must have at most {most_columns} columns, got {X.shape[1]}.")
@@ -46,7 +46,7 @@ class Bins(Stored):
         check_starts(self.starts, "starts of cuts", len(self.cuts))
 
     def check_width(self, X: np.ndarray) -> None:
-        """Raise unless X has a column for all cuts."""
+        """Raise unless X has as many columns as the bins."""
         if X.shape[1] != self.n_columns:
             raise ValueError(
                 f"X has {X.shape[1]} columns where trees were grown on {self.n_columns}."
@@ -58,12 +58,12 @@ class Bins(Stored):
 
     @property
     def offsets(self) -> np.ndarray:
-        """(d + 1,): the bins of column j have the numbers offsets[j] .. offsets[j + 1] - 1."""
+        """The first bin of each column (d + 1,): column j has offsets[j] .. offsets[j + 1] - 1."""
         return self.starts + np.arange(len(self.starts))
 
     def columns(self, X: np.ndarray) -> np.ndarray:
-        """(n, d) floats to (d, n) int16; the width of X is checked before."""
-        # Here, because the names of this file are needed where nothing is compiled yet.
+        """Return the bins (d, n) int16 of floats X (n, d), whose width the caller has checked."""
+        # Imported here, because this file is also imported where nothing is compiled yet.
         from clearbands.engine.bin_kernel import find_bins
         from clearbands.engine.compiled import whole_and_read_only
 
@@ -75,7 +75,7 @@ class Bins(Stored):
         return binned
 
     def apply(self, X: np.ndarray, dtype: type = np.uint8) -> np.ndarray:
-        """(n, d) floats to (n, d) small integers, of a type that has room for them."""
+        """Return the bins (n, d) of floats X (n, d), in an integer type that has room for them."""
         self.check_width(X)
         binned: np.ndarray = np.empty(X.shape, dtype)
         for first in range(0, len(X), ROWS_PER_PART):
@@ -98,7 +98,7 @@ def _column_cuts(column: np.ndarray, max_bins: int, weight: np.ndarray | None) -
 
 
 def _distinct(column: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """The values, rising, and how often each occurs."""
+    """Return the distinct values, rising, and how often each occurs."""
     if weight is None:
         return np.unique(column, return_counts=True)
     values, places = np.unique(column[weight > 0], return_inverse=True)

@@ -24,7 +24,7 @@ UNIT = 2.0**-53  # the spacing of the doubles below one
 
 @intrinsic
 def lowest_bit(typingctx: Any, word: types.Type) -> tuple[Any, Callable[..., ir.Value]]:
-    """The place (0 to 63) of the lowest set bit of a uint64 that is not zero."""
+    """Return the place (0 to 63) of the lowest set bit of a uint64 that is not zero."""
 
     def codegen(
         context: Any, builder: ir.IRBuilder, signature: Any, arguments: Sequence[ir.Value]
@@ -37,7 +37,7 @@ def lowest_bit(typingctx: Any, word: types.Type) -> tuple[Any, Callable[..., ir.
 
 @inlined
 def random_unit(state: np.ndarray) -> Real:
-    """Uniform on [0, 1); moves `state` on."""
+    """Draw a number uniformly from [0, 1) and advance `state`."""
     state[0] += GOLDEN_RATIO
     bits = state[0]
     bits = (bits ^ (bits >> np.uint64(30))) * FIRST_MIX
@@ -48,5 +48,5 @@ def random_unit(state: np.ndarray) -> Real:
 
 @inlined
 def random_below(state: np.ndarray, bound: Whole) -> Whole:
-    """Uniform on 0 .. bound - 1; moves `state` on."""
+    """Draw a whole number uniformly from 0 .. bound - 1 and advance `state`."""
     return np.int64(random_unit(state) * bound)

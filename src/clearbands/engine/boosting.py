@@ -25,12 +25,12 @@ ROWS_PER_BLOCK = 256
 
 @dataclass(frozen=True)
 class BoostedBag(Stored):
-    """Complete binary trees: the children of node k are 2k + 1 and 2k + 2, then come the leaves."""
+    """Complete binary trees: node k has the children 2k + 1 and 2k + 2, leaves come last."""
 
-    bins: Bins  # fine ones
-    unit: np.ndarray  # (b,): of init and value
+    bins: Bins  # fine bins
+    unit: np.ndarray  # (b,): the unit of init and value
     init: np.ndarray  # (q, b): what a member predicts before its first tree
-    feature: np.ndarray  # (b, q, trees, inner nodes) uint16: the column a node looks at
+    feature: np.ndarray  # (b, q, trees, inner nodes) uint16: the column that a node splits by
     threshold: np.ndarray  # (b, q, trees, inner nodes) uint16: the last bin that goes left
     value: np.ndarray  # (b, q, trees, leaves) float32: what a leaf adds to the prediction
 
@@ -46,7 +46,7 @@ class BoostedBag(Stored):
         check_array(self.unit, "units", np.float64, (trees[0],))
 
     def predict_members(self, X: np.ndarray) -> np.ndarray:
-        """(n, q, b): for every row and quantile the predictions of all members."""
+        """Return the predictions (n, q, b) of all members for every row and quantile."""
         members = np.empty((len(X), *self.init.shape))
         binned = self.bins.apply(X, np.uint16)
         depth = int(self.value.shape[-1]).bit_length() - 1
@@ -56,7 +56,7 @@ class BoostedBag(Stored):
         return members
 
     def member(self, number: int) -> BoostedBag:
-        """One member alone: views, no copies."""
+        """Return one member alone, as views without copies."""
         own = slice(number, number + 1)
         names = ("unit", "feature", "threshold", "value")
         return replace(
@@ -86,7 +86,7 @@ def fit_boosted_bag(
 
     `grains` say what a row weighs each time it is drawn.
     """
-    # A power of two rounds nothing, and keeps differences of very large y from overflowing.
+    # Division by a power of two rounds nothing and keeps differences of very large y finite.
     magnitude = 2.0 ** (np.frexp(np.abs(y).max())[1] - 1.0)
     y = y / magnitude
     bins = Bins.from_data(X, FINE_BINS, grains.of_rows)
@@ -100,7 +100,7 @@ def fit_boosted_bag(
     feature = np.empty((*shape, n_inner), np.uint16)
     threshold = np.empty((*shape, n_inner), np.uint16)
     value = np.empty((*shape, n_inner + 1), np.float32)
-    # Weights are integers, so rounding the limit up changes nothing; an empty child is no child.
+    # Weights are integers, so rounding the limit up changes nothing. No child may be empty.
     min_weight = max(1, int(np.ceil(min_child_weight * grains.per_one)))
 
     def fit_one(task: int, stop: np.ndarray) -> None:
@@ -109,7 +109,7 @@ def fit_boosted_bag(
         own_counts = grains.times(counts[member])
         seen = None if screen is None else screen.columns(y, own_counts)
         columns = (fine if seen is None else fine.take(seen)).coarsen(own_counts, max_bins)
-        # A histogram is cleared and scanned as a whole: it pays off once rows outnumber bins.
+        # A histogram is cleared and scanned as a whole, which pays off once rows outnumber bins.
         few_rows = max(32, int(columns.offsets[-1]) // columns.binned.shape[1])
         own = OwnUnit.of(y, own_counts)
         sample = Sample.draw(own.apply(y), own_counts)
@@ -150,8 +150,8 @@ def _predict_members(
 ) -> None:
     """Fill `members` (n, q, b), block by block, so that rows and tree stay in the cache.
 
-    Four walks down a tree go side by side: the memory that one waits for, the others use. They are
-    four rows in one tree, or, where there are too few rows, one row in four trees.
+    Four walks go side by side: while one waits for memory, the others go on. They are four rows in
+    one tree or, where there are too few rows, one row in four trees.
     """
     n_bootstraps, n_quantiles = value.shape[:2]
     for start in range(0, len(binned), ROWS_PER_BLOCK):
@@ -179,7 +179,7 @@ def _add_rows_by_four(
     last, first_leaf = len(block) - 1, np.uint64(feature.shape[1])
     for tree in range(len(feature)):
         columns, bins = feature[tree], threshold[tree]
-        # Past the end the last row walks again, to places of `prediction` that nobody reads.
+        # Past the end the last row walks again and fills places of `prediction` that nobody reads.
         for i in range(0, len(block), 4):
             a = b = c = d = np.uint64(0)
             for _ in range(depth):

@@ -1,8 +1,9 @@
 """The columns of boosting, binned twice.
 
-Fine bins, in two bytes, are made once and are what trees know at prediction. From them every member
-makes at most 256 coarse ones, in one byte, that hold equal shares of its own bootstrap. With the
-same cuts in all members their errors of rounding would be the same, too, and would not average out.
+Fine bins, of two bytes each, are made once, and trees use them at prediction. From them every
+member makes at most 256 coarse bins, of one byte each, with equal shares of its own bootstrap. If
+all members had the same cuts, their rounding errors would be the same, too, and would not average
+out.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class FineColumns(NamedTuple):
         return FineColumns(np.ascontiguousarray(self.binned[:, columns]), offsets)
 
     def coarsen(self, counts: np.ndarray, max_bins: int) -> BoostingColumns:
-        """At most `max_bins` bins per column, holding about equally many draws each."""
+        """Return at most `max_bins` bins per column, which hold about equally many draws each."""
         n_columns = self.binned.shape[1]
         binned = np.empty(self.binned.shape, np.uint8)
         offsets = np.zeros(n_columns + 1, np.uint64)
@@ -43,9 +44,9 @@ class FineColumns(NamedTuple):
 
 
 class BoostingColumns(NamedTuple):
-    """What one member sees of the training set."""
+    """The columns of the training set as one member sees them."""
 
-    binned: np.ndarray  # (n, d) uint8; of rows that were not drawn undefined
+    binned: np.ndarray  # (n, d) uint8; undefined for rows that were not drawn
     # Unsigned numbers spare the kernels the check for an index that counts from the end.
     offsets: np.ndarray  # (d + 1,) uint64: where the bins of a column start in a histogram
     last_fine: np.ndarray  # (d, max_bins) uint16: the last fine bin in a bin
@@ -78,10 +79,11 @@ def _coarsen(
 
 @inlined
 def _share_out(draws: np.ndarray, coarse_of: np.ndarray, last_fine: np.ndarray) -> Whole:
-    """Give every fine bin of a column to a coarse one; returns how many of these there are.
+    """Assign every fine bin of a column to a coarse bin and return the number of coarse bins.
 
-    A bin ends with the fine one in which its share of the draws is reached, or, when there are
-    few, with every fine bin that was drawn. Bins that were not drawn are halved between neighbours.
+    A coarse bin ends with the fine bin that completes its share of the draws or, where few fine
+    bins were drawn, with each of these. Two neighbours share the fine bins without draws between
+    them half and half.
     """
     max_bins = len(last_fine)
     total, n_drawn = 0, 0

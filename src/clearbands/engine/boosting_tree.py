@@ -19,7 +19,7 @@ from clearbands.engine.boosting_columns import BoostingColumns
 from clearbands.engine.compiled import ZERO, Real, Whole, called, inlined, kernel, pasted
 from clearbands.engine.selection import weighted_quantile
 
-ALWAYS_LEFT = 2**16 - 1  # no bin is larger
+ALWAYS_LEFT = 2**16 - 1  # a threshold that no bin exceeds
 MIN_GAIN = 1e-6
 TIE = 1 + 1e-12  # scores closer than this are equal, and the first split wins on every machine
 HALF = 32
@@ -42,9 +42,9 @@ class Sample(NamedTuple):
     """The state of one member: its drawn rows and what is left to explain of their targets."""
 
     drawn: np.ndarray  # (m,) uint32: the rows that were drawn
-    rows: np.ndarray  # (m,) uint32: the same, ordered so that every node owns a contiguous part
+    rows: np.ndarray  # (m,) uint32: the drawn rows, of which every node owns a contiguous part
     counts: np.ndarray  # (n,) uint8 or int64: how often each row was drawn, or its weight
-    gradients: np.ndarray  # (n,) uint16 or int64: the two weights of a pair, in a half each
+    gradients: np.ndarray  # (n,) uint16 or int64: the two weights of a pair, half of the bits each
     residual: np.ndarray  # (n,): target - prediction
     spare_rows: np.ndarray  # (m,) uint32
     leaf_residuals: np.ndarray  # (m,)
@@ -71,7 +71,7 @@ class Sample(NamedTuple):
 class BoostingHistograms(NamedTuple):
     """Pairs per bin, and the nodes that wait for their turn."""
 
-    root: np.ndarray  # (bins of all columns,) int64: of all drawn rows, kept from tree to tree
+    root: np.ndarray  # (bins of all columns,) int64: all drawn rows, kept from tree to tree
     slots: np.ndarray  # (slots, bins of all columns) int64
     sparse: np.ndarray  # (bins of all columns,) int64; zero between uses
     occupied: np.ndarray  # (d, 4) uint64: a bit for every bin of `sparse` that is in use
@@ -97,7 +97,7 @@ class Node(NamedTuple):
     start: Whole
     stop: Whole
     pair: Whole
-    slot: Whole  # of its histogram
+    slot: Whole  # where its histogram stands
 
 
 @kernel
@@ -113,7 +113,7 @@ def fit_member(
     threshold: np.ndarray,
     value: np.ndarray,
 ) -> None:
-    """One quantile on one bootstrap; fills init (1,), feature, threshold and value (trees, .)."""
+    """Boost one quantile on one bootstrap: fill init (1,), feature, threshold, value (trees, .)."""
     n_drawn = len(sample.drawn)
     slot = 0 if n_drawn > rule.few_rows else NO_HISTOGRAM
     root = Node(0, max_depth, 0, n_drawn, _start_tree(columns, sample, histograms.root), slot)
@@ -176,8 +176,11 @@ def _grow_tree(
     threshold: np.ndarray,
     value: np.ndarray,
 ) -> None:
-    """Split depth first. The histogram of a waiting node stays in its slot, the smaller child is
-    looked at first and works in the slots above: one slot per level is enough."""
+    """Grow one tree depth first.
+
+    The histogram of a waiting node stays in its slot, while the smaller child is split first and
+    uses the slots above: one slot per level is enough.
+    """
     feature[:] = 0
     threshold[:] = ALWAYS_LEFT
     n_pending = _push(histograms.pending, ZERO, root)
@@ -222,7 +225,7 @@ def _read(pending: np.ndarray, index: Whole) -> Node:
 
 @inlined
 def _half_bits(gradients: np.ndarray) -> Whole:
-    """Known to the compiler: arrays of another type are another kernel."""
+    """Return the bits of one half, which the compiler knows: each dtype has its own kernel."""
     return 4 * gradients.itemsize
 
 
@@ -264,7 +267,7 @@ def _best_split(
     histograms: BoostingHistograms,
     node: Node,
 ) -> tuple[Whole, Whole, Whole]:
-    """The column, the last bin that goes left and the pair of the left child; or NO_SPLIT."""
+    """Return the column or NO_SPLIT, the last bin that goes left and the pair of the left child."""
     if node.levels_left == 0 or _weight(node.pair) < 2 * rule.min_weight:
         return NO_SPLIT, 0, 0
     if node.slot == NO_HISTOGRAM:
@@ -316,7 +319,7 @@ def _best_split_of_few_rows(
     occupied: np.ndarray,
     pair: Whole,
 ) -> tuple[Whole, Whole, Whole]:
-    """The same search over occupied bins only; it leaves the histogram empty."""
+    """Search as `_best_split_of_histogram`, but in occupied bins only, and clear the histogram."""
     best_column, best_bin, best_left = NO_SPLIT, 0, 0
     best_score = _score_to_beat(pair, rule)
     max_left_weight = _weight(pair) - rule.min_weight
@@ -360,7 +363,7 @@ def _build_sparse_histogram(
 
 @inlined
 def _score(left: Whole, both: Whole, rule: BoostingRule) -> tuple[Real, Real]:
-    """G^2 / (W + lambda) summed over the two children, as a fraction: only winners are divided."""
+    """Return numerator and denominator of G^2 / (W + lambda), summed over both children."""
     left_gradient = _gradient(left, rule.tau)
     right_gradient = _gradient(both, rule.tau) - left_gradient
     left_weight = _weight(left) + rule.reg_lambda
@@ -385,12 +388,12 @@ def _partition(
     column: Whole,
     last_left_bin: Whole,
 ) -> Whole:
-    """Move the rows that go left to the front, keep the order, return how many they are."""
+    """Move the rows that go left to the front, keep their order and return their number."""
     n_left: Whole = 0
     n_right: Whole = 0
     for i in range(len(rows)):
         row = rows[i]
-        # Both writes and no branch: which way a row goes cannot be predicted.
+        # Two writes instead of a branch: which way a row goes cannot be predicted.
         goes_left = np.int64(binned[row, column] <= last_left_bin)
         rows[n_left] = row
         spare_rows[n_right] = row
@@ -411,7 +414,7 @@ def _children(
     middle: Whole,
     left_pair: Whole,
 ) -> tuple[Node, Node]:
-    """The larger and the smaller child, with the histograms of those that need one."""
+    """Return the larger and the smaller child, with the histograms of those that need one."""
     number, levels_left = 2 * node.number + 1, node.levels_left - 1
     left = Node(number, levels_left, node.start, middle, left_pair, NO_HISTOGRAM)
     right = Node(number + 1, levels_left, middle, node.stop, node.pair - left_pair, NO_HISTOGRAM)
@@ -446,7 +449,7 @@ def _with_slot(node: Node, slot: Whole) -> Node:
 
 @inlined
 def _close_leaf(rule: BoostingRule, sample: Sample, node: Node, value: np.ndarray) -> None:
-    # Rounded first, so that the residuals are exactly those of the tree as it is kept.
+    # The shift is rounded first, so that the residuals are exactly those of the stored tree.
     shift = np.float32(rule.learning_rate * _quantile_of_residuals(sample, node, rule.tau))
     _shift_residuals(sample, node, np.float64(shift))
     # The tree is complete: a leaf above the last level stands for all leaves below it.

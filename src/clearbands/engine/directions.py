@@ -10,7 +10,7 @@ Directions are numbered from both ends, so that none is lost to rounding however
 differ: t in [0, 1/2] stands for (g1, g2) = (1 - t, t) / v when lambda is at most 1, and for
 (t, 1 - t) / v when it is more. The two sides are the same search with the parts in other order,
 first and second below. A row is covered as long as v is at most its reach, (1 - t) * first / r +
-t * second / r, which is linear in t; the curve is the v that rank many rows reach. In a cell of
+t * second / r, which is linear in t; the curve is the v that `rank` rows reach. In a cell of
 directions most rows lie above the curve throughout or below it throughout; those are settled once
 and only the undecided rows go down into the two halves. Above and below are judged in units of the
 chord of the curve, so that rows settle however much alike they are and whatever their scale. A
@@ -26,18 +26,18 @@ from clearbands.engine.compiled import ZERO, Real, Whole, called, inlined, kerne
 from clearbands.engine.selection import select
 
 FEW_ROWS = 12  # undecided rows at which trying all crossings beats splitting further
-ROUNDING = 1e-12  # relative slack: rows stay undecided, lines coincide, losses are equal
-MAX_CELLS = 256  # depth first, two cells per halving: 100 down to LEAST_DIRECTION, 50 inside
-ROOM_PER_ROW = 4  # to note undecided rows; if it does not do, the search starts again with more
-LEAST_DISTANCE = 1e-200  # in units of the largest: no reach is infinite
-LEAST_DIRECTION = 1e-30  # directions nearer to an end are the end
-LEAST_CHORD = 1e-60  # in units of its other end: no chord starts at 0, where the reach may
+ROUNDING = 1e-12  # relative slack within which rows stay undecided and losses are equal
+MAX_CELLS = 256  # one more per halving, depth first: 100 down to LEAST_DIRECTION, 50 inside
+ROOM_PER_ROW = 4  # for undecided rows; where it is too little, the search starts again with more
+LEAST_DISTANCE = 1e-200  # in units of the largest distance, so that no reach is infinite
+LEAST_DIRECTION = 1e-30  # a direction nearer to an end counts as the end
+LEAST_CHORD = 1e-60  # in units of its other end: no chord starts at 0, though a reach may
 
 # Columns of a cell in the stack: the chord at both ends, sums over the rows below the curve.
 START, END, V_START, V_END, LOST_R, LOST_1, LOST_2, BOUND = range(8)
-# Its undecided rows, where its halves may put theirs, and whether lambda is more than 1 there.
+# Its undecided rows and their rank, where its halves may put theirs, and whether lambda is above 1.
 FIRST, LAST, RANK, FREE, SIDE = range(5)
-LOSS, DIRECTION, BEST_SIDE = range(3)  # the best seen
+LOSS, DIRECTION, BEST_SIDE = range(3)  # of the best direction so far
 
 
 def best_direction(
@@ -51,7 +51,7 @@ def best_direction(
     weight: np.ndarray,
     counts: np.ndarray,
 ) -> tuple[float, float]:
-    """The weights (w1, w2) whose smallest multiple covering `rank` of the rows has the least loss.
+    """Return the weights (w1, w2) whose smallest multiple that covers `rank` rows has least loss.
 
     The loss of (g1, g2) is price1 * g1 + price2 * g2 + lost + sum of max(0, r - g1 * a - g2 * e),
     where `lost` belongs to rows that no factor can cover. Every row has r > 0 and a + e > 0. In
@@ -61,9 +61,9 @@ def best_direction(
     unit = r.max()
     r = np.maximum(r / unit, LEAST_DISTANCE)
     widths = np.stack([a / r, e / r])
-    r = r * weight  # all that the loss needs from here on
+    r = r * weight  # the loss needs r in this form alone
     prices = np.array([price1, price2])
-    # Memory is taken here: every way to make an array costs numba as much as a kernel to compile.
+    # Arrays are made here: making one in a kernel takes numba as long as compiling another kernel.
     scores, beside = np.empty(n), np.empty(n, np.int64)
     cells, spans = np.empty((MAX_CELLS, 8)), np.empty((MAX_CELLS, 5), np.int64)
     best = np.array([np.inf, 0.0, 0.0])
@@ -93,7 +93,7 @@ def _search(
     spans: np.ndarray,
     best: np.ndarray,
 ) -> bool:
-    """Fill `best`, from the two cells at the bottom of the stack; False if `rows` is too short.
+    """Fill `best` from the two cells at the bottom of the stack; return False if `rows` is full.
 
     Here and below, widths are in units of r.
     """
@@ -166,7 +166,7 @@ def _visit(
     beside: np.ndarray,
     best: np.ndarray,
 ) -> Real:
-    """The curve's v in direction t; its loss is remembered if it is the best so far."""
+    """Return the curve's v in direction t, and note its loss if it is the least so far."""
     m, side = len(undecided), span[SIDE]
     first, second = widths[side], widths[1 - side]
     total = ZERO
@@ -209,9 +209,9 @@ def _settle(
     scores: np.ndarray,
     beside: np.ndarray,
 ) -> tuple[Whole, Whole]:
-    """Copy the rows that stay undecided in the cell to rows[free:]; sum up those below the curve.
+    """Copy the cell's undecided rows to rows[free:], sum the rows below the curve, note the bound.
 
-    Returns where the copies end and how many counts lie above the curve. Notes the cell's bound.
+    Returns the place where the copies end and the counts of the rows above the curve.
     """
     m, k, side = last_row - first_row, span[RANK], span[SIDE]
     first, second = widths[side], widths[1 - side]
@@ -223,7 +223,7 @@ def _settle(
         scores[i] = _above_chord(first, second, rows[first_row + i], cell, *units)[1]
         beside[i] = counts[rows[first_row + i]]
         total += beside[i]
-    highest = select(scores, beside, m, total, total - k)  # that the curve may exceed its chord
+    highest = select(scores, beside, m, total, total - k)  # no part of the curve lies higher
     for i in range(m):
         scores[i] = _above_chord(first, second, rows[first_row + i], cell, *units)[0]
         beside[i] = counts[rows[first_row + i]]
@@ -263,8 +263,10 @@ def _above_chord(
     per_start: Real,
     per_end: Real,
 ) -> tuple[Real, Real]:
-    """How far the row's reach lies above the chord, in units of the chord: the lower and the
-    higher end. Both lines being straight, it lies between the two throughout."""
+    """Return how far the row's reach lies above the chord, the lower and the higher of both ends.
+
+    The unit is the chord. Both lines are straight, so inside the cell it lies between the two.
+    """
     at_start = _reach(cell[START], first, second, row) * per_start - 1.0
     at_end = _reach(cell[END], first, second, row) * per_end - 1.0
     return min(at_start, at_end), max(at_start, at_end)
@@ -272,9 +274,10 @@ def _above_chord(
 
 @inlined
 def _least_loss(t: Real, v: Real, slope1: Real, slope2: Real, lowest: Real, highest: Real) -> Real:
-    """Of the settled rows, at one end, for any v that the curve might have there.
+    """Return the least loss of settled rows at one end, for any v that the curve may have there.
 
-    Between the ends it is a ratio of two linear functions, which has its minimum at an end.
+    Between the ends it is a ratio of two linear functions, which has its minimum at an end. The
+    part of the loss that does not depend on v is not in it.
     """
     slope = (1.0 - t) * slope1 + t * slope2
     if slope == 0.0:

@@ -7,8 +7,8 @@ import numpy as np
 from clearbands.engine.compiled import called, called_with_memory, kernel, kernel_with_memory
 
 DOUBT = 30.0
-"""Rows that say, beside those that share a code, that codes make no difference: where hardly any
-two share one, these alike by chance must not let every other code be taken at its word."""
+"""The number of rows that are added to the evidence that codes make no difference. Where hardly any
+two rows share a code, a few that agree by chance must not make all other codes credible."""
 
 
 @called
@@ -44,8 +44,11 @@ def _shrink(
 def effects_of_sums(
     rows: np.ndarray, mean: np.ndarray, within: float, effect: np.ndarray, left: np.ndarray
 ) -> None:
-    """As `renew_effects`, of sums that many files have added up: how much the rows of each code
-    weigh, their mean, and the squares around these means."""
+    """Learn the effects as `renew_effects` does, from sums over many files.
+
+    The sums are the weight of the rows of each code, their mean, and `within`, the sum of the
+    squares around these means.
+    """
     _shrink(rows, mean, within, effect, left)
 
 
@@ -79,17 +82,16 @@ def renew_effects(
     effect: np.ndarray,
     left: np.ndarray,
 ) -> None:
-    """Learn the effects of each column of codes anew, one after the other, from what all others
-    leave over.
+    """Learn the effects of each column of codes again, one column after the other.
 
-    `rest` (n,) is what is left over without the effects of `codes` (columns, n) as they are, and
-    becomes what is left over without the new ones. `effect` and `left`, how much of the mean of a
-    code it is, are filled: those of a column begin at `first` (columns + 1,), and the last of them
-    is of codes that no row has, and stays 0.
+    `rest` (n,) comes as what the old effects of `codes` (columns, n) leave of the target, and
+    becomes what the new effects leave. `effect` and `left`, the share of a code's mean that is its
+    effect, are filled. The codes of a column begin at `first` (columns + 1,); the last code of a
+    column stands for codes that no row has, and its effect stays 0.
 
     The share that is left of the mean of m rows is m / (m + a), where a is the variance within
-    codes over that between them, as the rows tell by an analysis of variance, with some `DOUBT`. A
-    code weighs what its rows do by `weight` (n,).
+    codes over that between them. An analysis of variance estimates it, with some `DOUBT`. Rows
+    count by their `weight` (n,).
     """
     for j in range(len(codes)):
         own = slice(first[j], first[j + 1])
@@ -105,9 +107,9 @@ def effects_alone(
     effects: np.ndarray,
     left: np.ndarray,
 ) -> None:
-    """The same of each column by itself, of each of `targets` (s, n), into `effects` (s, values).
+    """Learn the effects of each column alone on each of `targets` (s, n), into `effects`.
 
-    `left` (values,) becomes the most that is left for any of the targets.
+    `effects` are (s, values); `left` (values,) becomes the largest share that any target leaves.
     """
     n_rows = len(weight)
     rest, share = np.empty(n_rows), np.empty(len(left))

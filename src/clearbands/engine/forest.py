@@ -39,8 +39,8 @@ MAX_COLUMNS = 1 << 16  # a node names its column in two bytes
 MAX_TARGET_BITS = 32  # more would let rounding errors of y decide between equal splits
 MIN_TARGET_BITS = 8
 ROWS_AT_ONCE = 1 << 14  # rows binned or looked up at once
-PLACES_AT_ONCE = 1 << 20  # of kept targets, gathered for some rows from all members
-ROWS_PER_WALK = 128  # of these, rows that go down a tree while it is in the cache
+PLACES_AT_ONCE = 1 << 20  # places of kept targets that are gathered at once, from all members
+ROWS_PER_WALK = 128  # rows that go down a tree while it is in the cache
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class ForestBag(Stored):
         check_walks(self.feature, self.child, self.roots, starts, self.bins.n_columns)
 
     def predict_members(self, X: np.ndarray) -> np.ndarray:
-        """(n, q, b): the quantiles of every row in every forest."""
+        """Return the quantiles (n, q, b) of every row in every forest."""
         n_members, per_row = len(self.roots), self.roots.shape[1] * self.samples.shape[1]
         predicted = np.empty((len(X), len(self.quantiles), n_members))
         size = min(ROWS_AT_ONCE, max(1, PLACES_AT_ONCE // (n_members * per_row)))
@@ -90,7 +90,7 @@ class ForestBag(Stored):
         return predicted
 
     def member(self, number: int) -> ForestBag:
-        """One forest alone: views, no copies."""
+        """Return one forest alone, as views without copies."""
         trees, roots, samples = self._forest(number)
         starts = (np.array([0, len(trees.feature)]), np.array([0, len(samples)]))
         return replace(
@@ -128,7 +128,7 @@ def fit_forest_bag(
     """Grow one forest per row of `counts` (b, n); member i depends on seeds[i] alone.
 
     y decides the splits; leaves keep `leaf_targets` of their rows, by default y as well. A tree
-    draws as many rows as the member weighs, a heavy row so many times more likely.
+    makes as many draws as the member weighs, and draws each row in proportion to its weight.
     """
     bins = Bins.from_data(X, max_bins, grains.of_rows, MAX_COLUMNS)
     all_columns = ForestColumns.from_bins(bins, X)
@@ -180,25 +180,24 @@ def least_leaf_weight(min_samples_leaf: int) -> int:
     """The least weight of a leaf that stands for `min_samples_leaf` different rows.
 
     scikit-learn counts the different rows in a leaf. Here weights decide, so that copies of a row
-    and its weight mean the same. A row that an inner bootstrap draws at all it draws
+    and its weight mean the same. An inner bootstrap draws each row that it draws at all
     1 / (1 - 1/e) = 1.58 times on average: 10 rows weigh 16. A single row may weigh 1.
     """
     return 1 if min_samples_leaf == 1 else round(min_samples_leaf / (1 - 1 / e))
 
 
 def pack_targets(y: np.ndarray, weight: int) -> tuple[np.ndarray, int]:
-    """Every row as drawn once: 1 << sum_bits plus its target as an integer; and sum_bits.
+    """Return what one draw of each row adds, 1 << sum_bits plus its whole target; and sum_bits.
 
-    Targets get as many bits as are sure not to overflow when rows of this weight in all are
-    summed, nor when such a sum is multiplied by the weight: 32 for 12,000 rows, 15 for ten
-    million.
+    Targets get as many bits as possible, but neither the sum over rows of this total weight nor
+    that sum times the weight may overflow: 32 bits for 12,000 rows, 15 for ten million.
     """
     weight_bits = weight.bit_length()
     target_bits = min(MAX_TARGET_BITS, 63 - 2 * weight_bits)
     if target_bits < MIN_TARGET_BITS:
         raise ValueError(f"A forest takes at most {2**27 - 1} rows, got {weight}.")
     low, high = y.min(), y.max()
-    levels = y - low  # worked on in place: a million rows are 8 MB
+    levels = y - low  # changed in place: a million rows are 8 MB
     if high > low:
         levels /= high - low
     levels *= 2.0**target_bits - 1
@@ -209,7 +208,7 @@ def pack_targets(y: np.ndarray, weight: int) -> tuple[np.ndarray, int]:
 
 
 def _places(y: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Where every y stands in `targets`, without arrays of 8 bytes per row on the way."""
+    """Return the place of every y in `targets`, without arrays of 8 bytes per row on the way."""
     places = np.empty(len(y), np.int32)
     for first in range(0, len(y), ROWS_AT_ONCE):
         block = slice(first, first + ROWS_AT_ONCE)
@@ -232,7 +231,7 @@ def _grow_forest(
     roots: np.ndarray,
     samples: np.ndarray,
 ) -> tuple[Whole, Whole]:
-    """Fill `nodes`, `roots` and `samples`; returns how many nodes and leaves there are."""
+    """Fill `nodes`, `roots` and `samples`, and return the numbers of nodes and of leaves."""
     n_nodes = n_leaves = np.int64(0)
     for tree in range(len(roots)):
         if stop[0] != 0:
@@ -266,7 +265,7 @@ def _keep_targets(
     places: np.ndarray,
     samples: np.ndarray,
 ) -> None:
-    """Draw len(samples) of the draws in a leaf: every so many-th one after a random first.
+    """Keep the targets of len(samples) draws in a leaf, taken at equal steps from a random start.
 
     Each draw is as likely as any other, and none comes twice while there are enough of them.
     """
@@ -289,12 +288,12 @@ def _keep_targets(
 
 
 def _shorten(array: np.ndarray, length: int) -> None:
-    """Give back the end of an array in place: a copy would hold a large forest twice."""
+    """Cut off the end of an array in place: a copy would hold a large forest twice."""
     array.resize((length, *array.shape[1:]), refcheck=False)
 
 
 def _end_to_end(forests: list[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
-    """The last seven fields of a ForestBag; empties `forests`, so that little is held twice."""
+    """Return the last seven fields of a ForestBag; empty `forests`, so as to hold little twice."""
     *parts, roots = map(list, zip(*forests, strict=True))
     forests.clear()
     node_starts, leaf_starts = (np.cumsum([0, *map(len, parts[k])]) for k in (0, -1))
@@ -303,7 +302,7 @@ def _end_to_end(forests: list[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
 
 
 def _join(arrays: list[np.ndarray]) -> np.ndarray:
-    """np.concatenate that lets go of every array as soon as it is copied."""
+    """Concatenate the arrays, and drop each as soon as it is copied."""
     if len(arrays) == 1:
         return arrays.pop()
     joined = np.empty((sum(map(len, arrays)), *arrays[0].shape[1:]), arrays[0].dtype)
@@ -324,15 +323,15 @@ def _walk_forest(
     places: np.ndarray,
     member: Whole,
 ) -> None:
-    """Copy to `places[:, member]` what is kept in the leaves that the rows fall into.
+    """Copy to `places[:, member]` the places that the leaves of each row keep.
 
-    A row goes down four trees side by side: the memory that one waits for, the others use.
+    A row goes down four trees side by side: while one waits for memory, the others go on.
     """
     feature, threshold, child = nodes
     last = len(roots) - 1
     for first in range(0, len(binned), ROWS_PER_WALK):
         for tree in range(0, len(roots), 4):
-            # Past the end the last tree is walked again, and says the same.
+            # Past the end the last tree is walked again, with the same result.
             second, third, fourth = min(tree + 1, last), min(tree + 2, last), min(tree + 3, last)
             for row in range(first, min(first + ROWS_PER_WALK, len(binned))):
                 a, b, c, d = roots[tree], roots[second], roots[third], roots[fourth]
@@ -356,7 +355,7 @@ def next_node(
     child: np.ndarray,
     node: Whole,
 ) -> Whole:
-    """A leaf stays where it is."""
+    """Return the child of a node that the row goes to, or the node itself if it is a leaf."""
     if child[node] <= 0:
         return node
     return child[node] + (binned[row, feature[node]] > threshold[node])

@@ -29,15 +29,15 @@ MAX_PENDING = 64
 NODE, START, STOP, TOTAL, SLOT = range(5)  # what is noted about a pending node
 NO_SLOT = -1
 NO_FEATURE = -1
-DENSE = 1.5  # draws per bin from which on a histogram pays; up to 5 makes little difference
+DENSE = 1.5  # draws per bin above which a histogram pays; values up to 5 make little difference
 
 
 class ForestColumns(NamedTuple):
-    """What a tree sees of X; column j has the bins bin_starts[j] .. bin_starts[j + 1] - 1."""
+    """The columns of X in a tree; column j has the bins bin_starts[j] .. bin_starts[j + 1] - 1."""
 
     binned: np.ndarray  # (n, d) uint8
     bin_starts: np.ndarray  # (d + 1,) uint64: signed indices would be checked for being negative
-    word_starts: np.ndarray  # (d + 1,) uint64: the same for the words of the mask
+    word_starts: np.ndarray  # (d + 1,) uint64: the first word of each column in the mask
 
     @classmethod
     def from_bins(cls, bins: Bins, X: np.ndarray) -> ForestColumns:
@@ -62,7 +62,7 @@ def _starts(sizes: np.ndarray) -> np.ndarray:
 
 
 class Growth(NamedTuple):
-    """When to stop, and how sums are packed."""
+    """When a tree stops growing, and how its sums are packed."""
 
     sum_bits: int  # the low bits, which hold the sum of targets
     leaf_weight: int  # the least weight of a leaf
@@ -80,7 +80,7 @@ class Workspace(NamedTuple):
 
     packed: np.ndarray  # (n,) int64: weight and weighted target of every row, 0 if not drawn
     rows: np.ndarray  # (n,) uint32: the drawn rows; those of a node lie side by side
-    moved: np.ndarray  # (n,) uint32: the rows that go right, while a node is parted
+    moved: np.ndarray  # (n,) uint32: the rows that go right, while a node is split
     leaf_rows: np.ndarray  # (leaves, 2) int64: leaf i got rows[leaf_rows[i, 0] : leaf_rows[i, 1]]
     dense: np.ndarray  # (slots, bins) int64: the histograms of dense nodes not yet grown
     sparse: np.ndarray  # (bins,) int64: all zero between two nodes
@@ -89,7 +89,7 @@ class Workspace(NamedTuple):
 
     @classmethod
     def for_weight(cls, columns: ForestColumns, growth: Growth, weight: int) -> Workspace:
-        """Room for trees on rows of this weight in all."""
+        """Return room for trees on rows of this total weight."""
         n_rows = len(columns.binned)
         # One slot per halving of the weight, down to the first child that is not dense.
         n_slots = (weight // growth.dense_weight).bit_length() + 1
@@ -134,11 +134,11 @@ def grow_tree(
     root: Whole,
     first_leaf: Whole,
 ) -> Whole:
-    """Grow a tree on the rows whose `workspace.packed` is not zero; returns the number of leaves.
+    """Grow a tree on the rows whose `workspace.packed` is not zero, return the number of leaves.
 
     Splits have the least squared error among those that leave `growth.leaf_weight` on both sides;
-    of equally good ones the first. Nodes are numbered from `root`, leaves from `first_leaf`; the
-    rows of every leaf are in `workspace.leaf_rows`.
+    of equally good splits the first is taken. Nodes are numbered from `root`, leaves from
+    `first_leaf`; the rows of every leaf are in `workspace.leaf_rows`.
     """
     packed, rows, pending = workspace.packed, workspace.rows, workspace.pending
     n_rows, total = _gather_drawn(packed, rows)
@@ -176,7 +176,7 @@ def grow_tree(
             columns.binned, rows, workspace.moved, start, stop, feature, last_left
         )
         nodes.feature[node] = feature
-        # Halfway into the gap: rows met later that fall into it should not all go to one side.
+        # Halfway into the gap: later rows that fall into it should not all go to one side.
         nodes.threshold[node] = (last_left + first_right - 1) // 2
         nodes.child[node] = next_node
         left_child = (next_node, start, middle, left)
@@ -197,7 +197,7 @@ def grow_tree(
 
 @inlined
 def _gather_drawn(packed: np.ndarray, rows: np.ndarray) -> tuple[Whole, Whole]:
-    """Write the numbers of the drawn rows to `rows`; returns how many and their sum."""
+    """Write the drawn rows to `rows`, and return how many they are and their packed sum."""
     n_rows = 0
     total = np.int64(0)
     for row in range(len(packed)):
@@ -251,9 +251,9 @@ def _hand_down_histogram(
     heavier_total: Whole,
     lighter: tuple[Whole, Whole],
 ) -> tuple[Whole, Whole]:
-    """Turn the histogram of a node into those of its children; returns the slots of both.
+    """Turn the histogram of a node into those of its children, and return the slots of both.
 
-    Only the rows of the lighter child are counted: what they leave of the node is the heavier one.
+    Only the rows of the lighter child are counted: the rest of the node is the heavier child.
     """
     if heavier_total >> growth.sum_bits <= growth.dense_weight:
         return NO_SLOT, NO_SLOT
@@ -277,7 +277,7 @@ def _part_rows(
     feature: Whole,
     last_left: Whole,
 ) -> tuple[Whole, Whole]:
-    """Order the rows of a node by side, each side as before.
+    """Move the rows that go left to the front, with the order on both sides as before.
 
     Returns where the right side starts and its lowest bin.
     """
@@ -288,7 +288,7 @@ def _part_rows(
         row = rows[i]
         value = np.int64(binned[row, feature])
         goes_left = value <= last_left
-        # Both writes and no jump: which side a row goes to is hard to foresee.
+        # Two writes instead of a branch: which side a row goes to cannot be predicted.
         rows[middle] = row
         moved[n_right] = row
         middle += goes_left
@@ -304,7 +304,7 @@ def _part_rows(
 def _best_dense_split(
     histogram: np.ndarray, bin_starts: np.ndarray, growth: Growth, total: Whole
 ) -> tuple[Whole, Whole, Whole]:
-    """(column or NO_FEATURE, last bin of the left side, packed sum of the left side)."""
+    """Return the column or NO_FEATURE, the last bin on the left and the packed sum of the left."""
     sum_bits, leaf_weight, _ = growth
     weight, target_sum = _unpack(total, sum_bits)
     best_gain, best_feature, best_bin, best_left = 0.0, NO_FEATURE, np.int64(0), np.int64(0)
@@ -344,7 +344,7 @@ def _fill_sparse(workspace: Workspace, columns: ForestColumns, start: Whole, sto
 def _best_sparse_split(
     workspace: Workspace, columns: ForestColumns, growth: Growth, total: Whole
 ) -> tuple[Whole, Whole, Whole]:
-    """As `_best_dense_split`, from what `_fill_sparse` left behind, which this clears."""
+    """Return what `_best_dense_split` does, from the histogram of `_fill_sparse`, and clear it."""
     histogram, occupied = workspace.sparse, workspace.occupied
     _, bin_starts, word_starts = columns
     sum_bits, leaf_weight, _ = growth
@@ -375,16 +375,16 @@ def _best_sparse_split(
 
 @inlined
 def _unpack(packed: Whole, sum_bits: Whole) -> tuple[Whole, Whole]:
-    """(weight, sum of targets)."""
+    """Return the weight and the sum of targets."""
     return packed >> sum_bits, packed & ((np.int64(1) << sum_bits) - 1)
 
 
 @inlined
 def _gain(left_weight: Whole, left_sum: Whole, weight: Whole, target_sum: Whole) -> Real:
-    """What a split takes off the squared error, times the weight of the node.
+    """Return what a split takes off the squared error, times the weight of the node.
 
     The difference is an exact integer, so a split without gain has gain 0, and two columns that
-    part the rows alike have equal gains.
+    split the rows alike have equal gains.
     """
     difference = np.float64(left_sum * weight - target_sum * left_weight)
     return difference * difference / np.float64(left_weight * (weight - left_weight))

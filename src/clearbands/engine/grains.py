@@ -7,17 +7,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-MOST_IN_ALL = 2**27  # grains: members that draw heavy rows more than once still fit into 31 bits
-GRAINS_PER_ROW = 2**10  # of mean weight, where weights are no whole numbers
-FINE_IN_ALL = 2**23  # so many rows get fewer
+MOST_IN_ALL = 2**27  # grains of all rows: with heavy rows drawn twice they fit into 31 bits
+GRAINS_PER_ROW = 2**10  # for a row of mean weight, where weights are not whole numbers
+FINE_IN_ALL = 2**23  # grains of all rows, beyond which each row gets fewer
 FEWEST_PER_ROW = 2**4
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Grains:
-    """How many grains each row weighs; whole weights are themselves, so that a row of weight 3 and
-    three copies of it are the same to a kernel. Without weights every row is one grain.
+    """The number of grains that each row weighs.
+
+    Whole weights stay as they are, so that a row of weight 3 and three copies of it are the same to
+    a kernel. Without weights every row is one grain.
     """
 
     of_rows: np.ndarray | None = None  # (n,) int64
@@ -25,23 +27,23 @@ class Grains:
 
     @classmethod
     def of(cls, weight: np.ndarray | None) -> Grains:
-        """Of weights (n,) that are not negative, or of none."""
+        """Return the grains of rows with weights (n,) that are not negative, or without weights."""
         if weight is None:
             return cls()
         return cls.ground(weight, Weighed.of(weight).per_one)
 
     @classmethod
     def ground(cls, weight: np.ndarray, per_one: float) -> Grains:
-        """Of weights among many others, for all of which a weight of 1 has so many grains."""
+        """Return the grains of some of many weights; `per_one` holds for all of them."""
         grains = np.rint(weight * per_one).astype(np.int64)
-        return cls(np.maximum(grains, weight > 0), per_one)  # a light row is a row
+        return cls(np.maximum(grains, weight > 0), per_one)  # a light row stays a row
 
     def times(self, counts: np.ndarray) -> np.ndarray:
-        """The grains of rows that are drawn `counts` (n,) times each."""
+        """Return the grains of rows that are drawn `counts` (n,) times each."""
         return counts if self.of_rows is None else counts * self.of_rows
 
     def drawn(self, counts: np.ndarray) -> np.ndarray:
-        """(b,): what the draws `counts` (b, n) weigh in all, in units of weight."""
+        """Return the total weights (b,) of the draws `counts` (b, n)."""
         if self.of_rows is None:
             return counts.sum(axis=1, dtype=np.int64)
         return np.array([self.times(own).sum() for own in counts]) / self.per_one
@@ -51,7 +53,7 @@ EVEN = Grains()
 
 
 class Weighed(NamedTuple):
-    """What is to be known of weights before they are ground."""
+    """The facts about weights that decide how many grains a weight of 1 has."""
 
     total: float
     n: float
@@ -63,10 +65,10 @@ class Weighed(NamedTuple):
 
     @property
     def per_one(self) -> float:
-        """Grains of a weight of 1: those of a mean weight are as many as kernels can add up."""
+        """The grains of a weight of 1, as many as kernels can add up over all rows."""
         if self.are_whole and self.total <= MOST_IN_ALL:
             return 1.0
         fine = max(FINE_IN_ALL, FEWEST_PER_ROW * self.n)
         aim = min(GRAINS_PER_ROW * self.n, fine, MOST_IN_ALL)
-        # Of weights that add up to n but for rounding, the order of adding decides nothing.
+        # Where weights add up to n but for rounding, ROUNDING keeps their order from deciding.
         return float(2.0 ** np.floor(np.log2(aim / self.total) + ROUNDING))

@@ -40,18 +40,18 @@ PORTABLE = (
     "x86-64-v3",
     "+avx,+avx2,+bmi,+bmi2,+cx16,+f16c,+fma,+lzcnt,+movbe,+popcnt,+sse4.1,+sse4.2,+ssse3",
 )
-"""System, processor and what it must be able to do, of kernels that a wheel brings along."""
+"""The system, the processor and its features for which a wheel brings kernels along."""
 
 
 class KernelCache(_Cache):
-    """What numba's dispatcher asks for a compiled version before it compiles one.
+    """The cache that numba's dispatcher asks for a compiled version before it compiles one.
 
     A file is a checksum, then numba's own form of a compiled function. Its name is the name of
     the kernel, the kind of Python, the digest of the sources, and a digest of the types of the
     arguments and of the processor.
     """
 
-    takes_portable = True  # `clearbands warm` compiles for the processor at hand
+    takes_portable = True  # `clearbands warm` sets False and compiles for the processor at hand
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._home = Path(function.__code__.co_filename).parent
@@ -76,7 +76,7 @@ class KernelCache(_Cache):
                 _remove(path)
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """The compiled version for these types, or None."""
+        """Return the compiled version for these types, or None."""
         if not self._enabled:
             return None
         target.refresh()
@@ -120,7 +120,7 @@ def _runs_portable(system: str, processor: str, abilities: str) -> bool:
 
 
 def source_digest(*folders: Path) -> str | None:
-    """Of all Python files in the folders and of the compiler; None if there are no files to see.
+    """Return a digest of all Python files in the folders and of the compiler; None without files.
 
     It is taken when a kernel is defined, not when it is compiled: a file may change in between.
     """
@@ -141,9 +141,9 @@ def _folder_digest(folder: Path) -> str | None:
 
 
 def _folders_to_read(home: Path) -> Iterator[Path]:
-    """Where kernels of the sources in `home` may lie, in the order of preference.
+    """Yield the folders in which kernels of the sources in `home` may lie, the preferred first.
 
-    Also where this user cannot write: who installs may have compiled for everybody.
+    The user may be unable to write to some: whoever installed may have compiled for everybody.
     """
     yield from _named_folders(home)
     if _is_private(_temporary_folder()):
@@ -160,7 +160,7 @@ def _folders_to_write(home: Path) -> Iterator[Path]:
 
 def _named_folders(home: Path) -> Iterator[Path]:
     # Folders that several installations share hold one folder for each of them.
-    chosen = getattr(numba.config, "CACHE_DIR", "")  # NUMBA_CACHE_DIR; made at run time
+    chosen = getattr(numba.config, "CACHE_DIR", "")  # NUMBA_CACHE_DIR; numba sets it at run time
     if chosen:
         yield Path(chosen) / f"clearbands-{_short_digest(home)}"
     yield home / "__pycache__"
@@ -180,7 +180,7 @@ def _temporary_folder() -> Path:
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether nobody else can have put files there: what lies in it is run."""
+    """Whether nobody else can have put files into the folder, as its files are executed."""
     try:
         status = folder.lstat()
     except OSError:
@@ -192,7 +192,7 @@ def _is_private(folder: Path) -> bool:
 
 
 def _read(path: Path) -> bytes | None:
-    """What was written, or None if there is nothing, or something else."""
+    """Return what was written, or None where a file is missing or damaged."""
     try:
         content = path.read_bytes()
     except OSError:
@@ -202,7 +202,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(path: Path, payload: bytes) -> bool:
-    """Whether it worked. Others see the whole file or none."""
+    """Write a file and return whether it worked. Others see the whole file or none."""
     part = path.with_name(f"{path.name}.{uuid4().hex[:8]}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -215,7 +215,7 @@ def _write(path: Path, payload: bytes) -> bool:
 
 
 def _remove_older(folder: Path, current: str) -> None:
-    """What the same kind of Python made of other sources."""
+    """Remove the kernels that the same kind of Python compiled from other sources."""
     for path in folder.glob(f"*.{TAG}-*{SUFFIX}"):
         if f".{current}" not in path.name:
             _remove(path)

@@ -13,18 +13,18 @@ from typing import NamedTuple
 import numpy as np
 
 STEPS = 2.0**32  # per unit: coarse against rounding errors, fine against everything else
-MOST = 0.9  # of the rows lie at most one unit from the origin
+MOST = 0.9  # the share of the rows that lie at most one unit from the origin
 
 
 class OwnUnit(NamedTuple):
-    """The target y stands for (y - origin) / unit, in whole steps."""
+    """The origin and the unit of targets: y becomes (y - origin) / unit, in whole steps."""
 
     origin: float
     unit: float
 
     @classmethod
     def of(cls, y: np.ndarray, counts: np.ndarray) -> OwnUnit:
-        """The middle target and the spread of the rows, each counted `counts` times.
+        """Return the median target and the spread of the rows, each counted `counts` times.
 
         Both are values of the data and not sums over them: nothing is rounded, and a row counted
         twice is the same as two rows.

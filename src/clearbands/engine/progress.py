@@ -1,4 +1,4 @@
-"""Progress out of long fits: whoever calls `fit(progress=...)` listens, whoever loops reports."""
+"""Progress of long fits: the caller of `fit(progress=...)` listens, and loops report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 Listener = Callable[[str, int, int], None]
-"""Called as `listener(stage, done, total)`."""
+"""A function that is called as `listener(stage, done, total)`."""
 
 _listener: ContextVar[Listener | None] = ContextVar("clearbands_progress", default=None)
 
@@ -33,7 +33,7 @@ def report(stage: str, done: int, total: int) -> None:
 
 
 def expect(seconds: float) -> None:
-    """Tell a listener that wants to know it how long all that is still to come will take."""
+    """Tell a listener that has a method `expect` how long the rest of the work will take."""
     listener = _listener.get()
     tell = getattr(listener, "expect", None)
     if tell is not None:

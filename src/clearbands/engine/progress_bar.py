@@ -16,18 +16,18 @@ PLANS: dict[str, dict[str, float]] = {
     "epistemic": {"epistemic": 0.6, "aleatoric": 0.4},
     "first pass": {"first pass": 0.1, "second pass": 0.1, "epistemic": 0.4, "aleatoric": 0.4},
 }
-"""By the first stage of a fit: how much of the work each stage is, roughly. Others are steps inside
-of these."""
+"""The rough share of the work that each stage is, by the first stage of a fit. All other stages are
+steps inside of these."""
 
-WIDTH = 24  # of the bar, in letters
-PAUSE = 0.2  # seconds between two pictures of it
+WIDTH = 24  # letters in the bar
+PAUSE = 0.2  # seconds between two drawings
 
 
 class ProgressBar:
     """A listener, as `fit(progress=...)` takes it, which draws a line on standard error.
 
-    The time left is what the work so far says of the rest, until the fit itself knows better and
-    calls `expect`. The line is drawn over itself, and taken away at the end.
+    The time left is extrapolated from the work so far, until the fit itself knows better and calls
+    `expect`. Each line replaces the one before it, and the last is removed at the end.
 
     Examples
     --------
@@ -47,12 +47,12 @@ class ProgressBar:
         self._started = clock()
         self._drawn_at, self._longest = -PAUSE, 0
         self._plan: dict[str, float] = {}
-        self._done: dict[str, float] = {}  # of each stage, between 0 and 1
+        self._done: dict[str, float] = {}  # the share of each stage that is done
         self._expected: float | None = None  # seconds from the start to the end
         self._share_seen = 0.0
 
     def note(self, stage: str, done: int, total: int) -> bool:
-        """Whether this tells how far the fit is, and is no step inside of a stage."""
+        """Note a report; return whether it, or an expected time, tells how far the fit is."""
         self._plan = self._plan or PLANS.get(stage, {})
         if stage in self._plan and total > 0:
             self._done[stage] = max(done / total, self._done.get(stage, 0.0))
@@ -60,11 +60,11 @@ class ProgressBar:
         return self._expected is not None
 
     def expect(self, seconds: float) -> None:
-        """The fit knows how long it will still take."""
+        """Note how many seconds the fit itself expects to take still."""
         self._expected = self._clock() - self._started + seconds
 
     def look(self) -> tuple[float, float, float | None]:
-        """Seconds since the start, the share that is done, and seconds left; None if unknown."""
+        """Return the seconds since the start, the share done and the seconds left, or None."""
         elapsed = self._clock() - self._started
         if self._expected is None:
             share = self.share
@@ -88,7 +88,7 @@ class ProgressBar:
 
     @property
     def share(self) -> float:
-        """Of the stages that are done; one is over when the next one has begun."""
+        """The share of the work that is done; a stage is over when the next one has begun."""
         stages = list(self._plan)
         last = max((stages.index(stage) for stage in self._done), default=0)
         over = sum(self._plan[stage] for stage in stages[:last])
@@ -121,5 +121,5 @@ def showing(progress: Listener | None, verbose: int) -> Iterator[None]:
 
 
 def in_words(seconds: float) -> str:
-    """90 s, 3 min."""
+    """Return a time as people say it, such as 90 s or 3 min."""
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

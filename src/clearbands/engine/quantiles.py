@@ -8,9 +8,9 @@ import numpy as np
 
 
 def sorted_quantiles(values: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Quantiles along the last axis by linear interpolation, (..., len(levels)).
+    """Return quantiles (..., len(levels)) along the last axis, by linear interpolation.
 
-    The same numbers as np.quantile; one sort serves all levels and is many times faster
+    The numbers are those of np.quantile; one sort serves all levels and is many times faster
     on short contiguous rows.
     """
     return _between(np.sort(values, axis=-1), np.asarray(levels, float))
@@ -19,16 +19,16 @@ def sorted_quantiles(values: np.ndarray, levels: Sequence[float] | np.ndarray) -
 def quantiles_of_places(
     places: np.ndarray, values: np.ndarray, levels: Sequence[float] | np.ndarray
 ) -> np.ndarray:
-    """The same of values[places], where values rise; puts the places of each row in order.
+    """Return quantiles of values[places], where `values` rise, and sort the places of each row.
 
-    Whole numbers are sorted sooner than floats, and few values have to be looked up.
+    Whole numbers are sorted faster than floats, and few values have to be looked up.
     """
     places.sort(axis=-1)
     return _between(places, np.asarray(levels, float), values)
 
 
 def present_quantiles(values: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:
-    """The same over those values of each row that are not NaN; NaN where there are none."""
+    """Return quantiles of those values of each row that are not NaN, or NaN where all are."""
     ordered, levels = np.sort(values, axis=-1), np.asarray(levels, float)  # NaN comes last
     is_missing = np.isnan(ordered)
     if not is_missing[..., -1].any():
@@ -43,7 +43,7 @@ def present_quantiles(values: np.ndarray, levels: Sequence[float] | np.ndarray) 
 def _between(
     ordered: np.ndarray, levels: np.ndarray, values: np.ndarray | None = None
 ) -> np.ndarray:
-    """Of ordered values, or of ordered places in `values`."""
+    """Interpolate quantiles of ordered values, or of ordered places in `values`."""
     position = levels * (ordered.shape[-1] - 1)
     below, above = np.floor(position).astype(int), np.ceil(position).astype(int)
     low, high = ordered[..., below], ordered[..., above]
@@ -55,7 +55,7 @@ def _between(
 def weighted_quantiles(
     values: np.ndarray, levels: Sequence[float] | np.ndarray, weight: np.ndarray | None
 ) -> np.ndarray:
-    """Of values (n,) that count `weight` times each, as np.quantile of so many copies."""
+    """Return np.quantile of values (n,) of which there are `weight` copies each."""
     levels = np.asarray(levels, float)
     if weight is None:
         return np.quantile(values, levels)
@@ -69,7 +69,7 @@ def weighted_quantiles(
 
 
 def weighted_median(values: np.ndarray, weight: np.ndarray | None) -> float:
-    """As np.median of values (n,) of which there are `weight` copies."""
+    """Return np.median of values (n,) of which there are `weight` copies each."""
     if weight is None:
         return float(np.median(values))
     at = _Repeated(values, weight)
@@ -79,7 +79,7 @@ def weighted_median(values: np.ndarray, weight: np.ndarray | None) -> float:
 
 
 class _Repeated:
-    """Values in rising order, each so many times."""
+    """Values in rising order, each repeated `weight` times."""
 
     def __init__(self, values: np.ndarray, weight: np.ndarray) -> None:
         order = np.argsort(values, kind="stable")
@@ -87,6 +87,6 @@ class _Repeated:
         self.size = float(self.up_to[-1])
 
     def rank(self, position: np.ndarray) -> np.ndarray:
-        """The values at these places, counted from 0."""
+        """Return the values at these places, counted from 0."""
         place = np.searchsorted(self.up_to, position, side="right")
         return self.values[np.minimum(place, len(self.values) - 1)]

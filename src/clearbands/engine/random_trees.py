@@ -1,11 +1,12 @@
-"""Trees whose cuts are drawn: one per column at every node, of which the best is taken.
+"""Trees with random cuts: every node draws one cut per column and takes the best of them.
 
-What trees with searched cuts agree on, these do not, so that a mean of many is smooth (extremely
-randomised trees: Geurts, Ernst and Wehenkel 2006). A cut lies anywhere between the smallest and the
-largest fine bin of a column in a node, so columns enter by the order of their values alone.
+Trees that search their cuts agree on where to cut. These do not, so the mean of many is smooth
+(extremely randomised trees: Geurts, Ernst and Wehenkel 2006). A cut lies anywhere between the
+smallest and the largest fine bin of a column in a node, so only the order of a column's values
+counts.
 
-Weight and target of a row travel in one integer, as in `clearbands.engine.forest_tree`: the same
-trees come out of weights and of repeated rows, and of rows in any order of the sums.
+Weight and target of a row travel in one integer, as in `clearbands.engine.forest_tree`: weights and
+repeated rows give the same trees, in whatever order rows are summed.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from clearbands.engine.symmetric_columns import FINE_BINS
 from clearbands.engine.threads import run_threads
 
 ROWS_AT_ONCE = 2**13
-ROWS_PER_WALK = 128  # that go down a tree while it is in the cache
+ROWS_PER_WALK = 128  # rows that go down a tree while it is in the cache
 # The lighter child is grown first, so every pending node weighs at most half of the one before.
 MAX_PENDING = 64
 NODE, START, STOP, TOTAL = range(4)  # what is noted about a pending node
@@ -50,7 +51,7 @@ class RandomTreesBag(Stored):
     first node of the member. Otherwise it is leaf number -1 - child of the member.
     """
 
-    bins: Bins  # fine ones
+    bins: Bins  # fine bins
     origin: np.ndarray  # (b,)
     unit: np.ndarray  # (b,): a prediction is origin + unit * the mean of the leaves
     feature: np.ndarray  # (nodes,) uint16
@@ -59,7 +60,7 @@ class RandomTreesBag(Stored):
     value: np.ndarray  # (leaves,) float32
     roots: np.ndarray  # (b, trees) int32
     node_starts: np.ndarray  # (b + 1,): the first node of every member
-    leaf_starts: np.ndarray  # (b + 1,)
+    leaf_starts: np.ndarray  # (b + 1,): the first leaf of every member
 
     def check(self) -> None:
         check_array(self.origin, "origins", np.float64, (None,))
@@ -79,7 +80,7 @@ class RandomTreesBag(Stored):
         return len(self.roots)
 
     def predict_members(self, X: np.ndarray) -> np.ndarray:
-        """(n, 1, b): for every row the predictions of all members."""
+        """Return the predictions (n, 1, b) of all members for every row."""
         members = np.empty((len(X), len(self)))
         for start in range(0, len(X), ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
@@ -89,7 +90,7 @@ class RandomTreesBag(Stored):
         return members[:, None, :]
 
     def member(self, number: int) -> RandomTreesBag:
-        """One member alone: views, no copies."""
+        """Return one member alone, as views without copies."""
         nodes = slice(*self.node_starts[number : number + 2])
         leaves = slice(*self.leaf_starts[number : number + 2])
         return replace(
@@ -127,7 +128,7 @@ def fit_random_trees_bag(
     n_jobs: int | None,
     stage: str,
 ) -> RandomTreesBag:
-    """So many trees on every part of the rows, a row of `counts` (b, n), each on all of it."""
+    """Grow trees on every part of the rows, a row of `counts` (b, n), each tree on all of it."""
     check_counts(counts, grains)
     bins = Bins.from_data(X, FINE_BINS, grains.of_rows)
     binned = bins.apply(X, np.int16)
@@ -163,18 +164,18 @@ def fit_random_trees_bag(
 
 
 class TreeTargets(NamedTuple):
-    """Of the rows that a member drew, as whole numbers: sums do not depend on the order."""
+    """The targets of a member's rows as whole numbers, whose sums do not depend on the order."""
 
     origin: float
     unit: float
     packed: np.ndarray  # (m,) int64: (1 << sum_bits plus the target, in few bits) times the weight
     sum_bits: int
-    exact: np.ndarray  # (m,) int64: the target, in as many bits as sums have room for, times it
-    step: float  # of `exact`, in units
+    exact: np.ndarray  # (m,) int64: the target, in as many bits as sums allow, times the weight
+    step: float  # the step of `exact`, in units
 
     @classmethod
     def of(cls, y: np.ndarray, weight: np.ndarray) -> TreeTargets:
-        """Each row as many times as its weight says."""
+        """Return the targets of rows that count `weight` (m,) times each."""
         total = int(weight.sum())
         origin, unit = float(y.min()), float(y.max() - y.min()) or 1.0
         step = 2.0 ** (total.bit_length() - 62)
@@ -184,7 +185,7 @@ class TreeTargets(NamedTuple):
 
 
 class Trees(NamedTuple):
-    """Of one member, as they stand in a bag."""
+    """The trees of one member, as they stand in a bag."""
 
     feature: np.ndarray
     threshold: np.ndarray
@@ -204,7 +205,7 @@ class Trees(NamedTuple):
         )
 
     def cut(self, n_nodes: int, n_leaves: int, columns: np.ndarray | None) -> Trees:
-        """Without the room that was not needed; of a member that was shown these columns alone."""
+        """Return the trees without unused room; `columns` are those that the member saw."""
         feature = self.feature[:n_nodes]
         return Trees(
             feature.copy() if columns is None else columns[feature].astype(np.uint16),
@@ -224,7 +225,7 @@ def _grow_trees(
     stop: np.ndarray,
     trees: Trees,
 ) -> tuple[Whole, Whole]:
-    """Fill `trees`; returns how many nodes and leaves there are."""
+    """Fill `trees`, and return the numbers of nodes and of leaves."""
     n_rows, n_columns = binned.shape
     rows, moved = np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
     low, high = np.empty(n_columns, np.int16), np.empty(n_columns, np.int16)
@@ -290,7 +291,7 @@ def _note(pending: np.ndarray, node: Whole, start: Whole, end: Whole, total: Who
 def _draw_cuts(
     binned: np.ndarray, rows: np.ndarray, state: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> None:
-    """To `low` the cut that was drawn for each column; where it is `high`, there is none."""
+    """Draw a cut of each column into `low`; where it equals `high`, there is none."""
     for column in range(binned.shape[1]):
         low[column] = high[column] = binned[rows[0], column]
     for i in range(1, len(rows)):
@@ -325,7 +326,7 @@ def _best_column(
     sum_bits: Whole,
     leaf_weight: Whole,
 ) -> Whole:
-    """The column whose cut takes most off the squared error; NO_COLUMN where none takes any."""
+    """Return the column whose cut takes most off the squared error, or NO_COLUMN if none does."""
     low_bits = (np.int64(1) << sum_bits) - 1
     weight, target_sum = total >> sum_bits, total & low_bits
     best_gain, best = 0.0, NO_COLUMN
@@ -349,12 +350,12 @@ def _best_column(
 def _part_rows(
     binned: np.ndarray, rows: np.ndarray, moved: np.ndarray, column: Whole, cut: Whole
 ) -> Whole:
-    """Order the rows of a node by side, each side as before; returns where the right one starts."""
+    """Move the rows that go left to the front, in their order; return where the others start."""
     middle = n_right = 0
     for i in range(len(rows)):
         row = rows[i]
         goes_left = binned[row, column] <= cut
-        # Both writes and no jump: which side a row goes to is hard to foresee.
+        # Two writes instead of a branch: which side a row goes to cannot be predicted.
         rows[middle] = row
         moved[n_right] = row
         middle += goes_left
@@ -382,9 +383,9 @@ def _walk(
     roots: np.ndarray,
     predicted: np.ndarray,
 ) -> None:
-    """The mean of the leaves that each row falls into.
+    """Fill `predicted` with the mean of the leaves that each row falls into.
 
-    A row goes down four trees side by side: the memory that one waits for, the others use.
+    A row goes down four trees side by side: while one waits for memory, the others go on.
     """
     last = len(roots) - 1
     predicted[:] = 0

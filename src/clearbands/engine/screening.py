@@ -1,4 +1,4 @@
-"""Which of very many columns the trees of a member look at.
+"""The choice of the columns, out of very many, that the trees of a member look at.
 
 A tree tries every column at every node, so its cost grows with their number, while a training set
 of so many columns rarely has the rows to tell more than a few of them from noise. Beyond
@@ -18,22 +18,22 @@ from clearbands.engine.grains import EVEN, Grains
 
 MANY_COLUMNS = 512
 FEWEST_KEPT = 128
-ROWS_PER_KEPT = 8  # more rows tell more columns apart
-GROUPS = 8  # of rows, between which a column should make a difference
+ROWS_PER_KEPT = 8  # training rows per kept column: more rows tell more columns apart
+GROUPS = 8  # groups of rows, between which y should differ
 WEIGHT, LEVEL, SPREAD = range(3)
 
 
 @dataclass(frozen=True)
 class Screen:
-    """What a column has to say about y: whether level or spread of y differ between its groups."""
+    """The columns in groups, to see whether the level or the spread of y differs between them."""
 
     binned: np.ndarray  # (n, d) small integers, as given
-    group_of: np.ndarray  # (d, bins) uint8: bins in eight groups of about equally many rows
+    group_of: np.ndarray  # (d, bins) uint8: one of eight groups with about equally many rows
     grains: Grains = EVEN
 
     @classmethod
     def from_bins(cls, binned: np.ndarray, grains: Grains = EVEN) -> Screen | None:
-        """None for columns few enough to look at them all; `binned` is (n, d) small integers."""
+        """Return None where trees can look at all columns of `binned`, (n, d) small integers."""
         if binned.shape[1] <= MANY_COLUMNS:
             return None
         n_bins = int(binned.max()) + 1
@@ -44,7 +44,7 @@ class Screen:
         return cls(binned, group_of, grains)
 
     def columns(self, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """The most promising columns for rows that weigh so many grains, in rising order."""
+        """Return the most promising columns, rising, for rows that weigh `counts` grains each."""
         n_rows, n_columns = self.binned.shape
         of_rows = self.grains.of_rows
         if of_rows is not None:
@@ -59,7 +59,7 @@ class Screen:
 
 
 def _scores(y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-    """(n, 2): twice the rank of y, and its distance from the middle rank, in whole numbers."""
+    """Return twice the rank of y and its distance from the middle rank, whole numbers (n, 2)."""
     order = np.argsort(y, kind="stable")
     rising = y[order]
     up_to = np.arange(len(y) + 1) if weight is None else np.append(0, np.cumsum(weight[order]))
@@ -69,7 +69,7 @@ def _scores(y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
 
 
 def _equal_shares(sizes: np.ndarray) -> np.ndarray:
-    """The group of every bin, by where the middle of its rows lies among all rows."""
+    """Return the group of every bin, by where the middle of its rows lies among all rows."""
     middles = np.cumsum(sizes) - sizes / 2
     return np.minimum(middles * GROUPS // sizes.sum(), GROUPS - 1).astype(np.uint8)
 
@@ -94,10 +94,10 @@ def _add_rows(
 
 
 def _promise(sums: np.ndarray, variances: np.ndarray) -> np.ndarray:
-    """(d,): how many standard deviations the groups of a column differ more than by chance.
+    """Return by how many standard deviations the groups of each column differ more than by chance.
 
-    That is a sum of squares between groups, once for the level and once for the spread of y, with
-    one degree of freedom less than there are groups.
+    The difference is a sum of squares between groups, once for the level and once for the spread
+    of y, each with one degree of freedom less than there are groups.
     """
     weight = sums[:, :, WEIGHT]
     total = sums[0].sum(axis=0)

@@ -6,16 +6,16 @@ import numpy as np
 
 from clearbands.engine.compiled import ONE, ZERO, Real, Whole, called, inlined
 
-FEW_VALUES = 16  # which an insertion sort orders fastest
+FEW_VALUES = 16  # up to so many values an insertion sort is fastest
 
 
 @called
 def weighted_quantile(
     values: np.ndarray, weights: np.ndarray, size: Whole, total: Whole, tau: Real
 ) -> Real:
-    """Quantile of the first `size` values, repeated `weights` times, in all `total` times.
+    """Return a quantile of the first `size` values, each repeated `weights` times, `total` in all.
 
-    It lies at position tau (total + 1) among the sorted values, interpolated. Reorders both arrays.
+    It is interpolated at position tau (total + 1) of the sorted values. Both arrays are reordered.
     """
     position = min(max(tau * (total + 1) - 1, 0.0), total - 1.0)
     rank = np.int64(position)
@@ -30,7 +30,7 @@ def weighted_quantile(
 def _value_after(
     values: np.ndarray, weights: np.ndarray, size: Whole, low: Real, rank: Whole
 ) -> Real:
-    """The value at rank + 1, if the one at `rank` is `low`."""
+    """Return the value at rank + 1, if the value at `rank` is `low`."""
     weight_up_to_low = ZERO
     next_larger = np.inf
     for i in range(size):
@@ -43,12 +43,12 @@ def _value_after(
 
 @called
 def select(values: np.ndarray, weights: np.ndarray, size: Whole, total: Whole, rank: Whole) -> Real:
-    """The value at `rank` (from 0) of the sorted values, each repeated `weights` times."""
+    """Return the value at `rank` (from 0) of the sorted values, each repeated `weights` times."""
     start, stop = ZERO, size
     while stop - start > FEW_VALUES:
         pivot = _guess(values, start, stop, rank / total)
         middle, weight = _smaller_first(values, weights, start, stop, pivot, ZERO)
-        if middle == start:  # nothing is smaller than the pivot: part it from the larger ones
+        if middle == start:  # nothing is smaller than the pivot: separate it from the larger values
             middle, weight = _smaller_first(values, weights, start, stop, pivot, ONE)
             if rank < weight:
                 return pivot
@@ -61,9 +61,9 @@ def select(values: np.ndarray, weights: np.ndarray, size: Whole, total: Whole, r
 
 @inlined
 def _guess(values: np.ndarray, start: Whole, stop: Whole, share: Real) -> Real:
-    """A value that about `share` of values[start:stop] lie below, judged by nine of them.
+    """Return a value below which about `share` of values[start:stop] lie, judged by nine of them.
 
-    It errs towards the middle, so that what is sought most likely lies in the smaller part.
+    It errs towards the middle, so that the value sought most likely lies in the smaller part.
     """
     step = (stop - start) // 9
     a, b, c = _sorted_three(values[start], values[start + step], values[start + 2 * step])
@@ -90,10 +90,10 @@ def _sorted_three(a: Real, b: Real, c: Real) -> tuple[Real, Real, Real]:
 def _smaller_first(
     values: np.ndarray, weights: np.ndarray, start: Whole, stop: Whole, pivot: Real, or_equal: bool
 ) -> tuple[Whole, Whole]:
-    """Move the values below the pivot to the front; returns where the others start and the weight
-    of those in front.
+    """Move the values below the pivot to the front.
 
-    Every value is swapped and none compared by a jump: which side it falls on cannot be foreseen.
+    Returns the place where the other values start and the weight of those in front. Every value is
+    swapped instead of branching: which side it falls on cannot be predicted.
     """
     middle = start
     weight = np.int64(0)
@@ -111,7 +111,7 @@ def _smaller_first(
 def _select_from_few(
     values: np.ndarray, weights: np.ndarray, start: Whole, stop: Whole, rank: Whole
 ) -> Real:
-    """Insertion sort, then count up to the rank."""
+    """Sort by insertion, then count up to the rank."""
     for i in range(start + 1, stop):
         value, weight = values[i], weights[i]
         hole = i

@@ -1,4 +1,4 @@
-"""The values of B-splines on uniform knots, found by a kernel."""
+"""A kernel that computes the values of B-splines on uniform knots."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def fill_splines(
     first: Whole,
     terms: np.ndarray,
 ) -> None:
-    """Fill `terms` from the column `first` on: of each column of X all splines but the last.
+    """Fill `terms`, from its column `first` on, with all splines but the last of each of `columns`.
 
-    A column spans the interval from `low` (d,) on; beyond it the splines go on as straight lines.
+    The knots of a column lie from `low` (d,) to `low + span`; beyond, splines are straight lines.
     """
     weight, before = np.empty(order + 1), np.empty(order + 1)
     n_cells = n_splines - order
@@ -52,7 +52,7 @@ def fill_splines(
 def _weigh(place: Real, order: Whole, weight: np.ndarray, before: np.ndarray) -> None:
     """Fill `weight` (order + 1,) with the splines that are not 0 at a place, 0 to 1, of a cell.
 
-    `before` holds those of the order below, whose differences are slopes (Cox and de Boor).
+    `before` gets the splines of the order below, whose differences are slopes (Cox and de Boor).
     """
     weight[0] = 1.0
     for degree in range(1, order + 1):

@@ -1,4 +1,4 @@
-"""Trees from a file or another process, checked before a kernel walks them: kernels check nothing.
+"""Checks of trees from a file or another process, made before a kernel walks them unchecked.
 
 A number that is no column, node or leaf would make a kernel read memory that is not its own, and
 a node that is its own child would keep it walking forever.
@@ -29,7 +29,7 @@ class Stored:
 def check_array(
     array: np.ndarray, name: str, kind: type[np.generic], shape: Sequence[int | None]
 ) -> None:
-    """Raise unless it holds numbers of this kind in this shape, where None is any length."""
+    """Raise unless `array` has numbers of this kind in this shape, where None is any length."""
     if not isinstance(array, np.ndarray) or not (
         np.issubdtype(array.dtype, kind) and array.dtype.isnative
     ):
@@ -43,14 +43,14 @@ def check_array(
 
 
 def check_numbers(numbers: np.ndarray, name: str, count: int, of: str) -> None:
-    """Raise unless all of them are from 0 to `count` - 1."""
+    """Raise unless all numbers are from 0 to `count` - 1."""
     if numbers.size and not (numbers.min() >= 0 and numbers.max() < count):
         wrong = numbers.min() if numbers.min() < 0 else numbers.max()
         raise ValueError(f"{name} names number {wrong:,} of {count:,} {of}, counted from 0.")
 
 
 def check_starts(starts: np.ndarray, name: str, total: int) -> None:
-    """Raise unless parts that start so and end where the next one starts are `total` things."""
+    """Raise unless `starts` rise from 0 to `total`, as parts do of which each ends at the next."""
     check_array(starts, name, np.signedinteger, (None,))
     if len(starts) == 0 or starts[0] != 0 or starts[-1] != total or (np.diff(starts) < 0).any():
         raise ValueError(f"{name} does not rise from 0 to {total:,}.")
@@ -65,8 +65,9 @@ def check_walks(
 ) -> None:
     """Raise unless every walk from a root (b, trees) ends in a leaf of its member.
 
-    Nodes and leaves of all members stand end to end, from `starts` (b + 1,) of each on. A node
-    whose child is positive splits, into child and child + 1; another is leaf -1 - child.
+    Nodes and leaves of all members stand end to end; `starts` says where those of each member
+    begin, (b + 1,) for nodes and for leaves. A node whose child is positive splits into child and
+    child + 1; any other node is leaf -1 - child.
     """
     check_numbers(feature[child > 0], "A split", n_columns, "columns")
     for own, nodes, leaves in zip(roots, *map(pairwise, starts), strict=True):

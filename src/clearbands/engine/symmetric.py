@@ -29,16 +29,16 @@ from clearbands.engine.symmetric_predict import TREES_AT_ONCE, predict_rows
 from clearbands.engine.symmetric_tree import MAX_WEIGHT, Rule, TreeRows, fit_member
 from clearbands.engine.threads import run_threads
 
-MOST_QUESTIONS = 16  # the leaf is their answers, in two bytes
-ROWS_AT_ONCE = 2**13  # that are binned and predicted by one task
+MOST_QUESTIONS = 16  # a leaf is a number of two bytes whose bits are their answers
+ROWS_AT_ONCE = 2**13  # rows that one task bins and predicts
 
 
 @dataclass(frozen=True)
 class SymmetricBag(Stored):
     """Symmetric trees: the leaf of a row is the number whose bits answer its tree's questions."""
 
-    bins: Bins  # fine ones
-    unit: np.ndarray  # (b,): of init and value
+    bins: Bins  # fine bins
+    unit: np.ndarray  # (b,): the unit of init and value
     init: np.ndarray  # (b,): what a member predicts before its first tree
     feature: np.ndarray  # (b, trees, depth) uint16: the column that a question is about
     threshold: np.ndarray  # (b, trees, depth) int16: the last fine bin that answers 0
@@ -46,7 +46,7 @@ class SymmetricBag(Stored):
 
     @classmethod
     def of(cls, bins: Bins, members: Sequence[SymmetricMember]) -> SymmetricBag:
-        """A bag of members that were grown on the same fine bins."""
+        """Return a bag of members that were grown on the same fine bins."""
         units, inits, *trees = zip(*members, strict=True)
         return cls(bins, np.array(units), np.array(inits), *map(np.stack, trees))
 
@@ -65,7 +65,7 @@ class SymmetricBag(Stored):
         return len(self.init)
 
     def first(self, n_trees: int) -> SymmetricBag:
-        """The same members with their first trees only, a multiple of 4: views, no copies."""
+        """Return the members with `n_trees` only, a multiple of 4, as views without copies."""
         own = slice(n_trees)
         return replace(
             self,
@@ -75,12 +75,12 @@ class SymmetricBag(Stored):
         )
 
     def members(self, chosen: slice) -> SymmetricBag:
-        """Some of the members alone: views, no copies."""
+        """Return some of the members alone, as views without copies."""
         names = ("unit", "init", "feature", "threshold", "value")
         return replace(self, **{name: getattr(self, name)[chosen] for name in names})
 
     def predict_members(self, X: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
-        """(n, 1, b): for every row the predictions of all members."""
+        """Return the predictions (n, 1, b) of all members for every row."""
         self.bins.check_width(X)
         members = np.empty((len(X), len(self)))
         everyone = slice(None)
@@ -96,11 +96,11 @@ class SymmetricBag(Stored):
     def predict_unseen(
         self, X: np.ndarray, counts: np.ndarray, *, n_jobs: int | None = None
     ) -> np.ndarray:
-        """(n, r): for every row the predictions of the members whose count (b, n) of it is 0.
+        """Return the predictions (n, r) of every row by the members whose count (b, n) of it is 0.
 
         They stand in the order of the members; r is the largest number of them that a row has, and
-        NaN fills up rows that have fewer. Only what is asked for is computed: after K folds this
-        costs a K-th of `predict_members`.
+        NaN fills up rows that have fewer. Nothing else is computed: after K folds this costs a K-th
+        of `predict_members`.
         """
         self.bins.check_width(X)
         return self.predict_left_out(self.bins.columns(X), counts == 0, n_jobs=n_jobs)
@@ -108,7 +108,7 @@ class SymmetricBag(Stored):
     def predict_left_out(
         self, fine: np.ndarray, unseen: np.ndarray, *, n_jobs: int | None = None
     ) -> np.ndarray:
-        """The same for rows in fine bins (d, n), by the members `unseen` (b, n) of each."""
+        """Predict (n, r) for rows in fine bins (d, n), each by the members with `unseen` (b, n)."""
         place = np.cumsum(unseen, axis=0) - 1
         members = np.full((fine.shape[1], int(place.max(initial=-1)) + 1), np.nan)
 
@@ -124,13 +124,13 @@ class SymmetricBag(Stored):
     def _predict(
         self, fine: np.ndarray, chosen: slice, stop: np.ndarray, members: np.ndarray
     ) -> None:
-        # Whole: of the `first` trees of many members the kernel gets a copy.
+        # Contiguous arrays: of the `first` trees of many members the kernel gets a copy.
         trees = (self.feature[chosen], self.threshold[chosen], self.value[chosen])
         predict_rows(fine, *map(whole_and_read_only, (self.init[chosen], *trees)), stop, members)
 
 
 def _run(task: Callable[[int, np.ndarray], None], count: int, n_jobs: int | None) -> None:
-    """On the calling thread where there is nothing to share out: others take a while to start."""
+    """Run tasks, on the calling thread if there is nothing to share out: threads start slowly."""
     if count > 1 and effective_n_jobs(n_jobs) > 1:
         with listening(ignore):
             run_threads(task, count, n_jobs=n_jobs, stage="predict")
@@ -163,14 +163,14 @@ class GrowingBag:
         seeds: np.ndarray,
         direction: np.ndarray | None,
     ) -> GrowingBag:
-        """Without trees yet, on every part of the rows: a row of `counts` (b, n) of any whole type.
+        """Start members without trees, each on a row of `counts` (b, n), of any integer type.
 
         A count is how often a row is taken, or any other whole weight; `grains` say what it weighs
         each time, and the l2 of the `rule` is in grains. Learning rates and seeds, which place the
         cuts, are (b,). y is (n,), or (b, n) where members learn targets of their own. Every tree
-        asks about a share of the columns. Columns of X enter by the order of their values alone.
-        `direction` (d,) says which of them members must rise (1) or fall (-1) with, for any two
-        rows that differ in such columns alone.
+        asks about a share of the columns. Only the order of the values in a column of X counts.
+        Where `direction` (d,) is 1, predictions must rise with a column, and where it is -1, they
+        must fall, for any two rows that differ in such columns alone.
         """
         check_counts(counts, grains)
         magnitude = magnitude_of(float(np.abs(y).max()))
@@ -199,7 +199,7 @@ class GrowingBag:
     def grow(
         self, n_trees: int, *, n_jobs: int | None, stage: str, goes_on: bool = True
     ) -> SymmetricBag:
-        """The bag with so many trees per member; those that are there already stay as they are.
+        """Return the bag with `n_trees` trees per member; earlier trees stay as they are.
 
         What the next trees need is kept only where growing `goes_on`.
         """
@@ -225,18 +225,18 @@ class SymmetricMember(NamedTuple):
     value: np.ndarray
 
     def among(self, columns: np.ndarray | None) -> SymmetricMember:
-        """Of a member that was shown these columns alone."""
+        """Return a member that saw these columns alone, with their numbers among all columns."""
         if columns is None:
             return self
         return self._replace(feature=columns[self.feature].astype(np.uint16))
 
     def times(self, magnitude: float) -> SymmetricMember:
-        """Of a member whose targets were divided by `magnitude`."""
+        """Return a member whose targets were divided by `magnitude`, in the unit before that."""
         return self._replace(unit=self.unit * magnitude)
 
 
 def magnitude_of(largest: float) -> float:
-    """A power of two rounds nothing, and keeps differences of very large y from overflowing."""
+    """Return a power of two: division by it rounds nothing, and no difference of y overflows."""
     return float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 1))
 
 
@@ -245,14 +245,14 @@ class GrowingMember:
     """The trees of one member, and all that the next tree needs."""
 
     columns: Columns
-    rule: Rule  # but for the number of trees
+    rule: Rule  # the number of trees in it is not used
     rows: TreeRows
     histograms: Histograms
     own: OwnUnit
     grown: SymmetricMember
     n_trees: int
-    seen: np.ndarray | None  # the numbers of its columns among all
-    magnitude: float  # that targets were divided by
+    seen: np.ndarray | None  # the numbers of its columns among all columns
+    magnitude: float  # what targets were divided by
 
     @classmethod
     def start(
@@ -264,7 +264,7 @@ class GrowingMember:
         seen: np.ndarray | None = None,
         magnitude: float = 1.0,
     ) -> GrowingMember:
-        """Without trees yet, on the rows of `columns`, whose targets (m,) lie between -2 and 2."""
+        """Start without trees on the rows of `columns`, whose targets (m,) lie between -2 and 2."""
         own = OwnUnit.of(target, weight)
         rows = TreeRows.from_target(own.apply(target), weight)
         histograms = Histograms.allocate(columns, rule.max_depth)
@@ -272,7 +272,7 @@ class GrowingMember:
         return cls(columns, rule, rows, histograms, own, without, 0, seen, magnitude)
 
     def grow(self, n_trees: int, stop: np.ndarray) -> SymmetricMember:
-        """The member with so many trees, as it stands in a bag."""
+        """Return the member with `n_trees` trees, as it stands in a bag."""
         init = np.array([self.grown.init])
         trees = empty_trees((), n_trees, self.rule.max_depth)
         for longer, old in zip(trees, self.grown[2:], strict=True):
@@ -296,7 +296,7 @@ def grow_member(
 def empty_trees(
     shape: tuple[int, ...], n_trees: int, max_depth: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Features, thresholds and values of trees that change nothing; so many as are read at once."""
+    """Return features, thresholds and values of trees without effect, a multiple of four."""
     n_slots = -(-n_trees // TREES_AT_ONCE) * TREES_AT_ONCE
     return (
         np.zeros((*shape, n_slots, max_depth), np.uint16),

@@ -23,7 +23,7 @@ from clearbands.engine.threads import run_threads
 
 @dataclass(frozen=True)
 class SymmetricClassBag:
-    """Members that give logits: for two classes one row of trees per member, else one per class."""
+    """Members that give logits: one row of trees each for two classes, else one row per class."""
 
     trees: SymmetricBag  # (members x scores) rows of trees, member by member
     n_classes: int
@@ -40,7 +40,7 @@ class SymmetricClassBag:
         return len(self.trees.bins.starts) - 1
 
     def predict_logits(self, X: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
-        """(n, members, classes): centred, so that the logits of a row sum to 0."""
+        """Return logits (n, members, classes), whose sum over classes is 0."""
         scores = self.trees.predict_members(X, n_jobs=n_jobs)
         scores = scores.reshape(len(X), len(self), self.n_scores)
         if self.n_classes == 2:
@@ -48,11 +48,11 @@ class SymmetricClassBag:
         return scores - scores.mean(axis=2, keepdims=True)
 
     def first(self, n_trees: int) -> SymmetricClassBag:
-        """The same members after so many rounds, a multiple of 4: views, no copies."""
+        """Return the members after `n_trees` rounds, a multiple of 4, as views without copies."""
         return SymmetricClassBag(self.trees.first(n_trees), self.n_classes)
 
     def member(self, number: int) -> SymmetricClassBag:
-        """One member alone: views, no copies."""
+        """Return one member alone, as views without copies."""
         own = slice(number * self.n_scores, (number + 1) * self.n_scores)
         return SymmetricClassBag(self.trees.members(own), self.n_classes)
 
@@ -121,7 +121,7 @@ def fit_symmetric_class_bag(
 
 
 def _start(label: np.ndarray, count: np.ndarray, n_classes: int, per_one: float) -> np.ndarray:
-    """Logits of the shares of the classes, as if each had half a row more."""
+    """Return the logits of the shares of the classes, as if each class had half a row more."""
     rows = np.zeros(n_classes, np.int64)
     np.add.at(rows, label, count)
     logits = np.log(rows / per_one + 0.5)
@@ -129,7 +129,7 @@ def _start(label: np.ndarray, count: np.ndarray, n_classes: int, per_one: float)
 
 
 def _promising(screen: Screen, label: np.ndarray, n_classes: int, counts: np.ndarray) -> np.ndarray:
-    """The columns that tell one class, whichever, from the others."""
+    """Return the columns that tell any one class from the others."""
     hits = range(1, 2) if n_classes == 2 else range(n_classes)
     promising = [screen.columns((label == hit).astype(float), counts) for hit in hits]
     return np.unique(np.concatenate(promising))

@@ -1,7 +1,7 @@
 """The columns of symmetric trees, binned twice.
 
-Fine bins, in two bytes, are made once and are what trees know at prediction. From them every member
-draws its own few cuts, so that the errors of rounding differ between members and average out.
+Fine bins, of two bytes each, are made once, and trees use them at prediction. From them every
+member draws its own few cuts, so that rounding errors differ between members and average out.
 Columns lie one after the other, (d, n): every loop reads one column at a time.
 """
 
@@ -24,32 +24,30 @@ from clearbands.engine.compiled import (
 )
 
 FINE_BINS = 2**12
-ALWAYS_LEFT = 2**15 - 1  # no fine bin is larger
+ALWAYS_LEFT = 2**15 - 1  # a threshold that no fine bin exceeds
 
 
 class Columns(NamedTuple):
-    """What one member sees of the training set."""
+    """The columns of the training set as one member sees them."""
 
-    binned: np.ndarray  # (d + 1, m) uint8: of the m rows that it drew; the last column is empty
+    binned: np.ndarray  # (d + 1, m) uint8: the m rows that it drew; the last column is empty
     n_bins: np.ndarray  # (d + 1,) int64
     used: np.ndarray  # int64: columns of more than one bin; the empty one makes their number even
-    last_fine: (
-        np.ndarray
-    )  # (d, max_bins) int16: the last fine bin in a bin, ALWAYS_LEFT of the last
-    per_tree: int  # how many of those used a tree may ask about, an even number
-    state: np.ndarray  # (1,) uint64: which ones these are
+    last_fine: np.ndarray  # (d, max_bins) int16: of each bin, ALWAYS_LEFT for the last one
+    per_tree: int  # how many of the used columns a tree may ask about, an even number
+    state: np.ndarray  # (1,) uint64: the random numbers that choose them
     direction: np.ndarray | None = None
-    """(d + 1,) int8: 1 where predictions must rise with a column, -1 where they must fall, else 0;
-    None where all are free, which kernels are compiled for on their own."""
+    """The way (d + 1,) int8 that predictions must go with a column: 1 up, -1 down, 0 either. None
+    where all columns are free, for which kernels are compiled apart."""
 
     def directed(self, direction: np.ndarray | None) -> Columns:
-        """With directions (d,) of its columns."""
+        """Return the columns with a `direction` (d,) for each."""
         if direction is None or not direction.any():
             return self
         return self._replace(direction=np.append(direction, 0).astype(np.int8))
 
     def shared_out(self, share: float) -> Columns:
-        """Of which every tree asks about a share, two at least."""
+        """Return the columns for trees that ask about a share of them each, at least two."""
         return self._replace(
             per_tree=2 * max(min(1, len(self.used)), round(share * len(self.used) / 2))
         )
@@ -58,16 +56,17 @@ class Columns(NamedTuple):
     def draw(
         cls, fine: np.ndarray, drawn: np.ndarray, weight: np.ndarray, max_bins: int, seed: int
     ) -> Columns:
-        """At most `max_bins` bins per column for the rows `drawn` (m,) int64 of `fine`."""
+        """Put the rows `drawn` (m,) int64 of `fine` into at most `max_bins` bins per column."""
         return cls.gather(lambda: [Drawn(fine, drawn, weight)], len(fine), max_bins, seed)
 
     @classmethod
     def gather(
         cls, parts: Callable[[], Iterable[Drawn]], n_columns: int, max_bins: int, seed: int
     ) -> Columns:
-        """The same for rows that lie in several pieces: `parts()` gives them, twice.
+        """Put rows that lie in several pieces into at most `max_bins` bins per column.
 
-        The result does not depend on where the pieces end.
+        `parts()` is called twice and gives the pieces each time. The result does not depend on
+        where they end.
         """
         draws = np.zeros((n_columns, FINE_BINS), np.int64)
         n_rows = 0
@@ -91,7 +90,7 @@ class Columns(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """A piece of the training set, and which of its rows a member draws."""
+    """A piece of the training set, and the rows of it that a member draws."""
 
     fine: np.ndarray  # (d, n) int16
     drawn: np.ndarray  # (m,) int64
@@ -132,7 +131,7 @@ def _fill_columns(
 
 @called
 def draw_columns(used: np.ndarray, per_tree: Whole, state: np.ndarray) -> None:
-    """Those that the next tree may ask about come first."""
+    """Draw the columns that the next tree may ask about to the front of `used`."""
     if per_tree == len(used):
         return
     for k in range(per_tree):
@@ -144,10 +143,10 @@ def draw_columns(used: np.ndarray, per_tree: Whole, state: np.ndarray) -> None:
 def _share_out(
     draws: np.ndarray, state: np.ndarray, coarse_of: np.ndarray, last_fine: np.ndarray
 ) -> Whole:
-    """Give every fine bin of a column to a coarse one; returns how many of these there are.
+    """Assign every fine bin of a column to a coarse bin and return the number of coarse bins.
 
-    A bin ends with the fine one in which its share of the draws is reached, the shares being drawn
-    around equal ones; or, when there are few, with every fine bin that was drawn. The cut lies
+    A coarse bin ends with the fine bin that completes its share of the draws, where shares vary at
+    random around equal ones; or, where few fine bins were drawn, with each of these. The cut lies
     anywhere between two neighbours that were drawn.
     """
     max_bins = len(last_fine)
@@ -179,7 +178,7 @@ def _share_out(
 
 @inlined
 def _share(number: Whole, max_bins: Whole, total: Whole, state: np.ndarray) -> Real:
-    """Of max_bins - 1 randomly placed ends of shares the one with a number; then none."""
+    """Return the random end of the share with this number; infinity after max_bins - 1 shares."""
     if number >= max_bins - 1:
         return np.inf
     return (number + random_unit(state) + 0.5) / max_bins * total

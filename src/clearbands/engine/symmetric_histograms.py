@@ -1,8 +1,8 @@
-"""Which question explains most: pairs of gradient and weight, counted per bin and leaf.
+"""The search for the question that explains most, by pairs of gradient and weight per bin and leaf.
 
 A cell holds the sum of the pairs of all rows of its leaf up to and including its bin. Of two
 sibling leaves the lighter is counted; the other is what remains of the parent. Cells of leaves
-without rows hold anything and are never read: deep trees on few columns have many such leaves.
+without rows are undefined and never read: deep trees on few columns have many such leaves.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Histograms(NamedTuple):
     """Cells of all columns where memory allows, else of the two columns that are looked at."""
 
     are_kept: bool
-    cells: np.ndarray  # int64: of a column a row of bins for every leaf that is to be split
-    starts: np.ndarray  # (d + 1,) int64: where the cells of a column start that are kept
+    cells: np.ndarray  # int64: for each column a row of bins for every leaf that is to be split
+    starts: np.ndarray  # (d + 1,) int64: where the cells of a column start, if they are kept
     score: np.ndarray  # (max_bins,) float32
     total: np.ndarray  # (2^depth,) int64: the pair of a leaf
     left: np.ndarray  # (2^depth,) int64: what the best question of a level leaves on the left
@@ -63,7 +63,7 @@ def best_question(
     bits: Whole,
     l2: Real,
 ) -> tuple[Whole, Whole]:
-    """The column and the last of its bins that answers 0; notes what that leaves on the left."""
+    """Return the best column and its last bin that answers 0, and note what goes to the left."""
     n_open = np.int64(1) << level
     from_parents = histograms.are_kept and level > 0
     n_known, n_listed = ZERO, ZERO
@@ -105,7 +105,7 @@ def best_question(
 
 @inlined
 def _start_of(column: Whole, side: Whole, histograms: Histograms) -> Whole:
-    """Of the column's own cells or, where they are not kept, of the first or second of two."""
+    """Return where the cells of a column start, or of the first or second one if none are kept."""
     if histograms.are_kept:
         return histograms.starts[column]
     return side * (len(histograms.cells) // 2)
@@ -113,9 +113,9 @@ def _start_of(column: Whole, side: Whole, histograms: Histograms) -> Whole:
 
 @called
 def _list_rows(leaf: np.ndarray, is_lighter: np.ndarray, n_known: Whole, keys: np.ndarray) -> Whole:
-    """List the rows in the lighter child of each parent; returns how many they are.
+    """List the rows in the lighter child of each parent, and return their number.
 
-    No jumps: whether a row belongs to the list cannot be foreseen.
+    Nothing branches, because whether a row belongs to the list cannot be predicted.
     """
     n_listed = 0
     for i in range(len(leaf)):
@@ -131,7 +131,7 @@ def _clear(cells: np.ndarray, start: Whole, stop: Whole) -> None:
         cells[place] = 0
 
 
-# Two columns at a time: they share what is read of a row.
+# These count two columns at a time, which share what is read of a row.
 
 
 @called
@@ -183,7 +183,7 @@ def _count_listed(
 def _add_up(
     cells: np.ndarray, n_bins: Whole, n_known: Whole, n_open: Whole, total: np.ndarray
 ) -> None:
-    """Two leaves with rows at a time, as one addition waits for the one before."""
+    """Sum up the bins of two leaves at a time, as each addition waits for the one before."""
     waiting = np.int64(-1)
     for leaf in range(n_known, n_open):
         # Of two siblings the lighter was counted, whichever it is.
@@ -211,7 +211,7 @@ def _add_up(
 def _subtract(
     cells: np.ndarray, n_bins: Whole, is_lighter: np.ndarray, n_known: Whole, total: np.ndarray
 ) -> None:
-    """From parents (first half) and lighter children (second half) to left and right children."""
+    """Turn parents (first half) and lighter children (second half) into left and right children."""
     for old in range(n_known):
         first = cells[old * n_bins : (old + 1) * n_bins]
         second = cells[(old + n_known) * n_bins : (old + n_known + 1) * n_bins]
@@ -242,7 +242,7 @@ def score_cuts(
     column: Whole,
     score: np.ndarray,
 ) -> None:
-    if direction is None:  # noqa: SIM114  (then numba leaves out what else is asked)
+    if direction is None:  # noqa: SIM114  (numba then leaves out the other branches)
         _sum_scores(cells, n_bins, n_open, bits, l2, total, score)
     elif direction[column] == 0:
         _sum_scores(cells, n_bins, n_open, bits, l2, total, score)
@@ -260,10 +260,10 @@ def _sum_scores(
     total: np.ndarray,
     score: np.ndarray,
 ) -> None:
-    """How much of the gradients each cut explains, summed over the leaves.
+    """Fill `score` with how much of the gradients each cut explains, summed over the leaves.
 
-    Half of the pairs are converted, the others are what remains: floats round upwards and downwards
-    alike, so an empty side has neither weight nor gradient, and no weight is negative. A leaf
+    Only the pairs on the left are converted to floats; the right side is what remains. As rounding
+    keeps order, an empty side has neither weight nor gradient, and no weight is negative. A leaf
     without rows explains nothing.
     """
     for k in range(n_bins):
@@ -292,9 +292,9 @@ def _sum_directed_scores(
     direction: Whole,
     score: np.ndarray,
 ) -> None:
-    """The same for a column that predictions must rise or fall with.
+    """Fill `score` for a column that predictions must rise or fall with.
 
-    A leaf whose two sides differ the other way explains what it explains undivided.
+    A leaf whose two sides differ the wrong way explains as much as without the split.
     """
     for k in range(n_bins):
         score[k] = 0
@@ -316,7 +316,7 @@ def _sum_directed_scores(
 
 @inlined
 def _parts(halves: np.ndarray, k: Whole, bits: Whole) -> tuple[Real, Real]:
-    """Gradient, without its last digits, and weight of the k-th pair.
+    """Return the gradient, without its last digits, and the weight of the k-th pair.
 
     Pairs come as their halves, the lower one first: on 32 bits a processor converts twice as many
     numbers at once as on 64.
@@ -329,7 +329,7 @@ def _parts(halves: np.ndarray, k: Whole, bits: Whole) -> tuple[Real, Real]:
 
 @called
 def _largest(score: np.ndarray, n_cuts: Whole) -> Whole:
-    """The first place of the largest score."""
+    """Return the first place of the largest score."""
     best = ZERO
     for k in range(1, n_cuts):
         if score[k] > score[best]:

@@ -1,9 +1,9 @@
 """One member boosted with symmetric trees for the probabilities of classes.
 
 Every round grows a tree for each class (for two classes one tree in all) on the gradients of the
-log-likelihood at the start of the round, and its leaves take Newton's step. Pairs are as for a
-squared loss, but for their lower part: curvature in whole units instead of a count. So trees are
-as exact as there: weights equal repeated rows, and the order of the rows does not matter.
+log-likelihood at the start of the round, and its leaves take Newton's step. Pairs are those of the
+squared loss, but their lower part holds the curvature in whole units instead of a count. So trees
+are as exact as there: weights equal repeated rows, and the order of the rows does not matter.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from clearbands.engine.symmetric_tree import (
     sum_of,
 )
 
-FINEST = 12  # bits: a curvature of 1 is at most so many units, as a power of two
-COARSEST = 2  # of many rows: the largest curvature, 1/4, is one unit, and rows count alike
+FINEST = 12  # a curvature of 1 has at most 2**FINEST units
+COARSEST = 2  # with very many rows the largest curvature, 1/4, is one unit, and rows count alike
 
 
 class ClassRows(NamedTuple):
-    """The state of one member: its rows, their classes and what it holds for probable so far."""
+    """The state of one member: its rows, their classes and the probabilities so far."""
 
     label: np.ndarray  # (m,) int64
-    weight: np.ndarray  # (m,) int64: how often it counts
+    weight: np.ndarray  # (m,) int64: how often a row counts
     score: np.ndarray  # (trees per round, m): logits
     probability: np.ndarray  # (trees per round, m): at the start of a round
     pairs: np.ndarray  # (m,) int64
@@ -65,7 +65,7 @@ def fit_class_member(
     threshold: np.ndarray,
     value: np.ndarray,
 ) -> None:
-    """Fill feature, threshold and value (classes, trees, .) that come as trees without effect.
+    """Fill feature, threshold and value (classes, trees, .), which come as trees without effect.
 
     `init` (classes,) are the logits before the first tree; for two classes there is one, that of
     the second class against the first.
@@ -133,13 +133,13 @@ def _set_pairs(
     units: Whole,
     pairs: np.ndarray,
 ) -> Real:
-    """Returns the units of gradient in 1, a power of two; 0 when nothing is left to explain."""
+    """Fill `pairs`; return how many units a gradient of 1 has, or 0 if nothing is to explain."""
     largest = 0.0
     for i in range(len(label)):
         largest = max(largest, abs(_gradient(label[i], probability[i], hit)))
     if largest == 0:
         return 0.0
-    # As for a squared loss: the sum of the sizes of all gradients must fit into 61 - bits bits.
+    # As for the squared loss, the sizes of all gradients must add up to at most 61 - bits bits.
     exponent = 62 - bits - math.frexp(largest)[1]
     scale = math.ldexp(1.0, exponent)
     total = total_count

@@ -2,9 +2,10 @@
 
 The leaf of a row is a number whose bits are answers. Where predictions must rise with a column,
 answering one of its questions with yes may not lower the value, whatever the other answers are. So
-the values are projected onto those in that order: by pooling pairs of leaves, question by
-question, with what pooling took away given back before the next time (Dykstra's algorithm), which
-comes near the nearest values by weighted squares; a last pass makes the order exact.
+the values are projected onto values in that order: pairs of leaves are pooled, question by
+question, and each pair gets back what pooling took from it before it is pooled again (Dykstra's
+algorithm). This approaches the nearest values by weighted squares; a last pass makes the order
+exact.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import numpy as np
 from clearbands.engine.compiled import Whole, called_with_memory
 
 MOST_SWEEPS = 30
-SETTLED = 1e-4  # of the range of the values: the largest change that is none
-NO_ROWS = 1e-6  # the weight of a leaf without rows, which goes with the others
+SETTLED = 1e-4  # share of the range of the values; smaller changes end the sweeps
+NO_ROWS = 1e-6  # the weight of a leaf without rows, which follows the others
 
 
 @called_with_memory
@@ -26,7 +27,7 @@ def keep_order(
     bits: Whole,
     value: np.ndarray,
 ) -> None:
-    """Change `value` (leaves,) of a tree whose questions are about `feature` (depth,)."""
+    """Order `value` (leaves,) of a tree whose questions are about `feature` (depth,)."""
     if direction is None:
         return
     n_ordered = 0

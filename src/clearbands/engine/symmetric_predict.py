@@ -1,4 +1,4 @@
-"""What symmetric trees predict: many rows side by side, one row by four trees at a time."""
+"""Predictions of symmetric trees: for many rows side by side, or by four trees for one row."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from clearbands.engine.compiled import Whole, called, called_with_memory, inlined, kernel
 
 ROWS_PER_BLOCK = 512
-ROWS_SIDE_BY_SIDE = 16  # that one instruction compares on most machines
+ROWS_SIDE_BY_SIDE = 16  # rows that one instruction compares on most machines
 TREES_AT_ONCE = 4
 
 
@@ -21,7 +21,7 @@ def predict_rows(
     stop: np.ndarray,
     members: np.ndarray,
 ) -> None:
-    """Fill `members` (n, b) from the fine bins (d, n). Both ways give the same bits."""
+    """Fill `members` (n, b) from the fine bins (d, n). One row alone gets the same bits."""
     if fine.shape[1] == 1:
         _predict_one(fine[:, 0], init, feature, threshold, value, members[0])
     else:
@@ -38,10 +38,10 @@ def _predict_many(
     stop: np.ndarray,
     members: np.ndarray,
 ) -> None:
-    """Block by block, so that the columns of a block stay in the cache.
+    """Predict block by block, so that the columns of a block stay in the cache.
 
-    The answers of a level are found for many rows with one instruction. Looking up the leaves is
-    what takes time: of four trees at once, so that sums are loaded and stored a quarter as often.
+    One instruction finds the answers of many rows to a question. Looking up the leaves takes most
+    of the time; with four trees at once, sums are loaded and stored a quarter as often.
     """
     n_columns, n_rows = fine.shape
     block = np.zeros((n_columns, ROWS_PER_BLOCK), np.int16)
@@ -49,7 +49,7 @@ def _predict_many(
     total = np.empty(ROWS_PER_BLOCK, np.float32)
     for start in range(0, n_rows, ROWS_PER_BLOCK):
         size = min(ROWS_PER_BLOCK, n_rows - start)
-        # What stands beyond the last row is answered, too, and never read.
+        # Places beyond the last row get answers, too, which are never read.
         width = (size + ROWS_SIDE_BY_SIDE - 1) // ROWS_SIDE_BY_SIDE * ROWS_SIDE_BY_SIDE
         for column in range(n_columns):
             for i in range(size):
@@ -107,7 +107,7 @@ def _predict_one(
     value: np.ndarray,
     members: np.ndarray,
 ) -> None:
-    """Four walks go side by side: the memory that one waits for, the others use."""
+    """Predict one row by four trees side by side: while one waits for memory, the others go on."""
     for member in range(len(init)):
         columns, last, own = feature[member], threshold[member], value[member]
         total = np.float32(0)

@@ -24,7 +24,7 @@ from clearbands.engine.symmetric_order import keep_order
 
 MAX_DEPTH = 10
 MAX_WEIGHT = 2**31 - 1  # of all rows of a member, so that half of a pair holds it
-EXACT_BITS = 25  # of the sum of weights, up to which gradients are rounded before weighting
+EXACT_BITS = 25  # with more bits in the sum of weights, gradients are rounded after weighting
 
 
 class Rule(NamedTuple):
@@ -50,8 +50,8 @@ class TreeRows(NamedTuple):
 
     @classmethod
     def from_target(cls, y: np.ndarray, weight: np.ndarray) -> TreeRows:
-        # Pairs and lists of rows serve while a tree grows, residuals are gathered when it is
-        # grown: one piece of memory does for both.
+        # Pairs and lists of rows are needed while a tree grows, gathered residuals afterwards:
+        # one piece of memory serves both.
         pairs, keys = np.empty(len(y), np.int64), np.empty(len(y), np.uint64)
         leaf = np.empty(len(y), np.uint16)
         return cls(y.copy(), weight, pairs, leaf, keys, keys.view(np.float64), pairs)
@@ -70,9 +70,9 @@ def fit_member(
     threshold: np.ndarray,
     value: np.ndarray,
 ) -> None:
-    """Fill init (1,), feature, threshold and value (trees, .) that come as trees without effect.
+    """Fill init (1,), feature, threshold and value (trees, .), which come as trees without effect.
 
-    With `first` above 0 so many trees are there already, and `rows` are as they left them.
+    With `first` above 0 so many trees exist already, and `rows` are as these trees left them.
     """
     total_weight = sum_of(rows.weight)
     bits = np.int64(math.frexp(np.float64(total_weight))[1])
@@ -107,7 +107,7 @@ def sum_of(values: np.ndarray) -> Whole:
 
 @inlined
 def _start(rule: Rule, rows: TreeRows, total_weight: Real, bits: int) -> Real:
-    """The weighted median or mean of the targets, whatever the order of the rows."""
+    """Return the weighted median or mean of the targets, the same in every order of the rows."""
     size = len(rows.residual)
     if rule.absolute:
         for i in range(size):
@@ -134,7 +134,7 @@ def _set_pairs(
     absolute: bool,
     pairs: np.ndarray,
 ) -> Real:
-    """Returns the units of gradient in 1, a power of two; 0 when nothing is left to explain."""
+    """Fill `pairs`; return how many units a gradient of 1 has, or 0 if nothing is to explain."""
     largest = 0.0
     for i in range(len(residual)):
         largest = max(largest, abs(residual[i]))

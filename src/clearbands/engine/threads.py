@@ -1,4 +1,4 @@
-"""Work on threads of our own: seen by Ctrl-C, and not competing with those inside BLAS."""
+"""Work on threads that Ctrl-C stops and that do not compete with the threads inside BLAS."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class _Libraries:
         self._n_modules = 0
 
     def one_thread(self, user_api: str) -> Any:
-        """A limit, which is lifted when its block ends."""
+        """Return a limit to one thread, which is lifted when its block ends."""
         n_modules = len(sys.modules)
         if self._controller is None or n_modules != self._n_modules:
             self._controller, self._n_modules = ThreadpoolController(), n_modules
@@ -68,7 +68,7 @@ _libraries = _Libraries()
 
 
 class _SharedLimit:
-    """A limit for the whole process, which the first to come sets and the last to go lifts."""
+    """A limit for the whole process, which its first holder sets and its last holder lifts."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -89,11 +89,11 @@ class _SharedLimit:
                 _take_control()
                 self._limits.restore_original_limits()
                 self._limits = None
-                _take_control()  # and leave it to nobody
+                _take_control()  # so that no thread keeps it
 
 
 def _take_control() -> None:
-    """threadpoolctl from 3.8 on obeys one thread alone; whoever is next is obeyed after this."""
+    """Let the next thread control threadpoolctl, which from 3.8 on obeys one thread alone."""
     clear = getattr(OpenBLASController, "clear_controlling_thread", None)
     if clear is not None:
         clear(force=True)
@@ -104,13 +104,13 @@ _limit = _SharedLimit()
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Products of matrices on the thread that asks for them.
+    """Compute products of matrices on the thread that asks for them.
 
     Where we share out the work ourselves, a second layer of threads inside BLAS would only compete
-    with ours, and could change the last digits with their number. That number belongs to the whole
-    process: if every fit set it and put back what it had found, of two fits at once the first to
-    end would unleash the other, and the last would put back the other's 1 for good. OpenMP, which
-    torch and some builds of BLAS use, counts for every thread instead.
+    with ours, and their number could change the last digits. That number belongs to the whole
+    process: if every fit set it and restored what it had found, then of two fits at once the first
+    to end would lift the limit of the other, and the last would restore the other's 1 for good. The
+    number of threads of OpenMP, which torch and some builds of BLAS use, belongs to each thread.
     """
     _limit.take()
     try:
