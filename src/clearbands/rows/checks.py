@@ -1,4 +1,4 @@
-"""Arguments at the door: what was wrong, what was seen, what to do, in one wording each."""
+"""Checks of arguments, whose errors say what was wrong, what was seen and what to do."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
 
 
 def unmasked(values: ArrayLike) -> Any:
-    """What is masked is missing: NaN."""
+    """Return the values with NaN, a missing value, in place of each masked one."""
     if not isinstance(values, np.ma.MaskedArray):
         return values
     return np.ma.filled(values.astype(np.float64), np.nan)
 
 
 def check_target(y: ArrayLike | None, X: Sized | None = None) -> np.ndarray:
-    """y as finite floats, one per row of X, or an error that says what is wrong with it."""
+    """Return y as finite floats, one per row of X, or raise an error that says what is wrong."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     _check_holds_numbers(np.asarray(y), "y")
@@ -36,7 +36,7 @@ def check_target(y: ArrayLike | None, X: Sized | None = None) -> np.ndarray:
     if np.asarray(values).dtype.kind == "f":
         _check_finite(np.asarray(values), "y")
     target = np.asarray(_check_y(values, y_numeric=True), np.float64)
-    _check_finite(target, "y")  # also of objects, such as None
+    _check_finite(target, "y")  # catches objects, too, such as None
     if X is not None and len(X) != len(target):
         raise ValueError(
             f"X has {len(X):,} rows and y has {len(target):,} values: give one for every row."
@@ -46,7 +46,7 @@ def check_target(y: ArrayLike | None, X: Sized | None = None) -> np.ndarray:
 
 
 def _check_same_order(X: Any, y: Any) -> None:
-    """Rows and targets of pandas go by their place: the same labels must stand in one order."""
+    """Raise if X and y of pandas have the same index in another order, as only places count."""
     index: Any = getattr(X, "index", None)
     labels: Any = getattr(y, "index", None)
     if not (hasattr(index, "is_unique") and hasattr(labels, "is_unique")):
@@ -61,7 +61,7 @@ def _check_same_order(X: Any, y: Any) -> None:
 
 
 def _check_holds_numbers(y: np.ndarray, name: str) -> None:
-    """Text and dates have numbers behind them that nobody meant."""
+    """Raise for text and dates: NumPy would turn them into numbers that nobody meant."""
     if y.dtype.kind not in "mMUSO":
         return
     for value in y.ravel():
@@ -103,7 +103,7 @@ def check_share(value: Any, name: str) -> None:
 
 
 def check_vector(values: ArrayLike, name: str, n: int | None = None) -> np.ndarray:
-    """A finite (n,) float array, or an error that names what is wrong."""
+    """Return the values as finite floats (n,), or raise an error that says what is wrong."""
     array = _as_floats(values, name)
     if array.ndim != 1:
         raise ValueError(f"{name} must have one dimension, (n,); got shape {array.shape}.")
@@ -114,7 +114,7 @@ def check_vector(values: ArrayLike, name: str, n: int | None = None) -> np.ndarr
 
 
 def check_predictions(predicted: ArrayLike, n: int, who: str, *, finite: bool = True) -> np.ndarray:
-    """(n,) finite numbers, also of a column (n, 1), or an error that says who differs."""
+    """Return predictions (n,) or (n, 1) as floats (n,), or raise an error that names `who`."""
     values = np.asarray(predicted)
     if values.shape not in ((n,), (n, 1)):
         raise ValueError(
@@ -129,7 +129,7 @@ def check_predictions(predicted: ArrayLike, n: int, who: str, *, finite: bool = 
 
 
 def check_widths(values: ArrayLike, name: str, n: int, n_levels: int = 1) -> np.ndarray:
-    """A finite, non-negative (n, 2, n_levels) float array; (n, 2) serves every level."""
+    """Return widths (n, 2, n_levels), finite and not negative; (n, 2) serves every level."""
     array = _as_floats(values, name)
     if array.ndim == 2:
         array = np.repeat(array[:, :, None], n_levels, axis=2)
@@ -150,7 +150,7 @@ def check_widths(values: ArrayLike, name: str, n: int, n_levels: int = 1) -> np.
 
 
 def check_weights(values: ArrayLike, name: str, n: int) -> np.ndarray:
-    """(n,) finite weights, none negative and not all 0."""
+    """Return weights (n,) that are finite, none of them negative, and not all 0."""
     weights = check_vector(values, name, n)
     if np.any(weights < 0):
         row = int(np.argmax(weights < 0))
@@ -161,7 +161,7 @@ def check_weights(values: ArrayLike, name: str, n: int) -> np.ndarray:
 
 
 def check_threshold(value: ArrayLike, name: str, n: int) -> np.ndarray:
-    """(n,): a finite number for every row, of one for all or one for each."""
+    """Return a finite number for every row (n,), given one number for all or one for each."""
     values = _as_floats(value, name)
     return check_vector(np.full(n, float(values)) if values.ndim == 0 else values, name, n)
 
@@ -233,7 +233,7 @@ MISSING = "missing"
 def check_group_labels(
     groups: ArrayLike | None, n: int, name: str = "calibration_groups"
 ) -> np.ndarray:
-    """(n,) labels as text, or an error that says what is wrong with them."""
+    """Return labels (n,) as text, or raise an error that says what is wrong with them."""
     labels = np.array(groups, dtype=object)
     if isinstance(groups, np.ma.MaskedArray):
         labels[np.ma.getmaskarray(groups)] = None
@@ -245,7 +245,7 @@ def check_group_labels(
 
 
 def _label(value: Any) -> str:
-    """As text; a whole number is the same group whether it came as 7 or as 7.0."""
+    """Return a label as text; 7 and 7.0 are the same group."""
     if is_missing(value):
         return MISSING
     is_whole = isinstance(value, float | np.floating) and float(value).is_integer()
@@ -253,7 +253,7 @@ def _label(value: Any) -> str:
 
 
 def check_labels(labels: ArrayLike, n: int) -> np.ndarray:
-    """(n,) whole numbers, one for each label, or an error that says what is wrong."""
+    """Return whole numbers (n,), one for each label, or raise an error that says what is wrong."""
     values = np.asarray(labels)
     if values.shape != (n,):
         raise ValueError(f"groups must have shape ({n},), a label per row; got {values.shape}.")

@@ -1,4 +1,4 @@
-"""X at the door: tables and arrays of features, checked once."""
+"""Checks of X: tables and arrays of features are checked once, where they come in."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def is_frame(X: object) -> TypeGuard[IntoDataFrame]:
 
 
 def is_lazy(X: object) -> bool:
-    """Whether X only tells how to get a table (a LazyFrame, a query), and has no rows yet."""
+    """Whether X only says how to get a table (a LazyFrame, a query), and has no rows yet."""
     if isinstance(X, np.ndarray) or is_frame(X):
         return False
     return isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame)
@@ -37,7 +37,7 @@ def is_dask(X: object) -> bool:
 
 
 def check_numeric(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:
-    """X as finite floats in C order; remembers the columns when `reset`, else compares them."""
+    """Return X as finite floats; store its columns when `reset`, else compare them with fit's."""
     if not reset and _is_ready(estimator, X) and np.isfinite(X).all():
         return X
     _check_matrix(X)
@@ -46,9 +46,9 @@ def check_numeric(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarra
 
 
 def check_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
-    """X as it is when it is a frame, else as floats in which NaN stands for missing.
+    """Return a frame as it is, and anything else as floats in which NaN is missing.
 
-    A frame's columns may come in another order than in `fit`: they are put right by name.
+    A frame's columns may come in another order than in `fit`: they are put in its order by name.
     """
     if not reset and _is_ready(estimator, X) and not np.isinf(X).any():
         return X
@@ -84,7 +84,7 @@ def _with_rows(X: Any) -> Any:
 
 
 def _is_ready(estimator: BaseEstimator, X: Any) -> bool:
-    """Whether X is an array as `fit` saw it, of which only the values are left to check.
+    """Whether X is an array like that of `fit`, so that only its values are left to check.
 
     Scikit-learn's own check takes many times longer than a prediction for a few rows.
     """
@@ -103,7 +103,7 @@ NO_TABLES = (type(None), str, bytes, dict, set)
 
 
 def _check_matrix(X: object) -> None:
-    """Mistakes for which scikit-learn has many lines; it finds the others."""
+    """Raise for mistakes whose message in scikit-learn is long; it finds the others itself."""
     if isinstance(X, str | os.PathLike):
         raise TypeError(
             f"X is a path, {os.fspath(X)!r}: read the table first, or use the command clearbands "
@@ -146,7 +146,7 @@ def _check_matrix(X: object) -> None:
 
 
 def _check_no_text(values: Iterable[Any]) -> None:
-    """Text that is no number belongs into a table, where it has a column."""
+    """Raise for text that is not a number: it belongs into a table, which may have text columns."""
     for value in values:
         if isinstance(value, list | tuple | dict | set):
             raise TypeError(
@@ -169,7 +169,7 @@ def _is_number(text: str) -> bool:
 
 
 def check_no_infinity(X: Any) -> None:
-    """Raise for an infinite number in a frame; arrays were asked before."""
+    """Raise for an infinite number in a frame; arrays were checked before."""
     if is_frame(X):
         for column in nw.from_native(X, eager_only=True).iter_columns():
             if column.dtype.is_float():
@@ -186,7 +186,7 @@ def refuse_infinity(values: np.ndarray, name: Any) -> None:
 
 
 def _check_names(X: Any) -> list[str]:
-    """The names of a frame's columns, each of which must be there once."""
+    """Return the names of a frame's columns, or raise if a name occurs twice."""
     try:
         return nw.from_native(X, eager_only=True).columns
     except nw.exceptions.DuplicateError as error:
@@ -198,7 +198,7 @@ def _check_names(X: Any) -> list[str]:
 
 
 def _in_order_of_fit(estimator: BaseEstimator, X: IntoDataFrame) -> Any:
-    """The frame with its columns as `fit` saw them, or an error that names what differs."""
+    """Return the frame with its columns as in `fit`, or raise an error that names what differs."""
     names = getattr(estimator, "feature_names_in_", None)
     frame = nw.from_native(X, eager_only=True)
     if names is None or frame.columns == list(names):
@@ -218,7 +218,7 @@ def _in_order_of_fit(estimator: BaseEstimator, X: IntoDataFrame) -> Any:
 def check_rows(
     estimator: BaseEstimator, X: TableLike, y: ArrayLike
 ) -> tuple[np.ndarray, np.ndarray]:
-    """X and y as finite floats, for models that cannot be trained on a single row."""
+    """Return X and y as finite floats, or raise if there is a single row, too few for a model."""
     X = check_numeric(estimator, X, reset=True)
     y = check_target(y, X)
     if len(y) < 2:

@@ -1,1 +1,1 @@
-"""Tables as users bring them: kinds of columns, an encoder, files."""
+"""Tables as users bring them: the kinds of their columns, and an encoder."""

@@ -12,15 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearbands.rows.coded import NEVER_SEEN
 
-FEW = 10  # values of a column: then each has a dummy
+FEW = 10  # a column with at most so many values gets a dummy for each
 
 
 class CategoryCodes(TransformerMixin, BaseEstimator):
     """Dummies of columns with few values, then one column of codes for each of the others.
 
     A code is the place of the value among those of `fit`, in the order of the alphabet, a missing
-    one last; -1 stands for a value that `fit` did not see. What a code is worth each model learns
-    for itself, from the rows that it sees.
+    one last; -1 stands for a value that `fit` did not see. Each model learns the effect of a code
+    from its own training rows.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ class CategoryCodes(TransformerMixin, BaseEstimator):
         return self
 
     def leave_out(self, columns: Sequence[int]) -> CategoryCodes:
-        """Make nothing of these columns of codes."""
+        """Leave these columns out of what `transform` returns."""
         self.is_left_out_[list(columns)] = True
         self.is_coded_[list(columns)] = False
         return self
 
     def widen(self, values: Sequence[Iterable[str | None]]) -> CategoryCodes:
-        """Note further values of every column, which other rows than those of `fit` have."""
+        """Add values of every column that only rows outside of `fit` have."""
         self.categories_ = [
             _values(np.array([*known, *more], dtype=object))
             for known, more in zip(self.categories_, values, strict=True)
@@ -73,12 +73,12 @@ class CategoryCodes(TransformerMixin, BaseEstimator):
 
     @property
     def n_codes(self) -> int:
-        """How many columns of codes there are: the last ones."""
+        """The number of columns of codes, which stand last."""
         check_is_fitted(self, "is_coded_")
         return int(self.is_coded_.sum())
 
     def transform(self, X: np.ndarray) -> np.ndarray:
-        """(n, dummies and codes) floats."""
+        """Return the dummies and then the codes, as floats (n, columns)."""
         check_is_fitted(self, "categories_")
         dummies, codes = [], []
         for j, (values, is_coded) in self._used():
@@ -90,7 +90,7 @@ class CategoryCodes(TransformerMixin, BaseEstimator):
         return np.hstack([np.empty((len(X), 0)), *dummies, *codes])
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The names of the columns that `transform` returns."""
+        """Return the names of the columns that `transform` returns."""
         check_is_fitted(self, "categories_")
         names = range(len(self.categories_)) if input_features is None else input_features
         columns = [(names[j], values, is_coded) for j, (values, is_coded) in self._used()]
@@ -103,14 +103,14 @@ class CategoryCodes(TransformerMixin, BaseEstimator):
         return np.array([*dummies, *(str(n) for n, _, is_coded in columns if is_coded)], object)
 
     def _used(self) -> Iterator[tuple[int, tuple[np.ndarray, bool]]]:
-        """The numbers of the columns that are not left out, their values, and whether they become
-        codes."""
+        """Return the numbers of the columns that are used, with their values and whether they
+        become codes."""
         columns = zip(self.categories_, self.is_coded_, strict=True)
         return ((j, column) for j, column in enumerate(columns) if not self.is_left_out_[j])
 
 
 def _values(column: np.ndarray) -> np.ndarray:
-    """The distinct values in their order, and None behind them where some are missing."""
+    """Return the distinct values in their order, and then None where some are missing."""
     values = set(column.tolist())
     texts = sorted(value for value in values if value is not None)
     return np.array([*texts, None] if None in values else texts, dtype=object)

@@ -19,8 +19,8 @@ class Column:
     """One column, row by row."""
 
     name: str
-    kind: str  # as `clearbands.tables.kinds.kind_of` tells
-    values: np.ndarray  # (n,) floats, NaN missing; of text objects, None missing
+    kind: str  # see `clearbands.tables.kinds`
+    values: np.ndarray  # (n,) floats where NaN is missing, or text where None is missing
 
     @property
     def is_text(self) -> bool:
@@ -28,13 +28,13 @@ class Column:
 
     @property
     def is_missing(self) -> np.ndarray:
-        """(n,) booleans."""
+        """Whether each row has no value, booleans (n,)."""
         if self.is_text:
             return np.array([value is None for value in self.values], bool)
         return np.isnan(self.values)
 
     def in_words(self, value: Any) -> str:
-        """A value of the column as its owner would write it."""
+        """Return a value of the column as its owner would write it."""
         if self.is_text or value is None:
             return "missing" if value is None else str(value)
         if np.isnan(value):
@@ -48,7 +48,7 @@ class Column:
 
 
 def columns_of(X: TableLike) -> Iterator[Column]:
-    """Every column of a frame; those of an array are called x0, x1, ..."""
+    """Yield every column of a table; those of an array are called x0, x1, ..."""
     if not is_frame(X):
         for j, values in enumerate(np.asarray(X, float).T):
             yield Column(f"x{j}", "number", values)

@@ -48,8 +48,8 @@ PARTS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = MappingProxyType(
         "season_cos": lambda seconds: np.cos(_angle(seconds)),
     }
 )
-"""From seconds since 1970 to numbers; Monday is 0, and the season is the day of the year on a
-circle, where the last of December lies beside the first of January."""
+"""The functions that turn seconds since 1970 into parts of a date. Monday is 0. The season is the
+day of the year on a circle, where the last of December lies beside the first of January."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class DateParts:
 
     @classmethod
     def of(cls, seconds: np.ndarray) -> DateParts:
-        """From the dates of the fit, as seconds since 1970 in which NaN is missing."""
+        """Find the parts that vary among the dates of the fit, seconds in which NaN is missing."""
         known = seconds[~np.isnan(seconds)]
         parts = {name: read(known) for name, read in PARTS.items()}
         varying = [name for name, part in parts.items() if np.ptp(part) > 0]
@@ -77,6 +77,6 @@ class DateParts:
         return cls(varying, float(np.median(known)))
 
     def block(self, seconds: np.ndarray) -> np.ndarray:
-        """(n, parts) of dates without gaps."""
+        """Return the parts (n, parts) of dates without gaps."""
         columns = [PARTS[name](seconds) for name in self.names]
         return np.column_stack([np.empty((len(seconds), 0)), *columns])

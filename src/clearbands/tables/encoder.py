@@ -1,4 +1,4 @@
-"""Tables with text, categories, dates and gaps to plain numbers."""
+"""An encoder that turns tables with text, categories, dates and gaps into plain numbers."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from clearbands.tables.kinds import (
 from clearbands.tables.spelling import WHOLE
 
 DATES = ("parts", "seconds")
-NEARLY = 0.9  # of the rows have a value of their own: a column of names
+NEARLY = 0.9  # a column in which more of the rows have a value of their own holds names
 FEWEST_NAMES = 20  # rows below which every column of text looks like names
-MOST_TEXTS = 2_000  # columns: each costs every member of a fit what a few columns of numbers do
+MOST_TEXTS = 2_000  # columns of text: each costs every member as much as a few columns of numbers
 NEVER_SEEN = "\0"  # a text that no table has
 
 
@@ -143,7 +143,7 @@ give it the type it had in fit.
 
     @property
     def code_columns(self) -> tuple[int, ...]:
-        """Which columns of `transform` hold codes of categories: the last ones, if any."""
+        """The numbers of the columns of `transform` that hold codes; they are the last ones."""
         check_is_fitted(self)
         n_codes = getattr(self.categorical_, "n_codes", 0)
         n_columns = len(self.get_feature_names_out()) if n_codes else 0
@@ -151,7 +151,7 @@ give it the type it had in fit.
 
     @property
     def n_values(self) -> list[int]:
-        """How many codes each of those columns has."""
+        """The number of codes in each column of codes."""
         if not isinstance(self.categorical_, CategoryCodes):
             return []
         known = zip(self.categorical_.categories_, self.categorical_.is_coded_, strict=True)
@@ -164,13 +164,13 @@ give it the type it had in fit.
             self.categorical_.widen([texts(name) for name in self.categorical_columns_])
 
     def transform(self, X: TableLike) -> np.ndarray:
-        """(n, columns) floats: the numeric columns first, then parts of dates, then categories."""
+        """Return floats (n, columns): numeric columns, then parts of dates, then categories."""
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
         numeric, categorical = self._blocks(X)
         self._tell_of_zones(X)
         blocks = []
-        with config_context(transform_output="default"):  # also of what an imputer has inside
+        with config_context(transform_output="default"):  # also for the parts of an imputer
             if self.numeric_ is not None:
                 blocks.append(self._without_gaps(self.numeric_, numeric))
                 blocks += self._date_blocks(numeric)
@@ -179,24 +179,28 @@ give it the type it had in fit.
         return np.ascontiguousarray(np.hstack(blocks), dtype=np.float64)
 
     def _without_gaps(self, imputer: Any, numeric: np.ndarray) -> np.ndarray:
-        """What the imputer makes of the numeric columns, which our own need not see if no value
-        is missing: that takes it longer than all else takes for a single row."""
+        """Return the numeric columns with their gaps filled by the imputer.
+
+        The default imputer is skipped where no value is missing: for a single row it would take
+        longer than all other steps.
+        """
         if self.numeric is not None or np.isnan(numeric).any():
             return imputer.transform(numeric)
-        known = ~np.isnan(imputer.statistics_)  # others had no value at all
+        known = ~np.isnan(imputer.statistics_)  # all other columns had no value at all
         no_gaps = np.zeros((len(numeric), len(imputer.indicator_.features_)))
         return np.hstack([numeric[:, known], no_gaps])
 
     def text_block(self, X: TableLike) -> np.ndarray:
-        """(n, text columns) objects: the categories as they stand in X, "" where missing."""
+        """Return the categories as they stand in X, objects (n, text columns), "" where missing."""
         check_is_fitted(self)
         _, categorical = self._blocks(check_table(self, X, reset=False))
         return np.where(categorical == None, "", categorical)  # noqa: E711
 
     def forget(self, encoded: np.ndarray, texts: np.ndarray, columns: Sequence[int]) -> np.ndarray:
-        """Encoded rows as they would be if some of their texts had never been seen in `fit`.
+        """Return encoded rows as they would be if `fit` had never seen some of their texts.
 
-        `texts` (n, text columns) are those of `text_block`, `columns` are numbers among them.
+        `texts` (n, text columns) are those of `text_block`; `columns` are the numbers of those
+        that `fit` shall not have seen.
         """
         check_is_fitted(self)
         assert self.categorical_ is not None
@@ -204,12 +208,12 @@ give it the type it had in fit.
         categorical[texts == ""] = None
         categorical[:, list(columns)] = NEVER_SEEN
         with warnings.catch_warnings(), config_context(transform_output="default"):
-            warnings.simplefilter("ignore")  # of unknown categories: that is the point
+            warnings.simplefilter("ignore")  # the categories are unknown on purpose
             block = self.categorical_.transform(categorical)
         return np.hstack([encoded[:, : encoded.shape[1] - block.shape[1]], block])
 
     def complete_columns(self) -> np.ndarray:
-        """(numeric columns,) booleans: which had no gap in `fit`; none if an imputer was given."""
+        """Return which numeric columns had no gap in `fit`; none if an imputer was given."""
         check_is_fitted(self)
         if self.numeric_ is None or self.numeric is not None:
             return np.zeros(len(self.numeric_columns_), bool)
@@ -218,7 +222,7 @@ give it the type it had in fit.
         return ~has_gaps
 
     def new_gaps(self, X: TableLike) -> np.ndarray:
-        """(n, numeric columns) booleans: gaps in columns that had none in `fit`."""
+        """Return the gaps in columns without gaps in `fit`, booleans (n, numeric columns)."""
         table = check_table(self, X, reset=False)
         complete = self.complete_columns()
         if not self._has_gaps(table, complete):
@@ -226,7 +230,7 @@ give it the type it had in fit.
         return np.isnan(self._blocks(table)[0]) & complete
 
     def _has_gaps(self, X: Table, columns: np.ndarray) -> bool:
-        """Whether any of these numeric columns has a gap."""
+        """Whether one of these numeric columns has a gap; of an array, whether any column has."""
         if isinstance(X, np.ndarray):
             return bool(np.isnan(X).any())
         by_name = self._columns(nw.from_native(X, eager_only=True))
@@ -234,8 +238,10 @@ give it the type it had in fit.
         return any(has_gaps(by_name[name]) for name in names)
 
     def drop_value(self, encoded: np.ndarray, column: int) -> np.ndarray:
-        """Encoded rows as they would be if one of their numeric columns, without gaps in `fit`,
-        had no value; `column` is its number among the numeric ones."""
+        """Return encoded rows as they would be if one of their numeric columns had no value.
+
+        `column` is its number among the numeric columns; it had no gaps in `fit`.
+        """
         check_is_fitted(self)
         assert self.numeric_ is not None
         dropped, name = encoded.copy(), self.numeric_columns_[column]
@@ -249,7 +255,7 @@ give it the type it had in fit.
         return dropped
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
-        """The names of the columns that `transform` returns."""
+        """Return the names of the columns that `transform` returns."""
         check_is_fitted(self)
         names: list[str] = []
         if self.numeric_ is not None:
@@ -261,7 +267,7 @@ give it the type it had in fit.
         return np.asarray(names, dtype=object)
 
     def tell_of_names(self, n_rows: int) -> None:
-        """Warn of text columns in which nearly each of `n_rows` rows has its own value."""
+        """Warn of text columns in which nearly each of `n_rows` rows has a value of its own."""
         for j in self.columns_of_names(n_rows):
             values = self.categorical_.categories_[j]  # type: ignore[union-attr]
             warn(
@@ -272,17 +278,17 @@ give it the type it had in fit.
             )
 
     def columns_of_names(self, n_rows: int) -> list[int]:
-        """The numbers, among columns of text, of those in which nearly each row has its own."""
+        """Return the numbers of the text columns in which nearly each row has its own value."""
         if not isinstance(self.categorical_, CategoryCodes) or n_rows < FEWEST_NAMES:
             return []
         known = enumerate(self.categorical_.categories_)
         return [j for j, values in known if len(values) > NEARLY * n_rows]
 
     def leave_out_names(self, X: np.ndarray, pays: Callable[[np.ndarray], Sequence[bool]]) -> bool:
-        """Make nothing of columns of names that do not pay; whether there are any.
+        """Leave out columns of names that do not help; return whether there are any.
 
-        `X` are the rows of `fit` as `transform` gives them; `pays` says of such rows which of their
-        columns of codes help. One column is kept if all others would be gone.
+        `X` are the rows of `fit` as `transform` returns them; `pays(X)` says for each column of
+        codes whether it helps. At least one column of X is kept.
         """
         names = self.columns_of_names(len(X))
         if not names:
@@ -298,7 +304,7 @@ give it the type it had in fit.
         return [n for n in self.numeric_columns_ if self.kinds_[n] in ("date", "datetime")]
 
     def _moments(self, X: Table) -> list[tuple[Name, Series]]:
-        """The columns of dates that have a value."""
+        """Return the columns of dates that have a value."""
         if not self._date_columns:
             return []
         columns = self._columns(nw.from_native(X, eager_only=True))
@@ -318,14 +324,14 @@ give it the type it had in fit.
                 )
 
     def _fit_dates(self, numeric: np.ndarray) -> dict[Name, DateParts]:
-        """Of every column of dates the parts that vary; none where dates are seconds alone."""
+        """Find the parts that vary in every column of dates; none where dates are seconds alone."""
         if self.dates == "seconds":
             return {}
         places = {name: self.numeric_columns_.index(name) for name in self._date_columns}
         return {name: DateParts.of(numeric[:, j]) for name, j in places.items()}
 
     def _date_blocks(self, numeric: np.ndarray) -> list[np.ndarray]:
-        """What dates tell; of missing ones what the usual date does."""
+        """Return the parts of dates; a missing date has the parts of the usual one."""
         blocks = []
         for name, parts in self.date_parts_.items():
             known = numeric[:, self.numeric_columns_.index(name)]
@@ -333,7 +339,7 @@ give it the type it had in fit.
         return blocks
 
     def _blocks(self, X: Table) -> tuple[np.ndarray, np.ndarray]:
-        """The numeric columns as floats, the others as text in which None is missing."""
+        """Return numeric columns as floats, and the others as text in which None is missing."""
         if isinstance(X, np.ndarray):
             return self._blocks_of_array(X)
         frame = nw.from_native(X, eager_only=True)
@@ -350,7 +356,7 @@ give it the type it had in fit.
         return numeric, categorical
 
     def _columns(self, frame: nw.DataFrame[Any]) -> dict[Name, Series]:
-        """The columns under the names of fit; after an array, which has none, in their order."""
+        """Return the columns by their names in fit, or in their order where fit saw no names."""
         names = list(self.kinds_)
         own_names = names if set(frame.columns).issuperset(names) else frame.columns
         if own_names is not names and self.has_names_:
@@ -362,7 +368,7 @@ give it the type it had in fit.
         return {name: frame.get_column(of) for name, of in zip(names, own_names, strict=True)}  # type: ignore[arg-type]
 
     def _known_texts(self, j: int) -> Sequence[Any]:
-        """The categories of the j-th text column; none where the transformer does not tell."""
+        """Return the categories of the j-th text column, or none if the transformer keeps none."""
         known = getattr(self.categorical_, "categories_", None)
         return () if known is None else known[j]
 
@@ -384,13 +390,13 @@ give it the type it had in fit.
 
 
 def encode(encoder: BaseEstimator, X: TableLike) -> Any:
-    """What a fitted encoder makes of X, whatever scikit-learn is set to give."""
+    """Return an encoder's array for X, whatever scikit-learn is set to return."""
     with config_context(transform_output="default"):
         return encoder.transform(X)
 
 
 def encode_to_fit(encoder: BaseEstimator, X: TableLike) -> Any:
-    """The same for rows of which models learn: it says which columns are codes of categories."""
+    """Encode rows for training: the array says which of its columns are codes of categories."""
     encoded = encode(encoder, X)
     columns = getattr(encoder, "code_columns", ())
     return coded(encoded, columns) if columns else encoded
@@ -423,13 +429,13 @@ def _names(columns: Sequence[Name]) -> list[str]:
 
 
 def _plain(transformer: BaseEstimator) -> BaseEstimator:
-    """A copy that gives arrays, whatever scikit-learn is set to give."""
+    """Return a copy that returns arrays, whatever scikit-learn is set to return."""
     copy = clone(transformer)
     return copy.set_output(transform="default") if hasattr(copy, "set_output") else copy
 
 
 def _kinds(X: Table) -> dict[Name, str]:
-    """The kind of every column; of one without any value "any", with a warning."""
+    """Return the kind of every column, "any" with a warning for a column without any value."""
     kinds: dict[Name, str]
     blank: set[Name]
     if not isinstance(X, np.ndarray):

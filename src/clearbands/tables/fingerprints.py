@@ -1,4 +1,4 @@
-"""Rows as numbers by which they are known again, in any order and from any kind of file."""
+"""Hashes by which rows are recognised, in any order and from any kind of file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def hash_rows(X: pl.DataFrame, y: np.ndarray) -> np.ndarray:
-    """(n,) unsigned 64-bit numbers: equal for rows that are equal in every column and in y.
+    """Return unsigned 64-bit numbers (n,), equal for rows that are equal in every column and in y.
 
     1 and 1.0 are equal, and so are all ways to be missing.
 
@@ -34,12 +34,12 @@ def hash_rows(X: pl.DataFrame, y: np.ndarray) -> np.ndarray:
 
 
 def hash_table(rows: np.ndarray) -> str:
-    """One name for a set of rows, whatever their order."""
+    """Return a name for a set of rows, whatever their order."""
     return hashlib.sha256(np.sort(rows).tobytes()).hexdigest()[:32]
 
 
 def _of_numbers(values: np.ndarray) -> np.ndarray:
-    plain = np.where(np.isnan(values), np.nan, values + 0.0)  # one NaN, and no -0
+    plain = np.where(np.isnan(values), np.nan, values + 0.0)  # one kind of NaN, and no -0
     return plain.astype("<f8").view("<u8").astype(np.uint64)
 
 

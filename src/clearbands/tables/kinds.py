@@ -1,7 +1,7 @@
-"""The kinds of columns: one table of what they are, and the numbers or texts that they hold.
+"""The kinds of columns: one table of the kinds, and the numbers or texts that columns hold.
 
-A column keeps its kind from fit to prediction. What a kind is called, which types have it, how it
-becomes numbers and how it stands in JSON is written here and nowhere else.
+A column keeps its kind from fit to prediction. The name of a kind, its types, how it becomes
+numbers and how JSON writes it stand here and nowhere else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from clearbands.rows.frames import refuse_infinity
 from clearbands.rows.messages import row_name
 
 Series: TypeAlias = "nw.Series[Any]"
-Name: TypeAlias = "str | int"  # of a column; a position in an array
+Name: TypeAlias = "str | int"  # the name of a column, or its position in an array
 
 EPOCH = dt.datetime(1970, 1, 1)
 
@@ -31,18 +31,18 @@ class Kind:
     """What columns of one kind have in common."""
 
     name: str
-    in_words: str  # what such a column holds
-    expected: str  # of a value in JSON, null aside
-    json_schema: Mapping[str, Any]  # of a value in JSON, null aside
-    dtypes: tuple[type[nw.dtypes.DType], ...] = ()  # of typed columns
-    python: tuple[type, ...] = ()  # of the values in columns of objects
-    read: Callable[[Any], float] | None = None  # a Python value as a number; None: it is none
-    write: Callable[[float], Any] = float  # the number as JSON has its value
+    in_words: str  # the values of such a column, in the plural
+    expected: str  # what a value in JSON must be, other than null
+    json_schema: Mapping[str, Any]  # the schema of a value in JSON, other than null
+    dtypes: tuple[type[nw.dtypes.DType], ...] = ()  # the types of typed columns
+    python: tuple[type, ...] = ()  # the types of values in columns of objects
+    read: Callable[[Any], float] | None = None  # turns a value into a number, if it can be one
+    write: Callable[[float], Any] = float  # turns the number into the value in JSON
     alike: tuple[str, ...] = field(default=())  # other kinds that give the same numbers
 
 
 def _moment(value: Any) -> float:
-    """Seconds from 1970 to a date or datetime; one with a time zone counts in UTC."""
+    """Return the seconds from 1970 to a date or datetime, in UTC if it has a time zone."""
     if isinstance(value, np.datetime64):
         value = value.astype("datetime64[us]").item()
     if not isinstance(value, dt.datetime):
@@ -53,13 +53,13 @@ def _moment(value: Any) -> float:
 
 
 def _time(value: dt.time) -> float:
-    """Seconds since midnight."""
+    """Return the seconds since midnight."""
     midnight = dt.datetime.min
     return (dt.datetime.combine(midnight, value.replace(tzinfo=None)) - midnight).total_seconds()
 
 
 def _span(value: Any) -> float:
-    """Seconds in all."""
+    """Return a duration in seconds."""
     if isinstance(value, np.timedelta64):
         value = value.astype("timedelta64[us]").item()
     return value.total_seconds()
@@ -143,7 +143,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
                 dtypes=(nw.String, nw.Categorical, nw.Enum),
                 python=(str,),
             ),
-            # Of columns about which nothing is known: a foreign encoder, or no value in fit.
+            # Columns of which nothing is known: of a foreign encoder, or without values in fit.
             Kind(
                 "any",
                 in_words="anything",
@@ -156,9 +156,9 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 
 
 def kind_of(column: Series, name: Name) -> str:
-    """The kind by its type, or of a column of objects by its values; "any" if there are none.
+    """Return the kind of a column by its type, or by its values if they are objects.
 
-    Objects of several types count as text.
+    Objects of several types count as text; the kind of a column without values is "any".
 
     >>> import narwhals.stable.v1 as nw, polars as pl
     >>> kind_of(nw.from_native(pl.Series([1, None]), series_only=True), "size")
@@ -185,11 +185,11 @@ def kind_of(column: Series, name: Name) -> str:
 
 
 CONTAINERS = (bytes, bytearray, list, tuple, dict, set, frozenset, np.ndarray)
-"""Typed columns of such values have no kind either."""
+"""The types of values that have no kind, neither as objects nor in typed columns."""
 
 
 def _has_no_words(of: type) -> bool:
-    """Whether its text would be an address in memory, another in every process."""
+    """Whether the text of such values is an address in memory, another in every process."""
     return of.__str__ is object.__str__ and of.__repr__ is object.__repr__
 
 
@@ -201,7 +201,7 @@ def _no_kind(name: Name, of: str) -> TypeError:
 
 
 def _kind_of_value(of: type) -> str:
-    # A bool is a number to Python, a datetime a date, so the narrower come first.
+    # To Python a bool is a number and a datetime is a date, so the narrower types come first.
     for name in ("boolean", "number", "datetime", "date", "time", "duration"):
         if issubclass(of, KINDS[name].python):
             return name
@@ -209,7 +209,7 @@ def _kind_of_value(of: type) -> str:
 
 
 def check_kind(column: Series, name: Name, kind: str) -> None:
-    """Raise unless the column has the kind it had in fit; one without any value fits them all."""
+    """Raise unless the column has the kind it had in fit. A column without values has any kind."""
     now = kind_of(column, name)
     if kind in (now, "any") or kind in KINDS[now].alike or is_blank(column):
         return
@@ -222,7 +222,7 @@ def check_kind(column: Series, name: Name, kind: str) -> None:
 
 
 def _odd_one_out(values: Sequence[Any], kind: str) -> tuple[int, Any]:
-    """A row and its value, where there is one that does not even look like a number."""
+    """Return a row and its value, of numbers if possible one that does not look like a number."""
     there = [(row, value) for row, value in enumerate(values) if value is not None]
     odd = ((row, value) for row, value in there if not _looks_like_a_number(value))
     return next(odd, there[0]) if kind == "number" else there[0]
@@ -237,7 +237,7 @@ def _looks_like_a_number(value: Any) -> bool:
 
 
 def _zones(column: Series) -> set[dt.timedelta | None]:
-    """How far the moments of a column of objects are from UTC; None where they do not say."""
+    """Return how far the moments of a column of objects are from UTC; None for those without."""
     moments = (value for value in _values(column) if value is not None)
     return {moment.utcoffset() if isinstance(moment, dt.datetime) else None for moment in moments}
 
@@ -262,7 +262,7 @@ GAPS_IN_WORDS = frozenset({"nan", "none", "null", "na", "n/a", "<na>", "nat"})  
 
 
 def remark_on(column: Series, name: Name, kind: str) -> str | None:
-    """What the owner of a column should know before a model learns from it, in one sentence.
+    """Return what the owner of a column should know before a model learns from it, or None.
 
     >>> import narwhals.stable.v1 as nw, polars as pl
     >>> remark_on(nw.from_native(pl.Series(["a", None, "nan"]), series_only=True), "c", "text")
@@ -291,15 +291,15 @@ category of its own; if it means a gap, leave it empty."
     )
 
 
-MANY_NUMBERS = 20  # different ones: fewer may well be categories
+MANY_NUMBERS = 20  # different numbers: fewer may well be categories
 MOSTLY = 0.9
 
 
 def number_in_text(column: Series) -> str | None:
-    """A value of a text column that seems to hold numbers, with which it says so; else None.
+    """Return a number of a text column that seems to hold numbers, or None if it does not.
 
-    Nearly all values are numbers, many different ones, and these have fractions or are no text
-    at all but stand beside some. Whole numbers that are text may be names, such as postal codes.
+    Such a column has nearly only numbers, many different ones, most of which have a fraction or
+    are no text. Whole numbers that are text may be names, such as postal codes.
 
     >>> import narwhals.stable.v1 as nw, polars as pl
     >>> number_in_text(nw.from_native(pl.Series([f"{i}.5" for i in range(30)]), series_only=True))
@@ -314,7 +314,7 @@ def number_in_text(column: Series) -> str | None:
 
 
 def numbers_of(column: Series, name: Name) -> np.ndarray:
-    """(n,) floats in which NaN is missing; dates and times are seconds."""
+    """Return floats (n,) in which NaN is missing; dates and times are seconds."""
     kind = kind_of(column, name)
     if is_blank(column):
         return np.full(len(column), np.nan)
@@ -336,16 +336,16 @@ def numbers_of(column: Series, name: Name) -> np.ndarray:
 
 
 def texts_of(column: Series) -> list[str | None]:
-    """Text as it stands, None where it is missing; the category 1.0 is the category 1.
+    """Return text as it stands, None where it is missing; the category 1.0 becomes "1".
 
     Empty text is missing, as in a csv file, which cannot tell the two apart. NUL at the end, with
-    which some programs fill columns of a fixed width, is no part of a text.
+    which some programs fill columns of a fixed width, is removed.
     """
     return [None if value is None else _text(value) or None for value in _values(column)]
 
 
 def value_of(kind: str, number: float) -> Any:
-    """The value that an encoded number stands for, as JSON has it.
+    """Return the value that an encoded number stands for, as JSON writes it.
 
     >>> value_of("date", 86400.0)
     '1970-01-02'
@@ -368,7 +368,7 @@ def has_gaps(column: Series) -> bool:
 
 
 def _values(column: Series) -> list[Any]:
-    """Python's values, None where one is missing."""
+    """Return the values as Python objects, None where one is missing."""
     missing = column.is_null().to_list()
     return [
         None if gap or (isinstance(value, float) and value != value) else value

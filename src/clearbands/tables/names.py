@@ -1,4 +1,4 @@
-"""Names of columns in sentences: those that a misspelt one may mean, and the first of many."""
+"""Names of columns in messages: those that a misspelt name may mean, and the first of many."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_NAMED = 8
 
 
 def nearest(name: str, names: Sequence[str]) -> str:
-    """What to try instead: similar names, or else the first there are."""
+    """Return what to try instead of a name: similar names, or else the first names."""
     lowered = {other.lower(): other for other in names}
     close = difflib.get_close_matches(name.lower(), lowered, n=3)
     if close:
@@ -20,5 +20,5 @@ def nearest(name: str, names: Sequence[str]) -> str:
 
 
 def first_names(names: Sequence[str]) -> str:
-    """The first of the names in quotes, and how many more there are."""
+    """Return the first of the names in quotes, and how many more there are."""
     return first_of([repr(name) for name in names], MAX_NAMED)

@@ -1,4 +1,4 @@
-"""Tables of the user's own kind: what went in as polars comes out as polars."""
+"""Tables of the library that the user's table came from: polars for polars."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy as np
 from clearbands.rows.frames import is_frame
 from clearbands.rows.typed import TableLike
 
-PREFERRED = ("pandas", "polars", "pyarrow")  # for rows that came as an array
+PREFERRED = ("pandas", "polars", "pyarrow")  # the libraries for rows that came as an array
 
 
 class FrameKind(NamedTuple):
-    """Which library a table came from, and the index of its rows where the library has one."""
+    """The library of a table, and the index of its rows where the library has one."""
 
     library: str | None = None  # None for an array
     index: Any = None
 
 
 def kind_of(X: TableLike) -> FrameKind:
-    """What `make_frame` needs to make a table like X."""
+    """Return what `make_frame` needs to make a table like X."""
     if not is_frame(X):
         return FrameKind()
     frame = nw.from_native(X, eager_only=True)
@@ -31,7 +31,7 @@ def kind_of(X: TableLike) -> FrameKind:
 
 
 def make_frame(columns: Mapping[str, Any], kind: FrameKind) -> Any:
-    """A native frame with these columns; of rows from an array, in a library that is installed.
+    """Return a native frame with these columns; for arrays an installed library makes it.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Values as the texts that a model knows: a file may hold the category "3" as 3, 3.0 or "3.0".
 
-A csv file writes what a parquet file holds as a number, a truth or a date. Which of the usual ways
-to write it is meant, the categories of the fit tell.
+A csv file holds text where a parquet file holds a number, a boolean or a date. There are several
+usual ways to write such a value, and the categories of the fit tell which of them is meant.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TRUTHS = ("true", "false")
 
 
 def as_texts(column: pl.Series, known: Collection[str] = ()) -> pl.Series:
-    """The column as text, each value as it is known, or else as it is usually written.
+    """Return the column as text, each value as a known text, or else as it is usually written.
 
     >>> import polars as pl
     >>> as_texts(pl.Series([3.0, 2.5, None]), {"3.0", "4.0"}).to_list()
@@ -43,7 +43,7 @@ def as_texts(column: pl.Series, known: Collection[str] = ()) -> pl.Series:
 
 
 def spellings(value: Any) -> tuple[str, ...]:
-    """The ways in which tables write it, the most usual first; a text as it stands before others.
+    """Return the ways in which tables write a value, the most usual first; a text first as it is.
 
     >>> spellings(3.0), spellings("3.0"), spellings(True)
     (('3', '3.0'), ('3.0', '3'), ('true', 'True', 'TRUE'))
