@@ -1,4 +1,4 @@
-"""A race between centers: a few members judge each on rows that they did not see."""
+"""A race between centers: a few members judge each center on rows that they did not see."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class CenterStanding(NamedTuple):
     model: BaseEstimator  # unfitted
     rmse: float
     mae: float
-    loss: float  # of intervals of one width everywhere, calibrated; mean over the levels
+    loss: float  # the quantile loss of calibrated intervals of one width, mean over the levels
 
 
 class JudgedCenter(NamedTuple):
-    """A standing, and what it was judged by."""
+    """A center's standing, and the predictions that it was judged by."""
 
     standing: CenterStanding
-    predicted: np.ndarray  # (n,): of the rows that choose
-    seconds: float = 0.0  # that a member took
+    predicted: np.ndarray  # (n,): predictions of the rows that choose
+    seconds: float = 0.0  # the time that one member took
 
 
 def race(
@@ -53,7 +53,11 @@ def race(
     most: int,
     fewest: int = 1,
 ) -> tuple[list[JudgedCenter], list[JudgedCenter]]:
-    """Judge candidates on rows that members of `draws` did not see: who won, and who did not.
+    """Judge candidates on rows that members of `draws` did not see; return winners and losers.
+
+    Both lists are in order, best first. At most `most` centers win: the best one, and those whose
+    mean with it errs less than it does alone; in any case the `fewest` whose mean errs least. A
+    candidate that fails is left out with a warning.
 
     Both are in order, best first. At most so many come through: the best, and those whose mean with
     it errs less than it does alone; or the `fewest` whose mean errs least. A candidate that fails
@@ -84,10 +88,10 @@ def _best_together(
     most: int,
     fewest: int,
 ) -> list[int]:
-    """The best and those whose mean with it has the least loss: their ranks, so many at most.
+    """Return the ranks of the best center and of those whose mean with it has the least loss.
 
-    One after the other, each time the one that helps most, as long as there are fewer than the
-    `fewest` or one helps.
+    Centers are added one after the other, each time the one that helps most, until there are
+    `most`. One that does not help is added only while there are fewer than `fewest`.
     """
     chosen, total, least = [0], ranked[0].predicted, ranked[0].standing.loss
     others = list(range(1, len(ranked)))
@@ -112,9 +116,9 @@ def judge_center(
     *,
     n_jobs: int | None,
 ) -> JudgedCenter:
-    """One candidate, with the number of trees that errs least.
+    """Judge one candidate, with the number of trees that errs least.
 
-    A model that can be coarser is so while it is judged.
+    While it is judged, a model that can be coarser is made coarser.
     """
     if isinstance(model, QuantileModel):
         model = clone(model).set_params(quantiles=(0.5,))
@@ -151,7 +155,7 @@ def judge_center(
 def _grown(
     model: Any, train: Rows, draws: Draws, n_jobs: int | None
 ) -> Iterator[tuple[int | None, np.ndarray]]:
-    """Numbers of trees, None for models without, and what is then said of the rows judged (n,)."""
+    """Yield numbers of trees (None for other models) and predictions of the judged rows (n,)."""
     X, y, judged = train.X, train.y, draws.unseen.any(axis=0)
     options: dict[str, Any] = {"n_jobs": n_jobs, "stage": "judging a center"}
     labels: dict[str, Any] = {"weight": train.sample_weight, "groups": train.groups}
@@ -173,18 +177,18 @@ def _grown(
 
 
 def stages_of(model: Any) -> list[int]:
-    """The numbers of trees that are tried, up to that of the model."""
+    """Return the numbers of trees to try, up to that of the model."""
     most = getattr(model, "trees", model).n_trees
     return [*(n_trees for n_trees in STAGES if n_trees < most), most]
 
 
 def _judged_rows(train: Rows, draws: Draws) -> Rows:
-    """Those that some member did not see; in the order of time all saw the first rows."""
+    """Return the rows that some member did not see; in the order of time all saw the first rows."""
     return train.take(np.flatnonzero(draws.unseen.any(axis=0)))
 
 
 def _most_seen(train: Rows, draws: Draws) -> float:
-    """How many rows the largest member was fitted on."""
+    """Return how many rows the largest member was fitted on."""
     weight = train.sample_weight
     seen = draws.counts if weight is None else draws.counts * weight
     return float(seen.sum(axis=1, dtype=float).max())
@@ -197,10 +201,11 @@ def mix(
     levels: Sequence[float],
     most: int,
 ) -> JudgedCenter | None:
-    """The mean of at most so many, some of them more than once, with the least squared error.
+    """Return the mean of at most `most` centers that errs least; None if one alone is best.
 
-    One after the other, each time the one that helps most (Caruana et al. 2004). None where one
-    alone is best. y and `weight` (n,) are those of the rows that all were judged on.
+    Centers are added one after the other, some of them more than once, each time the one that helps
+    most (Caruana et al. 2004). y and `weight` (n,) belong to the rows that all centers were judged
+    on.
     """
     chosen: list[int] = []
     total, best = np.zeros(len(y)), (np.inf, 0)
@@ -231,7 +236,7 @@ def measure_center(
     weight: np.ndarray | None,
     levels: Sequence[float],
 ) -> JudgedCenter:
-    """How good predictions (n,) of rows are that their model did not see."""
+    """Score the predictions (n,) of rows that the model did not see."""
     error = y - predicted
     rmse = float(np.sqrt(mean_square(error, weight)))
     mae = mean_of(np.abs(error), weight)
@@ -240,7 +245,7 @@ def measure_center(
 
 
 def mean_square(error: np.ndarray, weight: np.ndarray | None) -> float:
-    """In which a row counts as its weight says."""
+    """Return the mean square; each row counts as its weight says."""
     with np.errstate(over="ignore"):
         return mean_of(error**2, weight)
 

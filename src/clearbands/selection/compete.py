@@ -1,4 +1,4 @@
-"""The whole competition: from rows to a mean of pairs, and what it makes of unseen rows."""
+"""The whole competition, from rows to a mean of pairs and its components of unseen rows."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from clearbands.uncertainty.nested import Nested
 from clearbands.uncertainty.pairs import Blend, Pair, hold_still
 
 PAIRS, CURVE = 0.7, 1.3
-"""Times the race, that noise and the learning curve usually take; `benchmarks.budget` tells."""
+"""Times of noise and learning curve, in times of the race; `benchmarks.budget` measures them."""
 
 
 class TimeLeft:
-    """How long what is still to come of a fit will take, in seconds, as far as the race tells."""
+    """The seconds that a fit will still take, as far as the race tells."""
 
     def __init__(self, race: float = 0.0, centers: Mapping[str, float] | None = None) -> None:
         self._centers = dict(centers or {})
@@ -49,13 +49,13 @@ class TimeLeft:
         self._since = perf_counter()
 
     def tell(self) -> None:
-        """Tell the listener, where there was a race."""
+        """Tell the listener, if there was a race."""
         self._since = perf_counter()
         if self._curve:
             expect(sum(self._centers.values()) + self._pairs + self._curve)
 
     def center_done(self, name: str) -> None:
-        """One center is fitted, in more or less time than was expected; so will the others."""
+        """Note that a center is fitted; if it took longer than expected, so will the others."""
         expected = self._centers.pop(name, 0.0)
         if expected:
             ratio = (perf_counter() - self._since) / expected
@@ -63,25 +63,25 @@ class TimeLeft:
         self.tell()
 
     def pairs_done(self, share: float, share_left: float) -> None:
-        """So much of the noise is learned, and so much is still to be."""
+        """Note which share of the noise is learned, and which share is left."""
         self._centers = {}
         self._pairs = (perf_counter() - self._since) * share_left / share
         self.tell()
 
 
 class ChosenParts(NamedTuple):
-    """Fitted parts, and how they came to be the ones."""
+    """Fitted parts, and the competition that chose them."""
 
     parts: Pair | Blend
     leaderboard: tuple[LeaderboardRow, ...] = ()  # pairs, best first
     unseen: UnseenRows | None = None  # None where both parts were given and rows were held out
     centers: tuple[CenterStanding, ...] = ()  # best first
-    search: ModelSearch | None = None  # the rules; None where nothing competed
+    search: ModelSearch | None = None  # the rules of the competition; None if nothing competed
 
     def unseen_center(self, X: TableLike) -> np.ndarray | None:
-        """(n,) of the training rows X by members that did not see them, NaN where all did.
+        """Return centers (n,) of the training rows X by members that did not see them.
 
-        None where the parts cannot tell.
+        A row that all members saw has NaN. The answer is None if the parts cannot tell.
         """
         if self.unseen is not None:
             center = np.full(_num_samples(X), np.nan)
@@ -96,27 +96,27 @@ class ChosenParts(NamedTuple):
 
 
 def draw_numbers(rows: Rows, most: int, rng: np.random.RandomState) -> np.ndarray | None:
-    """The numbers of so many rows at random; None where there are no more than that."""
+    """Return the numbers of `most` random rows; None if there are no more than that."""
     return None if len(rows) <= most else np.sort(rng.choice(len(rows), most, replace=False))
 
 
 def draw_rows(rows: Rows, most: int, rng: np.random.RandomState) -> Rows:
-    """The rows, or so many of them at random."""
+    """Return all rows, or `most` of them at random."""
     some = draw_numbers(rows, most, rng)
     return rows if some is None else rows.take(some)
 
 
 class _Fitted(NamedTuple):
-    """A center, and what it says of the rows that it did not see."""
+    """A fitted center, and its components of the rows that its members did not see."""
 
     name: str
     part: CrossPart
     unseen: CenterAndWidths
-    numbers: np.ndarray  # of these rows among those that train
+    numbers: np.ndarray  # (n,): the numbers of these rows among those that train
     nested: Nested | None
 
     def among(self, some: np.ndarray | None) -> _Fitted:
-        """About some of the rows alone, which no nested centers speak of."""
+        """Return the same for some of the rows, without nested centers, which need all rows."""
         if some is None:
             return self
         judged = np.isin(self.numbers, some)
@@ -126,7 +126,10 @@ class _Fitted(NamedTuple):
 
 @dataclass(frozen=True)
 class Competition:
-    """Fit centers, let noises compete around them, and average the pairs that are best.
+    """Fit centers, let noises compete around them, and average the best pairs.
+
+    The parts are not fitted yet, but have their seeds and levels. They belong to the competition,
+    which changes them.
 
     Parts come unfitted, seeded and at the levels, and belong to the competition.
     """
@@ -146,8 +149,8 @@ class Competition:
         """Return the mean of the best pairs.
 
         Only the first `n_centers` compete; those behind them take the places of centers that fail.
-        Of many rows some choose the noises, and those that are chosen are fitted on all. What fails
-        is left out with a warning, unless it has no rival.
+        If there are many rows, some of them choose the noises, and the chosen ones are fitted on
+        all rows. A part that fails is left out with a warning, unless it has no rival.
         """
         judges = draw_numbers(self.train, self.search.judging_rows, rng)
         fitted = self.fit_centers(n_centers)
@@ -169,7 +172,7 @@ class Competition:
         return ChosenParts(parts, board, unseen)
 
     def fit_centers(self, most: int) -> list[_Fitted]:
-        """The first that do not fail, so many at most."""
+        """Fit the first `most` centers that do not fail."""
         fitted: list[_Fitted] = []
         for name, part in self.centers.items():
             if len(fitted) == most:
@@ -182,7 +185,7 @@ class Competition:
         return fitted
 
     def judge(self, fitted: Sequence[_Fitted], some: np.ndarray | None) -> list[Contestant]:
-        """All noises around the best center, and the best of them around the others."""
+        """Judge all noises around the best center, and the best of them around the others."""
         contestants: list[Contestant] = []
         around = list(self.noises)
         for number, center in enumerate(fitted, start=1):
@@ -201,9 +204,9 @@ class Competition:
     def fit_again(
         self, fitted: Sequence[_Fitted], chosen: Sequence[Contestant]
     ) -> list[Contestant]:
-        """The chosen pairs with noise that is learned from all rows, but for those that fail.
+        """Fit the chosen pairs with noise that learns from all rows, and leave out those that fail.
 
-        So many rows need no second repeat of the folds.
+        With so many rows the folds need no second repeat.
         """
         by_name = {center.name: center for center in fitted}
         noises = {name: once_repeated(noise) for name, noise in self.noises.items()}
@@ -214,7 +217,7 @@ class Competition:
         return again
 
     def _pair_up(self, center: _Fitted, around: Iterable[str]) -> list[Contestant]:
-        """A center with these noises; what fails is left out, unless it has no rival."""
+        """Judge a center with these noises; leave out what fails unless it has no rival."""
         contestants: list[Contestant] = []
         used = self.train.take(center.numbers)
         for noise in around:

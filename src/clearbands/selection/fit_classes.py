@@ -1,4 +1,4 @@
-"""From rows with classes to members: what a `ClearClassifier` does with rows, and who competes."""
+"""How a `ClearClassifier` makes members from rows with classes, and which models compete."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ GIVEN_MEMBERS = ", if no member was trained on these rows"
 
 @dataclass(frozen=True)
 class Trained:
-    """Members of all models that were kept, model by model."""
+    """The members of all models that were kept, one model after the other."""
 
     bags: list[ClassBag]
     draws: Folds  # which member saw which row
-    models: dict[str, Any]  # those that were kept, unfitted
-    losses: dict[str, float]  # negative log-likelihood of unseen rows by model, the lowest first
+    models: dict[str, Any]  # the models that were kept, unfitted
+    losses: dict[str, float]  # by model: negative log-likelihood of unseen rows, the lowest first
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class ClassPlan:
     model: BaseEstimator | Sequence[BaseEstimator] | Mapping[str, BaseEstimator] | None
     n_folds: int
     n_repeats: int
-    members: Sequence[BaseEstimator] | None  # that are fitted already
+    members: Sequence[BaseEstimator] | None  # fitted models that the user gave
     calibration: str  # "cross", "joint" or "conformal"
     calibration_size: float
     encoder: BaseEstimator  # not fitted
@@ -58,7 +58,7 @@ class ClassPlan:
 
     @classmethod
     def of(cls, classifier: Any, *, has_set: bool) -> ClassPlan:
-        """`has_set` says whether there are rows given for calibration."""
+        """Check the parameters; `has_set` says whether rows are given for calibration."""
         members, encoder = classifier.members, classifier.encoder
         check_count(classifier.n_folds, "n_folds", smallest=2)
         check_count(classifier.n_repeats, "n_repeats")
@@ -90,9 +90,9 @@ class ClassPlan:
     def share_out(
         self, rows: Rows, held_out: Rows | None, classes: np.ndarray, rng: np.random.RandomState
     ) -> list[Rows]:
-        """Return the rows that train, then those that are held out to calibrate, if some are.
+        """Return the rows that train, then those that are held out to calibrate, if any.
 
-        y are positions in `classes`. Where members are given, all rows calibrate.
+        The y of all rows are positions in `classes`. If members are given, all rows calibrate.
         """
         if self.are_fitted:
             return [rows, rows if held_out is None else held_out]
@@ -108,7 +108,7 @@ class ClassPlan:
         return shares
 
     def pool(self, n_rows: int) -> Mapping[str, BaseEstimator]:
-        """The models that compete, by name."""
+        """Return the models that compete, by name."""
         if self.model is None:
             return class_pool(n_rows)
         if isinstance(self.model, Mapping):
@@ -139,10 +139,10 @@ class ClassPlan:
     def judged(
         self, trained: Trained, shares: Sequence[Rows], rng: np.random.RandomState
     ) -> tuple[Rows, Rows]:
-        """Return the rows that choose c1 and c2, and those that judge sets.
+        """Return the rows that choose c1 and c2, and the rows that judge sets.
 
-        Their X are the logits of members that did not see them. Only with "conformal" do other rows
-        choose than judge.
+        Their X are logits of members that did not see them. The two differ only if the calibration
+        is "conformal".
         """
         rows, *others = shares
         if not others:
@@ -156,7 +156,7 @@ class ClassPlan:
         return judged[0], judged[-1]
 
     def familiarity(self, trained: Trained, shares: Sequence[Rows]) -> Familiarity | None:
-        """Return how ordinary rows look; None where members were given, or see a table."""
+        """Return what tells how ordinary rows look; None if members were given or see a table."""
         rows, *others = shares
         if self.are_fitted or not isinstance(rows.X, np.ndarray):
             return None
@@ -166,7 +166,7 @@ class ClassPlan:
         return Familiarity.of(rows, widths, rows=some, held_out=others[0] if others else None)
 
     def guarantee(self, predictor: ClassPredictor, *, has_copies: bool) -> str:
-        """Return what holds for the coverage of sets, in words."""
+        """Return, in words, which coverage of sets is guaranteed."""
         guarantee = Guarantee.of(self.calibration, predictor.weight)
         words = (Guarantee.COPIES if has_copies else guarantee).value
         return words + GIVEN_MEMBERS if self.are_fitted else words
@@ -181,11 +181,10 @@ def train_members(
     *,
     n_jobs: int | None,
 ) -> Trained:
-    """All models on the folds of the first repeat; those that are kept on the others too.
+    """Fit all models on the first repeat of the folds, and those that are kept on the others.
 
-    The best is kept, and of the others each, in turn, that makes unseen rows more likely beside
-    those that are kept already. Unseen rows also choose how many rounds are boosted, where that
-    was left open.
+    The best model is kept, and each other that makes unseen rows more likely beside those kept
+    before it. Unseen rows also choose the number of boosting rounds, if that was left open.
     """
     n_folds = len(draws) // n_repeats
     first, rest = Folds(draws.counts[:n_folds]), draws.counts[n_folds:]
@@ -222,12 +221,12 @@ def train_members(
 
 @dataclass(frozen=True)
 class Tried:
-    """Members of a model on the folds of the first repeat, and what unseen rows say of them."""
+    """The members of a model on the folds of the first repeat, and their logits of unseen rows."""
 
     model: Any  # unfitted
     bag: ClassBag
-    y: np.ndarray  # (n,): of the rows that some member did not see
-    unseen: np.ndarray  # (n, 1, classes): logits of these rows, by such members
+    y: np.ndarray  # (n,): classes of the rows that some member did not see
+    unseen: np.ndarray  # (n, 1, classes): logits of these rows by members that did not see them
     weight: np.ndarray | None  # (n,)
     loss: float
 
@@ -242,7 +241,7 @@ class Tried:
 
 
 def _keep(tried: Mapping[str, Tried]) -> list[str]:
-    """The first, and in turn each other that makes unseen rows more likely beside those kept."""
+    """Return the best model, and others that make unseen rows more likely beside those kept."""
     (first, best), *others = tried.items()
     names, lowest = [first], best.loss
     for name, _ in others:
@@ -254,16 +253,16 @@ def _keep(tried: Mapping[str, Tried]) -> list[str]:
 
 
 def _loss(y: np.ndarray, logits: np.ndarray, weight: np.ndarray | None) -> float:
-    """As calibrated: what is only too sure of itself is not worse for it."""
+    """Return the loss after calibration, so that no model loses for being too sure of itself."""
     return JointClassCalibrator(prior_rows=1).fit(y, logits, sample_weight=weight).loss_
 
 
 def stratified_folds(
     y: np.ndarray, n_folds: int, n_repeats: int, rng: np.random.RandomState
 ) -> Folds:
-    """Repeated folds that have all classes alike: a class of 2 rows is seen by every member.
+    """Return repeated folds with equal shares of each class.
 
-    The row of a class that has no other is left out by nobody.
+    Every member sees a class of two rows. The only row of a class is left out by no member.
     """
     n = len(y)
     n_folds = min(n_folds, n)

@@ -1,4 +1,4 @@
-"""From training rows to fitted parts: which parts, and how the noise learns from the center."""
+"""How parts are fitted on training rows: which parts, and what the noise learns from the center."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ GIVEN = "given"  # the name of a part in the leaderboard that had no rival
 def fit_parts(
     plan: Plan, train: Rows, choosing: Rows | None, rng: np.random.RandomState
 ) -> ChosenParts:
-    """Fit the parts: of which others will judge, or of which no row is seen by all.
+    """Fit the parts, so that rows remain which judge them: other rows, or unseen training rows.
 
-    `choosing` are rows apart that choose between parts; None where all rows train.
+    `choosing` are separate rows that choose between parts; None if all rows train.
     """
     if choosing is not None and plan.is_given:
         return ChosenParts(_pair(plan, train, choosing, rng))
@@ -48,7 +48,7 @@ def fit_parts(
 
 
 def fit_on_all(plan: Plan, train: Rows, rng: np.random.RandomState) -> ChosenParts:
-    """Fit the parts so that every row is unseen by some; one that was given has no rival."""
+    """Fit the parts so that some members do not see a row; a part that was given has no rival."""
     search = _search(plan, train)
     if plan.epistemic is not None:
         part = _crossed(plan, _directed(plan, plan.epistemic))
@@ -59,7 +59,7 @@ def fit_on_all(plan: Plan, train: Rows, rng: np.random.RandomState) -> ChosenPar
         finalists, beaten = _race(plan, train, search, rng)
         time_left = _time_left(search, train, finalists, perf_counter() - started)
         centers = _ensembles(plan, train, search, finalists, rng) | _others(plan, search, rng)
-        # Reserves draw their seeds aside: what competes in the end does not depend on them.
+        # Reserves draw seeds from a copy: whatever competes in the end does not depend on them.
         reserves = _ensembles(plan, train, search, beaten, copy.deepcopy(rng))
         ranked = [*finalists, *beaten]
         time_left.tell()
@@ -80,7 +80,7 @@ def fit_on_all(plan: Plan, train: Rows, rng: np.random.RandomState) -> ChosenPar
 
 
 def _search(plan: Plan, train: Rows) -> ModelSearch:
-    """The rules that were given, or the default's, as far as the time allows."""
+    """Return the rules that were given, or the default rules that fit into the time."""
     if plan.search is not None:
         return plan.search
     if plan.time_budget is None:
@@ -95,9 +95,9 @@ def _set_up(plan: Plan, part: Part, rng: np.random.RandomState) -> Part:
 def _race(
     plan: Plan, train: Rows, search: ModelSearch, rng: np.random.RandomState
 ) -> tuple[list[JudgedCenter], list[JudgedCenter]]:
-    """Return the centers that noise is learned around, and those that did not get so far.
+    """Return the centers that noise is learned around, and those that lost the race.
 
-    A mean of the first is one of them, where it errs less than each.
+    A mean of the winners is added to them if it errs less than each of them.
     """
     judges = draw_rows(train, search.judging_rows, rng)
     n_rows, n_columns = len(train), train.X.shape[1]
@@ -129,7 +129,7 @@ def _ensembles(
     centers: Sequence[JudgedCenter],
     rng: np.random.RandomState,
 ) -> dict[str, CrossPart]:
-    """Return ensembles of centers that ran the race, unfitted, with the members that rows need."""
+    """Return unfitted ensembles of centers that ran the race, of as many members as rows need."""
     n_rows, n_columns = len(train), train.X.shape[1]
     n_folds = search.folds_for(n_rows, n_columns, _n_units(train))
     n_repeats = search.repeats_for(n_rows)
@@ -144,20 +144,20 @@ def _ensembles(
 
 
 def _others(plan: Plan, search: ModelSearch, rng: np.random.RandomState) -> dict[str, CrossPart]:
-    """Return the centers that run no race; none of them keeps to directions."""
+    """Return the centers that run no race; no such center obeys directions."""
     parts = search.parts() if plan.direction is None else {}
     return {name: _set_up(plan, _crossed(plan, part), rng) for name, part in parts.items()}
 
 
 def _n_units(rows: Rows) -> int | None:
-    """Return how many groups of rows there are; None where each row is by itself."""
+    """Return how many groups of rows there are; None if each row stands alone."""
     return None if rows.groups is None else len(np.unique(rows.groups))
 
 
 def _time_left(
     search: ModelSearch, train: Rows, finalists: Sequence[JudgedCenter], seconds: float
 ) -> TimeLeft:
-    """Return what is still to come after a race of so many seconds."""
+    """Return the time that a fit will still take after a race of `seconds`."""
     n_rows, n_columns = len(train), train.X.shape[1]
     n_members = search.folds_for(n_rows, n_columns, _n_units(train)) * search.repeats_for(n_rows)
     of_judges = max(1.0, n_rows / search.judging_rows)
@@ -169,7 +169,7 @@ def _time_left(
 
 
 def _share_of_trees(judged: JudgedCenter) -> float:
-    """Of those that were grown to judge it, which is one stage more than it has."""
+    """Return the model's trees as a share of those grown to judge it, which is one stage more."""
     model = judged.standing.model
     n_trees = getattr(getattr(model, "trees", model), "n_trees", None)
     more = [stage for stage in STAGES if n_trees in STAGES and stage > n_trees]
@@ -179,7 +179,7 @@ def _share_of_trees(judged: JudgedCenter) -> float:
 def _candidates(
     plan: Plan, search: ModelSearch, n_rows: int, n_columns: int
 ) -> Mapping[str, BaseEstimator]:
-    """The centers that compete: those that keep to the directions, where there are any."""
+    """Return the centers that compete; if there are directions, only those that obey them."""
     pool = search.centers(n_rows, n_columns)
     if plan.direction is None:
         return pool
@@ -189,7 +189,7 @@ def _candidates(
 
 
 def _directed(plan: Plan, part: EpistemicPart) -> EpistemicPart:
-    """A given part that keeps to the directions, or a refusal."""
+    """Return a given part that obeys the directions, or raise an error."""
     if plan.direction is None:
         return part
     model = part.center_model() if isinstance(part, FoldedEnsemble) else None
@@ -232,7 +232,7 @@ def _race_draws(
     n_units: int | None,
     rng: np.random.RandomState,
 ) -> Draws:
-    """The members that judge centers; in the order of time there is one for every block."""
+    """Draw the members that judge centers; in the order of time there is one for every block."""
     if plan.gap is not None:
         assert rows.groups is not None
         return Chain.of(stages(rows.groups, plan.gap), len(rows))
@@ -242,7 +242,7 @@ def _race_draws(
 
 
 def _crossed(plan: Plan, part: BaseEstimator) -> CrossPart:
-    """The part so that it can judge rows as unseen."""
+    """Return the part in a form whose members leave out rows."""
     return resampled(part, plan.gap)
 
 
@@ -251,7 +251,7 @@ def _crossed_noise(plan: Plan, part: AleatoricPart) -> ResampledPart:
 
 
 def _visible(plan: Plan, X: TableLike) -> str:
-    """What competing aleatoric parts see besides X."""
+    """Return which columns competing aleatoric parts see besides X."""
     shall_show = plan.aleatoric is None if plan.show_center is None else plan.show_center
     if plan.direction is not None or (plan.show_center is None and is_frame(X)):
         return "nothing"  # the center depends on columns that no width may depend on
@@ -260,7 +260,7 @@ def _visible(plan: Plan, X: TableLike) -> str:
 
 
 def _pair(plan: Plan, train: Rows, validation: Rows, rng: np.random.RandomState) -> Pair:
-    """The paper's way: the center first, then the noise from what it leaves over."""
+    """Fit the parts as the paper does: the center first, then the noise on its residuals."""
     assert plan.epistemic is not None
     epistemic = _set_up(plan, _directed(plan, plan.epistemic), rng)
     _check_bootstraps(plan, epistemic)
@@ -297,13 +297,13 @@ def _check_can_show(plan: Plan, X: TableLike) -> None:
 
 
 def _noise(plan: Plan, train: Rows, epistemic: EpistemicPart) -> Rows:
-    """What the aleatoric part sees of the training rows, and what it learns."""
+    """Return the training rows as the aleatoric part sees them, with the targets that it learns."""
     X = train.X
     if plan.residuals == "target" and not _shows_center(plan):
         return train
     center, unseen = _training_centers(plan, X, epistemic)
     if _shows_center(plan):
-        # In the sample the center follows y, which new rows would not let it do.
+        # The center follows y in the training sample, but not in new rows.
         X = np.column_stack([X, np.where(np.isnan(unseen), center, unseen)])
     if plan.residuals == "target":
         return replace(train, X=X)
@@ -321,7 +321,7 @@ def _noise(plan: Plan, train: Rows, epistemic: EpistemicPart) -> Rows:
 def _training_centers(
     plan: Plan, X: TableLike, epistemic: EpistemicPart
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The center of all members, and of those that did not see the row."""
+    """Return the centers of all members, and those of the members that did not see the row."""
     needs_unseen = _shows_center(plan) or plan.residuals == "out-of-bag"
     if needs_unseen and isinstance(epistemic, OutOfBagEnsemble):
         return epistemic.predict_training(X)

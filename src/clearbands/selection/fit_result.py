@@ -1,4 +1,4 @@
-"""What a fit has learned before it is calibrated, from rows in memory or in files."""
+"""The result of a fit before calibration, from rows in memory or in files."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ from clearbands.uncertainty.pairs import Blend, set_up
 
 @dataclass(frozen=True)
 class UnseenScores:
-    """Of the rows that calibrated a model, each judged by members that did not see it.
+    """Scores on the rows that calibrated a model, each judged by members that did not see it.
 
-    These rows chose how wide intervals are, so their coverage is near the level by construction;
-    a report on rows that were kept out of the fit puts it to the test.
+    These rows chose how wide intervals are, so their coverage is near the level by construction; a
+    report on rows that were kept out of the fit tests it.
     """
 
     n_rows: int
-    coverage: tuple[float, ...]  # of each level
-    width: tuple[float, ...]  # the median of each level
+    coverage: tuple[float, ...]  # of the intervals, by level
+    width: tuple[float, ...]  # the median width, by level
     rmse: float  # of the center
-    rmse_of_mean: float  # of a model that always says the mean of these rows
+    rmse_of_mean: float  # of a model that always predicts the mean of these rows
     lowest_bound: float  # at the first level
     lowest_target: float
-    is_often_negative: bool  # whether so many lower bounds are that `fit` warns of it
+    is_often_negative: bool  # whether enough lower bounds are negative for `fit` to warn of it
 
     @classmethod
     def of(
@@ -72,7 +72,7 @@ class UnseenScores:
         targets: Targets,
         weight: np.ndarray | None = None,
     ) -> UnseenScores:
-        """From targets (n,) and calibrated distances on the scale of the model."""
+        """Score targets (n,) and calibrated distances, both on the scale of the model."""
         y, center = targets.center(z), targets.center(calibrated.center)
         distances = np.add(calibrated.aleatoric, calibrated.epistemic)
         bounds = targets.points(make_interval(calibrated.center, distances), calibrated.center)
@@ -97,28 +97,28 @@ def _root_mean_square(errors: np.ndarray, weight: np.ndarray | None) -> float:
 
 
 class Span(NamedTuple):
-    """What all training rows span, where those in memory are some of them."""
+    """The ranges of all training rows, for fits that hold only some of them in memory."""
 
     low: np.ndarray  # (columns,)
     high: np.ndarray
-    texts: Sequence[set[str] | None]  # of each text column all categories; None if too many
+    texts: Sequence[set[str] | None]  # all categories, by text column; None for too many
 
 
 @dataclass(frozen=True)
 class FitResult:
-    """Parts, and what is known of the rows they were fitted on."""
+    """Fitted parts, and what calibration needs of the rows that they were fitted on."""
 
     plan: Plan
     encoder: BaseEstimator
     targets: Targets
     chosen: ChosenParts
-    train: Rows  # as parts see them
-    held_out: Rows | None  # that calibrate; None where rows that train do
+    train: Rows  # the training rows as parts see them
+    held_out: Rows | None  # the rows that calibrate; None if the training rows do
     calibration_set: CalibrationSet
-    chooser: CalibrationSet | None  # of rows that choose lambda; None where the same do
-    y: np.ndarray  # of all rows in memory, as they were given
+    chooser: CalibrationSet | None  # the rows that choose lambda; None if those that calibrate do
+    y: np.ndarray  # the targets of all rows in memory, as they were given
     n_train: int
-    has_copies: bool  # of rows that train among those that judge
+    has_copies: bool  # whether rows that judge are copies of rows that train
     span: Span | None = None
 
     @classmethod
@@ -132,7 +132,7 @@ class FitResult:
         held_out: Sequence[Rows],
         **known: Any,
     ) -> FitResult:
-        """Have rows judged by what did not see them, with centers inside the support."""
+        """Judge rows by members that did not see them, with centers inside the support."""
         support = targets.inner
         if not held_out:
             assert chosen.unseen is not None
@@ -162,7 +162,7 @@ class FitResult:
         return isinstance(self.train.X, np.ndarray)
 
     def predictor(self, calibrator: BaseEstimator, calibrated: Components) -> Predictor:
-        """What answers for new rows; `calibrated` are the components of those that calibrate."""
+        """Return what answers for new rows; `calibrated` are components of rows that calibrate."""
         judged, levels = self.calibration_set, np.array(self.plan.levels)
         return Predictor(
             self.encoder,
@@ -176,24 +176,24 @@ class FitResult:
         )
 
     def calibrated(self, calibrator: BaseEstimator) -> Components:
-        """The rows that calibrate, with calibrated widths."""
+        """Return the components of the rows that calibrate, with calibrated widths."""
         judged = self.calibration_set
         return scale(calibrator, judged.components, judged.calibration_groups)
 
     def unseen_scores(self, calibrated: Components) -> UnseenScores:
-        """Of the rows that calibrate."""
+        """Return the scores of the rows that calibrate."""
         judged = self.calibration_set
         return UnseenScores.of(judged.y, calibrated, self.targets, judged.weight)
 
     def calibrate(self, calibrator: BaseEstimator, rng: np.random.RandomState) -> BaseEstimator:
-        """The calibrator, fitted; for every group where there are groups."""
+        """Fit the calibrator; if there are groups, one for each of them."""
         if self.calibration_set.calibration_groups is not None:
             calibrator = for_groups(calibrator, self.calibration_set.calibration_groups)
         calibrator = set_up(calibrator, self.plan.levels, self.plan.n_jobs, rng)
         return fit_calibrator(calibrator, self.calibration_set, self.chooser)
 
     def familiarity(self) -> Familiarity | None:
-        """How ordinary rows look; None where parts see a table."""
+        """Return what tells how ordinary rows look; None if parts see a table."""
         if not self.sees_numbers:
             return None
         train, rows = self.train, self.held_out
@@ -210,11 +210,11 @@ class FitResult:
     def extrapolation(
         self, calibrator: BaseEstimator, calibrated: Components, level: float
     ) -> Extrapolation | None:
-        """What is unknown beyond the training rows, from what is said of rows that calibrate.
+        """Return what is unknown beyond the training rows, learned from rows that calibrate.
 
-        None for parts that were given and rows held out, as in the paper; in the order of time,
-        where rows that calibrate lie beyond what trained as new ones do; and where parts see a
-        table.
+        None in three cases: the parts were given and rows were held out, as in the paper; rows are
+        in the order of time, where rows that calibrate lie beyond those that trained, as new ones
+        do; or parts see a table.
         """
         is_as_in_paper = self.plan.is_given and self.chosen.unseen is None
         if is_as_in_paper or self.plan.gap is not None or not self.sees_numbers:
@@ -225,7 +225,7 @@ class FitResult:
         return beyond if self.span is None else beyond.widened(self.span.low, self.span.high)
 
     def towards_the_ends(self) -> Extrapolation:
-        """How fast the center changes towards the ends of the training rows."""
+        """Return how fast the center changes towards the ends of the training rows."""
         known = self.calibration_set
         some, weight = ordinary_rows(len(known.y)), known.sample_weight
         return Extrapolation.of(
@@ -238,10 +238,10 @@ class FitResult:
         )
 
     def guarantee(self, *, has_set: bool, has_labels: bool) -> Guarantee:
-        """What holds for the coverage.
+        """Return which coverage is guaranteed.
 
-        `has_set` says whether there were rows given for calibration, and `has_labels` whether rows
-        were kept together: labels are exchangeable then, their rows are not.
+        `has_set` says whether rows were given for calibration, and `has_labels` whether rows were
+        kept together: labels are exchangeable then, their rows are not.
         """
         if was_fitted_elsewhere(self.plan.epistemic, has_set=has_set):
             return Guarantee.UNKNOWN
@@ -255,7 +255,7 @@ class FitResult:
         return Guarantee.CROSS if is_parted else self.calibration_set.guarantee
 
     def hint(self, calibrated: Components) -> None:
-        """Tell of bounds that leave the range of all targets, at the first level."""
+        """Warn if bounds of the first level leave the range of all targets."""
         center, *widths = calibrated
         bounds = make_interval(center, np.add(*widths)[:, :, 0])
         sentence = hint(self.y, self.targets.points(bounds, center), self.targets)
@@ -263,7 +263,7 @@ class FitResult:
             warn(sentence, TargetWarning)
 
     def _forgetting(self, calibrator: BaseEstimator, level: float) -> np.ndarray | None:
-        """What categories are worth to rows that calibrate; None where there are none."""
+        """Return what categories are worth to rows that calibrate; None if there are none."""
         n_categories = [len(set(column.tolist())) for column in texts_in(self.train).T]
         if not n_categories:
             return None
@@ -275,7 +275,7 @@ class FitResult:
         weight = None if judged.weight is None else judged.weight[some]
 
         def look(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            """Tables of these rows one below the other."""
+            """Return centers and distances of rows, which may be several tables in one."""
             own = None if labels is None else labels[np.resize(some, len(rows))]
             center, *widths = scale(calibrator, parts.components(rows), own)
             return center, np.add(*widths)[:, :, 0]
@@ -286,8 +286,10 @@ class FitResult:
     def _gaps(
         self, calibrated: Components, level: float
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """What numbers are worth to rows that calibrate, alone and together; None where the encoder
-        does not tell."""
+        """Return what numbers are worth to rows that calibrate, each alone and several together.
+
+        Both are None if the encoder cannot drop a value.
+        """
         if not hasattr(self.encoder, "drop_value"):
             return None, None
         complete, judged = self.encoder.complete_columns(), self.calibration_set
@@ -320,24 +322,24 @@ class FitResult:
 
     @property
     def _numbers(self) -> np.ndarray:
-        """(n,): of the rows that calibrate, among those that train."""
+        """The numbers (n,) of the rows that calibrate, among those that train."""
         assert self.chosen.unseen is not None
         return self.chosen.unseen.numbers
 
     def _look(self, some: np.ndarray) -> np.ndarray:
-        """Some of the rows that calibrate, as parts see them."""
+        """Return some of the rows that calibrate, as parts see them."""
         rows, numbers = self._judged(some)
         return rows.X[numbers]
 
     def _judged(self, some: np.ndarray) -> tuple[Rows, np.ndarray]:
-        """The rows among which those are that calibrate, and the numbers of some of these."""
+        """Return rows that hold those that calibrate, and the numbers in them of some of these."""
         if self.held_out is not None:
             return self.held_out, some
         return self.train, self._numbers[some]
 
 
 def _trend(plan: Plan, own: CalibrationSet, groups: np.ndarray | None) -> Trend | None:
-    """What coverage changes with, where widths follow it and rows show that it does."""
+    """Return the trend of coverage that widths follow; None if there is none."""
     if not plan.follows_trend:
         return None
     return Trend.of(own.y, own.components, plan.levels, weight=own.weight, groups=groups)

@@ -25,13 +25,13 @@ from clearbands.tables.kinds import KINDS
 def fit_in_memory(
     plan: Plan, rows: Rows, held_out: Rows | None, rng: np.random.RandomState
 ) -> FitResult:
-    """Fit encoder and parts, and have rows judged by what did not see them.
+    """Fit encoder and parts, and judge rows by members that did not see them.
 
     `rows` were given to train, and `held_out` to calibrate.
     """
     as_given = plan.share_out(rows, held_out, rng)
     targets = plan.fit_targets(as_given[0].y)
-    targets.check(rows.y)  # as they were given, so that a row has its own number
+    targets.check(rows.y)  # all rows as they were given, so that an error names the right row
     if held_out is not None:
         targets.check(held_out.y)
     shares = [rescaled(rows, targets) for rows in as_given]
@@ -55,10 +55,10 @@ def fit_in_memory(
 def encode_shares(
     encoder: BaseEstimator, shares: list[Rows], *, are_apart: bool, may_share: bool = False
 ) -> tuple[BaseEstimator, list[Rows], bool]:
-    """The encoder, fitted; the rows as models see them; and whether rows judge their own copies.
+    """Return the fitted encoder, the rows as models see them, and whether rows judge their copies.
 
     `are_apart` says whether the rows that calibrate were given apart from those that train, and
-    `may_share` whether nothing is trained, so that rows may stand among both.
+    `may_share` whether nothing is trained, so that a row may stand in both sets.
     """
     encoder = encoder.fit(shares[0].X, shares[0].y)
     train = encoded(shares[0], encoder)
@@ -70,9 +70,9 @@ def encode_shares(
 
 
 def _leaves_out_names(encoder: TableEncoder, train: Rows) -> bool:
-    """Whether columns in which nearly every row has a name of its own are of no use here.
+    """Whether columns in which nearly every row has its own name were useless and left out.
 
-    Members would not be shown them either. But a fit with such a column would differ by chance from
+    Members would not be shown them either, but a fit with such a column would differ by chance from
     one without it.
     """
     y, weight, groups = train.y, train.sample_weight, train.groups
@@ -88,7 +88,7 @@ def _leaves_out_names(encoder: TableEncoder, train: Rows) -> bool:
 def encoded_directions(
     monotone: Monotone, encoder: BaseEstimator, X: TableLike
 ) -> np.ndarray | None:
-    """(columns,): the directions of those columns that `encoder`, fitted on X, makes of X."""
+    """Return the directions of the columns (columns,) that `encoder`, fitted on X, makes of X."""
     if monotone is None:
         return None
     if isinstance(X, np.ndarray) and encoder.transform(X) is X:
@@ -117,9 +117,9 @@ def encoded_directions(
     return ways
 
 
-MUCH_CLOSER = 0.1  # than a training row is to the next one
-FAR_BELOW = 0.5  # of the error of members that did not see the row
-ENOUGH_ROWS = 500  # to tell whether most are known
+MUCH_CLOSER = 0.1  # the distance to a training row, over the distance from there to the next
+FAR_BELOW = 0.5  # the error, as a share of that of members that did not see the row
+ENOUGH_ROWS = 500  # the number of rows that are compared to tell whether most are known
 
 
 def check_known(
@@ -128,13 +128,13 @@ def check_known(
     center: np.ndarray,
     unseen_center: Callable[[np.ndarray], np.ndarray | None],
 ) -> bool:
-    """Whether most rows held out seem to be training rows that were changed a little.
+    """Whether most of the rows held out seem to be training rows with small changes; then warn.
 
-    A warning says so. Each of them lies much closer to a training row than that one lies to the
-    next, and the error of its `center` is far below that of the training row by members that did
-    not see it, whose centers `unseen_center` gives. If all rows come from the same place, neither
-    is true of more than a half of them, whatever their distribution: distances and errors might
-    as well stand the other way round.
+    Such a row lies much closer to a training row than that one lies to the next, and the error of
+    its `center` is far below the training row's error by members that did not see that one, whose
+    centers `unseen_center` gives. If all rows come from the same place, neither is true of more
+    than half of the rows, whatever their distribution: by symmetry, each comparison might as well
+    go the other way.
     """
     if not (isinstance(train.X, np.ndarray) and np.isfinite(train.X).all()):
         return False
@@ -160,15 +160,15 @@ def check_known(
 
 
 def _are_most(is_so: np.ndarray) -> bool:
-    """Whether it is no chance that these are more than a half."""
+    """Whether more than half of these are true, beyond what chance explains."""
     n = len(is_so)
     return n > 0 and bool(np.mean(is_so) - 0.5 > four_errors(0.5, n))
 
 
 def _nearest(X: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(n,) of others: the row of X that is nearest, and whether it is no neighbour but a copy.
+    """Return the nearest row of X to each of `others` (n,), and whether that one is its copy.
 
-    A row of X is the copy of one of the others alone: where X has few values, all are near to few.
+    A row of X has only one copy among `others`: if X has few values, all lie near to few rows.
     """
     # Imported late: scikit-learn's neighbours take a while to load, which few fits need.
     from sklearn.neighbors import NearestNeighbors

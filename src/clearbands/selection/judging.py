@@ -1,4 +1,4 @@
-"""What a pair of parts is worth: its calibrated loss on rows that its members did not see."""
+"""The worth of a pair of parts: its calibrated loss on rows that its members did not see."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from clearbands.uncertainty.pairs import Blend, CrossPair, show
 
 
 def once_repeated(noise: ResampledPart) -> ResampledPart:
-    """The same with half of its members, where folds are repeated."""
+    """Return the noise with a single repeat of the folds, if its folds are repeated."""
     if "n_repeats" not in noise.get_params(deep=False):
         return noise
     return clone(noise).set_params(n_repeats=1)
@@ -38,23 +38,23 @@ class LeaderboardRow(NamedTuple):
     center: str
     noise: str
     loss: float  # calibrated quantile loss on unseen rows, mean over the levels
-    behind: float  # the loss above that of the best
+    behind: float  # this loss minus that of the best
     error: float  # standard error of `behind`
     selected: bool
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """A pair, and what it makes of the rows that it did not see."""
+    """A pair, and its components of the rows that it did not see."""
 
     center_name: str
     noise_name: str
     pair: CrossPair
-    y: np.ndarray  # (n,): of the rows that some members of both parts did not see
-    unseen: Components  # of these rows, by such members
+    y: np.ndarray  # (n,): targets of the rows that some members of both parts did not see
+    unseen: Components  # components of these rows by these members
     factors: np.ndarray  # (2, k): gamma1 and gamma2
     row_losses: np.ndarray  # (n,)
-    rows: np.ndarray  # (n,): their numbers among the rows it was judged on
+    rows: np.ndarray  # (n,): the numbers of these rows among those that the pair was judged on
     weight: np.ndarray | None = None  # (n,): how many rows each counts as
 
     @property
@@ -62,7 +62,7 @@ class Contestant:
         return self.center_name, self.noise_name
 
     def surplus_variance(self) -> np.ndarray:
-        """(n,): of the center, see `CrossPart.surplus_variance`."""
+        """The surplus variance (n,) of the center, see `CrossPart.surplus_variance`."""
         unseen = CenterAndWidths(self.unseen.center, self.unseen.epistemic)
         return self.pair.epistemic.surplus_variance(unseen)
 
@@ -84,6 +84,11 @@ def judge(
     learns_target: bool = False,
 ) -> Contestant:
     """Fit the noise around a fitted center, and calibrate both on unseen rows.
+
+    `unseen_center` holds the center's components of the rows by members that did not see them.
+    `nested` holds those of centers that left out one more fold: then a member of the noise learns
+    nothing of the rows that it judges. No width depends on the columns that are held `still`. With
+    `learns_target` the noise learns y itself instead of residuals.
 
     `unseen_center` is what the center says of the rows by what did not see them, `nested` what
     others like it say without one fold more: then a member of the noise learns nothing of what it
@@ -109,11 +114,11 @@ def assess(
     levels: Sequence[float],
     weight: np.ndarray | None = None,
 ) -> Contestant:
-    """Calibrate a fitted pair on what it makes of rows that it did not see."""
+    """Calibrate a fitted pair on its components of rows that it did not see."""
     judges = unseen_rows(unseen.aleatoric[:, 0, 0], pair.epistemic.judges_all)
     y, unseen = y[judges], unseen.take(judges)
     weight = None if weight is None else weight[judges]
-    with unsaid(CalibrationWarning):  # whoever is chosen is calibrated once more
+    with unsaid(CalibrationWarning):  # the chosen pairs are calibrated once more
         calibrator = ClearCalibrator(list(levels)).fit(y, *unseen, sample_weight=weight)
         losses = row_losses(y, unseen, calibrator, levels)
     factors = np.stack([calibrator.gamma1_, calibrator.gamma2_])
@@ -127,7 +132,7 @@ def _nested_rows(
 
     def see(fold: int) -> tuple[np.ndarray, np.ndarray]:
         center, widths = nested.without(fold)
-        # Members that saw fewer rows disagree more; what is shown must be of one size.
+        # Members that saw fewer rows disagree more; the widths that are shown must be of one size.
         widths = widths * (typical / (float(np.mean(widths)) or 1.0))
         predicted = CenterAndWidths(center, widths)
         return np.asarray(show(rows.X, predicted, visible), float), rows.y - center
@@ -136,7 +141,7 @@ def _nested_rows(
 
 
 def unseen_rows(unseen: np.ndarray, all_should_be: bool = True) -> np.ndarray:
-    """The numbers of the rows that are not NaN; more than half of them must not be."""
+    """Return the numbers of the rows that are not NaN, which must be more than half of the rows."""
     is_unseen = np.isfinite(unseen)
     if not all_should_be:
         return np.flatnonzero(is_unseen)
@@ -158,7 +163,7 @@ def unseen_rows(unseen: np.ndarray, all_should_be: bool = True) -> np.ndarray:
 def row_losses(
     y: np.ndarray, components: Components, calibrator: Any, levels: Sequence[float]
 ) -> np.ndarray:
-    """(n,): the quantile loss of both bounds, mean over the levels."""
+    """Return the quantile loss of both bounds for each row (n,), mean over the levels."""
     widths = np.add(*calibrator.scale(components.aleatoric, components.epistemic))
     bounds = make_interval(components.center, widths)
     losses = []
@@ -170,7 +175,7 @@ def row_losses(
 
 
 def not_told_apart(contestants: Sequence[Contestant]) -> list[Contestant]:
-    """The best, and those that the rows do not tell apart from it, best first."""
+    """Return the best pair and those that the rows do not tell apart from it, best first."""
     ranked = sorted(contestants, key=lambda contestant: contestant.loss)
     return [c for c in ranked if may_be_chance(_row_differences(c, ranked[0]), c.weight)]
 
@@ -179,9 +184,9 @@ PAIRS_PER_CENTER = 2
 
 
 def most_diverse(ranked: Sequence[Contestant], most: int) -> list[Contestant]:
-    """The best pair of every center first, then the second of every center.
+    """Return the best pair of every center first, then the second of every center.
 
-    Centers err in different ways, and their mean errs less; noises around one center hardly do.
+    Centers err in different ways, so their mean errs less; noises around one center hardly differ.
     """
     seen: dict[str, int] = {}
     turns = []
@@ -195,10 +200,10 @@ def most_diverse(ranked: Sequence[Contestant], most: int) -> list[Contestant]:
 def averaged(
     contestants: Sequence[Contestant], most: int, levels: Sequence[float]
 ) -> list[Contestant]:
-    """Those whose mean is taken, so many at most.
+    """Return the pairs whose mean is taken, at most `most`.
 
-    They are those that the rows do not tell apart from the best, and of each other center the best
-    pair if the mean is better with it than without.
+    They are the pairs that the rows do not tell apart from the best, and the best pair of each
+    other center if the mean is better with it than without.
     """
     chosen = most_diverse(not_told_apart(contestants), most)
     others = most_diverse(sorted(contestants, key=lambda each: each.loss), most)
@@ -212,7 +217,7 @@ def averaged(
 
 
 def loss_of_mean(chosen: Sequence[Contestant], levels: Sequence[float]) -> float:
-    """The calibrated quantile loss of the mean of pairs on rows that they did not see."""
+    """Return the calibrated quantile loss of the mean of pairs on rows that they did not see."""
     _, unseen = blend(chosen)
     y, weight = chosen[0].y, chosen[0].weight
     with unsaid(CalibrationWarning):
@@ -223,7 +228,7 @@ def loss_of_mean(chosen: Sequence[Contestant], levels: Sequence[float]) -> float
 def leaderboard(
     contestants: Sequence[Contestant], chosen: Sequence[Contestant]
 ) -> tuple[LeaderboardRow, ...]:
-    """All of them, best first."""
+    """Return one line for each contestant, best first."""
     ranked = sorted(contestants, key=lambda contestant: contestant.loss)
     names = {c.names for c in chosen}
     return tuple(
@@ -245,38 +250,38 @@ def _behind(contestant: Contestant, best: Contestant) -> tuple[float, float]:
 
 def _row_differences(contestant: Contestant, best: Contestant) -> np.ndarray:
     losses, of_best = contestant.row_losses, best.row_losses
-    with np.errstate(invalid="ignore"):  # of infinite bounds, which no row brings near to others
+    with np.errstate(invalid="ignore"):  # infinite bounds, which bring no row nearer to others
         return np.where(losses == of_best, 0.0, losses - of_best)
 
 
 class UnseenRows(NamedTuple):
-    """Training rows, as members see them that had no part of them."""
+    """Training rows, and their components by members that did not see them."""
 
-    numbers: np.ndarray  # (n,): of these rows among those that train
+    numbers: np.ndarray  # (n,): the numbers of these rows among those that train
     components: Components
     shrinkage: np.ndarray
-    """(n,): the error of a new row, of which all members speak, as a share of the error here."""
+    """The error of a new row, which all members predict, as a share of the error here, (n,)."""
 
 
 def blend(chosen: Sequence[Contestant]) -> tuple[Blend, UnseenRows]:
-    """The mean of the pairs, and what it makes of rows that some members of all did not see."""
+    """Return the mean of the pairs, and its components of rows that members of each did not see."""
     factors = np.stack([contestant.factors for contestant in chosen])
-    # What no pair has a use for is not lost: far from the data it may be all there is.
+    # An epistemic part that no pair uses is kept: far from the data it may be the only width.
     unused = (factors[:, 1] == 0).all(axis=0)
     factors[:, 1, unused] = factors[:, 0, unused]
     if len(chosen) == 1:
-        factors = np.ones_like(factors)  # lambda and gammas then mean what they do in the paper
+        factors = np.ones_like(factors)  # lambda and the gammas then mean what they do in the paper
     mean = Blend([contestant.pair for contestant in chosen], factors)
     components = mean.average([contestant.unseen for contestant in chosen])
     return mean, UnseenRows(chosen[0].rows, components, shrinkage(chosen, components))
 
 
 def shrinkage(chosen: Sequence[Contestant], components: Components) -> np.ndarray:
-    """(n,): how much smaller errors are where all members speak.
+    """Return how much smaller errors (n,) are when all members predict a row.
 
-    The squared error of an unseen row is that of a new row plus what the mean of few members varies
-    more than that of all. Both are taken in units of the width, so that noisy rows do not speak for
-    all. Centers of different models vary independently of each other.
+    The squared error of an unseen row is that of a new row plus the variance that the mean of few
+    members has beyond the mean of all. Both are divided by the squared width, so that noisy rows do
+    not decide alone. Centers of different models vary independently of each other.
     """
     share = dict.fromkeys((contestant.center_name for contestant in chosen), 0.0)
     for contestant in chosen:
@@ -298,4 +303,4 @@ def shrinkage(chosen: Sequence[Contestant], components: Components) -> np.ndarra
 
 
 MOST_SURPLUS = 0.5
-"""Of a squared error: more is not taken away, however much members disagree."""
+"""The largest share of a squared error that is taken away, however much members disagree."""

@@ -1,4 +1,4 @@
-"""Who competed in a fitted model and how it ended: for pages, pictures and commands."""
+"""The competitors in a fitted model and their ranks, for pages, pictures and commands."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ class Entry:
     """One competitor."""
 
     name: str
-    value: float  # by which they are ranked; smaller is better
-    also: float | None  # a second number; None where it says nothing
+    value: float  # the number that ranks them; smaller is better
+    also: float | None  # a second number; None if it says nothing
     selected: bool
 
 
 @dataclass(frozen=True)
 class Board:
-    """One competition, the best first."""
+    """One competition, with the best entry first."""
 
     kind: str  # "pairs", "centers" or "models"
-    value: str  # the name of the number they are ranked by
-    also: str  # and of the second
+    value: str  # the name of the number that ranks them
+    also: str  # the name of the second number
     entries: tuple[Entry, ...]
 
 
 def boards_of(model: Any) -> tuple[Board, ...]:
-    """Those of a fitted `ClearRegressor`, the last decision first.
+    """Return the competitions of a fitted `ClearRegressor`, the last decision first.
 
     A part without a rival did not compete.
     """
@@ -41,7 +41,7 @@ def boards_of(model: Any) -> tuple[Board, ...]:
     if len(model.centers_) > 1:
         chosen = {standing.center for standing in model.leaderboard_}
         boards.append(_centers(model.centers_, chosen))
-    inner = getattr(model.epistemic_, "leaderboard_", ())  # of ensembles that choose for themselves
+    inner = getattr(model.epistemic_, "leaderboard_", ())  # ensembles may choose their own models
     if inner and inner[0]["rmse"] is not None:
         boards.append(board_of(inner))
     return tuple(boards)
@@ -50,7 +50,7 @@ def boards_of(model: Any) -> tuple[Board, ...]:
 def board_of(
     leaderboard: Sequence[LeaderboardRow | CenterStanding | Mapping[str, Any]],
 ) -> Board:
-    """`ClearRegressor.leaderboard_`, `ClearRegressor.centers_` or `PCSEnsemble.leaderboard_`.
+    """Return the board of `leaderboard_` or `centers_` of a regressor, or of a `PCSEnsemble`.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def board_of(
 
 
 def best_model(model: Any) -> str | None:
-    """The winner's name; None where nothing competed."""
+    """Return the winner's name; None if nothing competed."""
     boards = boards_of(model)
     return boards[0].entries[0].name if boards else None
 

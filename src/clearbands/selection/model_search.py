@@ -1,4 +1,4 @@
-"""Who competes by default, and under which rules; the best of them in a given time."""
+"""The default competitors and their rules, and the best rules that fit into a given time."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from clearbands.uncertainty.epistemic import EpistemicPart
 from clearbands.uncertainty.folded_bounds import FoldedBounds
 from clearbands.uncertainty.scaled_residuals import ScaledResiduals
 
-UNITS_PER_FOLD = 5  # at least, where there are more folds than usual
+UNITS_PER_FOLD = 5  # the fewest rows or groups in a fold, if there are more folds than usual
 LEAN_CENTER = "trees of depth 6"
-RACE_ROWS = 1_000  # at least, that tell candidates apart
-BEST_NOISES = 2  # of the first center, which compete around the others
+RACE_ROWS = 1_000  # the fewest rows that tell candidates apart
+BEST_NOISES = 2  # the number of noises of the first center that compete around the others
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class ModelSearch:
     lean: bool = False
 
     def centers(self, n_rows: int, n_columns: int) -> Mapping[str, Any]:
-        """The models that compete for the center."""
+        """Return the models that compete for the center."""
         if self.lean:
             return {LEAN_CENTER: SymmetricTrees(n_trees=200)}
         again = self.is_finer(n_rows)
@@ -106,18 +106,19 @@ class ModelSearch:
         return pool
 
     def parts(self) -> Mapping[str, EpistemicPart]:
-        """Centers that come with members of their own, and do not run the race."""
+        """Return the centers that bring their own members and run no race."""
         return {"networks": small_networks()} if self.networks else {}
 
     def is_finer(self, n_rows: int) -> bool:
-        """Whether a center that has won gets more trees or landmarks than it won with."""
+        """Whether a center that has won the race gets more trees or landmarks than it had there."""
         return n_rows > self.fine_rows
 
     def folds_for(self, n_rows: int, n_columns: int, n_units: int | None = None) -> int:
-        """How many folds the members of a center have.
+        """Return how many folds the members of a center have.
 
-        Units are rows, or labels that keep some together. Where a fold is one of them, the members
-        of all repeats that miss it saw the same rows, and agree but for rounding: a fold has two.
+        Units are rows, or the groups that keep rows together. If a fold were a single unit, the
+        members of all repeats that leave it out would see the same rows and agree but for rounding;
+        so a fold has at least two units.
         """
         units = n_rows if n_units is None else n_units
         folds = self.folds
@@ -129,35 +130,35 @@ class ModelSearch:
         return min(folds, max(2, units // 2))
 
     def race_folds(self, n_rows: int, n_columns: int, n_units: int | None = None) -> int:
-        """Into how many folds rows are divided for the race."""
+        """Return how many folds the rows are divided into for the race."""
         return min(self.folds, self.folds_for(n_rows, n_columns, n_units))
 
     def n_judges(self, n_rows: int, n_folds: int) -> int:
-        """How many of the folds judge centers: three tenths of them, or of `RACE_ROWS` rows."""
+        """Return how many folds judge centers: three tenths, or at least `RACE_ROWS` rows."""
         return min(n_folds, max(2, ceil(0.3 * n_folds), ceil(RACE_ROWS * n_folds / n_rows)))
 
     def repeats_for(self, n_rows: int) -> int:
-        """How often the rows are divided into folds."""
+        """Return how often the rows are divided into folds."""
         return max(min(2, self.repeats), self.repeats - (n_rows > self.judging_rows))
 
     def n_centers_for(self, n_rows: int, n_columns: int) -> int:
-        """Around how many centers, at most, noise models compete."""
+        """Return the largest number of centers around which noise models compete."""
         if n_columns > self.many_columns:
             return 1
         return max(1, self.n_centers - (n_rows > self.judging_rows))
 
     def fewest_centers_for(self, n_rows: int, n_columns: int) -> int:
-        """So many centers come through the race whether their mean errs less or not."""
+        """Return how many centers win the race even if their mean does not err less."""
         return self.n_centers_for(n_rows, n_columns) if n_rows < self.small_rows else 1
 
     def nested_folds_for(self, n_rows: int) -> int:
-        """How many folds there are, of which noise models leave out two; 0 if none are nested."""
+        """Return how many nested folds there are, of which two are left out; 0 if none."""
         if self.nested_folds == 0:
             return 0
         return max(3, self.nested_folds - (n_rows > self.judging_rows))
 
     def noises(self) -> Mapping[str, ResampledPart]:
-        """The aleatoric parts that compete around each of the best centers."""
+        """Return the aleatoric parts that compete around each of the best centers."""
         parts: dict[str, ResampledPart] = {
             "constant": ScaledResiduals(DummyRegressor()),
             "scale": ScaledResiduals(),
@@ -172,7 +173,7 @@ class ModelSearch:
 
 
 def small_networks() -> EpistemicPart:
-    """Five networks that are trained in seconds on some thousand rows."""
+    """Return five networks that are trained in seconds on a few thousand rows."""
     from clearbands.uncertainty.deep_ensemble import DeepEnsemble
 
     return DeepEnsemble(5, (64, 64), max_epochs=300, patience=30, spread="gaussian")
@@ -187,7 +188,7 @@ THOROUGH = ModelSearch(
     surfaces=True,
     networks=True,
 )
-"""For those who can wait: twice the members, four centers, mixtures, surfaces, networks."""
+"""For users who can wait: more members, four centers, mixtures, surfaces and networks."""
 
 
 TRIAL_ROWS = 4_000
@@ -195,11 +196,11 @@ TRIAL_TREES = 48
 
 
 class Rung(NamedTuple):
-    """A search, and what it costs: how many times the trees of one member of all rows."""
+    """A search and its costs, in times that the trees of one member take on all rows."""
 
     search: ModelSearch
-    few_rows: float  # a fit of at most 10,000 rows
-    many_rows: float  # of more
+    few_rows: float  # the cost of a fit of at most 10,000 rows
+    many_rows: float  # the cost of a fit of more rows
 
 
 LADDER = (
@@ -207,14 +208,14 @@ LADDER = (
     Rung(ModelSearch(n_centers=1, repeats=2, averaged=2), 88, 45),
     Rung(ModelSearch(folds=5, repeats=2, n_centers=1, small_rows=0, lean=True), 53, 22),
 )
-"""The best first. `python -m benchmarks.budget` measures the costs, in members of 400 trees."""
+"""Best first; `python -m benchmarks.budget` measures the costs, in members of 400 trees."""
 
 
 def search_within(seconds: float, rows: Rows, n_jobs: int | None) -> ModelSearch:
-    """The best search of the ladder that takes so long at most, or the quickest.
+    """Return the best search of the ladder that fits into this time, or else the quickest.
 
-    The trees of one member are timed on some of the rows, so another machine may come to another
-    answer; `search_` of the fitted model repeats this one.
+    The trees of one member are timed on some of the rows, so another machine may choose another
+    search; give `search_` of the fitted model to repeat this one.
     """
     budget = seconds * effective_n_jobs(n_jobs)
     member = _seconds_per_member(rows)
@@ -226,11 +227,11 @@ def search_within(seconds: float, rows: Rows, n_jobs: int | None) -> ModelSearch
 
 
 def _seconds_per_member(rows: Rows) -> float:
-    """That 400 trees of depth 6 take on all rows."""
+    """Return the seconds that 400 trees of depth 6 take on all rows."""
     some = rows.take(np.arange(min(len(rows), TRIAL_ROWS)))
     once = Draws(np.ones((1, len(some)), np.uint8))
     taken = []
-    for _ in range(2):  # the first compiles, or loads what was compiled
+    for _ in range(2):  # the first time compiles the code or loads it
         started = perf_counter()
         growing = start_bag(
             SymmetricTrees(random_state=0), some.X, some.y, once, n_jobs=1, stage="timing"

@@ -1,4 +1,4 @@
-"""What a `ClearRegressor` does with rows, wherever they are: its parameters, checked."""
+"""The checked parameters of a `ClearRegressor`, for rows in memory and in files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CALIBRATIONS, SPLITS, RESIDUALS = map(get_args, (Calibration, Split, Residuals))
 
 @dataclass(frozen=True)
 class Plan:
-    """What the parameters of a `ClearRegressor` mean together; parts that are None compete."""
+    """The parameters of a `ClearRegressor`, taken together; parts that are None compete."""
 
     epistemic: EpistemicPart | None
     aleatoric: AleatoricPart | None
@@ -38,7 +38,7 @@ class Plan:
     time_budget: float | None
     levels: list[float]
     n_jobs: int | None
-    gap: int | None  # where rows are in the order of time: see `clearbands.rows.time_order`
+    gap: int | None  # for rows in the order of time: see `clearbands.rows.time_order`
     calibration: str  # "cross", "joint" or "conformal"
     calibration_size: float
     encoder: BaseEstimator  # not fitted
@@ -47,13 +47,15 @@ class Plan:
     whole_numbers: bool
     monotone: Monotone
     direction: np.ndarray | None = None
-    """(columns,) of X as the parts see it: 1 to rise with, -1 to fall with; None if all are free.
-    Centers keep to it, or do not compete; and no width depends on a column with a direction, so
-    that bounds keep to it as the center does."""
+    """Directions (columns,) of X as parts see it: 1 rises, -1 falls; None if all are free.
+
+    Centers that cannot obey them do not compete. No width depends on a column with a direction, so
+    that bounds obey them as the center does.
+    """
 
     @classmethod
     def of(cls, regressor: Any, levels: Sequence[float], *, has_set: bool) -> Plan:
-        """`has_set` says whether there are rows given for calibration."""
+        """Check the parameters; `has_set` says whether rows are given for calibration."""
         _check(regressor)
         dates = "parts" if regressor.monotone is None else "seconds"
         codes = all(
@@ -86,23 +88,26 @@ class Plan:
 
     @property
     def follows_trend(self) -> bool:
-        """Whether widths follow a trend of the coverage that rows show which calibrate.
+        """Whether widths follow a trend of the coverage, if the rows that calibrate show one.
 
-        Not those of parts that were given, which are calibrated as in the paper; not in the order
-        of time, where a trend may be one of time; and not where the center must rise with a column
-        and widths may not depend on it.
+        Three kinds of fits do not: given parts are calibrated as in the paper; in the order of time
+        a trend may be one of time; and if the center must rise or fall with a column, no width may
+        depend on it.
         """
         return not self.is_given and self.gap is None and self.direction is None
 
     def share_out(
         self, rows: Rows, held_out: Rows | None, rng: np.random.RandomState
     ) -> list[Rows]:
-        """Who trains, who chooses and who calibrates; some rows may be held out already."""
+        """Return the rows that train, those that choose and those that calibrate.
+
+        Some rows may be held out already.
+        """
         size, gap = self.calibration_size, self.gap
         return share_out(rows, held_out, self.calibration, size=size, gap=gap, rng=rng)
 
     def fit_targets(self, y: np.ndarray) -> Targets:
-        """What is known of targets, those of training rows being y."""
+        """Return what is known of targets; y are those of the training rows."""
         transform = fit_transform(self.target_transform, y)
         if transform is None and not getattr(self.epistemic, "fitted_elsewhere", False):
             transform = shift_from_afar(y)
@@ -112,8 +117,9 @@ class Plan:
 def choose_calibration(estimator: Any, *, has_set: bool, useless: str = "X_cal and y_cal") -> str:
     """Return the calibration of an estimator that is about to be fitted.
 
-    By default all rows train and calibrate, unless some are given for calibration; then the encoder
-    may not learn from y. `useless` are the arguments that "cross" has no use for.
+    By default all rows train and calibrate, so the encoder may not learn from y; if rows are given
+    for calibration, only these calibrate. `useless` names the arguments that "cross" has no use
+    for.
     """
     calibration = estimator.calibration
     if calibration is None:
@@ -130,13 +136,13 @@ def choose_calibration(estimator: Any, *, has_set: bool, useless: str = "X_cal a
 
 
 def encoded(rows: Rows, encoder: BaseEstimator) -> Rows:
-    """The rows as parts see them, with the texts that the encoder made numbers of."""
+    """Return the rows as parts see them, with the texts that the encoder turned into numbers."""
     texts = texts_of_rows(encoder, rows.X)
     return replace(rows, X=encode_to_fit(encoder, rows.X), texts=texts)
 
 
 def rescaled(rows: Rows, targets: Targets) -> Rows:
-    """The rows with targets on the scale on which they are learned."""
+    """Return the rows with targets on the scale on which models learn them."""
     y = targets.to_model(rows.y)
     check_scale(y, "y")
     return replace(rows, y=y)
