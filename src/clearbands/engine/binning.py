@@ -94,7 +94,8 @@ def _column_cuts(column: np.ndarray, max_bins: int, weight: np.ndarray | None) -
     # Cut after the value in which each of max_bins equal shares of the rows ends.
     shares = np.arange(1, max_bins) * (counts.sum() / max_bins)
     ends = np.searchsorted(np.cumsum(counts), shares, side="left")
-    return middles[np.unique(ends[ends < len(middles)])]
+    ends = ends[ends < len(middles)]  # which rise
+    return middles[ends[np.diff(ends, prepend=-1) > 0]]
 
 
 def _distinct(column: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

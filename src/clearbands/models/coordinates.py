@@ -75,12 +75,13 @@ def learn_turn(Z: np.ndarray, t: np.ndarray, kernel: Kernel) -> tuple[np.ndarray
     best = np.inf, turn, 1.0
     if len(Z) < 2:
         return turn, 1.0  # there are no distances
+    pairs = np.triu_indices(len(Z), 1)
     for _ in range(ROUNDS + 1):
         if gradient is not None:
             turn = _stretch(gradient)
         S = Z @ turn
         D = distances_between(S, S)
-        typical = float(np.median(D[np.triu_indices(len(D), 1)])) or 1.0
+        typical = float(np.median(D[pairs])) or 1.0
         error, scale, weights = min(
             (_leave_one_out(kernel(D / (scale * typical)), t, scale * typical) for scale in SCALES),
             key=lambda scored: scored[0],

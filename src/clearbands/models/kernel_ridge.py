@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from clearbands.engine.threads import one_blas_thread, run_threads
 from clearbands.models.center_model import CenterModel
 from clearbands.models.coordinates import Coordinates, learn_turn
-from clearbands.models.kernels import KERNELS, Kernel, Name, distances_between
+from clearbands.models.kernels import KERNELS, Kernel, Name, distances_between, stretches_in_cache
 from clearbands.rows.checks import check_count
 from clearbands.rows.draws import Draws, compact_unseen, few_left_out
 from clearbands.rows.typed import Seed
@@ -173,7 +173,9 @@ class KernelLandmarks:
     def alike(self, X: np.ndarray) -> np.ndarray:
         """Return the kernel (n, m) between rows and landmarks."""
         distance = distances_between(self.coordinates.apply(X), self.places)
-        return self.kernel(distance / self.scale)
+        for rows in stretches_in_cache(distance):
+            distance[rows] = self.kernel(distance[rows] / self.scale)
+        return distance
 
 
 @dataclass(frozen=True)

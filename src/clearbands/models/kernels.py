@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ from clearbands.rows.typed import Seed
 Name = Literal["gaussian", "matern"]
 KERNELS: tuple[Name, ...] = ("gaussian", "matern")
 ROOT = float(np.sqrt(3))
+NUMBERS_IN_CACHE = 2**15
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,9 @@ class Kernel:
     def __call__(self, distance: np.ndarray) -> np.ndarray:
         """Return the kernel at each distance: 1 at distance 0, and nearly 0 far away."""
         if self.name == "gaussian":
-            return np.exp(-0.5 * distance**2)
+            values = distance**2
+            values *= -0.5
+            return np.exp(values, out=values)
         return (1 + ROOT * distance) * np.exp(-ROOT * distance)
 
     def slope(self, distance: np.ndarray) -> np.ndarray:
@@ -40,10 +44,21 @@ class Kernel:
 def distances_between(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Return the Euclidean distances (n, m) between rows (n, d) and rows (m, d)."""
     squares = A @ B.T
-    squares *= -2
-    squares += (A**2).sum(axis=1)[:, None]
-    squares += (B**2).sum(axis=1)
-    return np.sqrt(np.maximum(squares, 0, out=squares), out=squares)
+    own, others = (A**2).sum(axis=1)[:, None], (B**2).sum(axis=1)
+    for rows in stretches_in_cache(squares):
+        some = squares[rows]
+        some *= -2
+        some += own[rows]
+        some += others
+        np.sqrt(np.maximum(some, 0, out=some), out=some)
+    return squares
+
+
+def stretches_in_cache(values: np.ndarray) -> Iterator[slice]:
+    """Yield all rows of an array (n, m), so many at once as stay in the cache while they change."""
+    step = max(1, NUMBERS_IN_CACHE // max(1, values.shape[1]))
+    for start in range(0, len(values), step):
+        yield slice(start, start + step)
 
 
 class Landmarks(TransformerMixin, BaseEstimator):

@@ -36,9 +36,8 @@ class Split:
         common = EVEN * float(epistemic.mean()) or float(aleatoric.mean()) or 1.0
 
         def share(weight: float) -> float:
-            return float(widths @ cls(weight, common)(components)) / max(
-                float(widths.sum()), 1e-300
-            )
+            noise_shares = cls(weight, common)._noise_shares(aleatoric, epistemic)
+            return float(widths @ noise_shares) / max(float(widths.sum()), 1e-300)
 
         low, high = -60.0, 60.0  # binary logarithms
         for _ in range(60):
@@ -48,7 +47,9 @@ class Split:
 
     def __call__(self, components: Components) -> np.ndarray:
         """(n,): noise over width, between 0 and 1."""
-        aleatoric, epistemic = _raw(components)
+        return self._noise_shares(*_raw(components))
+
+    def _noise_shares(self, aleatoric: np.ndarray, epistemic: np.ndarray) -> np.ndarray:
         unknown = self.weight * (epistemic**2 + self.common**2)
         with np.errstate(invalid="ignore"):
             noise = np.sqrt(aleatoric**2 / (aleatoric**2 + unknown))
