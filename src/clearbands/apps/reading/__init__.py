@@ -1,1 +1,1 @@
-"""Files as people have them, read into tables."""
+"""Tables read from the files that people have."""

@@ -1,4 +1,4 @@
-"""What people write before and after a number: signs, currencies, percent, units, thousands."""
+"""Signs, currencies, percent, units and thousands that people write before and after a number."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ FACTORS = {
     "billion": 1e9,
     "billions": 1e9,
     "trillion": 1e12,
-}  # in any case; besides them M and B, where no unit is meant
+}  # in upper or lower case; besides these, capital M and B
 
 
 @dataclass(frozen=True)
 class Affix:
-    """What stands around the digits of a cell."""
+    """The meaning of the characters around the digits of a cell."""
 
     is_negative: bool = False
     currency: str = ""  # in lower case
@@ -62,7 +62,7 @@ class Affix:
 
 
 def read_affix(before: str, after: str) -> Affix | None:
-    """What is written before and after the digits; None if it belongs to no number.
+    """Return what the text before and after the digits means; None if the cell is no number.
 
     >>> read_affix("($", ")")
     Affix(is_negative=True, currency='$', unit='', factor=1.0)
@@ -87,7 +87,10 @@ def read_affix(before: str, after: str) -> Affix | None:
 
 
 def _sign(before: str, after: str) -> tuple[str | None, str, str]:
-    """The sign, of which there may be one, before or behind the currency or behind the digits."""
+    """Return the sign, "" if there is none and None if the cell is no number, and the other text.
+
+    One sign may stand before or behind the currency, or behind the digits.
+    """
     signs = [character for character in before + after if character in MINUS + "+"]
     if len(signs) > 1:
         return None, before, after
@@ -102,7 +105,7 @@ def _sign(before: str, after: str) -> tuple[str | None, str, str]:
 
 
 def _words(after: str) -> list[str]:
-    """K€ and M $ are two words, km/h and sq ft are one."""
+    """Cut the text behind digits into words: K€ and M $ are two words, km/h and sq ft are one."""
     after = re.sub(r"^(sq|cu)\.? (?=ft|m)", r"\1", after)
     spaced = re.sub(r"([$€£¥₹])", r" \1 ", after)
     return spaced.split()
@@ -132,6 +135,6 @@ def _meaning(words: list[str], is_negative: bool) -> Affix | None:
 
 
 def _singular(unit: str) -> str:
-    """lbs and lb are one unit."""
+    """Return a unit in the singular, so that lbs and lb are one unit."""
     bare = unit.rstrip(".")
     return bare.removesuffix("s") if len(bare) > 2 else bare

@@ -1,4 +1,4 @@
-"""The columns that are wanted of a table, or an error that says what to do instead."""
+"""Functions that take wanted columns of a table, or raise an error that says what to do."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
     from clearbands.apps.reading.reading import Reading
 
-FEWEST_OF_TWO = 20  # rows with two numbers alone, which are then no numbers but classes
+FEWEST_OF_TWO = 20  # rows from which on a column of two numbers alone holds classes
 
 
 def take_column(frame: pl.DataFrame, name: str, path: Path | str) -> pl.Series:
-    """The column of that name, or an error with the nearest ones."""
+    """Return the column of that name, or raise an error with the nearest names."""
     if name not in frame.columns:
         raise ValueError(f"{path} has no column {name!r}; {nearest(name, frame.columns)}")
     return frame[name]
 
 
 def take_labels(frame: pl.DataFrame, name: str, path: Path | str) -> np.ndarray:
-    """The column of that name as labels (n,), whatever they are; None where there is none."""
+    """Return the column of that name as labels (n,) of any kind, None where one is missing."""
     import numpy as np
 
     return np.array(take_column(frame, name, path).to_list(), dtype=object)
 
 
 def take_target(reading: Reading, target: str, *, what: str = "The target") -> np.ndarray:
-    """The column as finite floats (n,), or an error that names the row and what it holds."""
+    """Return the column as finite floats (n,), or raise an error that names a row and its value."""
     import polars as pl
 
     column = take_column(reading.frame, target, reading.name)
@@ -79,7 +79,7 @@ def _refuse_strays(named: str, strays: Sequence[Stray], options: str = "") -> No
 
 
 def drop_missing(reading: Reading, target: str) -> tuple[Reading, int]:
-    """The table without the rows whose target is missing or no number, and how many these were."""
+    """Return the table without rows whose target is missing or no number, and their number."""
     import polars as pl
 
     column = take_column(reading.frame, target, reading.name)
@@ -97,7 +97,7 @@ def drop_missing(reading: Reading, target: str) -> tuple[Reading, int]:
 
 
 def take_classes(reading: Reading, target: str) -> np.ndarray:
-    """The column as classes (n,), texts or whole numbers, or an error that says what is wrong."""
+    """Return the column as classes (n,), texts or whole numbers, or raise an error."""
     import numpy as np
     import polars as pl
 
@@ -161,7 +161,7 @@ def _refuse_rows(column: str, bad: pl.Series, wrong: str, advice: str) -> None:
 
 
 def take_features(frame: pl.DataFrame, names: Sequence[str], path: Path | str) -> pl.DataFrame:
-    """The columns a model needs, or an error that names those that are not there."""
+    """Return the columns that a model needs, or raise an error that names the missing ones."""
     check_columns(frame.columns, names, path)
     return frame.select(names)
 
@@ -178,7 +178,7 @@ def check_columns(there: Sequence[str], names: Sequence[str], path: Path | str) 
 
 
 def _spelled_otherwise(missing: Sequence[str], there: Sequence[str]) -> str:
-    """Columns that only capitals and blanks tell from those that are missing."""
+    """Return an advice to rename columns that differ in capitals or blanks from missing ones."""
     known = {_bare(name): name for name in there}
     alike = [(known[_bare(name)], name) for name in missing if _bare(name) in known]
     renamed = ", ".join(f"{other!r} to {name!r}" for other, name in alike[:MAX_NAMED])
@@ -197,7 +197,7 @@ def choose_features(
     features: Sequence[str] = (),
     drop: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """The columns to learn from: those named, or all with a value but the target and `drop`."""
+    """Return the columns to learn from: `features`, or all with a value but target and `drop`."""
     for name in (*features, *drop):
         take_column(frame, name, path)
     others = [name for name in frame.columns if name not in (target, *drop)]
@@ -214,7 +214,7 @@ def choose_features(
 
 
 def without_values(frame: pl.DataFrame) -> list[str]:
-    """The columns in which every cell is missing."""
+    """Return the columns in which every cell is missing."""
     return [column.name for column in frame if column.null_count() == frame.height]
 
 

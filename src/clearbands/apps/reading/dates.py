@@ -1,7 +1,7 @@
-"""Dates and times as people write them, in an order that the whole column tells.
+"""Dates and times as people write them, with day and month in an order that the column tells.
 
-07/05/2008 is in May or in July; a row with 25 for a day decides. Where none does, other columns of
-the file do, or the order of the rows, or what such files usually mean, and that is said.
+07/05/2008 is in May or in July; a row with 25 for a day decides. Where no row does, other columns
+of the file decide, or the order of the rows, or what such files usually mean; a remark says so.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 FIRST = 20  # values that tell whether a column may hold dates
 ORDERS = {"ymd": "year first or the month by its name", "dmy": "day first", "mdy": "month first"}
-MUCH_LONGER = 5  # a log of some days takes months if day and month change places
-CENTURY = 50  # two digits of a year from here on are of the last century, as in Excel
+MUCH_LONGER = 5  # a log of some days seems to take months if day and month change places
+CENTURY = 50  # years of two digits from here on belong to the last century, as in Excel
 
 TIME = r"(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?([AaPp]\.?[Mm]\.?)?"
 ZONE = r"\s?(Z|UTC|GMT|[+-]\d{2}:?\d{2}|[+-]\d{2})?"
@@ -57,7 +57,7 @@ class Fields:
     column: pl.Series
     parts: pl.DataFrame  # `year`, `one`, `two` (day and month in their order), `mark`, `MOMENT`
     has_year_first: bool
-    has_names: bool  # of months
+    has_names: bool  # whether months are written as names
 
     @property
     def is_open(self) -> bool:
@@ -66,7 +66,7 @@ class Fields:
 
     @property
     def order(self) -> str | None:
-        """As the column alone tells it."""
+        """The order of day and month that the column alone tells; None if it does not."""
         import polars as pl
 
         if not self.is_open:
@@ -80,12 +80,12 @@ class Fields:
 
 @dataclass(frozen=True)
 class Dates:
-    """A column of text as dates or moments, and the cells that are none."""
+    """A column of text as dates or moments, and the cells that are not dates."""
 
     column: pl.Series
     order: str  # a key of `ORDERS`
     strays: tuple[Stray, ...] = ()
-    guess: str = ""  # a cell that could be read in another order, if no cell tells
+    guess: str = ""  # a cell that could be read in another order, if no cell tells the order
     zones: tuple[str, ...] = ()
     doubt: str = ""
 
@@ -95,7 +95,7 @@ class Dates:
 
     @property
     def in_words(self) -> str:
-        """What was guessed or left out, for the owner of the file."""
+        """The words that tell the owner of the file what was guessed or left out."""
         words = []
         if self.guess:
             words.append(
@@ -115,10 +115,10 @@ def find_dates(
     wanted: Mapping[str, str] | None = None,
     european: bool = False,
 ) -> dict[str, Dates]:
-    """The columns that hold dates, with day and month in the `wanted` order, or that of the cells.
+    """Return the columns that hold dates, in the `wanted` order of day and month or in their own.
 
     A column whose dates are written in several ways is among them, with a doubt that says so.
-    `known` orders are those of an earlier file of this kind, for columns that do not tell.
+    `known` orders come from an earlier file of this kind, for columns that do not tell.
 
     >>> import polars as pl
     >>> dates = find_dates({"sold": pl.Series("sold", ["07/05/2008", "12/25/2008"])})
@@ -137,7 +137,7 @@ def find_dates(
 
 
 def _mixed(dates: Dates, text: pl.Series) -> Dates:
-    """The same, with a doubt where nearly all other cells are dates, too, in another form."""
+    """Return the dates, with a doubt if nearly all other cells are dates of another form."""
     others = tuple(s for s in dates.strays if not DATE.match(s.value.strip()))
     n_dates = text.count() - len(others)
     if dates.column.count() == 0 or not are_convincing(n_dates, others):
@@ -149,13 +149,13 @@ def _mixed(dates: Dates, text: pl.Series) -> Dates:
 
 
 def read_dates(text: pl.Series, known: Mapping[str, str] | None = None) -> Dates:
-    """One column as dates, however few of its cells are such."""
+    """Return one column as dates, however few of its cells are dates."""
     fields = _fields(text)
     return _in_order(fields, fields.order or (known or {}).get(text.name), "mdy")
 
 
 def _in_order(fields: Fields, order: str | None, usual: str) -> Dates:
-    """The dates in the order that is known, or else in the likeliest, with an example."""
+    """Return the dates in the known order, or else in the likeliest, with a cell as example."""
     if order is not None:
         return _assemble(fields, order)
     dates = _assemble(fields, _in_order_of_rows(fields) or usual)
@@ -163,7 +163,7 @@ def _in_order(fields: Fields, order: str | None, usual: str) -> Dates:
 
 
 def find_times(text: pl.Series) -> pl.Series | None:
-    """The column as times of day, if all of it are such."""
+    """Return the column as times of day if all its cells are such, else None."""
     import polars as pl
 
     first = text.drop_nulls().head(FIRST)
@@ -179,13 +179,13 @@ def find_times(text: pl.Series) -> pl.Series | None:
 
 
 def _may_be_dates(text: pl.Series) -> bool:
-    """By the first values, which saves time."""
+    """Whether one of the first values is a date; a look at all of them takes longer."""
     first = _spaced(text.drop_nulls().head(FIRST))
     return any(DATE.match(value.strip()) for value in first)
 
 
 def _spaced(text: pl.Series) -> pl.Series:
-    """With blanks between day, month and year where these are written as one word."""
+    """Put blanks between day, month and year where these are written as one word."""
     return text.str.replace(JOINED, "$1 $2 $3 ").str.strip_chars()
 
 
@@ -202,7 +202,7 @@ def _fields(column: pl.Series) -> Fields:
             pl.col(first[0]).alias("year"), pl.col(first[1]).alias("one"),
             pl.col(first[2]).alias("two"), "mark", *MOMENT,
         )  # fmt: skip
-        # 1.2.10 is a number of a version
+        # 1.2.10 is the number of a version
         dotted = (pl.col("mark") == ".") & (pl.col("year").str.len_chars() == 2)
         short = (pl.col("one").str.len_chars() < 2) | (pl.col("two").str.len_chars() < 2)
         parts = parts.with_columns(year=pl.when(dotted & short).then(None).otherwise("year"))
@@ -219,7 +219,7 @@ def _fields(column: pl.Series) -> Fields:
 
 
 def _named(text: pl.Series) -> pl.DataFrame:
-    """Dates with names of months."""
+    """Return the parts of dates that are written with names of months."""
     import polars as pl
 
     day_first = text.str.extract_groups(WEEKDAY + DAY_AND_NAME + BEHIND).struct.unnest()
@@ -280,7 +280,7 @@ def _assemble(fields: Fields, order: str) -> Dates:
 
 
 def _clock(parts: pl.DataFrame) -> pl.Series:
-    """Hours, minutes and seconds as 13:45:00.5; midnight where there are none."""
+    """Return hours, minutes and seconds as 13:45:00.5, and midnight where there are none."""
     import polars as pl
 
     hour = pl.col("hour").cast(pl.Int64)
@@ -312,7 +312,7 @@ def _in_utc(moments: pl.Series, zone: pl.Series) -> pl.Series:
 
 
 def _minutes(zone: str) -> int:
-    """From UTC to a zone: +01:30 is 90."""
+    """Return the minutes from UTC to a zone: 90 for +01:30."""
     digits = "".join(character for character in zone if character.isdigit())
     if not digits:
         return 0
@@ -332,7 +332,7 @@ def _doubt(parts: pl.DataFrame) -> str:
 
 
 def _ambiguous(fields: Fields) -> str:
-    """A cell in which day and month may change places."""
+    """Return a cell in which day and month may change places, or an empty text."""
     import polars as pl
 
     open_ones = fields.parts.select(
@@ -343,8 +343,10 @@ def _ambiguous(fields: Fields) -> str:
 
 
 def _in_order_of_rows(fields: Fields) -> str | None:
-    """The order in which the rows rise, in the shorter time where they rise in both, or in which
-    all days are the first of a month."""
+    """Return the order in which all days are the first of a month or in which dates are sorted.
+
+    Where they are sorted in both orders, it is the order in which they span much less time.
+    """
     one, two = (fields.parts[name].drop_nulls() for name in ("one", "two"))
     constant = {"dmy": one, "mdy": two}
     for order, days in constant.items():
@@ -356,7 +358,7 @@ def _in_order_of_rows(fields: Fields) -> str | None:
         dates = _assemble(fields, order).column.drop_nulls()
         if dates.n_unique() > 3 and (dates.is_sorted() or dates.is_sorted(descending=True)):
             rising[order] = abs(dates[-1] - dates[0])
-    if len(rising) == 2 and fields.parts["hour"].n_unique() > 1:  # days follow each other
+    if len(rising) == 2 and fields.parts["hour"].n_unique() > 1:  # a log with times of day
         shorter, longer = sorted(rising, key=rising.__getitem__)
         return shorter if MUCH_LONGER * rising[shorter] < rising[longer] else None
     return next(iter(rising)) if len(rising) == 1 else None

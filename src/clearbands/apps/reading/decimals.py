@@ -1,4 +1,4 @@
-"""Which sign stands before decimals: decided over all columns of a file together.
+"""The sign before decimals, decided over all columns of a file together.
 
 "0,5" and "1.234,50" have a decimal comma, "0.5" and "1,234.50" a decimal point. "1.113" may be
 either, and then the rest of its column tells, or else the rest of the file.
@@ -17,23 +17,23 @@ from clearbands.apps.reading.numbers import cell_parts, trimmed
 if TYPE_CHECKING:
     import polars as pl
 
-NUMBERS_AT_LEAST = 0.5  # of the cells of a column that has a say
-OWN_SAY = 0.05  # of the cells with a sign must tell, or the file tells for the column
+NUMBERS_AT_LEAST = 0.5  # a column has a say if at least so many of its cells are numbers
+OWN_SAY = 0.05  # of the cells that may be either: if fewer tell the sign, the file decides
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """How many cells of a column have a decimal point or comma, and how many may have either."""
+    """The numbers of cells of a column that have a decimal point, a comma, or may have either."""
 
     points: int = 0
     commas: int = 0
     either_point: int = 0  # "1.113"
     either_comma: int = 0  # "1,113"
-    hints_at_thousands: bool = False  # money, or numbers just below a thousand without the sign
+    hints_at_thousands: bool = False  # cells are money, or numbers go on below 1,000 without it
 
     @property
     def own(self) -> str | None:
-        """The decimal sign by the column alone."""
+        """The decimal sign that the column alone tells, or None."""
         least = OWN_SAY * max(self.either_point, self.either_comma)
         if self.points == self.commas or max(self.points, self.commas) < least:
             return None
@@ -46,7 +46,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Decimals:
-    """The sign of the file, and of columns that have their own."""
+    """The decimal sign of the file, and those of columns that have their own."""
 
     of_file: str = "."
     of_column: Mapping[str, str] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Decimals:
 def find_decimals(
     texts: Mapping[str, pl.Series], separator: str = ",", known: str | None = None
 ) -> Decimals:
-    """The decimal signs of columns of text; `known` is that of an earlier file of this kind.
+    """Return the decimal signs of columns of text; `known` comes from an earlier file of its kind.
 
     >>> import polars as pl
     >>> columns = {"x": pl.Series(["1.113", "1.880"]), "y": pl.Series(["0,5", "1,25"])}
@@ -86,7 +86,7 @@ def find_decimals(
 
 
 def _guess(open_ones: list[Evidence], separator: str) -> str:
-    """Where no cell tells: by what such files usually mean."""
+    """Guess the decimal sign by what such files usually mean, where no cell tells."""
     for each in open_ones:
         if each.hints_at_thousands:
             return "," if each.either_point > each.either_comma else "."
@@ -112,7 +112,7 @@ def _weigh(text: pl.Series) -> Evidence:
 
 
 def _hints(parts: pl.DataFrame, simple: pl.Series) -> bool:
-    """Whether money is meant, which has no three decimals, or the numbers go on below 1.000."""
+    """Whether cells are money, which has no three decimals, or numbers go on below 1.000."""
     either = parts["core"].str.contains(r"^[1-9]\d{0,2}[.,]\d{3}$").fill_null(False)
     around = parts.filter(either).select("before", "after")
     if any(around[side].str.contains(r"[$€£¥₹]|EUR|USD|CHF").any() for side in around.columns):

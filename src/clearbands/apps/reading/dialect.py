@@ -1,4 +1,4 @@
-"""How a text file spells a table: encoding, separator, decimal sign, found from its content."""
+"""The dialect of a text file, found from its content: encoding, separator, decimal sign."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
-SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}  # the likelier first
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}  # the likeliest first
 NUMBER_LIKE = re.compile(r"[+-]?\d[\d.,]*([eE][+-]?\d+)?")
 BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-SAMPLE = 200_000  # characters that are looked at
+SAMPLE = 200_000  # characters that decide
 SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """What is written between columns and before decimals, and how characters are bytes."""
+    """The separator of columns, the sign before decimals, and the encoding of characters."""
 
     separator: str = ","
     decimal: str = "."
@@ -31,7 +31,7 @@ class Dialect:
 
     @property
     def in_words(self) -> str:
-        """What is not as everywhere."""
+        """The words for all that differs from the usual dialect."""
         words = []
         if self.separator != ",":
             names = {**SEPARATORS, " ": "blank"}
@@ -45,7 +45,7 @@ class Dialect:
 
 @dataclass(frozen=True)
 class TextOptions:
-    """What a user says of a text file; None leaves it to be found."""
+    """What a user says of a text file; None means that it is found from the content."""
 
     separator: str | None = None
     decimal: str | None = None
@@ -59,7 +59,7 @@ class TextOptions:
 
     @property
     def delimiter(self) -> str | None:
-        """The separator as a character; people type a tab as tab."""
+        """The separator as a character; people type a tab as "tab"."""
         return {"": None, "tab": "\t", "\\t": "\t"}.get(self.separator or "", self.separator)
 
 
@@ -67,7 +67,7 @@ TO_BE_FOUND = TextOptions()
 
 
 def read_text(content: bytes, options: TextOptions, name: str) -> tuple[str, Dialect]:
-    """The text in a file, and its dialect; the decimal sign is that of the options, or a point."""
+    """Return the text of a file and its dialect, whose decimal sign is a point by default."""
     encoding = options.encoding or find_encoding(content)
     text = decode(content, encoding, name)
     if "\0" in text[:SAMPLE]:
@@ -84,7 +84,7 @@ def read_text(content: bytes, options: TextOptions, name: str) -> tuple[str, Dia
 
 
 def decode(content: bytes, encoding: str, name: str) -> str:
-    """The characters, or an error that names the byte that is none."""
+    """Return the characters, or raise an error that names a byte that is no character."""
     try:
         return content.decode(encoding).removeprefix("\ufeff")
     except LookupError as error:
@@ -97,7 +97,7 @@ def decode(content: bytes, encoding: str, name: str) -> str:
 
 
 def find_encoding(content: bytes) -> str:
-    """By the first bytes, or else UTF-8 if it is that, or else what Windows wrote in the West.
+    """Find the encoding by the first bytes; else it is UTF-8, or what Windows wrote in the West.
 
     >>> find_encoding("Zürich".encode()), find_encoding("Zürich".encode("latin-1"))
     ('utf-8', 'windows-1252')
@@ -145,7 +145,7 @@ def _are_numbers_between_blanks(lines: list[str]) -> bool:
 
 
 def _share_of_numbers(lines: list[str], separator: str) -> float:
-    """Of the cells below the first line, where it has as many as most."""
+    """Return the share of numbers in the cells below the first line, in lines of usual length."""
     rows = records(lines[1:], separator)
     width = usual_count([len(row) for row in rows])
     cells = [cell for row in rows if len(row) == width for cell in row]
@@ -159,7 +159,7 @@ def _regularity(lines: list[str], separator: str) -> tuple[float, int]:
 
 
 def usual_count(counts: list[int]) -> int:
-    """How many fields most lines have; 0 where there are no lines.
+    """Return the number of fields that most lines have, 0 without lines.
 
     >>> usual_count([1, 3, 3, 3, 2])
     3
@@ -168,7 +168,7 @@ def usual_count(counts: list[int]) -> int:
 
 
 def records(lines: Iterable[str], separator: str) -> list[list[str]]:
-    """The fields of every line that has some."""
+    """Return the fields of every line that is not empty."""
     try:
         return [record for record in csv.reader(lines, delimiter=separator) if record]
     except csv.Error:  # a field of megabytes: not the separator, or no table
@@ -176,7 +176,7 @@ def records(lines: Iterable[str], separator: str) -> list[list[str]]:
 
 
 def first_lines(text: str) -> list[str]:
-    """The whole lines at the start of a text, without their ends."""
+    """Return the whole lines at the start of a text, without the characters that end them."""
     sample = text[:SAMPLE]
     lines = sample.split("\n")
     whole = lines if len(text) <= SAMPLE else lines[:-1]

@@ -1,4 +1,4 @@
-"""What a fitted model expects of a row: its columns, what they hold, and a typical value."""
+"""The columns that a fitted model expects of a row, their kinds and their typical values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from clearbands.regressor import ClearRegressor
 
 
-NAME = "name"  # the kind of the column that names rows: it is kept, and rows may come without it
+NAME = "name"  # the kind of a column that names rows; rows may come without it
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class Feature:
 
     name: str
     kind: str  # of `clearbands.tables.kinds.KINDS`, "any" where an encoder does not tell, or NAME
-    categories: tuple[str, ...] = ()  # of text: those the model tells apart from each other
+    categories: tuple[str, ...] = ()  # of text: those that the model tells apart
     typical: Any = None  # median or first category, as it would stand in JSON
-    written: str = ""  # in the file of the fit: the sign before decimals, or "dmy" or "mdy"
+    written: str = ""  # how the file of the fit had it: decimal sign, "dmy" or "mdy"
 
 
 def features_of(model: ClearRegressor) -> tuple[Feature, ...]:
-    """The columns in the order of fit."""
+    """Return the columns in the order of fit."""
     encoder = model.encoder_
     kinds = getattr(encoder, "kinds_", {})
     medians, categories = _medians(encoder), _categories(encoder)
@@ -53,20 +53,20 @@ def _written(feature: Feature, known: Known) -> str:
 
 
 def row_features(model: ClearRegressor) -> tuple[Feature, ...]:
-    """The columns that a row to be predicted needs: those of fit, and that of its group."""
+    """Return the columns that a row to be predicted needs: those of fit and that of its group."""
     group = group_feature(model)
     return features_of(model) + (() if group is None else (group,))
 
 
 def request_features(model: ClearRegressor) -> tuple[Feature, ...]:
-    """The columns that rows may come with: those that they need, and the one that names them."""
+    """Return the columns that rows may have: those that they need, and the one that names them."""
     needed, name = row_features(model), origin_of(model).id
     is_new = name and name not in [feature.name for feature in needed]
     return (*needed, Feature(name, NAME)) if is_new else needed
 
 
 def group_feature(model: ClearRegressor) -> Feature | None:
-    """The column of the groups, where the model does not learn from it and so cannot find it."""
+    """Return the column of the groups, if the model does not learn from it, else None."""
     if (
         not getattr(model, "has_calibration_groups_", False)
         or model.calibration_group_column_ is not None
@@ -83,17 +83,17 @@ def group_feature(model: ClearRegressor) -> Feature | None:
 
 
 def typical_row(features: Sequence[Feature]) -> dict[str, Any]:
-    """As JSON has it, without a name."""
+    """Return the typical values of a row as JSON writes them, without the name of the row."""
     return {feature.name: feature.typical for feature in features if feature.kind != NAME}
 
 
 def kinds_of(model: ClearRegressor) -> dict[str, str]:
-    """The kind of every column; "any" where an encoder does not tell."""
+    """Return the kind of every column, "any" where an encoder does not tell it."""
     return {feature.name: feature.kind for feature in features_of(model)}
 
 
 def known_texts(model: ClearRegressor) -> dict[str, frozenset[str]]:
-    """All that text columns held in fit; none of those whose encoder does not tell."""
+    """Return all that text columns held in fit, as far as the encoder tells."""
     encoder = model.encoder_
     known = getattr(getattr(encoder, "categorical_", None), "categories_", ())
     columns = getattr(encoder, "categorical_columns_", ()) if len(known) else ()
@@ -104,7 +104,7 @@ def known_texts(model: ClearRegressor) -> dict[str, frozenset[str]]:
 
 
 def fitted_columns(*models: ClearRegressor) -> Fitted:
-    """The columns of models; where several have one, as the first has it."""
+    """Return the columns of all models; the first model that has a column decides its kind."""
     kinds: dict[str, str] = {}
     texts: dict[str, frozenset[str]] = {}
     for model in reversed(models):
@@ -114,7 +114,7 @@ def fitted_columns(*models: ClearRegressor) -> Fitted:
 
 
 def _known(model: ClearRegressor) -> Known:
-    """How the file of the fit was written; nothing where the model does not remember."""
+    """Return how the file of the fit was written, as far as the model remembers."""
     origin = origin_of(model)
     return Known(origin.decimal or None, origin.date_orders)
 
@@ -128,7 +128,7 @@ def _feature(name: str, kind: str, median: float | None, categories: tuple[str, 
 
 
 def _medians(encoder: BaseEstimator) -> dict[Any, float]:
-    """Of the training rows, where the imputer kept them."""
+    """Return the medians of the training rows, where the imputer kept them."""
     medians = getattr(getattr(encoder, "numeric_", None), "statistics_", None)
     if medians is None:
         return {}
@@ -136,7 +136,7 @@ def _medians(encoder: BaseEstimator) -> dict[Any, float]:
 
 
 def _categories(encoder: BaseEstimator) -> dict[Any, tuple[str, ...]]:
-    """Those with a column of their own: the missing one and the pooled rare ones are left out."""
+    """Return the categories with a column of their own: no missing one, no pooled rare ones."""
     one_hot = getattr(encoder, "categorical_", None)
     known = getattr(one_hot, "categories_", None)
     if known is None:

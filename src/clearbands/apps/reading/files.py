@@ -48,14 +48,14 @@ def check_output(path: Path, *, inputs: Collection[Path] = (), table: bool = Fal
 
 
 def fingerprint(path: Path) -> str:
-    """The name of a file and the first half of its SHA-256: the same file, the same words."""
+    """Return the name of a file and the first half of its SHA-256."""
     with path.open("rb") as opened:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
     return f"{path.name}, SHA-256 {digest[:32]}"
 
 
 def make_folder(path: Path) -> None:
-    """Create the folder unless it is there."""
+    """Create the folder unless it exists."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -79,7 +79,7 @@ def write_table(frame: pl.DataFrame, path: Path, *, no_formulas: bool = False) -
 
 
 def for_spreadsheets(table: pl.LazyFrame, path: Path, *, no_formulas: bool) -> pl.LazyFrame:
-    """The table as it is to be written: csv is what spreadsheets open."""
+    """Return the table as it is to be written; spreadsheets open csv, so only csv is changed."""
     if path != STREAM and path.suffix.lower() != ".csv":
         return table
     if no_formulas:

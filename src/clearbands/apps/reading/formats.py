@@ -1,4 +1,4 @@
-"""The bytes behind a name: which format they are in, unpacked where they are compressed."""
+"""The bytes of a file: their format, and their content where they are compressed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Opening = Callable[[io.BytesIO], AbstractContextManager[Any]]
-"""From a packed file to one that reads unpacked."""
+"""A function that takes a compressed file and returns a file of its content."""
 
 STREAM = Path("-")  # standard input or output
 FORMATS = {
@@ -38,7 +38,7 @@ FORMATS = {
 }
 BROKEN = (zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 READ_AT_ONCE = 2**20
-MOST_ABOVE = 30  # rows of a sheet that may stand above its header
+MOST_ABOVE = 30  # rows of a sheet among which its header is looked for
 BYTES_PER_CELL = 8
 MAGIC = ((b"PAR1", "parquet"), (b"ARROW1", "feather"))
 
@@ -48,7 +48,7 @@ class TooLargeError(ValueError):
 
 
 def read_content(path: Path) -> tuple[bytes, str]:
-    """What is in a file or comes from standard input, unpacked, and its format."""
+    """Return the content of a file or of standard input, unpacked, and its format."""
     if path == STREAM:
         return _from_stream(sys.stdin.buffer.read())
     _format_of(path)  # a name that says nothing is refused before anything else
@@ -63,7 +63,7 @@ def read_content(path: Path) -> tuple[bytes, str]:
 
 
 def unpacked(content: bytes, path: Path, most: int | None = None) -> tuple[bytes, str]:
-    """The content of a file of this name, unpacked, and its format.
+    """Return the content of a file of this name, unpacked, and its format.
 
     A table that holds more than `most` bytes is refused before they are all in memory.
     """
@@ -76,7 +76,7 @@ def unpacked(content: bytes, path: Path, most: int | None = None) -> tuple[bytes
 
 
 def read_excel(content: bytes) -> tuple[pl.DataFrame, int]:
-    """The first sheet below its header, and how many rows stand above that."""
+    """Return the first sheet below its header, and how many rows stand above the header."""
     import polars as pl
 
     if find_spec("fastexcel") is not None:
@@ -90,7 +90,7 @@ def read_excel(content: bytes) -> tuple[pl.DataFrame, int]:
 
 
 def _rows_above(content: bytes) -> int:
-    """Titles, of which one cell alone is filled, and empty rows."""
+    """Count the rows above the header: titles, which fill one cell alone, and empty rows."""
     import fastexcel
 
     sheet = fastexcel.read_excel(content).load_sheet(0, header_row=None, n_rows=MOST_ABOVE)
@@ -99,12 +99,12 @@ def _rows_above(content: bytes) -> int:
 
 
 def name_of(path: Path) -> str:
-    """As it stands in sentences."""
+    """Return the name of a file as messages call it."""
     return "Standard input" if path == STREAM else str(path)
 
 
 def _format_of(path: Path) -> tuple[str, Opening | None]:
-    """By the ending of the name, behind which another may say how it is compressed."""
+    """Return the format by the ending of the name, and what opens it if a second ending says so."""
     opened = COMPRESSIONS.get(path.suffix.lower())
     ending = (path.with_suffix("") if opened else path).suffix.lower()
     if opened and ending not in FORMATS:
@@ -130,7 +130,7 @@ def _unpacked(content: bytes, opened: Opening, path: Path, most: int | None = No
     whole = bytearray()
     try:
         with opened(io.BytesIO(content)) as packed:
-            # Asked for a part at a time, no more than that part is unpacked.
+            # Reading a part at a time unpacks no more than that part.
             while part := packed.read(READ_AT_ONCE):
                 whole += part
                 if most is not None and len(whole) > most:
@@ -150,7 +150,7 @@ def _too_large(path: Path, most: int) -> TooLargeError:
 
 
 def _size_of(content: bytes, kind: str, most: int) -> int:
-    """About how many bytes a table takes in memory; of more than `most`, some number above it."""
+    """Return about how many bytes a table takes in memory, or any number above `most`."""
     import polars as pl
 
     if kind == "Excel" and zipfile.is_zipfile(io.BytesIO(content)):
@@ -167,7 +167,7 @@ def _size_of(content: bytes, kind: str, most: int) -> int:
 
 
 def _size_of_zip(content: bytes, most: int) -> int:
-    """By unpacking it a part at a time: what a file says about itself may be wrong."""
+    """Measure the content by unpacking it in parts, as what a file says of itself may be wrong."""
     size = 0
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:

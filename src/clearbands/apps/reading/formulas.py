@@ -1,4 +1,4 @@
-"""Text that a spreadsheet would run: `=HYPERLINK(...)` in a csv file is a formula to it."""
+"""Text that a spreadsheet would run as a formula, such as `=HYPERLINK(...)` in a csv file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_SHOWN = 40  # characters of such a text
 
 
 def without_formulas(table: pl.LazyFrame) -> pl.LazyFrame:
-    """With a ' before names and texts that start as formulas do, which makes them plain text."""
+    """Put a ' before names and texts that start as formulas do, which makes them plain text."""
     import polars as pl
 
     texts = _texts(table)
@@ -41,7 +41,7 @@ def tell_of_formulas(table: pl.LazyFrame) -> None:
 
 
 def _first_text(table: pl.LazyFrame) -> tuple[str | None, str]:
-    """The first column with such a text, and the text."""
+    """Return the first column with a text that starts as formulas do, and the text."""
     import polars as pl
 
     firsts = [

@@ -1,4 +1,4 @@
-"""What a table holds, column by column, and what in it looks like a mistake."""
+"""The inspection of a table: what each column holds, and what in it looks like a mistake."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from clearbands.apps.reading.reading import Reading
 
 FEWEST = 20  # rows below which every column looks like an id
-NEARLY = 0.9  # of the rows have a value of their own: looks like an id
+NEARLY = 0.9  # a column in which more of the rows have a value of their own looks like an id
 FEW = 10  # whole numbers that may be categories
 GAPS = "stand for gaps"
 NINES = tuple(sign * (10**digits - 1) for digits in range(2, 7) for sign in (1, -1))
-AT_ONCE = 5  # columns of which the same is said, each in a sentence of its own
+AT_ONCE = 5  # columns that get the same warning, each in a sentence of its own
 NAMED_LIKE_AN_ID = re.compile(
     r"(^|[\s_.-])([Ii][Dd]s?|[UuGg][Uu][Ii][Dd]|[Kk]ey|[Nn]r|[Nn]o)$"
     r"|[a-z]I[Dd]$|^[A-Z]ID$"  # houseId, PID
@@ -44,11 +44,11 @@ class Inspected:
     name: str
     kind: str
     n_missing: int
-    n_distinct: int  # without the missing
+    n_distinct: int  # different values, not counting missing ones
     values: str  # their range, or its most frequent values
     remark: str = ""  # what looks wrong, and what was done about it
-    hint: str = ""  # what its owner may want otherwise, though nothing looks wrong
-    is_id: bool = False  # as it looks
+    hint: str = ""  # what its owner may want changed, though nothing looks wrong
+    is_id: bool = False  # whether it looks like an id
 
     @property
     def is_blank(self) -> bool:
@@ -56,7 +56,7 @@ class Inspected:
 
 
 def inspect_table(reading: Reading) -> tuple[Inspected, ...]:
-    """Every column of the table."""
+    """Describe every column of the table."""
     return tuple(
         _inspect(name, reading) if _has_a_kind(reading, name) else _unreadable(name, reading)
         for name in reading.frame.columns
@@ -71,7 +71,7 @@ def _has_a_kind(reading: Reading, name: str) -> bool:
 
 
 def _unreadable(name: str, reading: Reading) -> Inspected:
-    """A column of lists and the like, from which nothing can be learned."""
+    """Describe a column of lists and the like, from which no model can learn."""
     column = reading.frame[name]
     words = f"holds {_type_in_words(column)}, from which no model can learn"
     return Inspected(name, "-", column.null_count(), -1, "", words)
@@ -111,7 +111,7 @@ def _inspect(name: str, reading: Reading) -> Inspected:
 
 
 def _like_an_id(column: Column, series: pl.Series, n_distinct: int, n_missing: int) -> str:
-    """That (nearly) every row has a value of its own, where this tells rows apart and no more."""
+    """Return a remark if (nearly) every row has its own value, which only tells rows apart."""
     n = len(series) - n_missing
     if n < FEWEST or n_distinct < NEARLY * n or not (column.is_text or series.dtype.is_integer()):
         return ""
@@ -121,14 +121,16 @@ def _like_an_id(column: Column, series: pl.Series, n_distinct: int, n_missing: i
         words = f"{n_distinct:,} different {what}s in {n:,} rows: looks like an id"
     if column.is_text or NAMED_LIKE_AN_ID.search(column.name):
         return words
-    # Whole numbers that are all there, or a part of those that a split of the table left.
+    # Whole numbers without gaps, or the part of them that a split of the table left.
     counts = bool(series.max() - series.min() < 2 * n)  # type: ignore[operator]
     return words if counts and n_distinct == n else ""
 
 
 def _gap_like(column: Column, there: np.ndarray) -> str:
-    """That cells hold nines alone, as far from all others as these are from each other, or more
-    where 99 may well be an amount."""
+    """Return a remark if cells hold nines alone, far from all other values.
+
+    Far is the range of the others, or three times that for 99, which may well be an amount.
+    """
     if column.kind != "number":
         return ""
     for value in NINES:
@@ -141,7 +143,7 @@ def _gap_like(column: Column, there: np.ndarray) -> str:
 
 
 def _code_like(column: Column, series: pl.Series, n_distinct: int, n: int) -> str:
-    """That whole numbers may stand for categories: by their name, their length, or being few."""
+    """Return a hint if whole numbers may be categories by their name, their length or being few."""
     if column.kind != "number" or not series.dtype.is_integer() or n < FEWEST or n_distinct < 3:
         return ""
     advice = f"--columns-as {quote(f'{column.name}=text')} if they are codes"
@@ -158,9 +160,9 @@ def _code_like(column: Column, series: pl.Series, n_distinct: int, n: int) -> st
 def warnings_about(
     reading: Reading, columns: Sequence[Inspected], features: Sequence[str]
 ) -> list[str]:
-    """What its owner should know before a model learns from these features.
+    """Return what the owner of a table should know before a model learns from these features.
 
-    What is the same of many columns is said of the first, with the number of the others.
+    A remark that many columns share names the first of them and the number of the others.
     """
     sentences = [f"{_capital(note)}." for note in reading.notes]
     by_name = {column.name: column for column in columns}
@@ -188,7 +190,7 @@ def _sort_of(column: Inspected, reading: Reading) -> str:
 
 
 def _advice(column: Inspected, reading: Reading) -> str:
-    """What to type to have it otherwise."""
+    """Return the option that changes how the column is read."""
     name = column.name
     if column.is_id and name not in (*reading.codes, *reading.mended, *reading.remarks):
         return f"--drop {quote(name)} leaves it out; --id {quote(name)} keeps it for the output"
@@ -209,7 +211,7 @@ def _advice(column: Inspected, reading: Reading) -> str:
 
 
 def warnings_about_target(name: str, y: np.ndarray) -> list[str]:
-    """Targets for which intervals say little."""
+    """Warn of a target for which intervals say little."""
     values = np.unique(y)
     if len(values) == 1:
         return [f"The target {name!r} is {values[0]:g} in every row: there is nothing to learn."]

@@ -1,4 +1,4 @@
-"""Where the table stands in a text file: titles above its header, names, notes below its rows."""
+"""The table in a text file, without titles above its header and notes below its rows."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from clearbands.apps.reading.dialect import first_lines, records, usual_count
 if TYPE_CHECKING:
     import polars as pl
 
-# Nothing is lost where one of these was meant as text: a missing category is a category of its own.
+# If one of these was meant as text, nothing is lost: a missing category is a category of its own.
 MISSING = ["NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A", "<NA>"]
-FEWEST_COLUMNS = 3  # in which a row with one value or none stands out
+FEWEST_COLUMNS = 3  # with as many columns a row with one value or none stands out
 MOST_ABOVE = 30  # records that may stand above a header
 NUMBER = re.compile(r"[+-]?\d+([.,]\d+)*([eE][+-]?\d+)?")
 FRACTION = re.compile(r"[+-]?\d*[.,]\d+([eE][+-]?\d+)?")
@@ -25,14 +25,14 @@ SHOWN = 40  # characters of a title
 
 @dataclass(frozen=True)
 class TextTable:
-    """All cells as text, blanks around them taken off, and what was done to get there, in words."""
+    """All cells as text without blanks around them, and in words what was left out or renamed."""
 
     frame: pl.DataFrame
     notes: tuple[str, ...] = ()
 
 
 def read_cells(text: str, separator: str) -> TextTable:
-    """The cells below the header, under names that are all different."""
+    """Return the cells below the header, under names that are all different."""
     import polars as pl
 
     sample = records(first_lines(text), separator)
@@ -62,14 +62,14 @@ def read_cells(text: str, separator: str) -> TextTable:
 
 
 def _without(frame: pl.DataFrame, words: list[str]) -> pl.DataFrame:
-    """Cells that hold one of the words become null."""
+    """Replace cells that hold one of the words by null."""
     import polars as pl
 
     return frame.with_columns(pl.when(~pl.all().is_in(words)).then(pl.all()))
 
 
 def unique_names(header: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Every name once, those that repeat with a number behind them, and what was done in words.
+    """Return every name once, with a number behind those that repeat, and the changes in words.
 
     >>> unique_names(["price", "size", "price", ""])[0]
     ['price', 'size', 'price_2', 'column_4']
@@ -92,7 +92,7 @@ def unique_names(header: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _count_above(sample: list[list[str]], width: int) -> int:
-    """How many records stand above the header: their first fields alone are filled."""
+    """Return how many records stand above the header; only their first fields are filled."""
     for place, record in enumerate(sample[:MOST_ABOVE]):
         if not _is_title(record, width):
             n_numbers = sum(bool(NUMBER.fullmatch(cell.strip())) for cell in record)
@@ -108,7 +108,7 @@ def _is_title(record: list[str], width: int) -> bool:
 
 
 def _cut(text: str, separator: str, n_above: int) -> tuple[list[str], str, str]:
-    """The names, what follows them, and the first line above them."""
+    """Return the names, the text that follows them, and the first text above them."""
     place = 0
 
     def lines() -> Iterator[str]:
@@ -132,7 +132,7 @@ def _filled(reader: Iterator[list[str]]) -> Iterator[list[str]]:
 
 
 def _is_data(header: list[str]) -> bool:
-    """Whether a first line has no names: half of it are numbers, and some have decimals."""
+    """Whether a first line has no names: more than half are numbers, and one has decimals."""
     numbers = [cell for cell in header if NUMBER.fullmatch(cell.strip())]
     return 2 * len(numbers) > len(header) and bool(_first_fraction(header))
 
@@ -142,7 +142,7 @@ def _first_fraction(header: list[str]) -> str:
 
 
 def _completed(header: list[str], rows: list[list[str]]) -> list[str]:
-    """With a name for a field that rows have and the header has not, as R and others write it."""
+    """Return the header with a name for a field that only rows have, as in files that R writes."""
     width = usual_count([len(row) for row in rows])
     if width != len(header) + 1 or len(rows) < 2:
         return header
@@ -151,7 +151,7 @@ def _completed(header: list[str], rows: list[list[str]]) -> list[str]:
 
 
 def _without_notes(table: TextTable) -> TextTable:
-    """Without empty rows and notes at the end."""
+    """Return the table without empty rows and notes at its end."""
     frame = table.frame
     if frame.width < FEWEST_COLUMNS or frame.height == 0:
         return table
@@ -161,7 +161,7 @@ def _without_notes(table: TextTable) -> TextTable:
     n_blank = frame.height - rows
     is_row = (filled > 1) | first.is_null()
     end = _end(is_row[:rows])
-    if 0 < end < rows and (is_row[:end] | (filled[:end] == 0)).all():  # one value is not usual here
+    if 0 < end < rows and (is_row[:end] | (filled[:end] == 0)).all():  # rows of one value are notes
         lines = "1 line" if rows - end == 1 else f"{rows - end} lines"
         notes.append(f"{lines} below the rows left out, such as {_short(first[rows - 1])!r}")
         rows = _end(filled[:end] > 0)
@@ -173,7 +173,7 @@ def _without_notes(table: TextTable) -> TextTable:
 
 
 def _end(wanted: pl.Series) -> int:
-    """Behind the last that is wanted; 0 if none is."""
+    """Return the place behind the last row that is wanted, 0 if none is."""
     places = wanted.arg_true()
     return int(places[-1]) + 1 if len(places) else 0
 

@@ -1,4 +1,4 @@
-"""Columns of text that hold numbers as people write them: what was read, and what is none.
+"""Columns of text that hold numbers as people write them, and cells that hold no number.
 
 "1,710", "$59,222", "0.91%", "(5)" and "120 kg" are numbers, "?" is a gap. A column with other text
 in more than a few cells is text, and so is one with several currencies or units.
@@ -17,7 +17,7 @@ from clearbands.rows.messages import row_of_file
 if TYPE_CHECKING:
     import polars as pl
 
-GROUPS = "'’ \u00a0\u202f"  # besides comma or point, between the thousands
+GROUPS = "'’ \u00a0\u202f"  # separators of thousands, besides comma or point
 PLACEHOLDERS = frozenset(
     {
         *("?", "-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "*", "/", ":"),
@@ -40,27 +40,27 @@ PLACEHOLDERS = frozenset(
         *("#n/a", "#na", "#null!", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#wert!"),
         *("0000-00-00", "00.00.0000", "00/00/0000"),
     }
-)  # in lower case: whoever wrote them had no value
-MOSTLY = 0.95  # of the cells are numbers, or there is nothing to mend
-PLACEHOLDERS_MOSTLY = 0.5  # the same if all others are placeholders
+)  # in lower case: texts that stand for a missing value
+MOSTLY = 0.95  # a column with a smaller share of numbers stays text
+PLACEHOLDERS_MOSTLY = 0.5  # the share that is enough if all other cells are placeholders
 CELL = (
     rf"^([^\d.,]{{0,8}})"
     rf"([.,]?\d(?:[\d.,{GROUPS}]*\d)?(?:[eE][+-]?\d{{1,3}})?)"
     r"(\D{0,12}[23]?|\s*l/100\s*km)$"
 )
-"""What stands before the digits, the digits, and what stands behind them: m2, m3."""
+"""The text before the digits, the digits, and the text behind them, which may be m2 or m3."""
 
 
 @dataclass(frozen=True)
 class Stray:
-    """A cell that is no value of its column."""
+    """A cell with a text that is no value of its column."""
 
     row: int  # from 1, below the header
     value: str
 
     @property
     def row_name(self) -> str:
-        """As messages name it."""
+        """The name of the row in messages."""
         return row_of_file(self.row)
 
     @property
@@ -70,12 +70,12 @@ class Stray:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A column of text as numbers, and the cells that are none."""
+    """A column of text as numbers, and the cells that are no numbers."""
 
     column: pl.Series  # null where a cell is stray
-    dressed: tuple[Stray, ...]  # numbers that only people read as such: "1,710", "$5"
+    dressed: tuple[Stray, ...]  # numbers that only people can read: "1,710", "$5"
     strays: tuple[Stray, ...]
-    doubt: str = ""  # why these may be no numbers of one kind, in words
+    doubt: str = ""  # in words, why these may be numbers of several kinds
 
     @property
     def is_convincing(self) -> bool:
@@ -83,19 +83,19 @@ class Numbers:
         return self.convinces()
 
     def convinces(self, gap_marks: Collection[str] = ()) -> bool:
-        """The same where these texts stand for gaps, too."""
+        """Whether `is_convincing` holds if these texts stand for gaps, too."""
         return are_convincing(self.column.count(), self.strays, gap_marks)
 
     @property
     def only_stray(self) -> str:
-        """The one text without a digit among cells that are numbers or gaps; or nothing."""
+        """The text without digits that is the only other one among numbers and gaps, or ""."""
         texts = {stray.value.strip() for stray in self.strays if not stray.is_placeholder}
         text = texts.pop() if len(texts) == 1 else ""
         return "" if re.search(r"\d", text) or not self.convinces({text}) else text
 
     @property
     def in_words(self) -> str:
-        """What was done, for the owner of the file; nothing where only blanks were taken off."""
+        """The words that tell the owner of the file what was changed, other than blanks removed."""
         words = []
         if self.dressed:
             first = self.dressed[0]
@@ -110,14 +110,14 @@ class Numbers:
 def are_convincing(
     n_values: int, strays: tuple[Stray, ...], gap_marks: Collection[str] = ()
 ) -> bool:
-    """Whether a column with so many values and these other cells is one of such values."""
+    """Whether a column with so many values and these other cells is a column of such values."""
     only_gaps = all(s.is_placeholder or s.value.strip() in gap_marks for s in strays)
     enough = PLACEHOLDERS_MOSTLY if only_gaps else MOSTLY
     return n_values > 0 and n_values >= enough * (n_values + len(strays))
 
 
 def strays_in_words(strays: tuple[Stray, ...]) -> list[str]:
-    """That these cells are read as missing, if there are any."""
+    """Return words that say which cells are read as missing, if there are any."""
     if not strays:
         return []
     first = strays[0]
@@ -125,7 +125,7 @@ def strays_in_words(strays: tuple[Stray, ...]) -> list[str]:
 
 
 def as_numbers(column: pl.Series, decimal: str = ".") -> Numbers:
-    """Every cell that is a number, as a number."""
+    """Return the column with every cell that is a number as a number."""
     import polars as pl
 
     text = trimmed(column)
@@ -165,7 +165,7 @@ def as_numbers(column: pl.Series, decimal: str = ".") -> Numbers:
 
 
 def trimmed(column: pl.Series) -> pl.Series:
-    """Without blanks around the text; null where nothing else is there."""
+    """Return the text without blanks around it, null where nothing else is there."""
     import polars as pl
 
     text = pl.col(column.name).str.strip_chars()
@@ -173,14 +173,14 @@ def trimmed(column: pl.Series) -> pl.Series:
 
 
 def cell_parts(text: pl.Series) -> pl.DataFrame:
-    """What stands before the digits (`before`), the digits (`core`), and what follows (`after`)."""
+    """Return the text before the digits (`before`), the digits (`core`), and the rest (`after`)."""
     parts = text.str.extract_groups(CELL).struct.unnest()
     parts.columns = ["before", "core", "after"]
     return parts
 
 
 def shapes(decimal: str) -> tuple[str, str]:
-    """Patterns of digits with signs between the thousands, and of those without."""
+    """Return the patterns of digits with separators of thousands, and of digits without."""
     other = "," if decimal == "." else "."
     between, point = f"[{re.escape(other)}{GROUPS}]", re.escape(decimal)
     grouped = rf"^\d{{1,3}}(?:{between}\d{{2,3}})*{between}\d{{3}}(?:{point}\d+)?$"
@@ -188,7 +188,7 @@ def shapes(decimal: str) -> tuple[str, str]:
 
 
 def _affixes(parts: pl.DataFrame) -> pl.DataFrame:
-    """Every pair of what stands before and behind digits, and what it means."""
+    """Return every pair of texts before and behind digits, with its meaning."""
     import polars as pl
 
     pairs = parts.select("before", "after").unique().drop_nulls()
@@ -212,7 +212,7 @@ def _doubt(affixes: list[Affix]) -> str:
 
 
 def _narrow(numbers: pl.Series, core: pl.Series, decimal: str) -> pl.Series:
-    """Whole numbers as such, where none is written with decimals."""
+    """Return whole numbers as integers, unless one is written with decimals."""
     import polars as pl
 
     if core.set(numbers.is_null(), None).str.contains(decimal, literal=True).any():

@@ -1,4 +1,4 @@
-"""Tables from files, as their owners have them: read, mended, and told how."""
+"""Tables read from the files of their owners, mended, and with a record of all changes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ READABLE = ("number", "text", "date", "dmy", "mdy")  # kinds that can be asked f
 
 @dataclass(frozen=True)
 class Fitted:
-    """The columns of a model: their kinds, what text held, and how its file was written."""
+    """The columns of a model: their kinds, the texts in them, and how its file was written."""
 
     kinds: Mapping[str, str]
     texts: Mapping[str, Collection[str]] = field(default_factory=dict)
@@ -51,29 +51,29 @@ class Reading:
     """A table and how it was read."""
 
     frame: pl.DataFrame
-    name: str  # as sentences call the file
+    name: str  # the name of the file in messages
     format: str  # csv, parquet, ...
     dialect: Dialect
     digest: str  # SHA-256 of the content
     mended: Mapping[str, Numbers | Dates] = field(default_factory=dict)  # by column
     remarks: Mapping[str, str] = field(default_factory=dict)  # by column: what else to know
-    codes: tuple[str, ...] = ()  # text that looks like numbers: 01067
-    orders: Mapping[str, str] = field(default_factory=dict)  # of day and month, by column
+    codes: tuple[str, ...] = ()  # columns of text that looks like numbers: 01067
+    orders: Mapping[str, str] = field(default_factory=dict)  # the order of day and month, by column
     notes: tuple[str, ...] = ()  # what was left out or renamed, in words
 
     @property
     def in_words(self) -> str:
-        """Format and dialect."""
+        """The format and the dialect of the file in words."""
         return ", ".join(word for word in (self.format, self.dialect.in_words) if word)
 
     @property
     def fingerprint(self) -> str:
-        """The name and the first half of the digest: the same file, the same words."""
+        """The name of the file and the first half of its digest."""
         return f"{Path(self.name).name}, SHA-256 {self.digest[:32]}"
 
     @property
     def known(self) -> Known:
-        """How the file is written, for the next one of its kind."""
+        """The way the file is written, which helps to read the next file of its kind."""
         return Known(self.dialect.decimal, self.orders)
 
 
@@ -84,11 +84,11 @@ def read_table(
     fitted: Fitted | None = None,
     columns_as: Mapping[str, str] | None = None,
 ) -> Reading:
-    """The table in a file, or from standard input if `path` is "-".
+    """Read the table in a file, or from standard input if `path` is "-".
 
-    `fitted` are a model's columns, as which they are read or refused by row and value. Without
-    them each column is what it looks like, mended where a few cells stand in the way, or what
-    `columns_as` says.
+    `fitted` are the columns of a model: the table's columns are read in their kinds, or an error
+    names a row and its value. Without them a column is read as what it looks like, mended where a
+    few cells stand in the way, or as what `columns_as` says.
     """
     content, kind = read_content(path)
     name = name_of(path)
@@ -103,12 +103,12 @@ def read_table(
 def read_fitted(
     content: bytes, kind: str, name: str, fitted: Fitted, *, options: TextOptions = TO_BE_FOUND
 ) -> Reading:
-    """The table in a file with this content and format, its columns as a model has them."""
+    """Read a table from its content in a format, with columns in the kinds of a model."""
     return _as_fitted(_read(content, kind, name, options), fitted, options)
 
 
 def reading_in_words(reading: Reading) -> list[str]:
-    """What was left out, mended or guessed, in a sentence each."""
+    """Return a sentence each about what was left out, mended or guessed."""
     sentences = [f"{note[:1].upper()}{note[1:]}." for note in reading.notes]
     about = [(name, column.in_words) for name, column in reading.mended.items()]
     about += reading.remarks.items()
@@ -116,7 +116,7 @@ def reading_in_words(reading: Reading) -> list[str]:
 
 
 def _read(content: bytes, kind: str, name: str, options: TextOptions) -> Reading:
-    """The table, its cells as they stand in the file."""
+    """Read the table with its cells as they stand in the file."""
     import polars as pl
 
     dialect, table = Dialect(), TextTable(pl.DataFrame())
@@ -139,7 +139,7 @@ def _read(content: bytes, kind: str, name: str, options: TextOptions) -> Reading
 
 @contextmanager
 def _told_as(kind: str, name: str) -> Iterator[None]:
-    """What the reader of a format complains of, in one sentence."""
+    """Turn an error of the reader of a format into one sentence."""
     import polars as pl
 
     try:
@@ -163,7 +163,7 @@ def _check_columns_as(columns_as: Mapping[str, str], reading: Reading) -> None:
 def _understood(
     reading: Reading, kinds: Mapping[str, str], options: TextOptions, known: Known = NOTHING_KNOWN
 ) -> Reading:
-    """The columns of text as what they hold; in files with types, those that are asked for."""
+    """Turn columns of text into what they hold; in files with types only those in `kinds`."""
     import polars as pl
 
     texts = {column.name: column for column in reading.frame if column.dtype == pl.String}
@@ -199,7 +199,7 @@ def _understood(
 
 
 def _numbers_if_blank() -> pl.Expr:
-    """A column without any value becomes numbers: what it is to be, the model knows."""
+    """Cast a column without any value to numbers; a model knows what it is to be."""
     import polars as pl
     import polars.selectors as cs
 
@@ -207,7 +207,7 @@ def _numbers_if_blank() -> pl.Expr:
 
 
 def _as_asked(reading: Reading, kinds: Mapping[str, str]) -> Reading:
-    """The columns as the user says they are to be read, or an error that names a cell."""
+    """Read columns as the user asks, or raise an error that names a cell."""
     import polars as pl
 
     columns = []
@@ -227,7 +227,7 @@ def _as_asked(reading: Reading, kinds: Mapping[str, str]) -> Reading:
 
 
 def _without_unnamed(reading: Reading) -> Reading:
-    """Columns without a name that are empty or only count the rows: left by other programs."""
+    """Drop columns without a name that are empty or only count the rows, as other programs do."""
     notes, dropped = list(reading.notes), []
     for place, column in enumerate(reading.frame, 1):
         if not re.fullmatch(r"|Unnamed: \d+|column_\d+|__UNNAMED__\d+", column.name.strip()):
@@ -249,7 +249,7 @@ def _counts_rows(column: pl.Series) -> bool:
 
 
 def _text(column: pl.Series, known: Collection[str] = ()) -> pl.Series:
-    """As text where a csv file would have it as such; what no cell can hold stays as it is."""
+    """Return a column as a csv file writes it; a type that no cell can hold stays as it is."""
     import polars as pl
 
     simple = column.dtype.is_numeric() or column.dtype.is_temporal()
@@ -259,7 +259,7 @@ def _text(column: pl.Series, known: Collection[str] = ()) -> pl.Series:
 
 
 def _as_fitted(reading: Reading, fitted: Fitted, options: TextOptions) -> Reading:
-    """The columns in the kinds of a model; text that cannot be, by row and value."""
+    """Read columns in the kinds of a model, or raise an error that names a row and its value."""
     import polars as pl
 
     kinds = {name: kind for name, kind in fitted.kinds.items() if kind != "any"}
@@ -275,8 +275,11 @@ def _as_fitted(reading: Reading, fitted: Fitted, options: TextOptions) -> Readin
 
 
 def in_kinds(frame: pl.DataFrame, fitted: Fitted) -> pl.DataFrame:
-    """Columns of other types that mean the same, whatever the format: 3 for the text "3", true
-    for 1, the text "2026-01-31" for a date. What means something else stays as it is."""
+    """Convert columns of other types that mean the same as those of a model.
+
+    The number 3 may stand for the text "3", true for 1, the text "2026-01-31" for a date. What
+    means something else stays as it is.
+    """
     import polars as pl
 
     columns = []
@@ -294,7 +297,7 @@ def in_kinds(frame: pl.DataFrame, fitted: Fitted) -> pl.DataFrame:
 
 
 def _tell_of_unknown_numbers(text: pl.Series, known: Collection[str]) -> None:
-    """Warn of a column that holds nothing but numbers where the fit knew text, and none of them."""
+    """Warn of a column of numbers alone where the fit knew texts, none of which is among them."""
     import polars as pl
 
     values = text.drop_nulls().unique()
@@ -310,7 +313,7 @@ def _tell_of_unknown_numbers(text: pl.Series, known: Collection[str]) -> None:
 
 
 def _of_kind(text: pl.Series, kind: str, known: Known) -> pl.Series:
-    """Text as dates, times or truths, if it holds them."""
+    """Return text as dates, times or booleans if it holds nothing else."""
     name = text.name
     if kind == "boolean":
         values = as_truths(text)
@@ -335,7 +338,7 @@ def _refuse_strays(name: str, kind: str, strays: tuple[Stray, ...]) -> None:
 
 
 def refuse_text(column: pl.Series, kind: str) -> None:
-    """Raise for text where dates or the like were wanted, and name a cell that is none."""
+    """Raise for text where another kind was wanted, and name a cell that is not of that kind."""
     from clearbands.tables.kinds import KINDS
 
     there = [(row, text) for row, text in enumerate(column, 1) if text is not None]

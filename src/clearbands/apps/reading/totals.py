@@ -1,4 +1,4 @@
-"""A last row that sums up the others."""
+"""The check for a last row that sums up the others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LABEL = re.compile(
     re.IGNORECASE,
 )
 FEWEST = 3  # rows that can be summed up
-ROUNDED = 0.01  # what the last row may differ by, as a share
+ROUNDED = 0.01  # the share by which a rounded sum may differ
 
 
 def is_total(texts: pl.DataFrame, decimals: Decimals) -> bool:

@@ -1,4 +1,4 @@
-"""From columns of text to numbers, dates, times and truths, all columns of a file together."""
+"""Columns of text become numbers, dates, times and booleans, all columns of a file together."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     import polars as pl
 
 CODE = r"^0\d+$"  # 01067 is a code, though it looks like a number
-FIRST = 20  # values that are looked at before all
-HALF = 0.5  # of the cells are numbers: then it is said why the column is none
+FIRST = 20  # values among which the first one is looked at before all others
+HALF = 0.5  # with a larger share of numbers a remark says why the column is text
 DATES = ("date", "datetime", "dmy", "mdy")
 
 
 @dataclass(frozen=True)
 class Known:
-    """How an earlier file of the same kind was written, for cells that can be read in two ways."""
+    """The writing of an earlier file of its kind, for cells that can be read in two ways."""
 
     decimal: str | None = None
-    orders: Mapping[str, str] = field(default_factory=dict)  # of day and month, by column
+    orders: Mapping[str, str] = field(default_factory=dict)  # the order of day and month, by column
 
 
 NOTHING_KNOWN = Known()
@@ -35,7 +35,7 @@ NOTHING_KNOWN = Known()
 
 @dataclass
 class Understood:
-    """Columns as what they hold, and what there is to say about them."""
+    """Columns turned into what they hold, and the remarks about them."""
 
     decimals: Decimals
     columns: dict[str, pl.Series] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Understood:
     orders: dict[str, str] = field(default_factory=dict)
 
     def take(self, name: str, values: Numbers | Dates) -> None:
-        """The column as it was read; what was done to it is kept if there is something to say."""
+        """Store the column as it was read, and what was done to it if there is something to say."""
         self.columns[name] = values.column
         if values.in_words:
             self.mended[name] = values
@@ -56,7 +56,7 @@ class Understood:
 def find_signs(
     texts: Mapping[str, pl.Series], options: TextOptions, dialect: Dialect, known: Known
 ) -> Decimals:
-    """The decimal signs: that of the options, or as the columns tell."""
+    """Return the decimal sign of the options, or those that the columns tell."""
     if options.decimal is not None:
         return Decimals(options.decimal)
     return find_decimals(having_digits(texts), dialect.separator, known.decimal)
@@ -70,7 +70,7 @@ def understand(
     known: Known = NOTHING_KNOWN,
     european: bool = False,
 ) -> Understood:
-    """Each column as what it looks like, or as the kind that is wanted of it, where it can be."""
+    """Turn each column into what it looks like, or into the kind that is wanted, if it can be."""
     kinds = kinds or {}
     understood = Understood(decimals)
     with_digits = having_digits(texts)
@@ -104,14 +104,16 @@ def understand(
 
 
 def find_gap_marks(columns: Iterable[Numbers]) -> set[str]:
-    """The texts that are the only ones among the numbers of several columns: "M" of a weather
-    station."""
+    """Return the texts that are the only one among the numbers of several columns.
+
+    "M" in the columns of a weather station is such a text.
+    """
     counts = Counter(numbers.only_stray for numbers in columns)
     return {text for text, count in counts.items() if text and count > 1}
 
 
 def having_digits(texts: Mapping[str, pl.Series]) -> dict[str, pl.Series]:
-    """The columns that may hold numbers or dates; the others need no second look."""
+    """Return the columns with digits; the others can hold neither numbers nor dates."""
     import polars as pl
 
     if not texts:
@@ -133,7 +135,7 @@ def _without_digits(understood: Understood, name: str, text: pl.Series) -> None:
 
 
 def as_truths(text: pl.Series) -> pl.Series | None:
-    """The column as true and false, if it holds nothing else."""
+    """Return the column as booleans if it holds nothing but true and false, else None."""
     first = next((value for value in text.head(FIRST) if value is not None), None)
     if first is not None and first.lower() not in TRUTHS:
         return None  # without a look at the others, which saves time
@@ -180,7 +182,7 @@ def _as_it_looks(
 
 
 def _why_text(numbers: Numbers, dates: Dates | None, name: str) -> str:
-    """Why a column is text though it looks like something else."""
+    """Return why a column is text though it looks like something else, or ""."""
     if dates is not None:
         return dates.doubt
     n_numbers, n_strays = numbers.column.count(), len(numbers.strays)
