@@ -1,1 +1,1 @@
-"""Whether the reason why intervals are wide is the true one."""
+"""Experiments on whether the reason that a model gives for wide intervals is the true one."""

@@ -1,8 +1,8 @@
-"""What ignorance does in the interval: lambda = 0, 1, infinite or free, CQR, and the new split.
+"""The effect of ignorance on intervals: lambda = 0, 1, infinite or free, CQR, and the new split.
 
-All ways calibrate the same fit of the default, on errors that its members did not see. "new split"
-lets lambda weigh noise and ignorance as the learning curve tells them apart, instead of what the
-parts say. `far` are the fifth of test rows that are farthest from the training rows.
+All ways calibrate the same fit of the default, on errors of rows that its members did not see. With
+"new split" lambda weighs noise and ignorance as the learning curve tells them apart, instead of the
+two parts. `far` is the fifth of the test rows that lie farthest from the training rows.
 
 usage: python -m experiments why lambda [--only airfoil concrete] [--seeds 777]
 """
@@ -92,7 +92,7 @@ def compare(name: str, seed: int) -> Iterator[dict[str, Any]]:
 
 
 def _split(model: ClearRegressor, calibrator: Any, components: Components) -> Components:
-    """Noise and ignorance in place of the two parts, with the same sum as calibrated."""
+    """Return components with noise and ignorance as parts, whose sum is the calibrated width."""
     assert model.outlook_ is not None
     noise = model.outlook_.splits[0](components)[:, None, None]
     center, aleatoric, epistemic = scale(calibrator, components)
@@ -133,7 +133,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def table_of(rows: pd.DataFrame) -> str:
-    """Losses against "free" in percent, and coverage; the last line is the mean over the tables."""
+    """Return losses against "free" in percent, then their mean over the tables, and coverage."""
     index = ["table", "seed"]
     free = rows[rows["way"] == "free"].set_index(index)
     lines = []

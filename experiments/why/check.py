@@ -1,16 +1,16 @@
-"""Noise, ignorance and forecasts of fitted models, held against the truth: rows as they come.
+"""Noise, ignorance and forecasts of fitted models, compared with the truth, one row per fit.
 
-- `forecast`: a model of a tenth of the training rows of a real table says what all of them would
-  bring (at most 8,000), and then a model of all of them is fitted.
+- `forecast`: a model of a tenth of the training rows of a real table forecasts the width with all
+  of them (at most 8,000), and then a model of all of them is fitted.
 - `simulated`: the noise is known, and so is the mean of y.
-- `families`: the same of other simulated tables, from which `prior` learns how models differ from
-  the search of their curve.
-- `repeats`: real rows with the same x, in cells of at least 30: their quantiles are noise.
+- `families`: the noise of other simulated tables is known, too; from them `prior` learns how models
+  differ from the search of their curve.
+- `repeats`: real rows with the same x stand in cells of at least 30, whose quantiles are noise.
 - `same rows`: 500 rows of a real table, of which each seed should say the same.
 
-A row has the curve that the fit saw and what came true. Shares and forecasts are what the present
-numbers of `CurvePrior` say of the curve, so other numbers need no other fits; `held` (of the band
-for the mean) and `unclear` are of the model that was fitted.
+A row of the file has the curve that the fit saw and what came true. Shares and forecasts follow
+from the curve by the present numbers of `CurvePrior`, so other numbers need no new fits. `held` (by
+the band for the mean) and `unclear` belong to the model that was fitted.
 
 usage: python -m experiments why check [KIND ...] [--model default] [--seeds 0 1] [--only NAME]
 """
@@ -61,7 +61,7 @@ MODELS: dict[str, Callable[..., ClearRegressor]] = {
 
 
 def fitted(model: str, table: Table, seed: int) -> tuple[ClearRegressor, dict[str, Any]]:
-    """A model, and what it was told of its learning curve."""
+    """Return a fitted model, its CPU time, and the evidence about its learning curve."""
     start, curve_seconds = time.process_time(), 0.0
 
     def timed(*args: Any, **labels: Any) -> Any:
@@ -88,7 +88,7 @@ def fitted(model: str, table: Table, seed: int) -> tuple[ClearRegressor, dict[st
 
 
 def told(model: ClearRegressor, X: Any) -> dict[str, Any]:
-    """The mean width on new rows, its split by lambda, and for how many rows neither dominates."""
+    """Return the mean width of new rows, its ignorance by lambda, and the share of unclear rows."""
     parts = model.predict_uncertainty(X)
     _, noise, ignorance = scale(model.calibrator_, model.components(X))
     return {
@@ -218,7 +218,7 @@ def run_missing(args: argparse.Namespace) -> None:
 
 
 def evidence_of(fit: Any) -> dict[str, Any]:
-    """What `extrapolate` was told by a fit, a row of the table."""
+    """Return the arguments that `extrapolate` got from a fit, a row of the file."""
     curve = json.loads(fit.curve)
     means = CurveMeans(**{name: np.array(values) for name, values in curve.items()})
     own = None if np.isnan(fit.own) else fit.own
@@ -226,10 +226,10 @@ def evidence_of(fit: Any) -> dict[str, Any]:
 
 
 def with_answers(fits: pd.DataFrame, priors: dict[str, CurvePrior] | None = None) -> pd.DataFrame:
-    """The share, or the forecast over the present width, with its range, and what is true of it.
+    """Add the share of ignorance or the forecast over the present width, its range and the truth.
 
-    Tables that `priors` do not name have the numbers of the package. Beside the forecast stands
-    what a straight line through the logarithms of the curve says.
+    Tables that `priors` do not name have the numbers of the package. Another column, `line`, has
+    the forecast of a straight line through the logarithms of the curve.
     """
     fits = fits[fits["curve"].notna()].reset_index(drop=True)
     answers, lines = [], []
@@ -247,12 +247,12 @@ def with_answers(fits: pd.DataFrame, priors: dict[str, CurvePrior] | None = None
 
 
 def interval_score(came: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Of ranges of 80 %."""
+    """Return the interval scores of ranges of 80 %."""
     return high - low + 10 * np.maximum(low - came, 0) + 10 * np.maximum(came - high, 0)
 
 
 def table_of(fits: pd.DataFrame, priors: dict[str, CurvePrior] | None = None) -> str:
-    """What is off, by kind and number of rows."""
+    """Return how far shares, noise and forecasts are off, by kind and number of rows."""
     rows = with_answers(fits, priors)
     rows["held_by_range"] = rows["true"].clip(0).between(rows["low"], rows["high"])
     tables = []
@@ -289,7 +289,7 @@ def table_of(fits: pd.DataFrame, priors: dict[str, CurvePrior] | None = None) ->
 
 
 def table_of_forecasts(rows: pd.DataFrame) -> str:
-    """Of the mean width with all rows, over the one with a tenth of them."""
+    """Return the errors of forecasts of the mean width with all rows over that with a tenth."""
     designs = {
         "forecast": (rows["middle"], rows["low"], rows["high"]),
         "nothing changes": (np.ones(len(rows)),) * 3,

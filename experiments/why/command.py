@@ -1,4 +1,4 @@
-"""The command `why`: is the reason why intervals are wide the true one?"""
+"""The command `why`, which asks whether the reason given for wide intervals is the true one."""
 
 from __future__ import annotations
 

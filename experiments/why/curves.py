@@ -1,8 +1,8 @@
-"""Beginnings of learning curves, and how they went on: rows are written as they come.
+"""Beginnings of learning curves, and how they went on; rows are written as they come.
 
-Every row has what a fit can know of its curve, and in `came` what the error on unseen rows was with
-2, 4, 8, ... times the rows, over that with its own; for simulated tables also without end (`inf`),
-where the error is noise.
+Every row has what a fit can know of its curve. `came` has the error on unseen rows with 2, 4, 8,
+... times the rows, over the error with the fit's own rows; for simulated tables also the error with
+infinitely many rows (`inf`), which is noise.
 
 usage: python -m experiments why curves [FILE.csv] [--kinds real families simulated] [--last 150]
 """
@@ -37,17 +37,17 @@ COLUMNS = ["table", "kind", "seed", "rows", "columns", "curve", "came", "seconds
 TEST_ROWS, TIMES = 1_500, 4
 REAL_ROWS, MOST = (128, 256, 512, 1024), 4096
 SIMULATED_ROWS = (300, 1200)
-SURFACE_ROWS = 2_000  # the search has surfaces with trees on them from so many on
+SURFACE_ROWS = 2_000  # from so many rows on the search has trees on surfaces
 
 
 def rows_of(table: Table) -> Rows:
-    """The table as parts see it."""
+    """Return the table as the parts of a model see it."""
     encoder = TableEncoder().fit(table.X, table.y)
     return Rows(np.asarray(encode(encoder, table.X), float), table.y)
 
 
 def pool_at(n_rows: int, n_columns: int) -> dict[str, BaseEstimator]:
-    """What stands for the default's search with so many rows."""
+    """Return the centers that stand for the default's search with so many rows."""
     pool = curve_pool(n_columns)
     if n_rows >= SURFACE_ROWS:
         trees = SymmetricTrees(n_trees=200)
@@ -58,7 +58,7 @@ def pool_at(n_rows: int, n_columns: int) -> dict[str, BaseEstimator]:
 
 
 def error(rows: Rows, train: np.ndarray, test: np.ndarray, seed: int = 0) -> float:
-    """The mean absolute error of the best center on test rows that it did not see."""
+    """Return the mean absolute error of the best center on test rows that it did not see."""
     task, rng = _Task(0, 0, 0, train, test), np.random.RandomState(seed)
     errors = [
         float(np.abs(rows.y[test] - predicted).mean())
@@ -69,7 +69,7 @@ def error(rows: Rows, train: np.ndarray, test: np.ndarray, seed: int = 0) -> flo
 
 
 def real(name: str, seed: int) -> Iterator[dict[str, Any]]:
-    """Of a real table, as far as its rows go."""
+    """Measure the curve of a real table, as far as its rows go."""
     rows = rows_of(load(name))
     order = np.random.RandomState(seed).permutation(len(rows))
     n_test = min(TEST_ROWS, len(order) // 5)
@@ -87,7 +87,7 @@ def real(name: str, seed: int) -> Iterator[dict[str, Any]]:
 
 
 def family(number: int) -> Iterator[dict[str, Any]]:
-    """Of a table of the families, with two numbers of rows."""
+    """Measure the curve of a table of the families, with two numbers of rows."""
     few = int(np.exp(np.random.RandomState(number + 77).uniform(np.log(70), np.log(420))))
     n = 4 * TIMES * few
     table, y, _ = draw_family(number, n + 2_000)
@@ -102,7 +102,7 @@ def family(number: int) -> Iterator[dict[str, Any]]:
 
 
 def simulated(name: str, seed: int) -> Iterator[dict[str, Any]]:
-    """Of one of the named simulations; they have no part in the numbers of the prior."""
+    """Measure the curve of a named simulation, which has no part in the numbers of the prior."""
     table, y = simulate(name, 12_000, seed)
     rows, order = Rows(table.X, y), np.random.RandomState(seed).permutation(12_000)
     order, test = order[:-TEST_ROWS], order[-TEST_ROWS:]
@@ -114,7 +114,7 @@ def simulated(name: str, seed: int) -> Iterator[dict[str, Any]]:
 
 
 def of_curve(rows: Rows, seed: int) -> dict[str, Any]:
-    """What can be known of the curve of some rows."""
+    """Return what can be known of the curve of some rows."""
     curve = measure_curve(rows, np.random.RandomState(seed), n_jobs=1)
     if curve is None:
         raise ValueError(f"{len(rows)} rows are too few for a curve.")
@@ -124,7 +124,7 @@ def of_curve(rows: Rows, seed: int) -> dict[str, Any]:
 
 
 def rounded(value: Any) -> Any:
-    """To five digits, also inside of lists."""
+    """Round to five digits, also inside of lists and dicts."""
     if isinstance(value, list):
         return [rounded(each) for each in value]
     return (

@@ -20,18 +20,18 @@ NOISES = {
     "skewed": 0.15,
 }  # fmt: skip
 NOISE_RATIOS = 0.03, 2.5
-"""Between which the standard deviation of noise lies, over that of the mean of y."""
+"""The range of the standard deviation of noise over that of the mean of y."""
 
 
 def draw_family(seed: int, n: int) -> tuple[Simulated, np.ndarray, str]:
-    """n rows of the table with this number, their targets, and what kind it is of."""
+    """Draw n rows of the table with this number, their targets, and the kind of the table."""
     rng = np.random.RandomState(seed)
     d = int(rng.choice(N_COLUMNS))
     kind = str(rng.choice(list(KINDS), p=list(KINDS.values())))
     noise = str(rng.choice(list(NOISES), p=list(NOISES.values())))
     draw_columns = _columns(rng, d)
     functions, weights = [_function(kind, rng, d)], [1.0]
-    if rng.uniform() < 0.25:  # something of another kind beside it
+    if rng.uniform() < 0.25:  # a function of another kind is added
         functions.append(_function(str(rng.choice(list(KINDS)[:-1])), rng, d))
         weights.append(rng.uniform(0.1, 0.6))
     ratio = float(np.exp(rng.uniform(*np.log(NOISE_RATIOS))))
@@ -143,7 +143,7 @@ def _steps(rng: np.random.RandomState, d: int, own: np.ndarray) -> Function:
 
 
 def _categories(rng: np.random.RandomState, d: int, own: np.ndarray) -> Function:
-    """A number that says which of many groups a row is of."""
+    """Draw a function whose first column says to which of many groups a row belongs."""
     levels = int(rng.choice([10, 30, 100]))
     effect, w, slope = rng.normal(size=levels), 0.4 * rng.normal(size=d), rng.normal(size=levels)
     has_slopes = rng.uniform() < 0.4
@@ -186,7 +186,7 @@ _MAKERS: dict[str, Callable[..., Function]] = {
 
 
 def _spread(noise: str, rng: np.random.RandomState, d: int) -> Callable[..., np.ndarray]:
-    """The standard deviation of noise, up to a factor, from columns and the mean of y."""
+    """Draw how the standard deviation of noise, up to a factor, depends on X and the mean of y."""
     first, second, a = int(rng.randint(d)), int(rng.randint(d)), rng.uniform(0.3, 1.0)
     if noise == "by column":
         return lambda X, f: np.exp(a * np.clip(X[:, first], -3, 3))
@@ -198,7 +198,7 @@ def _spread(noise: str, rng: np.random.RandomState, d: int) -> Callable[..., np.
 
 
 def _shape(noise: str, draw: np.random.RandomState, n: int) -> np.ndarray:
-    """Of noise in units of its standard deviation."""
+    """Draw noise in units of its standard deviation."""
     if noise == "heavy":
         return draw.standard_t(4, n) / np.sqrt(2)
     if noise == "skewed":

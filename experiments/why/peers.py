@@ -1,9 +1,9 @@
-"""Noise and ignorance of others on the named simulations: rows as they come.
+"""Noise and ignorance of other methods on the named simulations; rows are written as they come.
 
 CatBoost's virtual ensembles (Malinin, Prokhorenkova and Ustimenko 2021), a deep ensemble
 (Lakshminarayanan, Pritzel and Blundell 2017) and stochtree's BART with a variance forest. Each says
-how much of its variance is of the data and how much of the model; both make normal intervals of 90
-%, which share is held against 1 - true noise / the width of these intervals.
+how much of its variance comes from the data and how much from the model. Together they make normal
+intervals of 90 %, whose share of ignorance is compared with 1 - true noise / their width.
 
 usage: python -m experiments why peers [--seeds 0] [--peers catboost "deep ensemble" BART]
 """
@@ -33,7 +33,7 @@ N_NETWORKS, EPOCHS, HIDDEN = 5, 200, 64
 
 
 class Variances(NamedTuple):
-    """(n,) each: of the data, and of the model."""
+    """The variances (n,) that come from the data and from the model."""
 
     data: np.ndarray
     model: np.ndarray

@@ -1,9 +1,9 @@
-"""How curves of other tables go: the numbers of `CurvePrior`, and how well designs forecast.
+"""The numbers of `CurvePrior`, learned from the curves of many tables, and how well it forecasts.
 
-The numbers are those by which the beginnings of curves make what came likely: with 2, 4, 8, 16
-times the rows of real tables, and without end where noise was simulated. Designs are judged on
-tables that had no part in the numbers, and on the named simulations, which never have. How models
-differ from the search of their curve is learned from the fits of families that `check` made.
+With these numbers the beginnings of curves make likely what came: the errors with 2, 4, 8, 16
+times the rows of real tables, and with infinitely many rows where noise was simulated. Designs are
+judged on tables that had no part in the numbers, and on the named simulations, which never have.
+How models differ from the search of their curve is learned from the fits of families by `check`.
 
 usage: python -m experiments why prior [FILE.csv] [--evaluations 250] [--designs]
 """
@@ -36,7 +36,7 @@ from experiments.why.check import evidence_of, interval_score, table_of
 from experiments.why.curves import RESULTS
 from experiments.why.tables import PAPER
 
-GUESS = {  # and how much a number may differ from it
+GUESS = {  # each number before the fit, and how much it may differ
     "level": (-1.5, 1.5),
     "level_by_columns": (0.2, 0.2),
     "level_spread": (np.log(1.5), 0.4),
@@ -50,7 +50,7 @@ GUESS = {  # and how much a number may differ from it
     "chance_scatter": (np.log(0.25), 0.5),
     "chance_scatter_by_rows": (np.log(1.0), 0.7),
 }
-GUESS_OF_OWN = {  # the same of what is learned from fits, the level once more
+GUESS_OF_OWN = {  # the same for numbers that are learned from fits, with the level once more
     "level": (-1.0, 1.0),
     "level_spread": (np.log(3.0), 0.4),
     "own": (0.0, 0.4),
@@ -62,13 +62,13 @@ GUESS_OF_OWN = {  # the same of what is learned from fits, the level once more
 LOGS = [name for name in (*GUESS, *GUESS_OF_OWN) if name.endswith(("spread", "scatter", "by_rows"))]
 STEPS = (2.0, 4.0, 8.0, 16.0, np.inf)
 NOISE = 0.03
-"""Of the logarithm of what came against now: both are of one search each, on few test rows."""
+"""The scatter of the logarithm of what came over the error now: each is one search on few rows."""
 
 SURPRISE = 0.02, 0.15
-"""The chance that a curve goes on as none of the likely ones, and how likely that makes it."""
+"""The chance that a curve goes on unlike all likely ones, and the likelihood that it then has."""
 
 PAPER_WEIGHT = 2.0
-"""There are fewer of them than of tables where nearly all is noise."""
+"""The weight of a table of the paper: most other tables are nearly all noise."""
 
 N_PARTS = 4
 
@@ -77,8 +77,8 @@ class Cases(NamedTuple):
     """Beginnings of curves, and how they went on."""
 
     rows: pd.DataFrame  # table, kind, rows, columns
-    means: CurveMeans  # of all at once
-    came: np.ndarray  # (n, steps): logarithms of errors over those of now, NaN where not known
+    means: CurveMeans  # the means of all cases at once
+    came: np.ndarray  # (n, steps): logarithms of later errors over those of now, or NaN
 
     def take(self, some: np.ndarray) -> Cases:
         means = CurveMeans(*(None if each is None else each[some] for each in self.means[:-1]))
@@ -98,9 +98,9 @@ def read(path: Path) -> Cases:
 
 
 class Curves(NamedTuple):
-    """Of each case, how likely each curve of the grid is, and how it would go on."""
+    """The likelihood of each curve of the grid in each case, and how the curve would go on."""
 
-    weights: np.ndarray  # (n, g), of sum 1
+    weights: np.ndarray  # (n, g), which sum to 1 in each case
     factors: np.ndarray  # (n, steps, g): logarithms
 
     @classmethod
@@ -108,7 +108,7 @@ class Curves(NamedTuple):
         return cls(weights_of_curves(cases, prior), factors_of(cases))
 
     def quantiles(self, scatter: float) -> np.ndarray:
-        """(n, steps, 3): the median, the low and the high end of what comes."""
+        """Return the median, the low and the high end of what comes, (n, steps, 3)."""
         order = np.argsort(self.factors, axis=2)
         weights = np.broadcast_to(self.weights[:, None], self.factors.shape)
         reached = np.take_along_axis(weights, order, 2).cumsum(axis=2)
@@ -118,7 +118,7 @@ class Curves(NamedTuple):
             place = np.minimum((reached < q).sum(axis=2), factors.shape[2] - 1)
             found.append(np.exp(np.take_along_axis(factors, place[:, :, None], 2)[:, :, 0]))
         reach = np.exp(scatter * ndtri(RANGE[1]) * np.isfinite(STEPS))
-        # Both spread: of curves, and of what comes around each of them.
+        # Two spreads are combined: that of curves, and that of what comes around each of them.
         middle, low, high = np.stack(found)
         low = middle * np.exp(-np.hypot(np.log(middle / low), np.log(reach)))
         high = middle * np.exp(np.hypot(np.log(high / middle), np.log(reach)))
@@ -139,7 +139,7 @@ def factors_of(cases: Cases) -> np.ndarray:
 
 
 def weights_of(cases: Cases) -> np.ndarray:
-    """Tables count by the root of how often they stand there."""
+    """Return weights by which a table counts with the root of the number of its cases."""
     table = cases.rows["table"]
     counts = table.map(table.value_counts()).to_numpy(float)
     return np.where(table.isin(PAPER), PAPER_WEIGHT, 1.0) / np.sqrt(counts)
@@ -154,7 +154,7 @@ def prior_of(x: np.ndarray, names: list[str], prior: CurvePrior) -> CurvePrior:
 
 
 def fit(cases: Cases, evaluations: int) -> CurvePrior:
-    """The numbers under which what came is most likely, held a little by a guess before."""
+    """Return the numbers under which what came is most likely, close to a guess made before."""
     weight = 2 * weights_of(cases)
     away = (cases.came[:, :, None] - factors_of(cases)) / NOISE
     likely = np.exp(-0.5 * np.nan_to_num(away) ** 2)
@@ -169,11 +169,11 @@ def fit(cases: Cases, evaluations: int) -> CurvePrior:
 
 
 def fit_own(fits: pd.DataFrame, prior: CurvePrior, evaluations: int) -> CurvePrior:
-    """How models differ from the search of their curve, and how large their ignorance is.
+    """Learn how models differ from the search of their curve, and how large their ignorance is.
 
-    These are the numbers by which the true noise of families is likely, and the widths that came
-    with ten times the rows of real tables. The errors of a model and of the search are measured, so
-    they scatter: a model with an error below the noise of a curve says little against this curve.
+    The numbers make likely the true noise of families and the widths that came with ten times the
+    rows of real tables. The errors of a model and of the search are measured, so they scatter: a
+    model with an error below the noise of a curve says little against this curve.
     """
     fits = fits[fits["kind"].isin(["families", "forecast"]) & fits["own"].notna()]
     is_forecast = (fits["kind"] == "forecast").to_numpy()
@@ -217,7 +217,7 @@ def _most_likely(
 
 
 def without_own_tables(cases: Cases, fits: pd.DataFrame, evaluations: int) -> dict[str, CurvePrior]:
-    """For each table, the numbers of other tables alone; named simulations have no part."""
+    """Return numbers for each table that are learned from other tables, without simulations."""
     tables = cases.rows["table"].unique()
     part = dict(
         zip(tables, np.random.RandomState(1).permutation(len(tables)) % N_PARTS, strict=True)
@@ -233,7 +233,7 @@ def without_own_tables(cases: Cases, fits: pd.DataFrame, evaluations: int) -> di
 
 
 def forecasts(cases: Cases, priors: dict[str, CurvePrior]) -> np.ndarray:
-    """(n, steps, 3): of each case by the numbers for its table."""
+    """Return the forecasts (n, steps, 3) of each case by the numbers for its table."""
     quantiles = []
     for number, table in enumerate(cases.rows["table"]):
         prior = priors[table]
@@ -243,7 +243,7 @@ def forecasts(cases: Cases, priors: dict[str, CurvePrior]) -> np.ndarray:
 
 
 def lines(cases: Cases) -> dict[str, np.ndarray]:
-    """(n, steps) each: what simple rules say, of numbers of rows that have an end."""
+    """Return the forecasts (n, steps) of simple rules, which hold for finite numbers of rows."""
     sizes, errors = np.log(cases.means.sizes), np.log(cases.means.errors)
     slopes = [np.polyfit(x, y, 1)[0] for x, y in zip(sizes, errors, strict=True)]
     last = (errors[:, -1] - errors[:, -2]) / (sizes[:, -1] - sizes[:, -2])
@@ -256,7 +256,7 @@ def lines(cases: Cases) -> dict[str, np.ndarray]:
 
 
 def tell(cases: Cases, designs: dict[str, np.ndarray]) -> None:
-    """A line for every kind of table, step and design."""
+    """Print a line for every kind of table, step and design."""
     came, kinds = np.exp(cases.came), cases.rows["kind"].to_numpy()
     kinds = np.where(cases.rows["table"].isin(PAPER), "the 15 sets", kinds)
     for kind in np.unique(kinds):
@@ -280,7 +280,7 @@ def tell(cases: Cases, designs: dict[str, np.ndarray]) -> None:
 
 
 def tell_shares(cases: Cases, designs: dict[str, np.ndarray]) -> None:
-    """Of the named simulations, the mean share against the true one."""
+    """Print the mean shares of the named simulations beside the true ones."""
     some = (cases.rows["kind"] == "simulated").to_numpy()
     shares = cases.rows[some].assign(true=1 - np.exp(cases.came[some, -1]))
     names = [name for name, quantiles in designs.items() if quantiles.ndim == 3]

