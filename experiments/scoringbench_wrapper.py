@@ -1,8 +1,8 @@
 """A wrapper of clearbands for ScoringBench (github.com/jonaslandsgesell/ScoringBench).
 
 To take part, put this file into `scoringbench/univariate/wrappers/`, list ("ClearbandsWrapper",
-"scoringbench_wrapper") among the optional wrappers of its `__init__.py`, and add to `MODELS` in
-`scoringbench/univariate/models.py`:
+"scoringbench_wrapper") among the optional wrappers of its `__init__.py`, import ClearbandsWrapper
+from there in `scoringbench/univariate/models.py`, and add to its `MODELS`:
 
     "clearbands_v0_1": lambda: ClearbandsWrapper(),
 

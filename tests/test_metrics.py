@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import optimize, stats
 from sklearn.metrics import mean_pinball_loss
 
 from clearbands import metrics
@@ -34,6 +35,45 @@ def test_nciw_stretches_about_the_center_until_the_level_is_reached():
     assert metrics.nciw(y, center, intervals, 0.75, y_range=1) == 6.0  # factor 3, width 2
     # half of the level needs half of the rows: factor 2
     assert metrics.nciw(y, center, intervals, 0.5, y_range=1) == 4.0
+
+
+def test_nll_min_is_the_least_over_all_factors():
+    """Against scipy's normal density and a search, with weights as copies."""
+    rng = np.random.default_rng(0)
+    y, center, length = rng.normal(size=50), rng.normal(size=50), rng.uniform(1, 3, 50)
+    intervals = np.column_stack([center - length / 3, center + length * 2 / 3])
+    weight = rng.integers(1, 4, 50)
+
+    def loss(logarithm):
+        normal = stats.norm(center, np.exp(logarithm) * length)
+        return -np.average(normal.logpdf(y), weights=weight)
+
+    best = optimize.minimize_scalar(loss, bounds=(-5, 5), method="bounded").fun
+    found = metrics.nll_min(y, center, intervals, sample_weight=weight)
+    assert found == pytest.approx(best)
+    copies = np.repeat(np.arange(50), weight)
+    assert metrics.nll_min(y[copies], center[copies], intervals[copies]) == pytest.approx(found)
+    assert metrics.nll_min(y, center, 7 * intervals, sample_weight=weight) == pytest.approx(found)
+    moved = metrics.nll_min(3 * y, 3 * center, 3 * intervals, sample_weight=weight)
+    assert moved == pytest.approx(found + math.log(3))
+
+
+def test_nll_min_is_least_where_lengths_are_as_the_noise():
+    rng = np.random.default_rng(0)
+    noise = rng.uniform(0.5, 2, 5_000)
+    y, zero = noise * rng.normal(size=5_000), np.zeros(5_000)
+    values = [
+        metrics.nll_min(y, zero, np.column_stack([-(noise**power), noise**power]))
+        for power in (0, 0.7, 1, 1.3, 2)
+    ]
+    assert int(np.argmin(values)) == 2
+
+
+def test_nll_min_without_length_or_without_error():
+    zero, ones = np.zeros(2), np.array([[-1.0, 1.0]] * 2)
+    assert metrics.nll_min(zero, zero, ones) == -math.inf
+    assert metrics.nll_min(zero, zero, 0 * ones) == math.inf
+    assert metrics.nll_min(zero, zero, np.inf * ones) == math.inf
 
 
 def test_nciw_does_not_cover_a_row_off_a_side_without_width():

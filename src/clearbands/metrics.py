@@ -23,6 +23,7 @@ __all__ = [
     "interval_score",
     "nciw",
     "niw",
+    "nll_min",
     "picp",
     "pit",
     "quantile_loss",
@@ -89,6 +90,37 @@ def nciw(
     factor = order_statistic(scores, coverage_rank(len(y), level, weight), weight)
     mean_width = _mean(widths.sum(axis=1), weight)
     return factor * mean_width / _check_range(y, y_range) if mean_width else factor
+
+
+def nll_min(
+    y: ArrayLike,
+    center: ArrayLike,
+    intervals: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Minimum negative log-likelihood (Heiss et al. 2022). Smaller is better; also below 0.
+
+    It compares how uncertainty is distributed over the rows, as `nciw` does, but by squared errors:
+    y is taken for normal around the center, with deviations that are proportional to the lengths of
+    the intervals, and the factor is the one that makes these very rows most likely. Any other
+    factor for all lengths, such as that of another level, gives the same value. Unlike `nciw` it
+    has its best expected value at deviations in proportion to the true ones. A length that is 0 or
+    infinite makes it infinite.
+
+    >>> nll_min([1.0, 2.0, 3.0, 9.0], [1, 2, 3, 5], [[0, 2], [1, 3], [2, 4], [3, 7]])
+    1.5922...
+    """
+    y, intervals = check_intervals(y, intervals)
+    center = check_vector(center, "center", len(y))
+    lengths = intervals[:, 1] - intervals[:, 0]
+    if not np.all((lengths > 0) & np.isfinite(lengths)):
+        return float("inf")
+    square = _mean(((y - center) / lengths) ** 2, sample_weight)
+    if square == 0:
+        return float("-inf")
+    constant = (1 + np.log(2 * np.pi)) / 2
+    return float(constant + _mean(np.log(lengths), sample_weight) + np.log(square) / 2)
 
 
 def quantile_loss(
