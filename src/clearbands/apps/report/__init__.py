@@ -1,5 +1,7 @@
-"""One page about a model on rows it has not seen: whether its intervals hold, and why they are
-wide. A single file of HTML that needs no network."""
+"""A page about a model on rows it has not seen: whether its intervals hold, and why they are wide.
+
+The page is a single file of HTML that needs no network.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ from clearbands.selection.leaderboard import boards_of
 if TYPE_CHECKING:
     from clearbands.regressor import ClearRegressor
 
-MOST_LISTED = 8  # models of one competition
+MOST_LISTED = 8  # models of a competition that are listed
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -60,7 +62,7 @@ class Report:
         return f"Report of {len(self.html) / 1e3:,.0f} kB; save(path) writes it as one file"
 
     def _repr_html_(self) -> str:
-        """In a frame of its own, so that its style stays inside."""
+        """Show the page in a frame of its own, so that its style stays inside."""
         page = markup.escape(self.html, quote=True)
         return f'<iframe srcdoc="{page}" style="width:100%;height:80vh;border:0"></iframe>'
 
@@ -73,17 +75,19 @@ def make_report(
     origin: Mapping[str, str] | None = None,
     **words: Any,
 ) -> Report:
-    """See `ClearRegressor.report`. `origin` says where model and rows came from, line by line;
-    `words` are those of `gather`."""
+    """Make the page that `ClearRegressor.report` returns.
+
+    `origin` says where model and rows came from, line by line; `words` are arguments of `gather`.
+    """
     return render("page.html", origin, **_page(gather(model, X, y, **words)))
 
 
 def render(name: str, origin: Mapping[str, str] | None, **page: Any) -> Report:
-    """A page, by the name of its template, with what all of them need."""
+    """Render the template of this name with `page` and with what all pages need."""
     jinja2 = require("jinja2", what="A report", extra="report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("clearbands.apps.report", "page"),
-        autoescape=True,  # names of columns and their values are other people's text
+        autoescape=True,  # names and values of columns are text by other people
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
@@ -103,14 +107,14 @@ def render(name: str, origin: Mapping[str, str] | None, **page: Any) -> Report:
 
 
 def _breakable(name: object) -> Any:
-    """A name whose lines break behind underscores rather than in the middle of a word."""
+    """Return a name that breaks behind underscores rather than in the middle of a word."""
     from markupsafe import Markup, escape
 
     return Markup(str(escape(name)).replace("_", "_<wbr>"))
 
 
 def _page(facts: Facts) -> dict[str, Any]:
-    """Everything the template needs."""
+    """Return everything that the template needs."""
     drawn, n_rows = facts.is_finite, display.count(len(facts.y))
     diagnosis, level = facts.diagnosis, facts.confidence_level
     share, chance = diagnosis.coverage.coverage, diagnosis.chance
@@ -160,7 +164,7 @@ def _page(facts: Facts) -> dict[str, Any]:
 
 
 def _contents(page: Mapping[str, Any]) -> dict[str, str]:
-    """Anchor and heading of every section that is there."""
+    """Return the anchor and the heading of every section of the page."""
     sections = {
         "levels": ("Every level", len(page["facts"].levels) > 1),
         "accuracy": ("How close the predictions are", True),
@@ -177,7 +181,7 @@ def _contents(page: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _versions() -> dict[str, str]:
-    """Of Python, this package and what it stands on."""
+    """Return the versions of Python, of this package and of the libraries behind it."""
     from importlib.metadata import version
 
     from clearbands import __version__

@@ -1,4 +1,4 @@
-"""The answer on top of the page, in words."""
+"""The words that answer on top of the page."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from clearbands.persistence.origin import are_many
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
 from clearbands.rows.display import count, level, number, percent, with_unit
 
-MANY_UNFAMILIAR = 0.15  # of the rows, where ordinary ones are 5 %
+MANY_UNFAMILIAR = 0.15  # the share of unfamiliar rows above which it is said; 5 % are ordinary
 
 
 def verdict(facts: Facts) -> str:
-    """The answer in one sentence."""
+    """Return the answer in one sentence."""
     diagnosis = facts.diagnosis
     if is_mostly_seen(facts):
         return cannot_tell("intervals")
@@ -33,12 +33,12 @@ def verdict(facts: Facts) -> str:
 
 
 def is_mostly_seen(facts: Facts) -> bool:
-    """Whether so many of the rows were in the fit that no number says much about new ones."""
+    """Whether so many of the rows were in the fit that no number says much about new rows."""
     return are_many(facts.n_seen, len(facts.y))
 
 
 def answer(facts: Facts) -> list[str]:
-    """The same in a few more words: coverage, width, what dominates."""
+    """Return the answer in a few sentences: coverage, width, and what dominates."""
     cell, promised = facts.diagnosis.coverage, level(facts.confidence_level)
     if not facts.is_finite:
         return [f"{_too_few(facts)} The bounds are infinite and hold every value."]
@@ -83,7 +83,7 @@ def _what_dominates(facts: Facts) -> str:
 
 
 def _by_curve(facts: Facts) -> str:
-    """What ten times the rows would do, and how much of the width is noise or ignorance."""
+    """Say what ten times the rows would do, and how much of the width is noise or ignorance."""
     forecast, parts = facts.model.forecast((10,)), facts.parts
     if forecast.reason:
         return forecast.reason
@@ -106,7 +106,7 @@ def _too_few(facts: Facts) -> str:
 
 
 def who_chose_lambda(facts: Facts) -> str:
-    """Which rows weighed the two parts."""
+    """Say which rows weighed noise and ignorance."""
     model = facts.model
     if model.calibration_ == "cross":
         return (
@@ -119,7 +119,7 @@ def who_chose_lambda(facts: Facts) -> str:
 
 
 def how_lambda_won(facts: Facts) -> str:
-    """By its loss alone, or the least weight that leaves ignorance its part."""
+    """Say whether lambda won by its loss alone, or whether ignorance was left a least share."""
     calibrator, path = facts.model.calibrator_, facts.path
     least = getattr(calibrator, "least_epistemic", 0.0)
     usual = getattr(calibrator, "usual_epistemic", 0.0)
@@ -139,7 +139,7 @@ def how_lambda_won(facts: Facts) -> str:
 
 
 def directions(facts: Facts) -> str:
-    """What the model was told of columns, and therefore keeps."""
+    """Say with which columns the predictions must rise or fall; "" if with none."""
     ways = directions_of(facts.model)
     return " and ".join(
         f"{verb} with {_listed([name for name, way in ways.items() if way == sign])}"
@@ -158,7 +158,7 @@ COME_LATER = "Give rows that came after those of the fit."
 
 
 def warning(n_seen: int, n: int, advice: str = KEEP_SOME) -> str:
-    """What stands on top where a model has seen n_seen of n rows; "" where these are few."""
+    """Return the warning that a model has seen n_seen of n rows; "" where these are few."""
     if not are_many(n_seen, n):
         return ""
     which = f"All {count(n)}" if n_seen == n else f"{n_seen:,} of the {count(n)}"
@@ -169,7 +169,7 @@ def warning(n_seen: int, n: int, advice: str = KEEP_SOME) -> str:
 
 
 def cannot_tell(what: str) -> str:
-    """The answer in one sentence, about the intervals or the sets.
+    """Say in one sentence that rows of the fit tell nothing of the intervals or the sets.
 
     >>> cannot_tell("intervals")
     'These rows cannot tell whether the intervals hold: the model has seen them.'

@@ -1,5 +1,4 @@
-"""One page about a classifier on rows it has not seen: whether its sets hold, and why rows are
-uncertain."""
+"""A page about a classifier on new rows: whether its sets hold, and why rows are uncertain."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ from clearbands.tables.columns import Column, columns_of
 if TYPE_CHECKING:
     from clearbands.classifier import ClearClassifier
 
-MOST_CLASSES = 20  # in the table of confusions
+MOST_CLASSES = 20  # with more classes the table of confusions is left out
 CONTENTS = {
     "probabilities": "How good the probabilities are",
     "confusion": "Which classes are taken for which",
@@ -43,7 +42,7 @@ CONTENTS = {
     "promise": "What is guaranteed and what is not",
     "reproduce": "How to reproduce it",
 }
-N_BINS = 5  # of the sureness, that are shown
+N_BINS = 5  # bins of the highest probability
 
 
 @dataclass(frozen=True)
@@ -70,13 +69,13 @@ class ClassFacts:
 
     @cached_property
     def scores_of_shares(self) -> dict[str, float]:
-        """Of the shares of the classes among these very rows, said of every row."""
+        """The scores of a prediction that gives every row the shares of classes in these rows."""
         shares = np.bincount(self.y, minlength=len(self.names)) / len(self.y)
         return evaluate_classes(self.y, np.tile(shares, (len(self.y), 1)))
 
     @cached_property
     def inside(self) -> np.ndarray:
-        """(n,) booleans: whether the true class is in the set."""
+        """Whether the true class of each row is in its set, booleans (n,)."""
         return self.sets[np.arange(len(self.y)), self.y]
 
     @cached_property
@@ -89,7 +88,7 @@ class ClassFacts:
 
     @cached_property
     def chance(self) -> Range:
-        """Between which shares the coverage falls by chance alone."""
+        """The range in which the coverage falls by chance alone."""
         return chance_range(len(self.y), self.level, self.model.n_calibration_)
 
     @property
@@ -98,7 +97,7 @@ class ClassFacts:
 
     @property
     def is_generous(self) -> bool:
-        """More than chance: sets take whole classes, and one class may be enough for more rows."""
+        """Whether coverage exceeds chance; sets take whole classes, so a set may hold too much."""
         return self.coverage.coverage > self.chance.high
 
     @property
@@ -107,16 +106,16 @@ class ClassFacts:
 
     @cached_property
     def bits(self) -> np.ndarray:
-        """(n, 2): aleatoric and epistemic."""
+        """The aleatoric and the epistemic bits of each row, (n, 2)."""
         return np.column_stack([self.entropies.aleatoric, self.entropies.epistemic])
 
     def others_in_set(self, row: int) -> str:
-        """The names of the classes in the set of a row, but for the likeliest."""
+        """Return the names of the classes in the set of a row, but for the likeliest."""
         inside = np.flatnonzero(self.sets[row])
         return ", ".join(self.names[k] for k in inside if k != self.likeliest[row]) or "–"
 
     def cells(self) -> dict[str, list[Cell]]:
-        """Coverage by part of the rows."""
+        """Return the coverage of parts of the rows."""
         sizes = self.sets.sum(axis=1)
         parts = {
             "All rows": [make_cell("all", "All", self.inside)],
@@ -135,8 +134,10 @@ class ClassFacts:
         ]
 
     def sureness(self) -> list[tuple[float, float, float, Cell]]:
-        """Whether what is said to be so probable is so frequent: both ends of each bin, the mean
-        probability of the likeliest class there, and how often it was the true one."""
+        """Return how often the likeliest class was the true one, by bins of its probability.
+
+        Each bin has both ends, the mean probability, and a cell with the observed share.
+        """
         top = self.probabilities.max(axis=1)
         is_right = self.likeliest == self.y
         number = bins_of(top, N_BINS)
@@ -151,7 +152,7 @@ class ClassFacts:
         ]
 
     def confusion(self) -> np.ndarray:
-        """(classes, classes): rows by true and by likeliest class."""
+        """Return the numbers of rows (classes, classes) by true and by likeliest class."""
         n = len(self.names)
         return np.bincount(self.y * n + self.likeliest, minlength=n * n).reshape(n, n)
 
@@ -166,8 +167,10 @@ def make_class_report(
     origin: Mapping[str, str] | None = None,
     n_seen: int = 0,
 ) -> Report:
-    """See `ClearClassifier.report`. `origin` says where model and rows came from, and `n_seen` how
-    many of the rows were in the fit."""
+    """Make the page that `ClearClassifier.report` returns.
+
+    `origin` says where model and rows came from, and `n_seen` how many of the rows were in the fit.
+    """
     facts = gather_classes(model, X, y, target=target, by=by)
     confusion = facts.confusion() if len(facts.names) <= MOST_CLASSES else None
     left_out = {"confusion": confusion is None, "models": not model.leaderboard_}

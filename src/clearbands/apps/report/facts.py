@@ -1,4 +1,4 @@
-"""What a report tells, in numbers: everything that is predicted, measured or looked up for it."""
+"""The numbers of a report: everything that is predicted, measured or looked up for it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LevelFacts:
     confidence_level: float
     coverage: Cell
     typical_width: float
-    factors: tuple[float, float, float] | None  # lambda, gamma1, gamma2, of a level of the fit
+    factors: tuple[float, float, float] | None  # lambda, gamma1, gamma2, at a level of the fit
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ class Facts:
     path: LambdaPath | None
     target: str = "the target"
     unit: str = ""
-    fan: Mapping[float, np.ndarray] = field(default_factory=dict)  # (n, 2) at levels of their own
-    unfamiliar: np.ndarray | None = None  # (n,) booleans, where the model tells
-    n_seen: int = 0  # of the rows, in the fit
+    fan: Mapping[float, np.ndarray] = field(default_factory=dict)  # intervals (n, 2) by level
+    unfamiliar: np.ndarray | None = None  # (n,) booleans, None where the model cannot tell
+    n_seen: int = 0  # how many of the rows were in the fit
 
     @property
     def confidence_level(self) -> float:
@@ -63,22 +63,22 @@ class Facts:
 
     @cached_property
     def interval(self) -> np.ndarray:
-        """(n, 2)."""
+        """The intervals (n, 2)."""
         return self.parts.interval
 
     @cached_property
     def inside(self) -> np.ndarray:
-        """(n,) booleans."""
+        """Whether each true value lies in its interval, booleans (n,)."""
         return covered(self.y, self.interval)
 
     @cached_property
     def widths(self) -> np.ndarray:
-        """(n, 2): aleatoric and epistemic, each below and above together."""
+        """The aleatoric and the epistemic width of each row, (n, 2), below and above together."""
         return self.parts.widths
 
     @property
     def is_finite(self) -> bool:
-        """Whether there are widths to speak of."""
+        """Whether all widths are finite."""
         return bool(np.isfinite(self.widths).all())
 
     @property
@@ -93,21 +93,21 @@ class Facts:
 
     @cached_property
     def epistemic_shares(self) -> np.ndarray:
-        """(n,): between 0 and 1."""
+        """The share of ignorance in the width of each row (n,), between 0 and 1."""
         return self.parts.epistemic_share
 
     @cached_property
     def epistemic_share(self) -> float:
-        """Of the mean width."""
+        """The share of ignorance in the mean width."""
         return self.parts.mean_share
 
     def important_columns(self, most: int) -> list[Column]:
-        """The columns that matter, the most important first."""
+        """Return the columns that matter most, the most important first."""
         by_name = {column.name: column for column in self.columns}
         return [by_name[each.name] for each in self.importance[:most]]
 
     def in_unit(self, words: str) -> str:
-        """The name of an axis, with the unit of the target where there is one."""
+        """Return the name of an axis, with the unit of the target where there is one."""
         unit = f"({self.unit})"
         return f"{words} {unit}" if self.unit and not words.endswith(unit) else words
 
@@ -124,9 +124,9 @@ def gather(
     answers: Answers | None = None,
     n_seen: int = 0,
 ) -> Facts:
-    """Predict every row once and measure, or say what is wrong with the rows.
+    """Predict every row once and measure, or raise an error that says what is wrong with the rows.
 
-    `answers` are the model's `answers(X)` where they are there already.
+    `answers` are the model's `answers(X)`, if the caller has them already.
     """
     y = check_vector(y, "y")
     if len(y) < FEWEST_ROWS:
@@ -165,7 +165,7 @@ def typical_width(parts: Uncertainty) -> float:
 
 
 def _levels(model: ClearRegressor, y: np.ndarray, answers: Answers) -> tuple[LevelFacts, ...]:
-    """The levels of the fit, and those of the fan that are not among them; the highest first."""
+    """Return the facts at the levels of the fit and the other levels of the fan, highest first."""
     fitted = model.levels_.tolist()
     others = [level for level in fan_levels(model) if same_level(fitted, level) is None]
     return tuple(
@@ -184,7 +184,7 @@ def _level_facts(model: ClearRegressor, y: np.ndarray, parts: Uncertainty) -> Le
 
 
 def _most_important_first(importances: list[Importance]) -> list[Importance]:
-    """By what a feature does to the center or to the width, whichever is more remarkable."""
+    """Sort by the effect on the center or on the width, whichever is larger beside the others."""
     center = max((each.center for each in importances), default=0) or 1.0
     width = max((each.width for each in importances), default=0) or 1.0
     return sorted(importances, key=lambda each: -max(each.center / center, each.width / width))

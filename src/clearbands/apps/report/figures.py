@@ -1,4 +1,4 @@
-"""The pictures of the page."""
+"""The plots of the page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DOMINANT_WORDS = {
 
 
 def bands(facts: Facts) -> Plot:
-    """The rows ordered by prediction, each interval a bar, with the true values on top.
+    """Plot the rows ordered by prediction, each interval as a bar, with the true values on top.
 
     A few rows that reach far beyond all others are cut off at the edge, where a mark stands for
     a true value that lies outside; zooming in on them shows them whole.
@@ -75,7 +75,7 @@ def bands(facts: Facts) -> Plot:
 
 
 def fan(facts: Facts) -> Plot | None:
-    """The rows ordered by prediction, with an interval of each level within that of the next."""
+    """Plot the rows ordered by prediction, with an interval of each level within the next."""
     bounds = [each for each in facts.fan.values() if np.isfinite(each).all()]
     if len(bounds) < 2:
         return None
@@ -122,7 +122,7 @@ def _fan_spot(facts: Facts, row: int, x: float, scale: Scale) -> Spot:
 
 
 def parts_of_rows(facts: Facts) -> Plot:
-    """Every row by its aleatoric and its epistemic width, with the line where none dominates.
+    """Plot every row by its aleatoric and its epistemic width, with the line where both are equal.
 
     A few rows far wider than all others are left out: they would press the rest into a corner.
     """
@@ -161,7 +161,7 @@ def parts_of_rows(facts: Facts) -> Plot:
 
 
 def losses(facts: Facts) -> Plot | None:
-    """The loss over lambda; None where no lambda gives a finite one, or there is no lambda."""
+    """Plot the loss over lambda; None where no lambda has a finite loss, or there is no lambda."""
     path = facts.path
     if path is None:
         return None
@@ -214,7 +214,7 @@ def _point_words(kind: str, point: PathPoint, path: LambdaPath) -> str:
 
 
 def _spot(facts: Facts, row: int, x: float, y: float, scale: Scale | None) -> Spot:
-    """What a row tells; in the picture of bands it spans its interval and its true value."""
+    """Return what a row tells; in the plot of bands it spans its interval and its true value."""
     span = (y, y)
     if scale is not None:
         ends = [scale.down(end) for end in (*facts.interval[row], facts.y[row])]
@@ -235,13 +235,13 @@ def _row_words(facts: Facts, row: int) -> str:
 
 
 def _common_largest(values: np.ndarray) -> float:
-    """The largest value, or that of the lowest 99 % if it is less than half as large."""
+    """Return the largest value, or that of the lowest 99 % if it is less than half as large."""
     largest, common = float(values.max()), float(np.quantile(values, 0.99, method="lower"))
     return common if 2 * common < largest else largest
 
 
 def _common_range(values: np.ndarray) -> np.ndarray:
-    """The ends of all values, or of the middle 98 % if these span less than half as much."""
+    """Return the ends of all values, or of the middle 98 % if these span less than half as much."""
     whole = np.array([values.min(), values.max()])
     common = np.array(
         [
@@ -253,5 +253,5 @@ def _common_range(values: np.ndarray) -> np.ndarray:
 
 
 def _evenly(n: int, most: int) -> np.ndarray:
-    """At most `most` of the numbers 0 .. n - 1, the first and the last among them."""
+    """Return at most `most` of the numbers 0 .. n - 1, with the first and the last among them."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(int))

@@ -1,4 +1,4 @@
-"""A page about a model as time goes on: rolling coverage, widths, unfamiliar rows, drift."""
+"""A page about a model over time: rolling coverage, widths, unfamiliar rows, drift."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from clearbands.regressor import ClearRegressor
 
 FEWEST_ROWS = 60
-POINTS = 120  # at most, along each line
-SMALLEST_STRETCH = 30  # rows that a share is taken over
-N_CELLS = 10  # of the positions, to compare their distribution
+POINTS = 120  # points along each line, at most
+SMALLEST_STRETCH = 30  # the fewest rows over which a share is taken
+N_CELLS = 10  # cells of positions, whose shares are compared
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,15 @@ class Watched:
     n_rows: int
     stretch: int  # how many rows each point looks back
     ends: np.ndarray  # (points,): the last row of each stretch
-    times: np.ndarray  # (n,): of the rows, or their numbers
-    coverage: np.ndarray  # (points,): of the intervals of the fit
-    updated: np.ndarray  # (points,): of those that `update` would have given
+    times: np.ndarray  # (n,): the times of the rows, or their numbers
+    coverage: np.ndarray  # (points,): by the intervals of the fit
+    updated: np.ndarray  # (points,): by the intervals that `update` would have given
     aleatoric: np.ndarray  # (points,): mean widths of the fit
     epistemic: np.ndarray
     strange: np.ndarray | None  # (points,): shares of unfamiliar rows
     drift: np.ndarray  # (points,): how far the errors are from those of the calibration rows
-    covered: float  # share of all rows, by the fit
-    covered_updated: float  # and with updates
+    covered: float  # the share of all rows inside the intervals of the fit
+    covered_updated: float  # the share of all rows inside the intervals with updates
     advice: str | None  # to fit anew, after the last row
 
     @property
@@ -63,9 +63,9 @@ def watch(
     confidence_level: float | None = None,
     stretch: int | None = None,
 ) -> Watched:
-    """Of rows in the order of time, that the fit did not see; what was updated is left aside.
+    """Measure a model on rows that the fit did not see, in the order of time, without its updates.
 
-    Each point looks back over `stretch` rows, by default a twentieth of them.
+    Each point looks back over `stretch` rows, by default a twentieth of all rows.
     """
     n = len(y)
     if n < FEWEST_ROWS:
@@ -74,7 +74,7 @@ def watch(
     stretch = min(max(SMALLEST_STRETCH, n // 20) if stretch is None else stretch, n)
     ends = np.unique(np.linspace(stretch - 1, n - 1, POINTS).astype(int))
     placed = model.placed(X, y, calibration_groups=calibration_groups)
-    assert model.any_level_ is not None  # else nothing could be placed
+    assert model.any_level_ is not None  # without it, no row could be placed
     calibration = model.any_level_.positions
     inside = np.abs(placed.positions) <= normal_distances(model.levels_)[j]
     pace = model.rolling_.pace if hasattr(model, "rolling_") else model.first_pace()
@@ -110,10 +110,10 @@ def watch(
 def _drift(
     reference: np.ndarray, positions: np.ndarray, ends: Sequence[int] | np.ndarray, stretch: int
 ) -> np.ndarray:
-    """(points,): the population stability index of positions against those of the calibration.
+    """Return the population stability index (points,) of positions against the calibration set.
 
-    Cells hold a tenth of the calibration rows each; half a row more in each keeps it finite. What
-    so few rows make of it by chance, on average, is taken off; at least 0.
+    Cells hold a tenth of the calibration rows each; half a row more in each keeps the index finite.
+    The mean of the index by chance with so few rows is subtracted; the result is at least 0.
 
     >>> rng = np.random.default_rng(0)
     >>> old, new = rng.normal(size=5000), np.concatenate([rng.normal(size=500), np.full(500, 3)])
@@ -135,7 +135,7 @@ def _drift(
 
 
 DRIFTED = 0.25
-"""From here on a population stability index counts as a shift, below 0.1 as none."""
+"""The population stability index from which on there is a shift; below 0.1 there is none."""
 
 
 def make_monitor(
@@ -146,8 +146,10 @@ def make_monitor(
     origin: Mapping[str, str] | None = None,
     n_seen: int = 0,
 ) -> Report:
-    """The page; `origin` says where model and rows came from, line by line, and `n_seen` how many
-    of the rows took part in the fit.
+    """Make the page about a model over time.
+
+    `origin` says where model and rows came from, line by line, and `n_seen` how many of the rows
+    took part in the fit.
     """
     worst, rows = watched.worst, count(watched.n_rows)
     seen = warning(n_seen, watched.n_rows, COME_LATER)
@@ -176,7 +178,7 @@ def make_monitor(
 
 
 def verdict(watched: Watched) -> str:
-    """The page in one sentence."""
+    """Return the page in one sentence."""
     promised, covered = level(watched.level), percent(watched.covered)
     if watched.advice is not None:
         return "The model should be fitted again."
@@ -315,7 +317,7 @@ def _x(watched: Watched) -> Scale:
 
 
 def _few(ends: list[int]) -> list[int]:
-    """Places for words, which are dates and must stand beside each other on a telephone."""
+    """Return the few points with a label: labels are dates that must fit beside each other."""
     chosen = np.linspace(0, len(ends) - 1, 7).astype(int)[1::2]
     return [ends[i] for i in chosen]
 

@@ -1,4 +1,4 @@
-"""A picture for the page: coordinates of marks, which the template writes as SVG.
+"""Plots for the page: coordinates of marks, which the template writes as SVG.
 
 A plot is 1,000 units wide and high and is stretched to its place on the page, so that the words
 around it, which are not part of the SVG, keep their size on any screen. Lines and dots are
@@ -21,7 +21,7 @@ SIZE = 1000
 
 @dataclass(frozen=True)
 class Scale:
-    """From numbers to the 1,000 units of a plot."""
+    """A scale that turns numbers into the 1,000 units of a plot."""
 
     low: float
     high: float
@@ -37,17 +37,17 @@ class Scale:
         return round(SIZE * (value - self.low) / (self.high - self.low), 2)
 
     def down(self, value: float) -> float:
-        """From the top, as SVG counts."""
+        """Return the place of a value from the top, as SVG counts."""
         return round(SIZE - self(value), 2)
 
     @property
     def ticks(self) -> list[Tick]:
-        """Few enough to stand side by side below a plot on a phone."""
+        """The ticks below a plot, few enough to stand side by side on a phone."""
         return self._ticks(_nice((self.high - self.low) / 5, (1, 2, 5, 10)))
 
     @property
     def heights(self) -> list[Tick]:
-        """Some more, beside a plot."""
+        """The ticks beside a plot, which may be more."""
         return self._ticks(_nice((self.high - self.low) / 6, (1, 2, 2.5, 5, 10)))
 
     def _ticks(self, step: float) -> list[Tick]:
@@ -71,7 +71,7 @@ class Mark:
 
 
 class Spot(NamedTuple):
-    """A place that tells something when pointed at, and what it spans from top to bottom."""
+    """A place with words that appear when it is pointed at, and its span from top to bottom."""
 
     x: float
     y: float
@@ -82,25 +82,25 @@ class Spot(NamedTuple):
 
 @dataclass(frozen=True)
 class Plot:
-    """Marks between two axes. `spots` are the places that tell something when pointed at."""
+    """Marks between two axes; `spots` are places with words that appear when pointed at."""
 
     name: str
-    says: str  # for those who cannot see it
+    says: str  # the plot in words, for those who cannot see it
     x_label: str
     y_label: str
     marks: Sequence[Mark]
     x_ticks: Sequence[Tick] = ()
     y_ticks: Sequence[Tick] = ()
     spots: Sequence[Spot] = ()
-    zoom: str = ""  # "x": heights follow the rows in view; "xy"; or nothing
-    x_range: tuple[float, float] | None = None  # of the axis, where a zoom is to rename its ticks
+    zoom: str = ""  # "x", where heights follow the rows in view, "xy", or "" for no zoom
+    x_range: tuple[float, float] | None = None  # needed where a zoom changes the ticks
     y_range: tuple[float, float] | None = None
-    beyond: int = 0  # rows that reach out of the picture
+    beyond: int = 0  # rows that reach out of the plot
     keys: dict[str, str] = field(default_factory=dict)  # look -> words
 
 
 def _nice(step: float, digits: Sequence[float]) -> float:
-    """One of the digits times a power of ten, not below `step`."""
+    """Return the least of the digits times a power of ten that is not below `step`."""
     power = 10.0 ** math.floor(math.log10(step))
     return next(power * digit for digit in digits if power * digit >= step * (1 - 1e-9))
 

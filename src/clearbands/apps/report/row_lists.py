@@ -1,4 +1,4 @@
-"""Rows to look at: two short lists, and the table of all."""
+"""Rows to look at: two short lists, and the table of all rows."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from clearbands.tables.columns import Column
 MOST_ROWS = 8
 MOST_VALUES = 4
 MOST_LISTED = 5000
-MEASURED_KINDS = ("number", "duration")  # whose values sort and filter as numbers
+MEASURED_KINDS = ("number", "duration")  # kinds whose values are sorted and filtered as numbers
 
 
 def rows_to_look_at(widths: np.ndarray, share: float) -> tuple[list[int], list[int]]:
-    """The rows with the largest epistemic widths, and those with the largest aleatoric ones.
+    """Return the rows with the largest epistemic widths, and those with the largest aleatoric ones.
 
-    `widths` (n, 2) are aleatoric and epistemic, `share` is the epistemic share of all rows. Rows
-    that exceed it can be in the first list, as can all rows where there is no noise at all; the
-    others can be in the second.
+    `widths` (n, 2) are aleatoric and epistemic; `share` is the epistemic share of all rows. Rows
+    with a larger share can be in the first list, as can all rows where there is no noise at all;
+    the others can be in the second list.
     """
     leans = (widths[:, 1] > share * widths.sum(axis=1)) | (share == 1)
     return _widest(np.where(leans, widths[:, 1], 0.0)), _widest(np.where(leans, 0.0, widths[:, 0]))
@@ -36,7 +36,7 @@ def _widest(widths: np.ndarray) -> list[int]:
 
 
 def unfamiliar(facts: Facts) -> str:
-    """How many rows are unlike those of the fit, and how their intervals do; "" if none tells."""
+    """Say how many rows are unlike those of the fit and how their intervals do, or return ""."""
     flags = facts.unfamiliar
     if flags is None:
         return ""
@@ -58,7 +58,7 @@ def unfamiliar(facts: Facts) -> str:
 
 
 def all_rows(facts: Facts) -> dict[str, Any]:
-    """Names and values for the table of all rows, or of the widest where they are too many."""
+    """Return names and values for the table of all rows, or of the widest if they are too many."""
     widest = np.argsort(-facts.widths.sum(axis=1), kind="stable")[:MOST_LISTED]
     important = facts.important_columns(MOST_VALUES)
     noise, ignorance = (f"{part.plain} width" for part in PARTS)
@@ -92,7 +92,7 @@ def _yes_or_no(flags: np.ndarray) -> list[str]:
 
 
 def _values(column: Column, rows: np.ndarray) -> list[float | str]:
-    """Numbers as numbers, all else as its owner would write it."""
+    """Return numbers as numbers, and all else as the owner of the table would write it."""
     return [
         float(f"{column.values[row]:.12g}")
         if column.kind in MEASURED_KINDS and not np.isnan(column.values[row])

@@ -11,7 +11,7 @@ from clearbands.apps.report.facts import Facts
 from clearbands.diagnostics.coverage import Cell
 from clearbands.tables.columns import Column
 
-MANY_ROWS = 50  # of a part of the rows whose interval the axis of coverage must hold
+MANY_ROWS = 50  # the axis of coverage must hold the intervals of parts with so many rows
 
 
 @dataclass(frozen=True)
@@ -21,19 +21,21 @@ class Track:
     low: float
 
     def place(self, share: float) -> float:
-        """Percent from the left."""
+        """Return the place of a share in percent from the left."""
         return max(0.0, round(100 * (share - self.low) / (1 - self.low), 2))
 
     @classmethod
     def around(cls, cells: Sequence[Cell], *others: float) -> Track:
-        """That holds the level and the intervals, but those of a few rows: they reach far, and
-        all others would be dots at the end of a long line."""
+        """Return an axis that holds the level and the intervals of cells with many rows.
+
+        Intervals of a few rows reach so far that all others would be dots at the end of a line.
+        """
         lows = [cell.low for cell in cells if cell.n >= MANY_ROWS] or [cell.low for cell in cells]
         return cls(max(0.0, float(np.floor(20 * (min([*lows, *others]) - 0.02)) / 20)))
 
 
 def whiskers(facts: Facts) -> dict[str, list[tuple[str, Cell]]]:
-    """Cells under their labels, by what the rows were divided by; features by importance."""
+    """Return labelled cells by what the rows were divided by, features by their importance."""
     diagnosis = facts.diagnosis
     slab, risk = diagnosis.worst_slab, diagnosis.excess_risk
     cells = {
@@ -56,12 +58,12 @@ def whiskers(facts: Facts) -> dict[str, list[tuple[str, Cell]]]:
 
 
 def label_of(cell: Cell) -> str:
-    """Which rows, where a heading already names what they were divided by."""
+    """Return the label of a cell under a heading that names what the rows were divided by."""
     return cell.label if cell.kind == "value" else f"{cell.label[:1].upper()}{cell.label[1:]}"
 
 
 def range_of(cell: Cell, column: Column) -> str:
-    """Thirds of numbers by where they lie; categories have their names already."""
+    """Return the range of a cell of numbers, or the name of a category."""
     if cell.values is None or column.is_text:
         return cell.label
     low, high = (column.in_words(value) for value in cell.values)

@@ -1,4 +1,4 @@
-"""Why intervals are wide, and what their widths are worth beside one constant width."""
+"""The reasons why intervals are wide, and a comparison with one constant width."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ MOST_NAMED = 8
 
 
 Layers: TypeAlias = tuple[str, int, list[float]]
-"""Some rows: which, how many, and the mean of the two parts of their widths."""
+"""The label of some rows, their number, and the mean of the two parts of their widths."""
 
 
 def quartiles(facts: Facts) -> str:
-    """Between which widths the middle half of the rows lies."""
+    """Return the widths between which the middle half of the rows lies."""
     low, high = np.quantile(facts.widths.sum(axis=1), [0.25, 0.75])
     return f"{number(low)} to {number(high)}"
 
 
 def panels(facts: Facts) -> dict[str, list[Layers]]:
-    """Mean widths in their two parts along the most important features."""
+    """Return the mean widths in their two parts along the most important features."""
     n_bins = int(np.clip(len(facts.widths) // ROWS_PER_BIN, 1, MOST_BINS))
     return {
         column.name: layers_of(_divide(column, n_bins, facts.widths[:, 1]), facts.widths)
@@ -41,17 +41,17 @@ def panels(facts: Facts) -> dict[str, list[Layers]]:
 
 
 def layers_of(divided: Iterable[tuple[str, np.ndarray]], widths: np.ndarray) -> list[Layers]:
-    """Of rows (booleans) under their labels."""
+    """Return the layers of `divided`, pairs of a label and its rows as booleans."""
     return [(label, int(rows.sum()), widths[rows].mean(axis=0).tolist()) for label, rows in divided]
 
 
 def longest(layers: Iterable[Layers]) -> float:
-    """The width that a whole bar stands for."""
+    """Return the width that a whole bar stands for."""
     return max((sum(mean) for _, _, mean in layers), default=0) or 1.0
 
 
 def _divide(column: Column, n_bins: int, ignorance: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """The rows (booleans) by ranges of numbers or by category, missing ones last."""
+    """Divide the rows (booleans) by ranges of numbers or by category, with missing ones last."""
     missing = column.is_missing
     if column.is_text:
         bins = _categories(column, missing, ignorance)
@@ -77,7 +77,7 @@ def _ranges(column: Column, missing: np.ndarray, n_bins: int) -> list[tuple[str,
 def _categories(
     column: Column, missing: np.ndarray, ignorance: np.ndarray
 ) -> list[tuple[str, np.ndarray]]:
-    """The most frequent by name; of many, those with the most ignorance. The others together."""
+    """Divide by the most frequent categories or, of many, those with the most ignorance."""
     labels, place, counts = np.unique(
         column.values[~missing].astype(str), return_inverse=True, return_counts=True
     )
@@ -93,7 +93,7 @@ def _categories(
 
 
 def rows_shuffled(facts: Facts) -> str:
-    """How many of the rows the importances come from."""
+    """Say how many of the rows the importances come from."""
     used = facts.importance[0].n_rows if facts.importance else 0
     if used == len(facts.y):
         return f"all {count(used)}"
@@ -101,7 +101,7 @@ def rows_shuffled(facts: Facts) -> str:
 
 
 def errors(facts: Facts) -> dict[str, float | None]:
-    """Of the prediction alone, in the report's own rows; no R² where all true values are equal."""
+    """Return the errors of the center on these rows; R² is None where all true values are equal."""
     off, variance = facts.y - facts.parts.center, float(np.var(facts.y))
     mse = float(np.mean(off**2))
     r2 = 1 - mse / variance if variance > 0 else None
@@ -109,12 +109,12 @@ def errors(facts: Facts) -> dict[str, float | None]:
 
 
 def own_widths(facts: Facts) -> dict[str, float]:
-    """What the model says."""
+    """Return the mean width, the covered rows and the interval score of the model."""
     return _widths(facts, facts.widths.sum(axis=1), facts.interval)
 
 
 def constant_width(facts: Facts) -> dict[str, float]:
-    """One width for all rows, the least that holds as many of these very rows as the model's.
+    """Return the same numbers for one width, the least that covers as many rows as the model's.
 
     It is chosen in hindsight, which favours it: no method could have known it beforehand.
     """

@@ -137,7 +137,7 @@ document.querySelectorAll(".all-rows").forEach((place) => {
   const words = (value, column) => {
     if (typeof value !== "number") return value;
     if (column === ofShare) return (100 * value).toFixed(0) + " %";
-    // Our own numbers as on the rest of the page, those of the table as they are.
+    // Our own numbers look as on the rest of the page, those of the table as they are in it.
     return value.toLocaleString("en", isOurs(column) ? { maximumSignificantDigits: 4 } : { maximumSignificantDigits: Number.isInteger(value) ? 15 : 5, useGrouping: false }).replace("-", "−");
   };
 
