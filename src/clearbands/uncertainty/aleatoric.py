@@ -55,19 +55,19 @@ class AleatoricPart(BaseEstimator, ABC):
 
     @abstractmethod
     def predict_widths(self, X: TableLike) -> np.ndarray:
-        """(n, 2, k): distances below and above the center at each of the k levels."""
+        """Return distances (n, 2, k) below and above the center at each of the k levels."""
 
 
 @dataclass(frozen=True)
 class NestedRows:
-    """Training rows as members of a part may see them: untouched by what a member leaves out."""
+    """Training rows as a member may see them, independent of the rows that it leaves out."""
 
-    folds: Folds  # one per member
+    folds: Folds  # one fold for each member
     see: Callable[[int], tuple[np.ndarray, np.ndarray]]
-    """X and residuals of all rows for a member; those that it leaves out have any."""
+    """Return X and residuals of all rows for a member, useless in the rows that it leaves out."""
 
     def learning(self, change: Callable[[np.ndarray], np.ndarray]) -> NestedRows:
-        """The same rows with what `change` makes of their residuals."""
+        """Return the same rows with residuals that `change` has transformed."""
 
         def see(fold: int) -> tuple[np.ndarray, np.ndarray]:
             X, residual = self.see(fold)
@@ -83,7 +83,7 @@ class ResampledPart(AleatoricPart):
     """
 
     takes_nested: bool = False
-    """Whether `fit` takes `nested`, `NestedRows`, of which the members then learn."""
+    """Whether `fit` takes `nested`, the `NestedRows` that the members then learn from."""
 
     @abstractmethod
     def fit(
@@ -97,7 +97,7 @@ class ResampledPart(AleatoricPart):
 
     @abstractmethod
     def predict_unseen_widths(self, X: TableLike) -> np.ndarray:
-        """(n, 2, k): widths of the training rows, in order, by members that did not see them.
+        """Return widths (n, 2, k) of the training rows, in order, by members that did not see them.
 
         The result is NaN where every member saw the row.
         """
@@ -114,9 +114,9 @@ def fit_members(
     groups: np.ndarray | None,
     nested: NestedRows | None,
 ) -> tuple[Draws, Bag]:
-    """Members of the repeated folds of a part, or of those of `nested`, and who saw which row.
+    """Fit members on repeated folds, or on those of `nested`; return also who saw which row.
 
-    They learn `learned` (n,), such as residuals, or what those of `nested` learn.
+    They learn `learned` (n,), such as residuals, or the residuals of `nested`.
     """
     options: dict[str, Any] = {"weight": weight, "n_jobs": part.n_jobs, "stage": "aleatoric"}
     if nested is None:

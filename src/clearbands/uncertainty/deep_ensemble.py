@@ -1,4 +1,4 @@
-"""Deep ensembles: a few networks that differ in all that chance decides."""
+"""Deep ensembles: a few networks that differ in everything that chance decides."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class DeepEnsemble(OutOfBagEnsemble):
     Attributes
     ----------
     networks_ : FittedNetworks
-        The weights as arrays, after how many epochs each member was best, and its loss there.
+        The weights as arrays, the epoch in which each member was best, and its loss there.
     draws_ : Bootstraps
         How often each member drew each training row.
 

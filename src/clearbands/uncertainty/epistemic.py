@@ -1,4 +1,4 @@
-"""The contract of an epistemic part, and ensembles that keep it by what their members predict."""
+"""The contract of an epistemic part, and ensembles that meet it by what their members predict."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class EpistemicPart(RegressorMixin, BaseEstimator, ABC):
 
     confidence_level: float | Sequence[float]
     fitted_elsewhere: bool = False
-    """Whether models come fitted, on rows that nobody here knows."""
+    """Whether the models were fitted before, on rows that nobody here knows."""
     learns_categories: bool = False
     """Whether members learn what categories are worth, so that X may hold codes of them."""
 
@@ -71,22 +71,22 @@ class EpistemicPart(RegressorMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
-        """The center, and how far it may be wrong because the model has seen too few rows."""
+        """Return the center, and how far it may be wrong for lack of training rows."""
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """(n,): the center."""
+        """Return the center (n,)."""
         return self.predict_with_widths(X).center
 
 
 class CrossPart(EpistemicPart):
-    """A part that can tell its training rows what it would have said had it not seen them.
+    """A part that can predict its training rows as if it had not seen them.
 
     Calibration on all rows needs such predictions. `fit` also takes `groups`, labels of rows that
     are left out together.
     """
 
     judges_all: bool = True
-    """Whether every row should find members that did not see it."""
+    """Whether every row should have members that did not see it."""
 
     @abstractmethod
     def fit(
@@ -101,14 +101,14 @@ class CrossPart(EpistemicPart):
 
     @abstractmethod
     def predict_unseen(self, X: TableLike) -> CenterAndWidths:
-        """The training rows, in their order, by what did not see them; NaN where all did."""
+        """Predict the training rows, in order, by members that did not see them; NaN if all did."""
 
     @abstractmethod
     def predict_like_unseen(self, X: TableLike) -> CenterAndWidths:
-        """New rows by all, with widths of the same kind as those of `predict_unseen`."""
+        """Predict new rows by all members, with widths of the same kind as in `predict_unseen`."""
 
     def surplus_variance(self, unseen: CenterAndWidths) -> np.ndarray:
-        """(n,): by how much the centers of unseen rows vary more than those of new rows.
+        """Return by how much the centers of unseen rows vary more than those of new rows, (n,).
 
         Few members did not see a training row, while all members predict a new row, and the mean of
         more members errs less. The result is 0 where a part cannot tell.
@@ -141,16 +141,16 @@ class Ensemble(EpistemicPart):
 
     @abstractmethod
     def predict_members(self, X: TableLike) -> np.ndarray:
-        """(n, m): what each of the m members predicts."""
+        """Return the predictions (n, m) of the m members."""
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """(n,): the median of the members."""
+        """Return the median of the members (n,)."""
         return joined(
             [sorted_quantiles(self.predict_members(rows), [0.5])[:, 0] for rows in chunks(X)]
         )
 
     def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
-        """The widths reach from the median of the members to their alpha/2 and 1 - alpha/2 points.
+        """Return the median of the members, and widths to their alpha/2 and 1 - alpha/2 points.
 
         If the part has `spread="gaussian"`, the widths are the standard deviation of the members
         times a quantile of the normal distribution.
@@ -167,19 +167,19 @@ class Ensemble(EpistemicPart):
 
 
 class OutOfBagEnsemble(Ensemble):
-    """Members that each saw one of `draws_` of the training rows."""
+    """An ensemble whose members each saw one of the `draws_` of the training rows."""
 
     draws_: Draws
 
     def predict_out_of_bag(self, X: TableLike) -> np.ndarray:
-        """(n,): the center of each training row over the members that did not see it.
+        """Return the center (n,) of each training row over the members that did not see it.
 
         X holds the rows of `fit` in their order. The result is NaN where every member saw the row.
         """
         return self.predict_training(X)[1]
 
     def predict_training(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
-        """The center of each training row over all members, and the out-of-bag one."""
+        """Return the centers of training rows: over all members, and over those without the row."""
         centers = []
         for rows in row_chunks(self._check_training_rows(X)):
             members = self.predict_members(_safe_indexing(X, rows))
@@ -200,16 +200,16 @@ class OutOfBagEnsemble(Ensemble):
 
 
 class ResampledEnsemble(OutOfBagEnsemble, CrossPart):
-    """Members whose unseen rows had no part in training them, so that these rows can calibrate.
+    """An ensemble whose members know nothing of their unseen rows, which can thus calibrate.
 
-    The outermost of 37 members lie closer together than those of 100. To make the widths of new
-    rows comparable with those of calibration rows, `predict_like_unseen` divides the members into
-    parts that are as large as the number of members that did not see a training row. It averages
-    the widths over these parts.
+    The outermost of 37 members lie closer together than the outermost of 100. To make the widths of
+    new rows comparable with those of calibration rows, `predict_like_unseen` divides the members
+    into parts that are as large as the number of members that did not see a training row. It
+    averages the widths over these parts.
     """
 
     def predict_unseen(self, X: TableLike) -> CenterAndWidths:
-        """The training rows, each by the members that did not see it; NaN where all did."""
+        """Predict the training rows, each by the members that did not see it; NaN if all saw it."""
         levels, summaries = check_levels(self.confidence_level), []
         for rows in row_chunks(self._check_training_rows(X)):
             draws = Draws(self.draws_.counts[:, rows])
@@ -218,12 +218,12 @@ class ResampledEnsemble(OutOfBagEnsemble, CrossPart):
         return unflat(np.concatenate(summaries))
 
     def predict_like_unseen(self, X: TableLike) -> CenterAndWidths:
-        """New rows by all members, with widths of the same kind as those of `predict_unseen`."""
+        """Predict new rows by all members, with widths of the same kind as in `predict_unseen`."""
         n_parts = round(len(self.draws_) / max(self.draws_.unseen_per_row, 1))
         return self._summary(X, n_parts=max(1, n_parts))
 
     def surplus_variance(self, unseen: CenterAndWidths) -> np.ndarray:
-        """The variance of the members, divided by how many speak of a row: then and now."""
+        """Return the variance that the mean of few members has beyond that of the mean of all."""
         if self.spread != "gaussian":
             return np.zeros(len(unseen.center))
         deviation = (
@@ -239,7 +239,10 @@ class ResampledEnsemble(OutOfBagEnsemble, CrossPart):
 def center_and_widths(
     members: np.ndarray, levels: Sequence[float], spread: str, n_parts: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of members (n, m), NaN absent; widths are means over `n_parts` parts of the members."""
+    """Return center and widths of members (n, m), of which NaN are absent.
+
+    The widths are means over `n_parts` parts of the members.
+    """
     center = present_quantiles(members, [0.5])[:, 0]
     if spread == "gaussian":
         deviation = _mean_deviation(members, n_parts)
@@ -250,7 +253,7 @@ def center_and_widths(
 
 
 def _mean_deviation(members: np.ndarray, n_parts: int) -> np.ndarray:
-    """(n,): the mean over parts of the members; of parts of equal size all at once."""
+    """Return the mean deviation over parts of the members (n,); equal parts take one step."""
     n_rows, n_members = members.shape
     if n_members % n_parts == 0:
         by_part = np.ascontiguousarray(members.T).reshape(-1, n_parts, n_rows)
@@ -260,7 +263,7 @@ def _mean_deviation(members: np.ndarray, n_parts: int) -> np.ndarray:
 
 
 def _reach(members: np.ndarray, levels: Sequence[float]) -> np.ndarray:
-    """(n, 2, k): from the median of the members to their outer points."""
+    """Return distances (n, 2, k) from the median of the members to their outer points."""
     ends = np.array([tails(level) for level in levels])
     points = present_quantiles(members, [0.5, *ends[:, 0], *ends[:, 1]])
     lower, upper = np.split(points[:, 1:], 2, axis=1)
@@ -268,10 +271,10 @@ def _reach(members: np.ndarray, levels: Sequence[float]) -> np.ndarray:
 
 
 def _deviation(members: np.ndarray) -> np.ndarray:
-    """(...): of the members (m, ...) that are not NaN, around their mean; 0 for a single one.
+    """Return the deviation (...) of the members (m, ...) that are not NaN; 0 for a single one.
 
-    It is 0 where all agree, too, whatever rounding makes of their mean: a factor of 1e15 would make
-    a width of what is left.
+    It is also exactly 0 where all members agree: rounding would leave a tiny deviation, and
+    calibration may multiply it by 1e15.
     """
     is_missing = np.isnan(members)
     if len(members) > 1 and not is_missing.any():
@@ -287,7 +290,7 @@ def _deviation(members: np.ndarray) -> np.ndarray:
 
 
 def _median_of_present(members: np.ndarray) -> np.ndarray:
-    """(n,): over those that are not NaN; NaN if none is."""
+    """Return the median of the members that are not NaN (n,); NaN if there are none."""
     center = np.full(len(members), np.nan)
     some = ~np.isnan(members).all(axis=1)
     center[some] = np.nanmedian(members[some], axis=1)
@@ -295,7 +298,7 @@ def _median_of_present(members: np.ndarray) -> np.ndarray:
 
 
 def flat(center: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """Center and widths side by side, (n, 1 + 2 k): rows in pieces are put together at once."""
+    """Return center and widths side by side, (n, 1 + 2 k), so that chunks of rows can be joined."""
     return np.column_stack([center, widths.reshape(len(center), -1)])
 
 
@@ -304,5 +307,5 @@ def unflat(summary: np.ndarray) -> CenterAndWidths:
 
 
 def say_flat(part: EpistemicPart, X: TableLike) -> np.ndarray:
-    """What the part says of rows, side by side."""
+    """Return the center and the widths that the part predicts, side by side."""
     return flat(*part.predict_with_widths(X))

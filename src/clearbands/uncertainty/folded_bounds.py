@@ -26,7 +26,9 @@ from clearbands.uncertainty.aleatoric import NestedRows, ResampledPart, fit_memb
 
 
 class FoldedBounds(ResampledPart):
-    """Medians over members of alpha/2 and 1 - alpha/2 quantiles, as distances from the center.
+    """Bounds whose distances from the center are medians over members of the outer quantiles.
+
+    The outer quantiles are those at alpha/2 and 1 - alpha/2.
 
     `ResidualQuantiles` measures widths from the middle of the residuals, as the paper does. Where
     the center is biased, distances from the center itself make better intervals. The models may
@@ -104,7 +106,7 @@ class FoldedBounds(ResampledPart):
         return self
 
     def predict_widths(self, X: TableLike, origin: np.ndarray | None = None) -> np.ndarray:
-        """(n, 2, k): distances from `origin` (n,), by default 0, to the bounds; at least 0."""
+        """Return distances (n, 2, k), at least 0, from `origin` (n,) or 0 to the bounds."""
         check_is_fitted(self, "bag_")
         X = check_numeric(self, X, reset=False)
         members = len(self.draws_) * len(curve_levels(self.levels_))
@@ -114,12 +116,12 @@ class FoldedBounds(ResampledPart):
         return _around(origin, bounds)
 
     def predict_unseen_widths(self, X: TableLike, origin: np.ndarray | None = None) -> np.ndarray:
-        """The same for the training rows, by the members that did not see them."""
+        """Return distances for the training rows, by the members that did not see them."""
         X = check_numeric(self, X, reset=False)
         return _around(origin, self._bounds(predict_unseen(self.bag_, X, self.draws_)))
 
     def _bounds(self, members: np.ndarray) -> np.ndarray:
-        """(n, 2, k): medians over members (n, q, m) of the lower and the upper quantiles."""
+        """Return medians (n, 2, k) over members (n, q, m) of the lower and the upper quantiles."""
         middle = present_quantiles(members, [0.5])[..., 0]
         _, lower, upper = pick_curves(middle, self.levels_)
         return np.stack([lower, upper], axis=1)

@@ -1,4 +1,4 @@
-"""One model on repeated folds: most rows train every member, and every row is unseen by a few."""
+"""One model on repeated folds: most rows train each member, and each row is unseen by a few."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from clearbands.uncertainty.epistemic import SPREADS, ResampledEnsemble
 
 
 class FoldedEnsemble(ResampledEnsemble):
-    """Members that each leave out one of `n_folds` parts of the rows, `n_repeats` times over.
+    """An ensemble in which each member leaves out one fold of the rows, in several repeats.
 
     A member sees 1 - 1 / n_folds of the rows, while a bootstrap sees only 63 %, so its center is
     better. Every row is unseen by exactly `n_repeats` members.
@@ -126,14 +126,14 @@ class FoldedEnsemble(ResampledEnsemble):
         return self
 
     def center_model(self) -> Any:
-        """The model of a member, unfitted."""
+        """Return the unfitted model of a member."""
         return clone(SymmetricTrees() if self.model is None else self.model)
 
     def lighter(self) -> FoldedEnsemble:
-        """The same part, unfitted, with a third of the repeats if widths stay as large."""
+        """Return the same part, unfitted, with a third of the repeats if widths stay as large."""
         n_repeats = self.n_repeats
         if self.spread == "gaussian":
-            n_repeats = min(n_repeats, max(2, n_repeats // 3))  # one member has no spread
+            n_repeats = min(n_repeats, max(2, n_repeats // 3))  # the spread needs two members
         model = None if self.model is None else repeated(self.model, self.n_repeats / n_repeats)
         return clone(self).set_params(n_repeats=n_repeats, model=model)
 

@@ -1,4 +1,4 @@
-"""Aleatoric widths from networks that know how strong normal noise is at x."""
+"""Aleatoric widths from networks that learn how strong normal noise is at x."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class GaussianNetwork(AleatoricPart):
     Attributes
     ----------
     networks_ : FittedNetworks
-        The weights as arrays, after how many epochs each member was best, and its loss there.
+        The weights as arrays, the epoch in which each member was best, and its loss there.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class GaussianNetwork(AleatoricPart):
         return self
 
     def predict_deviation(self, X: TableLike) -> np.ndarray:
-        """(n,): the standard deviation of the noise."""
+        """Return the standard deviation of the noise (n,)."""
         check_is_fitted(self, "networks_")
         X = check_numeric(self, X, reset=False)
         outputs = self.networks_.standard_outputs(X)
@@ -119,5 +119,5 @@ class GaussianNetwork(AleatoricPart):
         return np.mean(deviations, axis=0) * self.networks_.target.deviation
 
     def predict_widths(self, X: TableLike) -> np.ndarray:
-        """(n, 2, k): distances below and above at each level."""
+        """Return distances (n, 2, k) below and above the center at each level."""
         return normal_widths(self.predict_deviation(X), check_levels(self.confidence_level))

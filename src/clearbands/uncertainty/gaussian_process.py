@@ -26,10 +26,10 @@ from clearbands.uncertainty.epistemic import CenterAndWidths, EpistemicPart
 
 
 class NoiseByWeight(WhiteKernel):
-    """White noise; the mean of w observations, which a row of weight w is, has 1 / w of it.
+    """White noise that is divided by the weight of a row, which is a mean of so many observations.
 
-    `weight` (n,) belongs to the training rows, the only ones that a Gaussian process asks about
-    all together; new rows have the noise of one observation.
+    `weight` (n,) belongs to the training rows. A Gaussian process asks only about them all
+    together; new rows have the noise of one observation.
     """
 
     def __init__(
@@ -143,14 +143,14 @@ class GaussianProcess(EpistemicPart):
         return self.process_.kernel_.k2.noise_level
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """(n,): the posterior mean."""
+        """Return the posterior mean (n,)."""
         check_is_fitted(self, "process_")
         X = check_numeric(self, X, reset=False)
         pieces = chunks(self.inputs_.apply(X), self._rows)
         return self.target_.undo(joined([self.process_.predict(rows) for rows in pieces]))
 
     def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
-        """The center (n,) and the epistemic widths (n, 2, k), the same below and above."""
+        """Return the center (n,) and the epistemic widths (n, 2, k), the same below and above."""
         check_is_fitted(self, "process_")
         X = check_numeric(self, X, reset=False)
         pieces = chunks(self.inputs_.apply(X), self._rows)
@@ -172,7 +172,7 @@ class GaussianProcess(EpistemicPart):
 
 
 def _fit_quietly(process: Any, X: np.ndarray, y: np.ndarray) -> None:
-    """A length scale at its bound, of a column without effect, is no reason to warn."""
+    """Fit without a warning about a length scale at its bound, which a useless column causes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         process.fit(X, y)

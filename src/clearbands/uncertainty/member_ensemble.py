@@ -21,13 +21,13 @@ from clearbands.uncertainty.epistemic import Ensemble
 
 
 class GivenMembers(Ensemble):
-    """An ensemble of what was fitted elsewhere: `fit` only remembers the columns of X."""
+    """An ensemble of models that were fitted elsewhere: `fit` only remembers the columns of X."""
 
     fitted_elsewhere = True
 
     @abstractmethod
     def _check_members(self) -> None:
-        """Raise for what cannot be asked."""
+        """Raise an error if the members cannot predict."""
 
     def __sklearn_clone__(self) -> Self:
         # The members are the data of this estimator: a clone without them would be empty.
@@ -98,7 +98,7 @@ class MemberEnsemble(GivenMembers):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True  # what the members make of it is up to them
+        tags.input_tags.allow_nan = True  # the members may accept missing values
         return tags
 
 
@@ -109,7 +109,7 @@ def _predict(member: BaseEstimator, X: TableLike) -> np.ndarray:
 
 
 class CatBoostVirtualEnsemble(GivenMembers):
-    """A fitted CatBoostRegressor, whose members are its first trees, more of them each time.
+    """A fitted CatBoostRegressor; its members are its first trees, in growing numbers.
 
     Train it with `posterior_sampling=True`, and with the loss `RMSEWithUncertainty` if it shall
     give the noise as well. The members are then samples of the models that the training might have
@@ -165,7 +165,7 @@ class CatBoostVirtualEnsemble(GivenMembers):
             prediction_type="VirtEnsembles",
             virtual_ensembles_count=self.n_members,
         )
-        return np.asarray(members, float)[:, :, 0]  # the variance, where it is given, comes second
+        return np.asarray(members, float)[:, :, 0]  # a variance, if there is one, comes second
 
 
 def is_module(model: Any) -> bool:
@@ -175,13 +175,13 @@ def is_module(model: Any) -> bool:
 
 
 def predict_module(module: Any, X: TableLike) -> np.ndarray:
-    """(n,) or what else the module gives, for X as a tensor of its own type and place.
+    """Return what the module predicts, often (n,), for X as a tensor of its type and on its device.
 
-    It predicts as after `eval()`, and is left as it was.
+    The module predicts in evaluation mode, and is then set back to the mode it was in.
     """
     import torch
 
-    # A copy: torch takes no arrays that must not be written to.
+    # The copy is writable, which torch asks for.
     values = np.array(nw.from_native(X, eager_only=True).to_numpy() if is_frame(X) else X, float)
     first = next(module.parameters(), torch.empty(0))
     was_training = module.training

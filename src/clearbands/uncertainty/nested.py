@@ -1,4 +1,4 @@
-"""Residuals that know nothing of the rows on which a model of them is judged."""
+"""Residuals that know nothing of the rows on which a model of the residuals is judged."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 
 @dataclass(frozen=True)
 class Nested:
-    """What is said of training rows by members that saw neither them nor one fold more.
+    """Predictions of training rows by members that saw neither these rows nor one fold more.
 
-    Who learns noise from residuals and then judges a row must not have learned of it. The residuals
-    of its neighbours are no innocent source: a center that saw an odd row is drawn to it, and
-    leaves large residuals around it.
+    A model that learns noise from residuals and then judges a row must know nothing of this row.
+    The residuals of neighbouring rows would tell of it: a center that saw an odd row is drawn to
+    it, and leaves large residuals around it.
 
     Examples
     --------
@@ -36,13 +36,13 @@ class Nested:
     """
 
     draws: FoldPairs
-    members: np.ndarray  # (n, K - 1): of a row in fold g those without g and k, in the order of k
+    members: np.ndarray  # (n, K - 1): for rows in fold g, those without g and k, by k
     levels: Sequence[float]
     spread: str
 
     @classmethod
     def fit(cls, ensemble: FoldedEnsemble, rows: Rows, n_folds: int) -> Nested:
-        """By members of the kind of a fitted ensemble, one for every two of the folds."""
+        """Fit members of the kind of a fitted ensemble, one for every two of the folds."""
         rng = check_random_state(ensemble.random_state)
         draws = FoldPairs.draw(len(rows), n_folds, rng, rows.groups)
         bag = fit_bag(
@@ -59,10 +59,10 @@ class Nested:
         return cls(draws, members, check_levels(ensemble.confidence_level), ensemble.spread)
 
     def without(self, fold: int) -> CenterAndWidths:
-        """As far as it can be known without a fold; its own rows have what no one may use.
+        """Return center and widths that know nothing of a fold, whose own rows are useless here.
 
-        The center is that of the one member without the row and the fold. The others saw the fold,
-        but all of them did: what they disagree on are other rows.
+        The center comes from the one member that saw neither the row nor the fold. The widths come
+        from the others. These saw the fold, but all of them did: they differ by other rows.
         """
         own = self.draws.fold
         rows = np.flatnonzero(own != fold)

@@ -1,4 +1,4 @@
-"""Aleatoric widths from the laws that NGBoost fits."""
+"""Aleatoric widths from the distributions that NGBoost fits."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class NGBoostAleatoric(AleatoricPart):
         return self
 
     def predict_widths(self, X: TableLike) -> np.ndarray:
-        """(n, 2, k): distances below and above the median at each level."""
+        """Return distances (n, 2, k) below and above the median at each level."""
         check_is_fitted(self, "model_")
         law = self.model_.pred_dist(check_numeric(self, X, reset=False))
         levels = check_levels(self.confidence_level)

@@ -1,4 +1,4 @@
-"""A center with its ignorance, and the noise around it: what a calibrator sees of rows."""
+"""A center with its ignorance, and the noise around it: the input of a calibrator."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
 from clearbands.uncertainty.epistemic import CenterAndWidths, CrossPart, EpistemicPart
 
 SHOWN = ("nothing", "center", "center and spread")
-"""What the aleatoric part may see besides X: noise often depends on what is predicted, and it is
-larger where members disagree."""
+"""What the aleatoric part sees besides X.
+
+Noise often depends on the prediction, and it is larger where members disagree.
+"""
 
 Part = TypeVar("Part", bound=BaseEstimator)
 
@@ -27,7 +29,7 @@ Part = TypeVar("Part", bound=BaseEstimator)
 def set_up(
     part: Part, levels: Sequence[float], n_jobs: int | None, rng: np.random.RandomState
 ) -> Part:
-    """A clone of the part at these levels; what it leaves open of jobs and seeds is filled in."""
+    """Return a clone of the part at these levels; open `n_jobs` and seeds are filled in."""
     part = clone(part).set_params(confidence_level=list(levels))
     if part.get_params(deep=False).get("n_jobs", 0) is None:
         part.set_params(n_jobs=n_jobs)
@@ -48,27 +50,27 @@ class Pair:
         return self
 
     def components(self, X: TableLike) -> Components:
-        """Center and uncalibrated widths of new rows."""
+        """Return center and uncalibrated widths of new rows."""
         return self.around(X, self.say(X))
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """(n,): the center."""
+        """Return the center (n,)."""
         return self.epistemic.predict(X)
 
     def say(self, X: TableLike) -> CenterAndWidths:
-        """The center and the epistemic widths of new rows."""
+        """Return the center and the epistemic widths of new rows."""
         return hold_still(self._ask, X, self.still)
 
     def _ask(self, X: TableLike) -> CenterAndWidths:
         return self.epistemic.predict_with_widths(X)
 
     def around(self, X: TableLike, predicted: CenterAndWidths) -> Components:
-        """The components, the epistemic part having spoken."""
+        """Return the components of rows, given their center and epistemic widths."""
         widths = self.aleatoric.predict_widths(self.view(X, predicted))
         return Components(predicted.center, widths, predicted.widths)
 
     def view(self, X: TableLike, predicted: CenterAndWidths) -> TableLike:
-        """X as the aleatoric part sees it."""
+        """Return X as the aleatoric part sees it."""
         return show(
             X if self.still is None else self.still.of(np.asanyarray(X)), predicted, self.visible
         )
@@ -85,7 +87,7 @@ class CrossPair(Pair):
         return self.epistemic.predict_like_unseen(X)
 
     def unseen(self, X: TableLike, predicted: CenterAndWidths) -> Components:
-        """The training rows, in their order, by members that did not see them."""
+        """Return components of the training rows, in order, by members that did not see them."""
         widths = self.aleatoric.predict_unseen_widths(self.view(X, predicted))
         return Components(predicted.center, widths, predicted.widths)
 
@@ -99,8 +101,8 @@ class Blend:
     """
 
     pairs: Sequence[Pair]
-    factors: np.ndarray  # (pairs, 2, k): of the aleatoric and of the epistemic widths
-    trend: Callable[[Components], Components] | None = None  # what the widths are off by
+    factors: np.ndarray  # (pairs, 2, k): factors of the aleatoric and of the epistemic widths
+    trend: Callable[[Components], Components] | None = None  # corrects the widths
 
     @property
     def best(self) -> Pair:
@@ -112,16 +114,16 @@ class Blend:
         return mean if self.trend is None else self.trend(mean)
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """(n,): the mean of the centers."""
+        """Return the mean of the centers (n,)."""
         centers = {id(pair.epistemic): pair.epistemic.predict(X) for pair in self._distinct()}
         return np.mean([centers[id(pair.epistemic)] for pair in self.pairs], axis=0)
 
     def _distinct(self) -> list[Pair]:
-        """One pair for each center."""
+        """Return one pair for each center."""
         return list({id(pair.epistemic): pair for pair in self.pairs}.values())
 
     def average(self, parts: Sequence[Components]) -> Components:
-        """Of the components of all pairs for the same rows."""
+        """Return the mean of the components that the pairs have for the same rows."""
         return Components(
             np.mean([part.center for part in parts], axis=0),
             np.mean(
@@ -136,7 +138,7 @@ class Blend:
 def hold_still(
     ask: Callable[[TableLike], CenterAndWidths], X: TableLike, still: Still | None
 ) -> CenterAndWidths:
-    """What is said of rows, with the widths of the same rows held still in some columns."""
+    """Return predictions of rows, with the widths of these rows held still in some columns."""
     predicted = ask(X)
     return (
         predicted
@@ -146,7 +148,7 @@ def hold_still(
 
 
 def show(X: TableLike, predicted: CenterAndWidths, visible: str) -> Any:
-    """X and what else is shown."""
+    """Return X, with the further columns that `visible` names."""
     if visible == "nothing":
         return X
     columns = [np.asarray(X), predicted.center]

@@ -1,4 +1,4 @@
-"""PCS: the best of many models, refitted on many bootstraps."""
+"""PCS: the best of many models, fitted again on many bootstraps."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NONE_LEFT = "Every model of the pool failed"
 
 
 class PoolModel(NamedTuple):
-    """A model, and the version of the data it is for."""
+    """A model, and the version of the data that it is fitted on."""
 
     model_name: str
     model: BaseEstimator
@@ -43,7 +43,7 @@ class PoolModel(NamedTuple):
 
 
 class PCSEnsemble(ResampledEnsemble):
-    """Preprocessings x models, each fitted once; the best refitted on bootstraps.
+    """An ensemble of the best combinations of preprocessing and model, refitted on bootstraps.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class PCSEnsemble(ResampledEnsemble):
         return self
 
     def _check_X(self, X: TableLike, *, reset: bool) -> Any:
-        # Preprocessings may want frames, text and missing values; models want numbers.
+        # Preprocessings may take frames, text and missing values; models take numbers.
         check = check_numeric if self.preprocessings is None else check_table
         return check(self, X, reset=reset)
 
@@ -193,7 +193,7 @@ class PCSEnsemble(ResampledEnsemble):
         judged_on: Rows | None,
         failures: Failures,
     ) -> None:
-        """Fit every candidate once; without rows to judge them on, all are kept."""
+        """Fit every candidate once; if no rows judge them, all are kept."""
         entries: list[dict[str, Any]] = []
         self.duplicates_ = {}
         groups, seen = _by_version(candidates), dict[str, str]()
@@ -226,7 +226,7 @@ class PCSEnsemble(ResampledEnsemble):
     def _fit_bags(
         self, candidates: list[PoolModel], train: Rows, failures: Failures
     ) -> list[VersionBags]:
-        """Of those selected; where one fails, the next of the leaderboard takes its place."""
+        """Fit bags of the selected candidates; the next of the leaderboard replace failed ones."""
         by_names = {(c.model_name, c.version.name): c for c in candidates}
         left = {names: by_names[names] for names in map(_names, self.leaderboard_)}  # in its order
         n_wanted, bags_by_version = sum(entry["selected"] for entry in self.leaderboard_), []
@@ -257,7 +257,7 @@ class PCSEnsemble(ResampledEnsemble):
         return bags_by_version
 
     def _bag(self, candidate: PoolModel, version: Version, rows: Rows, train: Rows) -> Bag:
-        """Members that were seen to predict."""
+        """Fit a bag, and check that its members predict finite values."""
         check_model(candidate.model)
         bag = fit_bag(
             candidate.model,
@@ -280,7 +280,7 @@ class PCSEnsemble(ResampledEnsemble):
 
 
 def _by_version(candidates: list[PoolModel]) -> list[list[PoolModel]]:
-    """Groups of candidates, so that one view of the data at a time is made and held."""
+    """Group candidates by version, so that only one version of the data is in memory at a time."""
     groups: dict[str, list[PoolModel]] = {}
     for candidate in candidates:
         groups.setdefault(candidate.version.name, []).append(candidate)
@@ -288,7 +288,7 @@ def _by_version(candidates: list[PoolModel]) -> list[list[PoolModel]]:
 
 
 def _predict_once(model: BaseEstimator, rows: Rows, view: Any) -> np.ndarray:
-    """What the model, fitted on the rows, predicts: one finite number for every row of the view."""
+    """Fit the model on the rows; return one finite prediction for every row of the view."""
     fitted = fit_weighted(clone(model), rows.X, rows.y, rows.sample_weight)
     return check_predictions(fitted.predict(view), _num_samples(view), "it")
 
@@ -349,7 +349,7 @@ def _prepare(model: BaseEstimator, rng: np.random.RandomState) -> Any:
 def _named(
     parts: Mapping[str, BaseEstimator] | Sequence[BaseEstimator], what: str
 ) -> dict[str, Any]:
-    """Names as given in a dict, else made of the classes' names."""
+    """Return parts by name; without a dict, names are made from the names of classes."""
     if len(parts) == 0:
         raise ValueError(f"{what} is empty; give at least one, or None for the default.")
     if isinstance(parts, Mapping):

@@ -1,4 +1,4 @@
-"""Versions of the data: what a preprocessing makes of the rows before the models see them."""
+"""Versions of the data: the rows that models see after a preprocessing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clearbands.rows.typed import TableLike
 
 @dataclass(frozen=True)
 class Version:
-    """The data as one preprocessing shows them; without one, as they are.
+    """The data as one preprocessing transforms them; without one they stay as they are.
 
     A preprocessing is a transformer of X. If it also has `transform_target(y)` and
     `inverse_transform_target(predictions)`, the models learn the transformed target, and what
@@ -27,10 +27,10 @@ class Version:
     preprocessing: Any = None
 
     def fitted(self, train: Rows) -> tuple[Version, Rows]:
-        """The same, fitted on the training rows, and these rows as the models see them.
+        """Return the same, fitted on the training rows, and these rows as the models see them.
 
-        `fit_transform` makes them: a preprocessing may show the rows it learned from otherwise
-        than new ones, as target encoders do.
+        `fit_transform` makes these rows, because a preprocessing may transform the rows that it
+        learned from in another way than new ones, as target encoders do.
         """
         if self.preprocessing is None:
             return self, train
@@ -40,7 +40,7 @@ class Version:
         return fitted, replace(train, X=X, y=fitted._target(train.y))
 
     def view(self, X: TableLike) -> Any:
-        """New rows as the models see them."""
+        """Return new rows as the models see them."""
         return X if self.preprocessing is None else self.preprocessing.transform(X)
 
     def _target(self, y: np.ndarray) -> np.ndarray:
@@ -57,7 +57,7 @@ class Version:
         return target
 
     def restore(self, predictions: np.ndarray) -> np.ndarray:
-        """Predictions of the models on the scale of y."""
+        """Return predictions of the models on the scale of y."""
         if not hasattr(self.preprocessing, "inverse_transform_target"):
             return predictions
         with np.errstate(over="ignore"):  # a bad model may leave the range; its error is infinite
@@ -66,13 +66,13 @@ class Version:
 
 @dataclass(frozen=True)
 class VersionBags:
-    """Bags behind the version of the data that their members were trained on."""
+    """Bags of members, and the version of the data that these were trained on."""
 
     version: Version
     bags: Sequence[Bag]
 
     def predict_members(self, X: TableLike) -> np.ndarray:
-        """(n, members of all bags)"""
+        """Return the predictions of the members of all bags (n, members)."""
         view = self.version.view(X)
         members = np.concatenate([bag.predict_members(view)[:, 0] for bag in self.bags], axis=1)
         return self.version.restore(members)

@@ -1,4 +1,4 @@
-"""Who did not see this row: any part, fitted in copies that each leave rows out.
+"""Any part, fitted in copies that each leave rows out, so that each row has a copy without it.
 
 `splits` say how: `FoldSplits` leave out one fold each, `ForwardSplits` leave out all later rows,
 and `Elsewhere` is for models that were fitted before, on rows that nobody here knows.
@@ -39,27 +39,26 @@ N_FOLDS = 5
 
 
 Split = tuple[np.ndarray, np.ndarray]
-"""The numbers of rows that fit a copy of a part, and of those that it judges."""
+"""The numbers of the rows that fit a copy of a part, and of those that it judges."""
 
 
 class Splits(ABC):
-    """How copies of a part leave rows out."""
+    """The ways in which copies of a part leave rows out."""
 
     trains: bool = True
     refits: bool = False
-    """Whether new rows are for one more copy, fitted on all rows, and not for the mean of those
-    that left rows out."""
+    """Whether one more copy, fitted on all rows, predicts new rows, and not the mean of copies."""
 
     @abstractmethod
     def of(self, n_rows: int, groups: np.ndarray | None, rng: np.random.RandomState) -> list[Split]:
-        """One for each copy."""
+        """Return one split for each copy."""
 
 
 @dataclass(frozen=True)
 class FoldSplits(Splits):
-    """A copy for each fold, fitted without it; rows of one label in `groups` are in one fold.
+    """One copy for each fold, fitted without it; rows of one label in `groups` are in one fold.
 
-    Fewer rows than folds make as many folds as rows.
+    With fewer rows than folds, each row is a fold.
     """
 
     n_folds: int = N_FOLDS
@@ -72,9 +71,9 @@ class FoldSplits(Splits):
 
 @dataclass(frozen=True)
 class ForwardSplits(Splits):
-    """A copy for each block of rows in the order of time, fitted on what came before it.
+    """One copy for each block of rows in the order of time, fitted on the rows before it.
 
-    No copy judges the first block. `groups` are the places of the rows in time, which do not fall,
+    No copy judges the first block. `groups` are the places of the rows in time, in rising order,
     and the last `gap` moments before a block do not train the copy that judges it. The copies saw
     fewer rows than the one that is fitted on all rows, so they are somewhat less certain, and
     intervals that are calibrated with them are too wide rather than too short.
@@ -90,7 +89,7 @@ class ForwardSplits(Splits):
 
 @dataclass(frozen=True)
 class Elsewhere(Splits):
-    """Nothing is trained here: all rows are taken for unseen, which the owner must know."""
+    """A split that trains nothing: all rows count as unseen, which the user must ensure."""
 
     trains = False
 
@@ -99,7 +98,7 @@ class Elsewhere(Splits):
 
 
 class Resampled(BaseEstimator):
-    """What both kinds of parts share: the copies, and whom to ask.
+    """The base of both kinds of resampled parts: the copies, and how they are asked.
 
     Parameters
     ----------
@@ -113,8 +112,8 @@ class Resampled(BaseEstimator):
     Attributes
     ----------
     parts_ : list of fitted copies
-        New rows get the mean of what they say. One for each split, or a single one, fitted on all
-        rows.
+        The copies whose mean predicts new rows: one for each split, or a single one that was fitted
+        on all rows.
     """
 
     def __init__(
@@ -166,16 +165,16 @@ class Resampled(BaseEstimator):
 
     @abstractmethod
     def _ask(self, part: Any, X: TableLike) -> np.ndarray:
-        """(n, ...): what a fitted copy says of rows."""
+        """Return what a fitted copy predicts for rows, (n, ...)."""
 
     def _ask_all(self, X: TableLike) -> np.ndarray:
-        """The mean over the copies."""
+        """Return the mean over the copies."""
         check_is_fitted(self, "parts_")
         X = check_table(self, X, reset=False)
         return np.mean([self._ask(part, X) for part in self.parts_], axis=0)
 
     def _ask_unseen(self, X: TableLike) -> np.ndarray:
-        """Of each training row by the copy that did not see it; NaN where there is none."""
+        """Return, for each training row, the prediction by the copy that did not see it, or NaN."""
         check_is_fitted(self, "parts_")
         if self.unseen_ is not None:
             n = len(self.unseen_)
@@ -194,7 +193,7 @@ class Resampled(BaseEstimator):
 
 
 class ResampledEpistemic(Resampled, CrossPart):
-    """Any epistemic part; a row is judged by a copy that did not see it. See `Resampled`.
+    """Any epistemic part in copies, which judge rows that they did not see. See `Resampled`.
 
     Examples
     --------
@@ -217,7 +216,7 @@ class ResampledEpistemic(Resampled, CrossPart):
         validation: tuple[Any, Any] | None = None,
         groups: np.ndarray | None = None,
     ) -> ResampledEpistemic:
-        """`groups` (n,) are what the splits make of them: labels, or places in time."""
+        """Fit the copies; `groups` (n,) are labels or places in time, as the splits need."""
         self._fit_copies(X, y, sample_weight, groups)
         return self
 
@@ -225,7 +224,7 @@ class ResampledEpistemic(Resampled, CrossPart):
         return say_flat(part, X)
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """(n,): the center."""
+        """Return the center (n,)."""
         check_is_fitted(self, "parts_")
         return self.parts_[0].predict(X) if self.splits.refits else super().predict(X)
 
@@ -240,12 +239,12 @@ class ResampledEpistemic(Resampled, CrossPart):
 
     @property
     def judges_all(self) -> bool:  # type: ignore[override]
-        """Whether every row should find members that did not see it."""
+        """Whether some copy should judge every training row as unseen."""
         return not self.splits.refits
 
     @property
     def winner_(self) -> BaseEstimator:
-        """The model that won the center, of parts that have one."""
+        """The model that won the center, if the part has one."""
         return self.parts_[0].winner_
 
 
@@ -260,7 +259,7 @@ class ResampledAleatoric(Resampled, ResampledPart):
         *,
         groups: np.ndarray | None = None,
     ) -> ResampledAleatoric:
-        """`groups` (n,) are what the splits make of them: labels, or places in time."""
+        """Fit the copies; `groups` (n,) are labels or places in time, as the splits need."""
         self._fit_copies(X, residual, sample_weight, groups)
         return self
 
@@ -275,7 +274,7 @@ class ResampledAleatoric(Resampled, ResampledPart):
 
 
 def resampled(part: EpistemicPart, gap: int | None = None) -> CrossPart:
-    """The part itself if it can judge rows as unseen, else in copies; with a `gap`, in time."""
+    """Return the part if it can judge rows as unseen, else copies; with a `gap`, in time."""
     if part.fitted_elsewhere and not isinstance(part, CrossPart):
         return ResampledEpistemic(part, Elsewhere())
     if gap is not None:
@@ -284,7 +283,7 @@ def resampled(part: EpistemicPart, gap: int | None = None) -> CrossPart:
 
 
 def resampled_noise(part: AleatoricPart, gap: int | None = None) -> ResampledPart:
-    """The same for an aleatoric part."""
+    """Return the same as `resampled` for an aleatoric part."""
     if gap is not None:
         return ResampledAleatoric(part, ForwardSplits(gap))
     return part if isinstance(part, ResampledPart) else ResampledAleatoric(part)

@@ -134,7 +134,7 @@ class ResidualQuantiles(ResampledPart):
         return self
 
     def predict_widths(self, X: TableLike) -> np.ndarray:
-        """(n, 2, k): distances below and above at each level."""
+        """Return distances (n, 2, k) below and above the center at each level."""
         check_is_fitted(self, "bag_")
         X = self._view(self._check_X(X, reset=False))
         return joined([self._widths(rows) for rows in chunks(X, 3 * self.n_bootstraps)])
@@ -144,13 +144,13 @@ class ResidualQuantiles(ResampledPart):
         return check(self, X, reset=reset)
 
     def _view(self, X: Any) -> np.ndarray:
-        """X as the models see it."""
+        """Return X as the models see it."""
         if self.preprocessing is None:
             return X
         return check_array(self.preprocessing_.transform(X), dtype=np.float64, order="C")
 
     def predict_unseen_widths(self, X: TableLike) -> np.ndarray:
-        """The same for the training rows, by the members that did not see them."""
+        """Return widths (n, 2, k) of the training rows, by the members that did not see them."""
         check_is_fitted(self, "bag_")
         X = self._view(self._check_X(X, reset=False))
         reach = self._reach(compact_unseen(self.bag_.predict_members(X), self.draws_))
@@ -160,5 +160,5 @@ class ResidualQuantiles(ResampledPart):
         return np.median(self._reach(self.bag_.predict_members(X)), axis=-1)
 
     def _reach(self, members: np.ndarray) -> np.ndarray:
-        """(n, 2, k, b): how far each member's outer quantiles lie from its middle, at least 0."""
+        """Return distances (n, 2, k, b) of the members' outer quantiles from their middle."""
         return curve_widths(members, check_levels(self.confidence_level))

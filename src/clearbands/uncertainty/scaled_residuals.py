@@ -1,4 +1,4 @@
-"""Noise of one shape everywhere, as large as a model of the absolute residuals says."""
+"""Noise of one shape everywhere, whose size a model of the absolute residuals predicts."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from clearbands.rows.weighting import check_sample_weight
 from clearbands.uncertainty.aleatoric import NestedRows, ResampledPart, fit_members
 
 SMALLEST_SCALE = 0.05
-"""Of the median absolute residual: a model of sizes may answer 0, or less."""
+"""The smallest scale, as a share of the median absolute residual: a model may predict 0 or less."""
 
 SMALLEST_LOG = 0.01
-"""Of the same, added before taking logarithms: a residual of 0 has none."""
+"""The share of this median that is added before a logarithm, as a residual of 0 has none."""
 
 
 class ScaledResiduals(ResampledPart):
-    """Widths are a scale that depends on x times two numbers per level that do not.
+    """Widths that are a scale, which depends on x, times two numbers per level, which do not.
 
     The scale is learned from absolute residuals. Members that did not see a row give its scale, and
     the two numbers are quantiles of the residuals divided by these scales.
@@ -117,7 +117,7 @@ class ScaledResiduals(ResampledPart):
     def prepare(
         self, residual: np.ndarray, weight: np.ndarray | None = None
     ) -> tuple[Any, np.random.RandomState]:
-        """What is known before members are fitted: the seeded model and the seed of the folds."""
+        """Return the seeded model and the generator of the folds, before members are fitted."""
         check_count(self.n_folds, "n_folds", smallest=2)
         check_count(self.n_repeats, "n_repeats")
         check_levels(self.confidence_level)
@@ -130,13 +130,13 @@ class ScaledResiduals(ResampledPart):
         return model, rng
 
     def scale_model(self) -> Any:
-        """The model of a member, unfitted: by default small trees with small steps."""
+        """Return the unfitted model of a member: by default small trees with small steps."""
         if self.model is not None:
             return clone(self.model)
         return SymmetricTrees(n_trees=100, max_depth=4, learning_rate=0.1)
 
     def sizes(self, residual: np.ndarray) -> np.ndarray:
-        """What the model learns from: absolute residuals, or their logarithms."""
+        """Return what the model learns: absolute residuals, or their logarithms."""
         return learned_sizes(residual, self.offset_ if self.learn_log else None)
 
     def finish(
@@ -164,7 +164,7 @@ class ScaledResiduals(ResampledPart):
         return self.unseen_scale_[:, None, None] * self.factors_
 
     def _scale(self, members: np.ndarray) -> np.ndarray:
-        """(n,): the mean over the members, which are NaN where a row has fewer."""
+        """Return the scale (n,) from the mean of the members, of which NaN are absent."""
         n_present = np.count_nonzero(~np.isnan(members), axis=1)
         mean = np.nansum(members, axis=1) / np.maximum(n_present, 1)
         scale = np.exp(mean) if self.learn_log else mean
@@ -172,6 +172,6 @@ class ScaledResiduals(ResampledPart):
 
 
 def learned_sizes(residual: np.ndarray, offset: float | None) -> np.ndarray:
-    """(n,): absolute residuals, or the logarithms of what they are above minus `offset`."""
+    """Return absolute residuals (n,), or the logarithms of these plus `offset`."""
     size = np.abs(residual)
     return size if offset is None else np.log(size + offset)

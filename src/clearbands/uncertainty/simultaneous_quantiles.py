@@ -41,7 +41,7 @@ class SimultaneousQuantiles(AleatoricPart):
     quantiles_ : list of float
         All levels that the networks estimate, rising.
     networks_ : FittedNetworks
-        The weights as arrays, after how many epochs each member was best, and its loss there.
+        The weights as arrays, the epoch in which each member was best, and its loss there.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class SimultaneousQuantiles(AleatoricPart):
         return self
 
     def predict_quantiles(self, X: TableLike) -> np.ndarray:
-        """(n, q): the quantiles at the levels `quantiles_`, never crossing."""
+        """Return the quantiles (n, q) at the levels `quantiles_`, which never cross."""
         check_is_fitted(self, "networks_")
         X = check_numeric(self, X, reset=False)
         members = len(self.quantiles_) * self.n_members
@@ -120,7 +120,7 @@ class SimultaneousQuantiles(AleatoricPart):
         return np.sort(self.networks_.predict_members(X), axis=1).mean(axis=2)
 
     def predict_widths(self, X: TableLike) -> np.ndarray:
-        """(n, 2, k): distances below and above the median at each level."""
+        """Return distances (n, 2, k) below and above the median at each level."""
         curves, levels = self.predict_quantiles(X), check_levels(self.confidence_level)
         wanted = [self.quantiles_.index(quantile) for quantile in curve_levels(levels)]
         return curve_widths(curves[:, wanted], levels)
