@@ -1,1 +1,1 @@
-"""What a fitted model answers."""
+"""The answers of a fitted model."""

@@ -20,7 +20,7 @@ BETWEEN = " | "  # the classes of a set
 
 
 class ClassModel(Protocol):
-    """A fitted `ClearClassifier`, as far as it is asked here."""
+    """The attributes of a fitted `ClearClassifier` that are used here."""
 
     classes_: np.ndarray
     confidence_level: float
@@ -31,26 +31,26 @@ class ClassModel(Protocol):
 
 @dataclass(frozen=True)
 class ClassPredictions:
-    """What a classifier says of n rows."""
+    """The answers of a classifier about n rows."""
 
     classes: np.ndarray  # (classes,)
     probabilities: np.ndarray  # (n, classes)
-    sets: Mapping[float, np.ndarray]  # (n, classes) of booleans for each level
+    sets: Mapping[float, np.ndarray]  # (n, classes) booleans, by level
     entropies: ClassUncertainty
-    unfamiliar: np.ndarray | None = None  # (n,) booleans; None where the model cannot tell
+    unfamiliar: np.ndarray | None = None  # (n,) booleans; None if the model cannot tell
 
     @property
     def names(self) -> list[str]:
-        """Of the classes."""
+        """The names of the classes."""
         return [str(name) for name in self.classes.tolist()]
 
     @property
     def likeliest(self) -> np.ndarray:
-        """(n,): the most probable class."""
+        """The most probable class of each row (n,)."""
         return self.classes[self.probabilities.argmax(axis=1)]
 
     def members(self, level: float) -> list[list[str]]:
-        """The classes in each row's set, the most probable first."""
+        """Return the classes in each row's set, the most probable first."""
         order = np.argsort(-self.probabilities, axis=1, kind="stable")
         names = self.names
         return [
@@ -59,7 +59,7 @@ class ClassPredictions:
         ]
 
     def columns(self) -> dict[str, Any]:
-        """The class, its set at every level, a probability per class, entropies in bits."""
+        """Return columns: class, set at every level, a probability per class, entropies in bits."""
         sets = {f"set_{level_name(level)}": self.members(level) for level in self.sets}
         return {
             "prediction": self.likeliest,
@@ -73,7 +73,7 @@ class ClassPredictions:
         }
 
     def frame(self) -> Any:
-        """These columns as a frame of the kind of the rows that were predicted.
+        """Return these columns as a frame of the kind of the rows that were predicted.
 
         The classes of a set are one text, the most probable first: "cat | dog".
         """
@@ -87,7 +87,7 @@ class ClassPredictions:
 def predict_classes(
     model: ClassModel, X: TableLike, levels: Sequence[float] = ()
 ) -> ClassPredictions:
-    """What the model says of X; the level of the sets is by default that of the fit."""
+    """Return what the model predicts for X; by default the sets have the level of the fit."""
     answers = model.answers(X)
     return ClassPredictions(
         model.classes_,

@@ -1,4 +1,4 @@
-"""What a fitted classifier answers: its members and its calibrator, and questions about rows."""
+"""The answers of a fitted classifier: its members, its calibrator, and questions about rows."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from clearbands.tables.native import FrameKind
 
 @dataclass(frozen=True)
 class ClassPredictor:
-    """All that a `ClearClassifier` keeps of a fit to answer with."""
+    """All that a `ClearClassifier` keeps of a fit to answer questions."""
 
     encoder: BaseEstimator
     bags: Sequence[ClassBag]
     calibrator: JointClassCalibrator
     familiar: Familiarity | None
-    scores: np.ndarray  # (n,) of the rows that judge sets, rising: the mass ahead of their class
-    weight: np.ndarray | None  # (n,) of these rows
+    scores: np.ndarray  # (n,), rising, of rows that judge sets: the mass ahead of their class
+    weight: np.ndarray | None  # (n,): the weights of these rows
 
     @classmethod
     def of(
@@ -50,7 +50,7 @@ class ClassPredictor:
         *,
         is_guaranteed: bool,
     ) -> ClassPredictor:
-        """Return what answers with sets that the rows `judging` calibrate; their X are logits."""
+        """Return a predictor whose sets the rows `judging` calibrate; the X of these are logits."""
         n, weight = len(judging), judging.sample_weight
         scores = mass_ahead(calibrator.predict_proba(judging.X))[np.arange(n), judging.y]
         if weight is not None and is_guaranteed:
@@ -60,11 +60,11 @@ class ClassPredictor:
         return cls(encoder, bags, calibrator, familiar, scores[order], own)
 
     def logits(self, table: Any) -> np.ndarray:
-        """(n, members, classes): not calibrated."""
+        """Return the uncalibrated logits (n, members, classes)."""
         return logits_of(self.bags, encode(self.encoder, table))
 
     def answers(self, table: Any, kind: FrameKind) -> ClassAnswers:
-        """Everything about some rows, whose members are asked only once."""
+        """Return what answers all questions about some rows, and asks members only once."""
         encoded = encode(self.encoder, table)
         logits = logits_of(self.bags, encoded)
         return ClassAnswers(
@@ -72,7 +72,7 @@ class ClassPredictor:
         )
 
     def threshold(self, level: float) -> float:
-        """The mass ahead of a class up to which it belongs to the sets of a level."""
+        """Return the largest probability ahead of a class that is in the sets of a level."""
         n, weight = len(self.scores), self.weight
         threshold = order_statistic(self.scores, rank(n, level, weight), weight)
         if np.isinf(threshold):
@@ -87,7 +87,7 @@ class ClassPredictor:
 
 @dataclass(frozen=True)
 class ClassAnswers:
-    """Made by `ClearClassifier.answers`; each method asks another question about the same rows."""
+    """Made by `ClearClassifier.answers`; each method answers another question about these rows."""
 
     predictor: ClassPredictor
     table: Any  # the rows
@@ -98,7 +98,7 @@ class ClassAnswers:
 
     @cached_property
     def probabilities(self) -> np.ndarray:
-        """(n, classes): the mean over the members."""
+        """The mean probabilities over the members (n, classes)."""
         return self.members.mean(axis=1)
 
     @cached_property
@@ -106,23 +106,23 @@ class ClassAnswers:
         return ClassUncertainty.of_members(self.members, self.kind)
 
     def sets(self, level: float) -> np.ndarray:
-        """(n, classes) booleans."""
+        """Return the sets of a level as booleans (n, classes)."""
         threshold = self.predictor.threshold(check_one_level(level))
         return mass_ahead(self.probabilities) <= threshold
 
     def unfamiliar(self) -> np.ndarray:
-        """(n,) booleans: whether a row is unlike those the model has learned from."""
+        """Return whether each row (n,) is unlike those that the model has learned from."""
         texts = texts_of_rows(self.predictor.encoder, self.table)
         spread = disagreement(self.logits)
         return unfamiliar_rows(self.predictor.familiar, self.encoded, texts, spread)
 
 
 def logits_of(bags: Sequence[ClassBag], encoded: Any) -> np.ndarray:
-    """(n, members, classes): the members of all bags."""
+    """Return the logits of the members of all bags (n, members, classes)."""
     return np.concatenate([bag.predict_logits(encoded) for bag in bags], axis=1)
 
 
 def disagreement(logits: np.ndarray) -> np.ndarray:
-    """(n,): how far the logits of the members lie from their mean, as a root mean square."""
+    """Return the root mean square distance of the members' logits from their mean (n,)."""
     deviation = logits - logits.mean(axis=1, keepdims=True)
     return np.sqrt(np.mean(deviation**2, axis=(1, 2)))

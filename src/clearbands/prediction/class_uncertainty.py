@@ -19,8 +19,8 @@ class ClassUncertainty:
     """The uncertainty of classes in bits: 0 is certain, and 1 is as unsure as a tossed coin.
 
     `total` is the entropy of the pooled probabilities. `aleatoric` is the mean entropy of the
-    members: what each of them takes for chance. `epistemic` is the rest, which comes from their
-    disagreement.
+    members: the part that each of them takes for chance. `epistemic` is the rest, which comes from
+    their disagreement.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class ClassUncertainty:
     def of_members(
         cls, probabilities: np.ndarray, kind: FrameKind | None = None
     ) -> ClassUncertainty:
-        """From (n, members, classes)."""
+        """Split the entropy of probabilities (n, members, classes)."""
         total = entropy(probabilities.mean(axis=1))
         aleatoric = entropy(probabilities).mean(axis=1)
         aleatoric = np.where(total - aleatoric < 1e-12, total, aleatoric)  # the last digits
@@ -54,30 +54,30 @@ class ClassUncertainty:
 
     @property
     def ratio(self) -> np.ndarray:
-        """(n,): epistemic over aleatoric entropy; above 1 more rows like this would help most."""
+        """Epistemic over aleatoric entropy (n,); above 1, more rows like this would help most."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = self.epistemic / self.aleatoric
         return np.where(self.total == 0, 1.0, ratio)
 
     @property
     def dominant(self) -> np.ndarray:
-        """(n,): "ignorance" where more rows would help most, else "noise"."""
+        """The larger part (n,): "ignorance" if more rows would help most, or else "noise"."""
         return np.where(self.ratio > 1, EPISTEMIC.plain, ALEATORIC.plain)
 
     @property
     def epistemic_share(self) -> np.ndarray:
-        """(n,): the epistemic bits over all bits of each row, between 0 and 1; 0 of no bits."""
+        """The epistemic share of each row's bits (n,), between 0 and 1; 0 if there are none."""
         share = np.zeros(len(self))
         return np.divide(self.epistemic, self.total, out=share, where=self.total > 0)
 
     @property
     def mean_share(self) -> float:
-        """The epistemic share of all bits of all rows; 0 where there are no bits."""
+        """The epistemic share of all bits of all rows; 0 if there are no bits."""
         bits = self.total.sum()
         return float(self.epistemic.sum() / bits) if bits > 0 else 0.0
 
     def to_frame(self) -> Any:
-        """A frame with a row per prediction, of the kind of the rows that were predicted."""
+        """Return a frame with a row per prediction, of the kind of the rows that were predicted."""
         columns = {
             "total": self.total,
             "aleatoric": self.aleatoric,
@@ -107,6 +107,6 @@ class ClassUncertainty:
 
 
 def entropy(probabilities: np.ndarray) -> np.ndarray:
-    """Along the last axis, in bits; 0 log 0 is 0."""
+    """Return the entropy along the last axis, in bits; 0 log 0 is 0."""
     positive = np.where(probabilities > 0, probabilities, 1.0)
     return np.abs((positive * np.log2(positive)).sum(axis=-1))  # never -0.0

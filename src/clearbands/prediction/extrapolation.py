@@ -1,4 +1,4 @@
-"""Rows beyond those that trained: how far off the center may be where nothing tells."""
+"""Rows outside the ranges of the training rows: how wrong the center may be there."""
 
 from __future__ import annotations
 
@@ -15,21 +15,38 @@ from clearbands.rows.chunks import chunks, joined
 from clearbands.rows.coded import plain_columns
 from clearbands.rows.levels import normal_distances
 
-END = 1 / 8  # of the rows are at an end of a column
-MOST_ROWS = 2_000  # that tell what all categories or numbers are worth, each some of them
-FEW_COLUMNS = 32  # of text: more are looked at several at a time
+END = 1 / 8  # the share of the rows at an end of a column
+MOST_ROWS = 2_000  # that show what categories or numbers are worth, shared among all of them
+FEW_COLUMNS = 32  # with more columns of text than this, several are examined at a time
 AT_ONCE = 64
-FEWEST_CATEGORIES = 3  # so many are taken for having told, at least
-FEWEST_ROWS = 100  # that tell what a category or a number is worth
-MOST_COUNTS = 3  # of gaps in a row are looked at
-MOST_NUMBERS = 4_000_000  # that are predicted at once
-NOTHING = 1e-9  # of the largest center: a smaller move is a matter of rounding
-FARTHEST = 1e9  # ranges: so far out, one place is like another
+FEWEST_CATEGORIES = 3  # fewer categories than this count as this many
+FEWEST_ROWS = 100  # the fewest rows that show what a category or a number is worth
+MOST_COUNTS = 3  # the number of different counts of gaps in a row that are examined
+MOST_NUMBERS = 4_000_000  # the most numbers that are predicted at a time
+NOTHING = 1e-9  # of the largest center: a smaller move is rounding
+FARTHEST = 1e9  # in ranges: beyond this, all distances count the same
 
 
 @dataclass(frozen=True)
 class Extrapolation:
     """What is added to the epistemic distances of rows outside the ranges of the training rows.
+
+    Beyond its data a tree predicts the same as at their end, and so do other models of its kind;
+    their agreement there means nothing. Therefore the center gets a deviation there, which grows
+    with the distance from a column's range, as steeply as the center changes towards an end of that
+    column. Per range it grows by at most the change of the center among all rows, and of several
+    columns the largest counts. Training rows, too, lie outside the range of the others; nothing is
+    added up to the distance of the farthest of them, so that hardly any ordinary row changes.
+
+    A target that rises with a column is not smaller beyond the largest values than at them. There
+    only the upper bound moves, and below the smallest values only the lower bound.
+
+    A category that no training row has is beyond the data, too. The center is as wrong there as it
+    is for rows with known categories when these are hidden. The same holds for a gap in a column
+    that had no gaps: the center is as wrong as it is for rows that calibrate when the number is
+    hidden. For several gaps the squares add up, times a factor that is measured on rows with as
+    many hidden numbers. It is below 1 if a number says little once another is gone, and above 1 if
+    one stands in for another as long as that is there.
 
     Beyond its data a tree says what it said at their end, and so do its like: that they agree there
     means nothing. Therefore the center is given a deviation that grows with the distance from a
@@ -49,19 +66,18 @@ class Extrapolation:
     one stands in for another as long as that is there.
     """
 
-    low: np.ndarray  # (columns,) of the encoded training rows, but for those that are codes
+    low: np.ndarray  # (columns,) of the encoded training rows, without columns of codes
     high: np.ndarray
-    steepness: np.ndarray  # (columns,): by how much the center changes per range of the column
-    margin: float  # in ranges
+    steepness: np.ndarray  # (columns,): the change of the center per range of the column
+    margin: float  # in ranges: nothing is added up to here
     direction: np.ndarray | None = None
-    """(columns,): 1 where targets rise with it, -1 where they fall, 0 for neither."""
+    """(columns,): 1 if targets rise with the column, -1 if they fall, 0 for neither."""
     forgetting: np.ndarray | None = None
-    """(text columns,): how far the center is off without the category, as deviations."""
+    """(text columns,): deviations of the center without the category."""
     gaps: np.ndarray | None = None
-    """(numeric columns,): how far it is off without the number, as deviations; 0 for columns that
-    had gaps in the fit."""
+    """(numeric columns,): deviations of the center without the number; 0 for those with gaps."""
     together: np.ndarray | None = None
-    """(counts, 2): numbers of gaps in a row, and what the deviation of so many is multiplied by."""
+    """(counts, 2): numbers of gaps in a row, and the factors of their deviation."""
 
     @classmethod
     def of(
@@ -73,20 +89,21 @@ class Extrapolation:
         weight: np.ndarray | None,
         direction: np.ndarray | None = None,
     ) -> Extrapolation:
-        """From training rows, and from rows with the center that those said who saw them not."""
+        """Learn from training rows, and from rows with centers by members that did not see them."""
         train, judged = plain_columns(train), plain_columns(judged)
         low, high = train.min(axis=0), train.max(axis=0)
         slopes = np.array([_steepness(half, center, weight) for half in judged.T / 2])
         margin = max((_margin(half, train_weight) for half in train.T / 2), default=0.0)
         with np.errstate(over="ignore"):
-            # Of a few values far from all others the range is wide, and no slope holds across it.
+            # If a few values lie far from all others, the range is wide, and no slope holds across
+            # it.
             whole = 2 * float(center.max() / 2 - center.min() / 2)
             steepness = np.minimum(slopes * _half_span(low, high), min(whole, LARGEST))
         direction = None if direction is None else direction[: len(low)]
         return cls(low, high, steepness, margin, direction)
 
     def widened(self, low: np.ndarray, high: np.ndarray) -> Extrapolation:
-        """The same for more rows than it was made of, with their ranges."""
+        """Return the same for a table of more rows, which has these ranges."""
         span, wider = _half_span(self.low, self.high), _half_span(low, high)
         per_range = np.where(span > 0, wider / np.where(span > 0, span, 1.0), 1.0)
         with np.errstate(over="ignore"):
@@ -94,9 +111,10 @@ class Extrapolation:
         return replace(self, low=low, high=high, steepness=steepness)
 
     def deviations(self, X: np.ndarray) -> np.ndarray:
-        """(n, 2): standard deviations of what the center may be off for being out there.
+        """Return standard deviations (n, 2) of the error of the center outside the ranges.
 
-        The center may be too high, which the lower bound must allow for, or too low.
+        The lower bound must allow for a center that is too high, the upper bound for one that is
+        too low.
         """
         return joined([self._deviations(rows) for rows in chunks(X, X.shape[1])])
 
@@ -121,12 +139,12 @@ class Extrapolation:
         unknown: np.ndarray | None = None,
         new_gaps: np.ndarray | None = None,
     ) -> Components:
-        """The calibrated distances, farther where X is outside.
+        """Return the calibrated distances, which are larger where X is outside the ranges.
 
-        `unknown` (n, text columns) says which categories nobody has seen, `new_gaps` (n, numeric
-        columns) which numbers are missing though none was in the fit. What the center is off for
-        these has nothing to do with the rest, so that they add up as deviations do. The larger
-        counts of that and of being outside.
+        `unknown` (n, text columns) marks categories that no training row has, `new_gaps` (n,
+        numeric columns) missing numbers of columns that had no gaps in the fit. The errors for
+        these are independent of each other and of the rest, so that their squares add up. Of this
+        and of being outside, the larger addition counts.
         """
         squares = np.zeros(len(X))
         if unknown is not None and self.forgetting is not None:
@@ -144,7 +162,7 @@ class Extrapolation:
         return calibrated._replace(epistemic=calibrated.epistemic + added)
 
     def _together(self, n_gaps: np.ndarray) -> np.ndarray | float:
-        """(n,): what the deviations of so many gaps of a row are multiplied by."""
+        """Return the factors (n,) for the deviations of rows with so many gaps."""
         together = getattr(self, "together", None)
         return 1.0 if together is None else np.interp(n_gaps, *together.T)
 
@@ -159,14 +177,15 @@ def forgetting(
     level: float,
     weight: np.ndarray | None = None,
 ) -> np.ndarray:
-    """(text columns,): the deviations with which intervals of rows without their category cover.
+    """Return deviations (text columns,) with which intervals of rows without the category cover.
 
-    `look` gives the centers (n,) of rows and how far their bounds are, (n, 2); `error` (n,) is how
-    far the targets are from the centers. A deviation is what must be added to the distances that
-    the model itself gives to a row without its category, but no more than the center of rows moves
-    without theirs, as a root mean square; and it is more where few categories tell.
+    `look` gives the centers (n,) of rows and the distances (n, 2) of their bounds; `error` (n,) is
+    target minus center. A deviation is added to the distances that the model itself gives to a row
+    without its category. It is at most the root mean square of the moves that centers make without
+    it, and larger if there are few categories to learn it from.
 
-    Columns that move nothing together move nothing alone: of very many, few are looked at alone.
+    Columns that together move nothing move nothing alone, so that few of very many columns are
+    examined alone.
     """
     n_columns = texts.shape[1]
     deviations, center = np.array([_of_few(n) for n in n_categories]), look(X)[0]
@@ -190,9 +209,10 @@ def forgetting(
 
 
 def _of_few(n_categories: int) -> float:
-    """What a deviation that so many categories tell must be multiplied with for the next one.
+    """Return the factor from a deviation that so many categories show to that of the next one.
 
-    At 90 %, as of the normal distribution: Student's t has wider tails where few have told.
+    It is the one of the 90 % level: Student's t has wider tails than the normal distribution if few
+    categories have shown it.
     """
     from scipy.special import stdtrit
 
@@ -207,8 +227,10 @@ def moves_without_numbers(
     X: np.ndarray,
     columns: np.ndarray,
 ) -> np.ndarray:
-    """(columns, n): by how much the center of rows (n, features) is higher with a number than
-    without it, of each of these numeric columns."""
+    """Return how much each number raises the center of rows (n, features): moves (columns, n).
+
+    Only numeric columns have such moves: from the center without the number to that with it.
+    """
     at_once = _at_once(X)
     center, moves = predict(X), np.zeros((len(columns), len(X)))
     for first in range(0, len(columns), at_once):
@@ -219,13 +241,16 @@ def moves_without_numbers(
 
 
 def _at_once(X: np.ndarray) -> int:
-    """How many tables like X are predicted at once."""
+    """Return how many tables like X are predicted at a time."""
     return max(1, MOST_NUMBERS // max(X.size, 1))
 
 
 def numbers_gone(n: int, n_columns: int) -> dict[int, np.ndarray]:
-    """For two, a half and all of the columns (n, columns) booleans: so many are gone of each row,
-    drawn anew; nothing where there is but one column."""
+    """Draw which numbers (n, columns) each row loses: two, half and all of the columns.
+
+    The answer holds booleans by the number of columns that are lost; it is empty for a single
+    column.
+    """
     order = np.random.RandomState(0).rand(n, n_columns).argsort(axis=1)
     counts = {2, n_columns // 2, n_columns} - {0, 1} if n_columns > 1 else set()
     return {count: order < count for count in sorted(counts)}
@@ -237,7 +262,7 @@ def without_numbers(
     columns: np.ndarray,
     gone: np.ndarray,
 ) -> np.ndarray:
-    """X (n, features) without those numbers that are `gone` (n, columns) of each row."""
+    """Return X (n, features) without those numbers of each row that are `gone` (n, columns)."""
     left = X.copy()
     for j, own in zip(columns, gone.T, strict=True):
         left[own] = drop(left[own], int(j))
@@ -245,7 +270,7 @@ def without_numbers(
 
 
 def rows_that_tell(n: int, n_columns: int) -> np.ndarray:
-    """The numbers of rows, of n, that tell what so many columns are worth: fewer of many."""
+    """Return the numbers of some of n rows that show what columns are worth; fewer for many."""
     return np.linspace(0, n - 1, min(n, max(FEWEST_ROWS, MOST_ROWS // n_columns))).astype(int)
 
 
@@ -256,11 +281,11 @@ def gap_deviations(
     level: float,
     weight: np.ndarray | None = None,
 ) -> np.ndarray:
-    """(columns,): the deviations with which intervals around centers without a number cover.
+    """Return deviations (columns,) with which intervals around centers without a number cover.
 
-    Of n rows `moves` (columns, n) say how far the center moves without the number, `error` (n,)
-    how far the target is from the center, and `distances` (n, 2) how far the bounds are. What is
-    added to these must reach the target of as many rows as the level says.
+    For n rows, `moves` (columns, n) are the moves of the center without the number, `error` (n,) is
+    target minus center, and `distances` (n, 2) are those of the bounds. Together with what is added
+    to them, they must reach the target of as many rows as the level says.
     """
     return np.array(
         [_covering(own, level, weight) for own in _lacking(moves, error, distances, level)]
@@ -275,10 +300,11 @@ def gaps_together(
     level: float,
     weight: np.ndarray | None = None,
 ) -> np.ndarray:
-    """(counts, 2): numbers of gaps, and the factors with which intervals of such rows cover.
+    """Return numbers of gaps, and the factors with which intervals of such rows cover, (counts, 2).
 
-    `moves` (n,) say how far the center moves without so many numbers, for each row others, and
-    `deviations` (n,) what those numbers add up to. That of one gap is 1.
+    For each number of gaps, `moves` (n,) are the moves of the center without so many numbers, which
+    differ from row to row, and `deviations` (n,) the sums of these numbers' deviations. The factor
+    of one gap is 1.
     """
     factors = [[1.0, 1.0]]
     for count, own in moves.items():
@@ -291,7 +317,7 @@ def gaps_together(
 def _lacking(
     moves: np.ndarray, error: np.ndarray, distances: np.ndarray, level: float
 ) -> np.ndarray:
-    """The deviations that must be added to the distances (n, 2) to reach the targets."""
+    """Return the deviations that must be added to the distances (n, 2) to reach the targets."""
     (step,) = normal_distances([level])
     off = error + moves
     reached = np.where(off < 0, distances[:, 0], distances[:, 1])
@@ -300,19 +326,19 @@ def _lacking(
 
 
 def _covering(lacking: np.ndarray, level: float, weight: np.ndarray | None) -> float:
-    """What is enough for as many rows as the level says."""
+    """Return the value that is enough for as many rows as the level says."""
     if weight is not None:
         return float(weighted_quantiles(lacking, (level,), weight)[0])
     return order_statistic(lacking, capped_rank(len(lacking), level))
 
 
 def _half_span(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Half of the way from low to high: the whole of it may be larger than any number."""
+    """Return half of the way from low to high, as the whole may be larger than any number."""
     return high / 2 - low / 2
 
 
 def _steepness(column: np.ndarray, center: np.ndarray, weight: np.ndarray | None) -> float:
-    """How fast the center changes from the others to the rows at an end of the column."""
+    """Return how steeply the center changes from other rows to those at an end of the column."""
     first, last = weighted_quantiles(column, (END, 1 - END), weight)
     ends = (
         column < first if (column < first).any() else column == column.min(),
@@ -324,7 +350,7 @@ def _steepness(column: np.ndarray, center: np.ndarray, weight: np.ndarray | None
 def _slope(
     column: np.ndarray, center: np.ndarray, weight: np.ndarray | None, end: np.ndarray
 ) -> float:
-    """Between the medians of the rows at an end and of the others."""
+    """Return the slope between the medians of the rows at an end and of the others."""
     if end.all():
         return 0.0
 
@@ -339,7 +365,7 @@ def _slope(
 
 
 def _margin(column: np.ndarray, weight: np.ndarray | None) -> float:
-    """How far, in ranges, a row lies outside the others; 0 where there are two values at most."""
+    """Return how far, in ranges, a row lies outside the others; 0 for at most two values."""
     low, high = column.min(), column.max()
     if not np.any((column > low) & (column < high)):
         return 0.0

@@ -1,4 +1,4 @@
-"""Which rows are unlike those a model has learned from."""
+"""Rows that are unlike those that a model has learned from."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from clearbands.rows.split import Rows
 from clearbands.rows.typed import TableLike
 
 ORDINARY = 0.95  # the share of ordinary rows that are not flagged
-MARGIN = 0.05  # of a column's range: so far outside is as unusual as the widest 5 % of widths
-UNKNOWN = 10.0  # a category that was never seen counts as much as ten such widths
+MARGIN = 0.05  # of a column's range: a row so far outside is as unusual as the widest 5 % of widths
+UNKNOWN = 10.0  # a category that was never seen counts as ten such widths
 
-MOST_ROWS = 5_000  # so many tell what is ordinary
+MOST_ROWS = 5_000  # the most rows that show what is ordinary
 NO_FAMILIARITY = (
     "This model does not know what its training rows looked like: it got members that were "
     "fitted elsewhere, or was fitted with encoder=None on a table. Fit it again, with an encoder."
@@ -29,20 +29,25 @@ NO_FAMILIARITY = (
 
 @dataclass(frozen=True)
 class Familiarity:
-    """How strange a row is: the largest of its epistemic width, how far it is outside the range of
-    a column, and how many of its categories were never seen.
+    """How strange a row is, from its epistemic width, its numbers and its categories.
+
+    The strangeness is the largest of three: the epistemic width, the distance from the range of a
+    column, and the number of categories that were never seen. The threshold is the largest that
+    `ORDINARY` rows have when they are compared with the other rows.
 
     The threshold is that of `ORDINARY` rows as they look from outside.
     """
 
-    low: np.ndarray  # (columns,) of the encoded training rows, but for those that are codes
+    low: np.ndarray  # (columns,) of the encoded training rows, without columns of codes
     high: np.ndarray
     known: list[list[str]]  # the categories of each text column
-    width: float  # the epistemic width that is unusual
+    width: float  # the epistemic width above which a row is unusual
     threshold: float
     telling: np.ndarray | None = None
-    """(text columns,) booleans: in which a category that was never seen is unusual; None: in all.
-    In a column of names or numbers of things, ordinary rows have new ones, too."""
+    """Booleans (text columns,): where a category that was never seen is unusual; None: in all.
+
+    In a column of names or numbers of things, ordinary rows have new ones, too.
+    """
 
     @classmethod
     def of(
@@ -53,7 +58,7 @@ class Familiarity:
         rows: np.ndarray | None = None,
         held_out: Rows | None = None,
     ) -> Familiarity:
-        """Return what is ordinary among encoded training rows.
+        """Learn what is ordinary among encoded training rows.
 
         `widths` (m,) are the epistemic widths of ordinary rows: of those held out, or of the
         training rows with the numbers `rows`, each of which is compared with the range and the
@@ -76,9 +81,9 @@ class Familiarity:
     def widened(
         self, low: np.ndarray, high: np.ndarray, texts: Sequence[set[str] | None]
     ) -> Familiarity:
-        """The same for more rows than it was made of: their ranges, and their categories.
+        """Return the same for a table of more rows, with these ranges and categories.
 
-        None for the categories of a column leaves those that are known.
+        A column whose categories are None keeps those that are known.
         """
         known = [
             own if more is None else sorted({*own, *more})
@@ -87,7 +92,7 @@ class Familiarity:
         return replace(self, low=low, high=high, known=known)
 
     def scores(self, X: np.ndarray, texts: np.ndarray, widths: np.ndarray) -> np.ndarray:
-        """(n,): how strange new rows are; above `threshold` they are unfamiliar."""
+        """Return how strange new rows are (n,); above `threshold` they are unfamiliar."""
         return self._combine(widths, self._outside(X), self._count(self.unknown(texts)))
 
     def _combine(self, widths: np.ndarray, outside: np.ndarray, unknown: np.ndarray) -> np.ndarray:
@@ -95,16 +100,16 @@ class Familiarity:
         return np.max([wide, outside / MARGIN, UNKNOWN * unknown], axis=0)
 
     def _outside(self, X: np.ndarray) -> np.ndarray:
-        """(n,): how far outside the range of a column, in units of the range, at the most."""
+        """Return the largest distance (n,) from the range of a column, in units of the range."""
         return _excess(X[:, : len(self.low)], self.low, self.high)
 
     def _count(self, unknown: np.ndarray) -> np.ndarray:
-        """(n,): how many categories are unusual for not having been seen."""
+        """Return how many categories of each row (n,) are unusual because they were never seen."""
         telling = getattr(self, "telling", None)
         return (unknown if telling is None else unknown[:, telling]).sum(axis=1).astype(float)
 
     def unknown(self, texts: np.ndarray) -> np.ndarray:
-        """(n, t) booleans: which categories were never seen."""
+        """Return which categories were never seen, as booleans (n, t)."""
         is_unknown = np.zeros(texts.shape, bool)
         for j, known in enumerate(self.known):
             names = set(known)
@@ -115,23 +120,24 @@ class Familiarity:
 def unfamiliar_rows(
     familiar: Familiarity | None, encoded: Any, texts: np.ndarray, widths: np.ndarray
 ) -> np.ndarray:
-    """(n,) booleans: which new rows are; an error where the model cannot tell."""
+    """Return whether each new row (n,) is unfamiliar; raise an error if the model cannot tell."""
     if familiar is None:
         raise ValueError(NO_FAMILIARITY)
     return familiar.scores(encoded, texts, widths) > familiar.threshold
 
 
 def ordinary_rows(n: int) -> np.ndarray:
-    """The numbers of the training rows, of n, that tell what is ordinary."""
+    """Return the numbers of the training rows, among n, that show what is ordinary."""
     return np.arange(0, n, max(1, n // MOST_ROWS))
 
 
 def as_of_new_rows(seen: np.ndarray, unseen: np.ndarray) -> np.ndarray:
-    """(n,): epistemic widths of training rows by all members, as wide as if they were new.
+    """Return epistemic widths (n,) of training rows by all members, as wide as if they were new.
 
-    Members agree more on rows that they have seen. What members say that did not see a row tells
-    by how much; but they are few, and their widths scatter more than those of all members do of a
-    new row, so only their mean is used: over the wider half of the rows, nearer the threshold.
+    Members agree more on rows that they have seen; the widths by members that did not see a row
+    show how much more. But these members are few, and their widths scatter more than those of all
+    members for a new row. So only the mean of these widths is used, over the wider half of the
+    rows, which is nearer to the threshold.
     """
     wider = seen >= np.median(seen)
     known, new = float(seen[wider].mean()), float(unseen[wider].mean())
@@ -139,12 +145,12 @@ def as_of_new_rows(seen: np.ndarray, unseen: np.ndarray) -> np.ndarray:
 
 
 def epistemic_width(components: Components) -> np.ndarray:
-    """(n,): below and above together, at the first level."""
+    """Return the epistemic width (n,) below and above together, at the first level."""
     return components.epistemic[:, :, 0].sum(axis=1)
 
 
 def texts_of_rows(encoder: BaseEstimator, X: TableLike) -> np.ndarray:
-    """(n, t): the text columns of rows that are not encoded yet."""
+    """Return the text columns (n, t) of rows that are not encoded yet."""
     if not hasattr(encoder, "text_block"):
         return np.empty((_num_samples(X), 0), object)
     return encoder.text_block(X)
@@ -155,11 +161,11 @@ def _excess(X: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     span = high - low
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(beyond == 0, 0.0, beyond / np.where(span > 0, span, 0.0))
-    return np.minimum(share, UNKNOWN * MARGIN).max(axis=1, initial=0.0)  # also of a constant column
+    return np.minimum(share, UNKNOWN * MARGIN).max(axis=1, initial=0.0)  # for constant columns, too
 
 
 def _left_out(X: np.ndarray) -> np.ndarray:
-    """(n,): how far each row lies outside the range of the others."""
+    """Return how far each row (n,) lies outside the range of the others."""
     if len(X) < 2:
         return np.zeros(len(X))
     ordered = np.sort(X, axis=0)
@@ -169,7 +175,7 @@ def _left_out(X: np.ndarray) -> np.ndarray:
 
 
 def _alone(texts: np.ndarray) -> np.ndarray:
-    """(n, t) booleans: which categories no other row has."""
+    """Return which categories no other row has, as booleans (n, t)."""
     is_alone = np.zeros(texts.shape, bool)
     for j, column in enumerate(texts.T):
         _, place, counts = np.unique(column.astype(str), return_inverse=True, return_counts=True)
@@ -178,10 +184,10 @@ def _alone(texts: np.ndarray) -> np.ndarray:
 
 
 def _telling(new: np.ndarray) -> np.ndarray:
-    """(t,) booleans: the columns in which ordinary rows (n, t) hardly have a new category.
+    """Return where ordinary rows (n, t) hardly have new categories, as booleans (t,).
 
-    As many columns as can be, the most familiar first, so that at most half as many rows as may be
-    flagged have a new category in any of them.
+    Columns are taken in turn, the most familiar first, as long as at most half as many rows as may
+    be flagged have a new category in any of them.
     """
     telling = np.zeros(new.shape[1], bool)
     any_new = np.zeros(len(new), bool)

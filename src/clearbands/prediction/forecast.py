@@ -1,4 +1,4 @@
-"""What more rows would do to the intervals of a model."""
+"""A forecast of what more rows would do to the intervals of a model."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ MEASURES = ("width", "rmse", "loss")
 class Forecast:
     """The mean width, RMSE and loss on new rows, with more training rows of the same kind.
 
-    The first line is the model as it is. The last has endless rows, where the width is noise
-    alone. What comes lies between `low` and `high` with a chance of about 80 %.
+    The first line is the model as it is. The last has endless rows, where the width is noise alone.
+    The true value lies between `low` and `high` with a chance of about 80 %.
 
     Examples
     --------
@@ -33,20 +33,20 @@ class Forecast:
       endless       10     4    14
     """
 
-    rows: np.ndarray  # (q,): training rows; the last are infinitely many
-    factors: np.ndarray  # (q, 3): of the measures of now: likely, low, high
+    rows: np.ndarray  # (q,): numbers of training rows, the last infinite
+    factors: np.ndarray  # (q, 3): factors of today's measures: likely, low, high
     width: float
     rmse: float
     loss: float
     confidence_level: float
-    reason: str = ""  # why nothing is known; empty where something is
+    reason: str = ""  # why nothing is known; empty if something is
 
     def to_frame(self) -> Any:
-        """A frame with a line for each number of rows: each measure, with its range."""
+        """Return a frame with a line for each number of rows: each measure, with its range."""
         return make_frame(self.columns(), FrameKind())
 
     def columns(self) -> dict[str, np.ndarray]:
-        """The columns of the frame by their names."""
+        """Return the columns of the frame by their names."""
         columns: dict[str, np.ndarray] = {"rows": self.rows}
         for name in MEASURES:
             middle, low, high = getattr(self, name) * self.factors.T
@@ -54,7 +54,7 @@ class Forecast:
         return columns
 
     def sentence(self) -> str:
-        """One sentence: what the largest finite number of rows would do.
+        """Say in one sentence what the largest finite number of rows would do.
 
         >>> import numpy as np
         >>> factors = np.array([[1, 1, 1], [0.8, 0.7, 0.9], [0.5, 0.2, 0.7]])

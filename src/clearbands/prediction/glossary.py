@@ -1,4 +1,4 @@
-"""The two uncertainties in code, in plain words and in colour: every surface takes them from here.
+"""The names and colours of the two uncertainties, for code, pages and pictures.
 
 Code, tables and arguments say `aleatoric` and `epistemic`; pages and pictures say noise and
 ignorance, with the other word beside it where a reader meets it first.
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Colour(NamedTuple):
-    """On light and on dark paper."""
+    """A colour on light and on dark paper."""
 
     light: str
     dark: str
@@ -23,13 +23,13 @@ class Part:
 
     name: str  # in code
     plain: str  # on pages
-    remedy: str  # what makes it smaller
+    remedy: str  # that makes it smaller
     fill: Colour
-    line: Colour  # where a line or a dot must carry the colour
+    line: Colour  # for lines and dots, which must carry the colour
 
     @property
     def label(self) -> str:
-        """Both words, for legends.
+        """The plain word and the name in code, for legends.
 
         Examples
         --------
@@ -39,7 +39,7 @@ class Part:
         return f"{self.plain.capitalize()} ({self.name})"
 
 
-# Told apart with any colour vision: blue from orange by hue, and in grey by lightness.
+# Any colour vision tells them apart: blue from orange by hue, and in grey by lightness.
 ALEATORIC = Part(
     "aleatoric",
     "noise",
@@ -57,7 +57,7 @@ EPISTEMIC = Part(
 PARTS = (ALEATORIC, EPISTEMIC)
 
 SHARE = "epistemic share of the mean width"
-"""How much of some rows' width is ignorance: `Uncertainty.mean_share`, everywhere."""
+"""The name of `Uncertainty.mean_share` everywhere: the share of ignorance in the width."""
 
 COLOURS = {
     "ink": Colour("#1F2933", "#E6EAEE"),
@@ -73,7 +73,7 @@ COLOURS = {
 
 
 def style_sheet() -> str:
-    """The colours as variables of CSS, `--aleatoric` and so on; paper is always light."""
+    """Return the colours as variables of CSS, such as `--aleatoric`; print is always light."""
     light, dark = (
         " ".join(f"--{name}: {colour[i].lower()};" for name, colour in COLOURS.items())
         for i in (0, 1)

@@ -1,4 +1,4 @@
-"""What a fitted model keeps of its learning curve: what more rows would buy, and what is noise."""
+"""The learning curve that a model keeps, with its split of widths into noise and ignorance."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from clearbands.prediction.forecast import Forecast
 from clearbands.rows.bands import Components
 
 EVEN = 0.5
-"""How even ignorance is: a part of it, so many times the mean disagreement of members, they have in
-common, and none of them shows it."""
+"""The part of ignorance that all members share, in times of their mean disagreement.
+
+No member shows this part, so that rows on which members agree have ignorance, too.
+"""
 
 ALL_LIKELY = Likely(0.5, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
 class Split:
-    """How much of a row's width is noise, from how much members disagree about it.
+    """How much of a row's width is noise, by how much the members disagree about it.
 
     Noise² is to ignorance² as aleatoric² is to weight x (epistemic² + common²), with widths as the
-    parts give them; the weight makes noise so much of all widths as the learning curve says.
+    parts give them. The weight is chosen so that the noise of all widths is the share that the
+    learning curve says.
     """
 
     weight: float
@@ -31,7 +34,7 @@ class Split:
 
     @classmethod
     def of(cls, components: Components, widths: np.ndarray, noise: float) -> Split:
-        """For rows with these calibrated widths (n,), of which in all a part `noise` is noise."""
+        """Find the weight for calibrated widths (n,), of which a share `noise` is noise."""
         aleatoric, epistemic = _raw(components)
         common = EVEN * float(epistemic.mean()) or float(aleatoric.mean()) or 1.0
 
@@ -39,14 +42,14 @@ class Split:
             noise_shares = cls(weight, common)._noise_shares(aleatoric, epistemic)
             return float(widths @ noise_shares) / max(float(widths.sum()), 1e-300)
 
-        low, high = -60.0, 60.0  # binary logarithms
+        low, high = -60.0, 60.0  # binary logarithms of the weight
         for _ in range(60):
             middle = (low + high) / 2
             low, high = (middle, high) if share(2.0**middle) > noise else (low, middle)
         return cls(2.0**low, common)
 
     def __call__(self, components: Components) -> np.ndarray:
-        """(n,): noise over width, between 0 and 1."""
+        """Return noise over width (n,), between 0 and 1."""
         return self._noise_shares(*_raw(components))
 
     def _noise_shares(self, aleatoric: np.ndarray, epistemic: np.ndarray) -> np.ndarray:
@@ -63,13 +66,13 @@ class Outlook:
     width: float  # mean of the finite intervals at the first level, of rows unseen by members
     rmse: float  # of the same rows
     loss: float
-    rows: int  # that train
-    posterior: CurvePosterior | None  # None where there are too few rows for a curve
+    rows: int  # the number of rows that train
+    posterior: CurvePosterior | None  # None if there are too few rows for a curve
     splits: tuple[Split, Split, Split]  # likely, least and most noise
     reason: str = ""  # why there is no curve
-    sizes: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (s,): training rows
+    sizes: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (s,): numbers of training rows
     errors: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (s,): of the search there
-    names: tuple[str, ...] = ()  # of the best center at each size
+    names: tuple[str, ...] = ()  # the best center at each size
 
     @property
     def shares(self) -> Likely:
@@ -77,11 +80,11 @@ class Outlook:
         return ALL_LIKELY if self.posterior is None else self.posterior.shares()
 
     def noise(self, components: Components) -> np.ndarray:
-        """(3, n): noise over width: what is likely, and the least and the most."""
+        """Return noise over width (3, n): the likely one, the least and the most."""
         return np.stack([split(components) for split in self.splits])
 
     def forecast(self, more: Sequence[float], level: float) -> Forecast:
-        """Of the mean width, loss and RMSE with so many times the rows, and without end."""
+        """Forecast mean width, loss and RMSE with so many times the rows, and with endless rows."""
         times = [1.0, *more, np.inf]
         factors = [self._factor(each) for each in times]
         return Forecast(
@@ -101,5 +104,5 @@ class Outlook:
 
 
 def _raw(components: Components) -> tuple[np.ndarray, np.ndarray]:
-    """(n,) each: the widths of the first level as the parts give them, below and above together."""
+    """Return the aleatoric and the epistemic widths of the first level, each (n,)."""
     return components.aleatoric[:, :, 0].sum(axis=1), components.epistemic[:, :, 0].sum(axis=1)

@@ -1,4 +1,4 @@
-"""Predictions as a table: one row per row, in the order of the input.
+"""Predictions as a table: one line for each row, in the order of the input.
 
 `predict_frame`, the command, the service and MLflow give these columns, under these names.
 """
@@ -33,13 +33,13 @@ class Predictions:
     bands: tuple[Uncertainty, ...]  # one for each level
     side: str = "both"
     other_bounds: np.ndarray | None = None  # (n, 2, levels): bounds of other levels, or of one side
-    quantiles: Mapping[float, np.ndarray] = field(default_factory=dict)  # (n,) of each
+    quantiles: Mapping[float, np.ndarray] = field(default_factory=dict)  # (n,) for each level
     above: Mapping[str, np.ndarray] = field(default_factory=dict)  # (n,): chances
     below: Mapping[str, np.ndarray] = field(default_factory=dict)
-    unfamiliar: np.ndarray | None = None  # (n,) booleans; None where the model cannot tell
+    unfamiliar: np.ndarray | None = None  # (n,) booleans; None if the model cannot tell
 
     def columns(self) -> dict[str, Any]:
-        """The prediction, bounds at every level, why they are wide at the first, all else."""
+        """Return columns: prediction, bounds at all levels, parts at the first level, the rest."""
         first = self.bands[0]
         return {
             "prediction": first.center,
@@ -52,16 +52,16 @@ class Predictions:
         }
 
     def frame(self) -> Any:
-        """These columns as a frame of the kind of the rows that were predicted."""
+        """Return these columns as a frame of the kind of the rows that were predicted."""
         return make_frame(self.columns(), self.kind)
 
     @property
     def kind(self) -> FrameKind:
-        """Of the rows that were predicted."""
+        """The kind of the rows that were predicted."""
         return self.bands[0].kind
 
     def bounds(self, j: int) -> np.ndarray:
-        """(n, 2): at the level j; infinite on a side that was not asked for."""
+        """Return bounds (n, 2) at the level j; infinite on a side that was not asked for."""
         return self.bands[j].interval if self.other_bounds is None else self.other_bounds[:, :, j]
 
     def _bound_columns(self) -> Iterator[tuple[str, np.ndarray]]:
@@ -77,12 +77,12 @@ def predict(
     questions: Questions | None = None,
     calibration_groups: ArrayLike | None = None,
 ) -> Predictions:
-    """The answers to the questions, by default the intervals at the levels of the fit."""
+    """Return the answers to the questions, by default the intervals at the levels of the fit."""
     return answer(model.answers(X, calibration_groups=calibration_groups), questions or Questions())
 
 
 def answer(answers: Answers, questions: Questions) -> Predictions:
-    """The same of rows that were passed over already."""
+    """Return the same for rows that the model has predicted already."""
     levels, tails = questions.levels or answers.levels.tolist(), questions.tails
     bounds = None
     if tails is not None:
@@ -106,7 +106,7 @@ def answer(answers: Answers, questions: Questions) -> Predictions:
 
 
 def bound_name(side: str, level: float) -> str:
-    """The name of a bound's column.
+    """Return the name of a bound's column.
 
     >>> bound_name("lower", 0.9), bound_name("upper", 0.995)
     ('lower_90', 'upper_99.5')
@@ -115,7 +115,7 @@ def bound_name(side: str, level: float) -> str:
 
 
 def reasons(parts: Uncertainty) -> dict[str, np.ndarray]:
-    """Why each row is as wide as it is: both widths, the epistemic share, which part dominates."""
+    """Return why each row is as wide as it is: both widths, their share, the larger part."""
     return {
         "aleatoric": parts.widths[:, 0],
         "epistemic": parts.widths[:, 1],
@@ -125,12 +125,12 @@ def reasons(parts: Uncertainty) -> dict[str, np.ndarray]:
 
 
 def flags(unfamiliar: np.ndarray | None, n: int) -> Any:
-    """(n,): the booleans, or nothing n times where the model cannot tell."""
+    """Return the booleans (n,), or None n times if the model cannot tell."""
     return [None] * n if unfamiliar is None else unfamiliar
 
 
 def interval_names(levels: list[float]) -> list[str]:
-    """The names of the columns: prediction, and two bounds for every level.
+    """Return the names of the columns: prediction, and two bounds for every level.
 
     >>> interval_names([0.5, 0.9])
     ['prediction', 'lower_50', 'upper_50', 'lower_90', 'upper_90']
@@ -145,10 +145,10 @@ def predict_partitions(
     calibration_groups: ArrayLike | None,
     side: str,
 ) -> Any:
-    """A Dask DataFrame with the index of X: the intervals of a model, not computed yet.
+    """Return a Dask DataFrame with the index of X: intervals that are not computed yet.
 
-    The model is part of the graph, so that a worker that dies takes nothing with it. By default the
-    levels are those of the fit.
+    The model is part of the graph, so that nothing is lost if a worker dies. By default the levels
+    are those of the fit.
     """
     dask, pandas = _libraries()
     names, options = _names_and_options(model, levels, calibration_groups)
@@ -163,7 +163,7 @@ def frame_partitions(
     levels: Sequence[float] | None,
     calibration_groups: ArrayLike | None,
 ) -> Any:
-    """The same for all columns of `predict_frame`."""
+    """Return the same for all columns of `predict_frame`."""
     dask, _ = _libraries()
     names, options = _names_and_options(model, levels, calibration_groups)
     numbers = [*names, "aleatoric", "epistemic", "epistemic_share"]
@@ -176,7 +176,7 @@ def frame_partitions(
 def _names_and_options(
     model: Any, levels: Sequence[float] | None, calibration_groups: ArrayLike | None
 ) -> tuple[list[str], dict[str, Any]]:
-    """The columns of intervals, and how each partition is predicted."""
+    """Return the columns of intervals, and the options with which each partition is predicted."""
     if not isinstance(calibration_groups, str | None):
         raise ValueError("For a Dask DataFrame, calibration_groups must be the name of a column.")
     names = interval_names(model.levels_.tolist() if levels is None else list(levels))

@@ -1,4 +1,4 @@
-"""What a fitted model answers: its parts and its calibrator, and questions about some rows."""
+"""The answers of a fitted model: its parts, its calibrator, and questions about some rows."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ NO_OUTLOOK = (
 
 
 class Placed(NamedTuple):
-    """Rows with their targets, as the fit sees them."""
+    """The places of rows with targets in the bands of the fit."""
 
-    positions: np.ndarray  # (n,): the bands that just contain them, see `AnyLevel`
-    strange: np.ndarray | None  # (n,): which of them are unfamiliar; None where nobody knows
+    positions: np.ndarray  # (n,): the bands that just contain the targets, see `AnyLevel`
+    strange: np.ndarray | None  # (n,): whether a row is unfamiliar; None if the model cannot tell
 
 
 @dataclass(frozen=True)
 class Predictor:
-    """All that a `ClearRegressor` keeps of a fit to answer with, wherever its rows were.
+    """All that a `ClearRegressor` keeps of a fit to answer questions, from memory or from files.
 
-    Tables come in as the estimator has checked them. `calibration_groups` are labels (n,) of the
-    rows, columns of groups, or the names of either in the table; they are needed where the model
-    was fitted with labels or columns, and found by themselves where it was fitted with names.
+    The estimator has checked all tables. `calibration_groups` are labels (n,) of the rows, columns
+    of groups, or the names of either in the table; a model that was fitted with labels or columns
+    needs them, and one that was fitted with names finds them by itself.
     """
 
     encoder: BaseEstimator
@@ -75,15 +75,15 @@ class Predictor:
     beyond: Extrapolation | None
     calibration_group_column: str | list[str] | None = None
     outlook: Outlook | None = None
-    rolling: Rolling | None = None  # how calibration went on after the fit
+    rolling: Rolling | None = None  # the state of calibration after updates
 
     def center(self, table: Any) -> np.ndarray:
-        """(n,)"""
+        """Return the centers (n,)."""
         center = self.parts.predict(encode(self.encoder, table))
         return self.targets.center(self.targets.inner.clip(center))
 
     def components(self, encoded: Any) -> Components:
-        """Center and uncalibrated widths of encoded rows."""
+        """Return center and uncalibrated widths of encoded rows."""
         components = self.parts.components(encoded)
         return components._replace(center=self.targets.inner.clip(components.center))
 
@@ -94,7 +94,7 @@ class Predictor:
         calibration_groups: ArrayLike | None = None,
         calibration_weight: ArrayLike | None = None,
     ) -> Answers:
-        """Everything about some rows, from one pass over them."""
+        """Return an object that answers all questions about some rows, from one pass over them."""
         encoded = encode(self.encoder, table)
         components = self.components(encoded)
         labels = self._labels(table, calibration_groups)
@@ -104,7 +104,7 @@ class Predictor:
         return Answers(self, table, encoded, components, widened, kind, noise)
 
     def place(self, table: Any, y: np.ndarray, calibration_groups: Any) -> Placed:
-        """Where rows lie in the bands of the fit, without later updates."""
+        """Return where rows lie in the bands of the fit, without later updates."""
         encoded = encode(self.encoder, table)
         components = self.components(encoded)
         targets = self.targets.check(y)
@@ -117,18 +117,18 @@ class Predictor:
         return Placed(positions, self.unfamiliar(table, encoded, components) if is_known else None)
 
     def unfamiliar(self, table: Any, encoded: Any, components: Components) -> np.ndarray:
-        """(n,) booleans: whether a row is unlike those the model has learned from."""
+        """Return whether each row (n,) is unlike those that the model has learned from."""
         return unfamiliar_rows(
             self.familiar, encoded, texts_of_rows(self.encoder, table), epistemic_width(components)
         )
 
     def bands(self) -> AnyLevel:
-        """What answers at other levels; an error says why, where nothing can."""
+        """Return what answers at other levels, or raise an error that says why nothing can."""
         fitted = self._bands_of_fit()
         return fitted if self.rolling is None else self.rolling.bands(fitted)
 
     def forecast(self, more: Sequence[float]) -> Forecast:
-        """What so many times the rows of the fit would bring, each number above 1."""
+        """Forecast what so many times the rows of the fit would bring, each number above 1."""
         times = np.atleast_1d(np.asarray(more, float))
         if times.ndim != 1 or not (np.isfinite(times) & (times > 1)).all():
             raise ValueError(f"more must be numbers above 1, such as (2, 4, 10); got {more!r}.")
@@ -137,31 +137,31 @@ class Predictor:
         return self.outlook.forecast(np.sort(times).tolist(), float(self.levels[0]))
 
     def without_updates(self) -> Self:
-        """As it was after the fit."""
+        """Return the predictor as it was after the fit."""
         return replace(self, rolling=None)
 
     def without_calibration_groups(self) -> Self:
-        """As if all groups had been calibrated together; at the levels of the fit."""
+        """Return a predictor whose rows all calibrate together, at the levels of the fit."""
         return replace(self, calibrator=self.pooled, any_level=None, rolling=None)
 
     @property
     def pooled(self) -> BaseEstimator:
-        """The calibrator of all rows, also where there are groups."""
+        """The calibrator of all rows, even if there are groups."""
         return getattr(self.calibrator, "pooled_", self.calibrator)
 
     @property
     def lambda_(self) -> np.ndarray:
-        """(k,): gamma2 / gamma1 at each level."""
+        """The quotient gamma2 / gamma1 at each level (k,)."""
         return np.atleast_1d(self.pooled.lambda_)
 
     @property
     def gamma1(self) -> np.ndarray:
-        """(k,): the factor of the aleatoric widths at each level."""
+        """The factor of the aleatoric widths at each level (k,)."""
         return np.atleast_1d(self.pooled.gamma1_)
 
     @property
     def gamma2(self) -> np.ndarray:
-        """(k,): the factor of the epistemic widths at each level."""
+        """The factor of the epistemic widths at each level (k,)."""
         return np.atleast_1d(self.pooled.gamma2_)
 
     @property
@@ -180,7 +180,7 @@ class Predictor:
     def _noise(
         self, components: Components, calibrated: Components, widened: Components
     ) -> np.ndarray | None:
-        """(3, n, 2): noise over distance, see `Outlook`; what is added beyond the data is none."""
+        """Return noise over distance (3, n, 2), see `Outlook`; nothing beyond the data is noise."""
         if self.outlook is None:
             return None
         before, after = (
@@ -191,7 +191,7 @@ class Predictor:
         return self.outlook.noise(components)[:, :, None] * share
 
     def _widened(self, calibrated: Components, encoded: Any, table: Any) -> Components:
-        """Farther out where rows lie beyond those that trained."""
+        """Return distances that are larger where rows lie beyond those that trained."""
         beyond, unknown, new_gaps = self.beyond, None, None
         if beyond is None:
             return calibrated
@@ -202,7 +202,7 @@ class Predictor:
         return beyond.widen(calibrated, encoded, self.levels.tolist(), unknown, new_gaps)
 
     def _labels(self, table: Any, calibration_groups: ArrayLike | None) -> np.ndarray | None:
-        """The labels of new rows; None where the model has no groups."""
+        """Return the labels of new rows; None if the model has no groups."""
         if not self.has_calibration_groups:
             if calibration_groups is not None:
                 raise ValueError(
@@ -224,24 +224,24 @@ class Predictor:
 
 @dataclass(frozen=True)
 class Answers:
-    """Made by `ClearRegressor.answers`; every method asks another question about the same rows."""
+    """Made by `ClearRegressor.answers`; each method answers another question about these rows."""
 
     predictor: Predictor
     table: Any  # the rows
     encoded: Any
     components: Components  # before calibration
-    calibrated: Components  # of the model: center (n,), both parts of the distances (n, 2, k)
+    calibrated: Components  # by the model: center (n,), both parts of the distances (n, 2, k)
     kind: FrameKind  # of the rows that were predicted
-    noise: np.ndarray | None = None  # (3, n, 2): noise over distance; None as in the paper
+    noise: np.ndarray | None = None  # (3, n, 2): noise over distance; None for given parts
 
     @property
     def levels(self) -> np.ndarray:
-        """(k,) of the fit."""
+        """The levels of the fit (k,)."""
         return self.predictor.levels
 
     @property
     def targets(self) -> Targets:
-        """How numbers of the model become targets."""
+        """The way from numbers of the model to targets."""
         return self.predictor.targets
 
     @property
@@ -249,12 +249,12 @@ class Answers:
         return self.predictor.familiar is not None
 
     def unfamiliar(self) -> np.ndarray:
-        """(n,) booleans: whether a row is unlike those the model has learned from."""
+        """Return whether each row (n,) is unlike those that the model has learned from."""
         return self.predictor.unfamiliar(self.table, self.encoded, self.components)
 
     @property
     def center(self) -> np.ndarray:
-        """(n,)"""
+        """The centers (n,)."""
         return self.targets.center(self.calibrated.center)
 
     def interval(
@@ -263,7 +263,7 @@ class Answers:
         side: str = "both",
         tails: Any = None,
     ) -> np.ndarray:
-        """(n, 2, q): the bounds at any levels, by default those of the fit; or between tails."""
+        """Return the bounds (n, 2, q) at any levels, by default the fit's, or between tails."""
         if tails is not None:
             return self._between(tails, confidence_level, side)
         other_levels = None if confidence_level is None else check_levels(confidence_level)
@@ -287,14 +287,14 @@ class Answers:
         return self.targets.points(bounds, center)
 
     def quantiles(self, levels: float | Sequence[float]) -> np.ndarray:
-        """(n, q): the values that shares `levels` (q,), rising, of the targets do not exceed."""
+        """Return the values (n, q) that shares `levels` (q,), rising, of targets do not exceed."""
         shares = check_quantiles(np.atleast_1d(np.asarray(levels, float)).tolist()).tolist()
         center = self.calibrated.center
         points = self._other_levels().quantiles(center, self._distances, shares)
         return self.targets.points(points, center)
 
     def probability(self, *, above: Any = None, below: Any = None) -> np.ndarray:
-        """(n,): the chance that the target is above, or below, a value: a number or one per row."""
+        """Return the chance (n,) of a target above, or below, a value: a number or one per row."""
         if (above is None) == (below is None):
             raise ValueError("Give either above=t or below=t, and not both.")
         n, distribution = len(self.calibrated.center), self.distribution()
@@ -304,12 +304,12 @@ class Answers:
         return 1 - distribution.cdf(check_threshold(above, "above", n))
 
     def distribution(self) -> Distribution:
-        """The distribution of the target of every row."""
+        """Return the distribution of the target of every row."""
         of_model = self._other_levels().distribution(self.calibrated.center, self._distances)
         return replace(of_model, targets=self.targets, center=self.calibrated.center)
 
     def uncertainty(self, confidence_level: float | None = None) -> Uncertainty:
-        """Both parts of the interval at one level, by default the first of the fit."""
+        """Return both parts of the interval at one level, by default the first of the fit."""
         level = self.levels[0] if confidence_level is None else check_one_level(confidence_level)
         j = same_level(self.levels, level)
         center, aleatoric, epistemic = self.calibrated
@@ -329,12 +329,12 @@ class Answers:
         return uncertainty if self.noise is None else uncertainty.split_by(self.noise)
 
     def uncertainties(self) -> tuple[Uncertainty, ...]:
-        """The same at every level of the fit, in its order."""
+        """Return the same at every level of the fit, in its order."""
         return tuple(self.uncertainty(level) for level in self.levels.tolist())
 
     @property
     def _is_updated(self) -> bool:
-        """Whether bands answer at the levels of the fit, too."""
+        """Whether the model was updated, so that bands answer at the levels of the fit, too."""
         return self.predictor.rolling is not None
 
     def _other_levels(self) -> AnyLevel:
@@ -344,12 +344,12 @@ class Answers:
 
     @property
     def _distances(self) -> np.ndarray:
-        """(n, 2, k): both parts together."""
+        """Both parts of the distances together (n, 2, k)."""
         return np.add(self.calibrated.aleatoric, self.calibrated.epistemic)
 
 
 def check_finite(bands: AnyLevel, distances: np.ndarray) -> None:
-    """Raise for rows (n, 2, k) whose bounds are infinite where those of other rows are not."""
+    """Raise an error if rows (n, 2, k) have infinite bounds where other rows have finite ones."""
     is_finite = np.isfinite(distances[:, :, bands.columns]).all(axis=(1, 2))
     if not is_finite.all():
         raise ValueError(

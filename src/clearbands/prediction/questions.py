@@ -1,4 +1,4 @@
-"""What can be asked about y besides its intervals at the levels of the fit."""
+"""The questions about y that a model answers besides its intervals at the levels of the fit."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy as np
 from clearbands.rows.checks import check_side
 from clearbands.rows.levels import check_levels, check_quantiles, check_tails
 
-FAN = (0.95, 0.8, 0.5)  # levels that pages show within each other
+FAN = (0.95, 0.8, 0.5)  # levels whose intervals pages show within each other
 
 Thresholds: TypeAlias = Mapping[str, "float | np.ndarray"]
 
 
 @dataclass(frozen=True)
 class Questions:
-    """By default intervals at the levels of the fit; all is checked when it is made.
+    """The questions of a request, by default intervals at the levels of the fit, all checked here.
 
-    `above` and `below` are values whose chances are asked for: a number, or one per row (n,), under
-    the name that it goes by in a column of the answer. `tails` are the shares of targets below and
-    above, instead of a level.
+    `above` and `below` hold values whose chances are asked for, by the names that they have in the
+    columns of the answer; a value is a number, or one number per row (n,). `tails` are the shares
+    of targets below and above, instead of a level.
 
     >>> Questions(quantiles=[0.9, 0.1]).quantiles
     (0.1, 0.9)
@@ -57,7 +57,7 @@ class Questions:
                     raise ValueError(f"{name} must be a finite number, got {value:g}.")
 
     def rows(self, start: int, stop: int) -> Questions:
-        """Those about some of the rows."""
+        """Return the questions about some of the rows."""
         above, below = (
             {name: _part(value, start, stop) for name, value in thresholds.items()}
             for thresholds in (self.above, self.below)
@@ -66,13 +66,13 @@ class Questions:
 
 
 def fan_levels(model: Any) -> list[float]:
-    """Those of `FAN` for which the calibration rows of a model suffice."""
+    """Return the levels of `FAN` for which the calibration rows of a model suffice."""
     bands = model.any_level_
     return [] if bands is None else [level for level in FAN if level <= bands.highest]
 
 
 def tails_in(name: str, text: str) -> tuple[float, float]:
-    """The two shares in BELOW:ABOVE.
+    """Return the two shares in BELOW:ABOVE.
 
     >>> tails_in("--tails", "0.02:0.08")
     (0.02, 0.08)
@@ -87,7 +87,7 @@ def tails_in(name: str, text: str) -> tuple[float, float]:
 
 
 def name_of(value: float) -> str:
-    """A number as part of the name of a column: no other number has the same.
+    """Return a number as part of the name of a column: no two numbers have the same.
 
     >>> name_of(400_000.0), name_of(0.1)
     ('400000', '0.1')

@@ -1,4 +1,4 @@
-"""What all our estimators of tables have in common: rows that are checked, and an encoder."""
+"""The base of all estimators of tables: rows that are checked, and an encoder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from clearbands.tables.encoder import TableEncoder, encode
 
 
 def of_predictor(name: str) -> Any:
-    """An attribute of a fitted model that its predictor has."""
+    """Return a property that reads an attribute of the predictor of a fitted model."""
 
     def read(model: BaseEstimator) -> Any:
         check_is_fitted(model, "predictor_")
@@ -37,7 +37,7 @@ def of_predictor(name: str) -> Any:
 
 
 class TableEstimator(BaseEstimator):
-    """Subclasses fit an `encoder_`, models on encoded training rows, and a `calibrator_`."""
+    """The base; a subclass fits `encoder_`, models on encoded rows, and `calibrator_`."""
 
     confidence_level: float | Sequence[float]
     calibration_size: float
@@ -63,9 +63,10 @@ class TableEstimator(BaseEstimator):
         labels: tuple[np.ndarray | None, np.ndarray | None] = (None, None),
         sample_weight: ArrayLike | None = None,
     ) -> tuple[Rows, Rows | None]:
-        """Rows to train, and the calibration set; without one, some of the rows may calibrate.
+        """Check rows to train and the calibration set; without one, some of the rows may calibrate.
 
-        `labels` are groups and weights of the rows that may calibrate: of X_cal, if given.
+        `labels` are the groups and weights of the rows that may calibrate: those of X_cal, if
+        given.
         """
         if (X_cal is None) != (y_cal is None):
             raise ValueError("X_cal and y_cal belong together: give both or neither.")
@@ -91,28 +92,29 @@ class TableEstimator(BaseEstimator):
         return Rows(X, y, labels, sample_weight=check_row_weight(sample_weight, len(y)))
 
     def _check_y(self, y: ArrayLike | None, X: Any) -> np.ndarray:
-        """(n,): the targets, which are numbers."""
+        """Check the targets (n,), which are numbers."""
         return check_target(y, X)
 
     def _encode(self, rows: Rows) -> Rows:
         return replace(rows, X=encode(self.encoder_, rows.X))
 
     def _table(self, X: TableLike) -> Any:
-        """X with its columns as in fit."""
+        """Check that X has the columns of `fit`."""
         check_is_fitted(self, "calibrator_")
         return check_table(self, X, reset=False)
 
     def encode(self, X: TableLike) -> Table:
-        """X as the parts see it: numbers (n, columns), or X itself with encoder=None."""
+        """Return X as the parts see it: numbers (n, columns), or X itself with encoder=None."""
         table = self._table(X)
         return encode(self.encoder_, table)
 
     def card(self, *, name: str = "model.clear", target: str = "") -> str:
-        """A model card in Markdown, as model hubs show it.
+        """Return a model card in Markdown, as model hubs show it.
 
         It says what the model predicts and from which rows, how it fared on rows that its members
-        did not see, where it breaks, what is guaranteed and how to load it. `name` is what the file
-        of the model is called, and `target` what it predicts, by default as the command noted it.
+        did not see, where it breaks, what is guaranteed and how to load it. `name` is the name of
+        the model's file, and `target` the quantity that it predicts, by default as the command
+        noted it.
 
         Examples
         --------
@@ -135,7 +137,7 @@ class TableEstimator(BaseEstimator):
 
 
 def was_fitted_elsewhere(part: BaseEstimator | None, *, has_set: bool) -> bool:
-    """Whether the rows of `fit` calibrate models that may have seen them; a warning says so."""
+    """Whether the rows of `fit` calibrate models that may have seen them; if so, warn."""
     if has_set or not getattr(part, "fitted_elsewhere", False):
         return False
     warn(
@@ -157,9 +159,10 @@ def learns_from_target(encoder: BaseEstimator | str | None) -> bool:
 def make_encoder(
     encoder: BaseEstimator | str | None, *, codes: bool = False, dates: str = "parts"
 ) -> BaseEstimator:
-    """The encoder that the parameter stands for, not fitted.
+    """Return the encoder, not fitted, that the parameter stands for.
 
-    With `codes`, "auto" leaves it to the models what categories are worth: see `CategoryCodes`.
+    With `codes`, "auto" leaves it to the models to learn what categories are worth: see
+    `CategoryCodes`.
     """
     if encoder is None:
         return FunctionTransformer()  # X as it is
@@ -169,7 +172,7 @@ def make_encoder(
 
 
 def check_encoder_sees_no_target(encoder: BaseEstimator | str | None) -> None:
-    """Raise for an encoder that may not be fitted on rows that are judged later."""
+    """Raise an error if the encoder may not be fitted on rows that are judged later."""
     if learns_from_target(encoder):
         raise ValueError(
             "The encoder learns from y, so it has seen the targets of the rows that calibrate; "

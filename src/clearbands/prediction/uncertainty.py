@@ -1,4 +1,4 @@
-"""Why an interval is wide: its two parts, row by row."""
+"""The reasons why an interval is wide: its two parts, row by row."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ UNCLEAR = "unclear"
 class Uncertainty:
     """The parts of calibrated intervals at one level.
 
-    `center - aleatoric[:, 0] - epistemic[:, 0]` is the lower bound, the upper likewise; up to the
-    last digits, which `interval` rounds outwards.
+    `center - aleatoric[:, 0] - epistemic[:, 0]` is the lower bound, and the upper bound follows in
+    the same way. Both hold up to the last digits, which `interval` rounds outwards.
 
-    Where parts competed, aleatoric is noise, the width of the best possible interval from these
-    columns, and epistemic is ignorance, the rest of the interval: what more rows, or a better
-    model, would take away. How much of all widths is noise follows from the learning curve, within
-    a range (`share_low` to `share_high`); how it differs between rows follows from how much members
+    If parts competed, aleatoric is noise, the width of the best possible interval from these
+    columns. Epistemic is ignorance, the rest of the interval, which more rows or a better model
+    would take away. How much of all widths is noise follows from the learning curve, within a range
+    (`share_low` to `share_high`); how it differs between rows follows from how much members
     disagree. Parts that were given keep the paper's split, gamma1 x aleatoric and gamma2 x
     epistemic, without a range.
 
@@ -61,14 +61,14 @@ class Uncertainty:
     confidence_level: float
     kind: FrameKind = field(default=FrameKind(), compare=False)  # of the rows that were predicted
     support: Support = ANYWHERE  # where targets can lie
-    bounds: np.ndarray | None = None  # (n, 2) where they are no sums, as of transformed targets
-    noise_range: np.ndarray | None = None  # (2, n): the least and the most noise over width
+    bounds: np.ndarray | None = None  # (n, 2) if they are not sums, as for transformed targets
+    noise_range: np.ndarray | None = None  # (2, n): the least and the largest share of noise
 
     def __len__(self) -> int:
         return len(self.center)
 
     def take(self, rows: np.ndarray) -> Uncertainty:
-        """The same of some rows, by their numbers or as booleans."""
+        """Return the same for some rows, given by numbers or booleans."""
         index = self.kind.index
         kind = self.kind._replace(index=None if index is None else index[rows])
         parts = (self.center[rows], self.aleatoric[rows], self.epistemic[rows])
@@ -77,14 +77,14 @@ class Uncertainty:
         return Uncertainty(*parts, self.confidence_level, kind, self.support, bounds, likely)
 
     def split_by(self, noise: np.ndarray) -> Uncertainty:
-        """The same intervals, split by noise over distance (3, n, 2): likely, least and most."""
+        """Split the same intervals by noise over distance (3, n, 2): likely, least and most."""
         distances = self.aleatoric + self.epistemic
-        with np.errstate(invalid="ignore"):  # of infinite distances all is ignorance
+        with np.errstate(invalid="ignore"):  # infinite distances are all ignorance
             likely, *ends = np.where(np.isfinite(distances), noise * distances, 0.0)
         whole = distances.sum(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
             least, most = (np.minimum(each.sum(axis=1) / whole, 1.0) for each in ends)
-        nothing = whole == 0  # of which anything may be noise
+        nothing = whole == 0  # an interval without width, all or nothing of which may be noise
         noise_range = np.stack([np.where(nothing, 0.0, least), np.where(nothing, 1.0, most)])
         return replace(
             self,
@@ -96,19 +96,19 @@ class Uncertainty:
 
     @property
     def interval(self) -> np.ndarray:
-        """(n, 2): lower and upper bounds, the same as those of `predict_interval`."""
+        """Lower and upper bounds (n, 2), the same as those of `predict_interval`."""
         if self.bounds is not None:
             return self.bounds
         return self.support.clip(make_interval(self.center, self.aleatoric + self.epistemic))
 
     @property
     def widths(self) -> np.ndarray:
-        """(n, 2): the aleatoric and the epistemic width, each below and above together."""
+        """The aleatoric and the epistemic width (n, 2), each below and above together."""
         return np.stack([self.aleatoric.sum(axis=1), self.epistemic.sum(axis=1)], axis=1)
 
     @property
     def ratio(self) -> np.ndarray:
-        """(n,): epistemic over aleatoric width."""
+        """Epistemic over aleatoric width (n,)."""
         aleatoric, epistemic = self.widths.T
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(np.isinf(epistemic), 1.0, epistemic / aleatoric)
@@ -116,7 +116,7 @@ class Uncertainty:
 
     @property
     def dominant(self) -> np.ndarray:
-        """(n,): "noise" or "ignorance", whichever has the larger square; "unclear" if either may.
+        """The larger part by squares (n,): "noise", "ignorance", or "unclear" if either may be.
 
         Widths add like standard deviations that go together, not like variances: where noise and
         the errors of the model are of equal size, the share of ignorance is 0.29.
@@ -126,15 +126,15 @@ class Uncertainty:
 
     @property
     def epistemic_share(self) -> np.ndarray:
-        """(n,): the epistemic width over the whole width of each row, between 0 and 1."""
+        """The epistemic width over the whole width of each row (n,), between 0 and 1."""
         return 1 - 1 / (1 + self.ratio)
 
     @property
     def mean_share(self) -> float:
-        """The epistemic share of the mean width: of all rows together, between 0 and 1.
+        """The epistemic share of the mean width of all rows together, between 0 and 1.
 
-        Wide rows count as much as they are wide. It is what reports, pages and pictures call the
-        share of ignorance. Rows of infinite width are left out; where no width is left, a half.
+        Rows count by their widths. Reports, pages and pictures call this the share of ignorance.
+        Rows of infinite width are left out; if no width is left, the share is a half.
         """
         finite = self.widths[np.isfinite(self.widths).all(axis=1)]
         aleatoric, epistemic = finite.sum(axis=0)
@@ -142,18 +142,18 @@ class Uncertainty:
 
     @property
     def mean_dominant(self) -> str:
-        """The same as `dominant`, of all rows together."""
+        """The same as `dominant`, for all rows together."""
         likely = None if self.noise_range is None else (self.share_low, self.share_high)
         return str(_larger(self.mean_share, likely))
 
     @property
     def share_low(self) -> float | None:
-        """What `mean_share` is at least, with a chance of 90 %; None for parts that were given."""
+        """A lower bound of `mean_share` that holds with a chance of 90 %; None for given parts."""
         return self._share_at(1)
 
     @property
     def share_high(self) -> float | None:
-        """What `mean_share` is at most, with a chance of 90 %; None for parts that were given."""
+        """An upper bound of `mean_share` that holds with a chance of 90 %; None for given parts."""
         return self._share_at(0)
 
     def _share_at(self, end: int) -> float | None:
@@ -167,17 +167,17 @@ class Uncertainty:
 
     @property
     def center_interval(self) -> np.ndarray:
-        """(n, 2): a band for the mean of y, see `ClearRegressor.predict_center_interval`."""
+        """A band (n, 2) for the mean of y, see `ClearRegressor.predict_center_interval`."""
         reach = np.sqrt(self.epistemic * (2 * self.aleatoric + self.epistemic))
         reach = np.where(np.isfinite(self.epistemic), reach, np.inf)
         return self.support.clip(make_interval(self.center, reach))
 
     def to_frame(self) -> Any:
-        """A frame with a row per prediction: pandas, polars, ... as the rows that were predicted.
+        """Return a frame with a row per prediction, of the kind of the rows that were predicted.
 
         Its columns are those of `predict_frame` at this level, without `unfamiliar`, and after them
-        the calibrated distances below and above. A pandas frame has the index of the predicted
-        one. Of rows that came as an array it is a frame of pandas, or of polars where pandas is not
+        the calibrated distances below and above. A pandas frame has the index of the predicted one.
+        For rows that came as an array, the frame is one of pandas, or of polars if pandas is not
         installed.
         """
         lower, upper = self.interval.T
@@ -223,7 +223,7 @@ class Uncertainty:
 
 
 def _larger(share: Any, likely: Any) -> np.ndarray:
-    """Which part has the larger square, of shares and the ends of their ranges, if there are."""
+    """Name the part with the larger square, given shares and, if there are any, their ranges."""
     is_ignorance = (1 - np.asarray(share)) ** 2 < 0.5
     named = np.where(is_ignorance, EPISTEMIC.plain, ALEATORIC.plain)
     if likely is None:
@@ -237,7 +237,7 @@ def _plain(words: str) -> str:
 
 
 def rank_by_epistemic(model: Any, X: TableLike, n: int) -> np.ndarray:
-    """(n,): the numbers of the rows of X whose targets would teach the model most, best first.
+    """Rank the n rows of X whose targets would teach the model most; return their numbers (n,).
 
     The first is the row with the largest epistemic width. Each further one has the largest product
     of its width and its distance to the nearest row that was chosen before, so that the model is

@@ -1,4 +1,4 @@
-"""What becomes of a fitted model as rows come: calibration goes on, and nothing is fitted."""
+"""The updates of a fitted model as rows come: calibration goes on, and nothing is fitted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clearbands.rows.levels import normal_distances
 from clearbands.rows.messages import warn
 from clearbands.rows.time_order import check_later, check_time, show_time
 
-SURPRISING = 0.8  # of the rows that should lie outside, so many fewer do
+SURPRISING = 0.8  # fewer rows lie outside than should, by this share of them
 
 
 def updated(
@@ -27,7 +27,7 @@ def updated(
     time: ArrayLike | None,
     pace: Mapping[str, Any],
 ) -> tuple[Predictor, str | None]:
-    """The predictor after these rows, and why the model should be fitted again, if that is new.
+    """Return the predictor after these rows, and new advice to fit the model again, if any.
 
     `pace` has the settings of `Pace` that change; those that are None stay. `last_time` is that of
     the fit.
@@ -46,7 +46,7 @@ def updated(
 
 
 def _begin(predictor: Predictor, pace: Pace) -> Rolling:
-    """Calibration as it stands after the fit, to go on at this pace."""
+    """Return the state of calibration after the fit, which goes on at this pace."""
     fitted = predictor.bands()
     if fitted.weight is not None:
         raise ValueError(
@@ -57,7 +57,7 @@ def _begin(predictor: Predictor, pace: Pace) -> Rolling:
 
 
 def warn_if_seen(positions: np.ndarray, level: float) -> None:
-    """What trained lies inside its intervals more often than new rows do."""
+    """Warn if the rows seem to be training rows, which lie inside their intervals too often."""
     n, reach = len(positions), normal_distances([level])[0]
     covered = float(np.mean(np.abs(positions) <= reach))
     if covered - level > max(SURPRISING * (1 - level), four_errors(level, n)):
@@ -72,10 +72,10 @@ def warn_if_seen(positions: np.ndarray, level: float) -> None:
 def later_times(
     time: ArrayLike | None, n: int, rolling: Rolling | None, last_time: Any
 ) -> np.ndarray | None:
-    """The times of n new rows, which come after all that the model knows.
+    """Return the times of n new rows, after checking that the model knows no later ones.
 
-    `rolling` is None before the first update, and `last_time`, of the last row of the fit, where
-    `fit` was given no times.
+    `rolling` is None before the first update. `last_time` is the time of the last row of the fit;
+    it is None if `fit` was given no times.
     """
     last = None if rolling is None else rolling.last_time
     last = last_time if last is None else last
