@@ -1,4 +1,4 @@
-"""CLEAR's two constants for classes, as a scikit-learn estimator."""
+"""CLEAR with its two constants for classes, as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
         The share of the rows that "joint" and "conformal" hold out when `fit` is given no
         calibration set.
     encoder : "auto", transformer or None
-        What turns a table into numbers. "auto" is a `TableEncoder`, and None leaves X as it is.
-        Where the models compete, "auto" lets each member learn from its own rows what the values of
-        a text column are worth that has more than 10 of them.
+        What turns a table into numbers. "auto" is a `TableEncoder`, and None leaves X as it is. If
+        the models compete, "auto" lets each member learn from its own rows what the values of a
+        text column with more than 10 of them are worth.
     n_jobs : int, optional
         How many threads work, as in scikit-learn. The result does not depend on it.
     random_state : int, RandomState or None
@@ -79,7 +79,7 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
     Attributes
     ----------
     predictor_ : ClassPredictor
-        All that the fitted model answers with; most of the attributes below are its own.
+        All that the fitted model needs to answer; most of the attributes below are its own.
     classes_ : (classes,)
         The classes, sorted.
     c1_ : float
@@ -87,7 +87,7 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
     c2_ : float
         The factor of the spread of the members around the mean logit.
     guarantee_ : str
-        What holds for the coverage of the sets, in words.
+        The coverage of the sets that is guaranteed, in words.
     calibration_ : str
         "cross", "joint" or "conformal".
     members_ : list of classifier
@@ -95,7 +95,7 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
     models_ : dict
         The models that were kept, seeded and unfitted; empty with `members`.
     leaderboard_ : dict of str to float
-        For each model that competed the negative log-likelihood of unseen rows, best first.
+        The negative log-likelihood of unseen rows for each model that competed, best first.
     scores_ : (n,), rising
         The scores of the calibration rows, from which sets of any level follow.
     encoder_ : transformer
@@ -156,7 +156,7 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
         self.random_state = random_state
 
     def __sklearn_clone__(self) -> ClearClassifier:
-        # Fitted members are data of this estimator: cloned, they would know nothing.
+        # Fitted members are data of this estimator: cloned, they would not be fitted.
         cloned = type(self)(
             **{
                 name: value if name == "members" else clone(value, safe=False)
@@ -217,7 +217,7 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
             )
             trained = plan.train(shares[0], self.classes_, rng)
             choosing, judging = plan.judged(trained, shares, rng)
-            # One row of a class drawn by chance keeps c1 finite where no row is wrong.
+            # One row of a class drawn by chance keeps c1 finite if no row is wrong.
             calibrator = JointClassCalibrator(prior_rows=1).fit(
                 choosing.y, choosing.X, sample_weight=choosing.sample_weight
             )
@@ -239,7 +239,7 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
         return self
 
     def member_logits(self, X: TableLike) -> np.ndarray:
-        """(n, members, classes): centred log-probabilities, not calibrated."""
+        """Predict centred log-probabilities (n, members, classes), not calibrated."""
         table = self._table(X)
         return self.predictor_.logits(table)
 
@@ -249,19 +249,19 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
         return self.predictor_.answers(table, kind_of(X))
 
     def predict_proba(self, X: TableLike) -> np.ndarray:
-        """(n, classes): calibrated probabilities."""
+        """Predict calibrated probabilities (n, classes)."""
         return self.answers(X).probabilities
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """(n,): the most probable class."""
+        """Predict the most probable class (n,)."""
         return likeliest(self.predict_proba(X), self.classes_)
 
     def predict_uncertainty(self, X: TableLike) -> ClassUncertainty:
-        """Total, aleatoric and epistemic entropy of every row, in bits."""
+        """Predict the total, aleatoric and epistemic entropy of every row, in bits."""
         return self.answers(X).entropies
 
     def predict_set(self, X: TableLike, *, confidence_level: float | None = None) -> np.ndarray:
-        """(n, classes) booleans: the classes that belong to the set of each row.
+        """Predict the set of each row: booleans (n, classes).
 
         The most probable class always does. `confidence_level` may be any level, by default that
         of the constructor.
@@ -272,7 +272,7 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
     def predict_frame(
         self, X: TableLike, *, confidence_level: float | Sequence[float] | None = None
     ) -> Any:
-        """All that the model says about every row, as a frame of the kind that came in.
+        """Predict everything about every row, as a frame of the same kind as X.
 
         The columns are `prediction`, the most probable class; `set_90`, the classes of the set at
         each level as one text, the most probable first; `p_` and the name of each class with its
@@ -287,7 +287,7 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
         return predict_classes(self, X, levels).frame()
 
     def unfamiliar(self, X: TableLike) -> np.ndarray:
-        """(n,) booleans: whether a row is unlike those the model has learned from.
+        """Find rows that are unlike those that the model has learned from: booleans (n,).
 
         A row is unfamiliar if the logits of its members lie far apart, if a value lies outside the
         range of its column, or if a category was never seen in the fit. About 5 % of ordinary rows
@@ -304,7 +304,7 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
         target: str = "the target",
         by: ArrayLike | None = None,
     ) -> Report:
-        """A page about rows that the model has not seen: do sets hold, and why are rows unsure?
+        """Make a page on rows that the model has not seen: do sets hold, and why are rows unsure?
 
         A notebook shows the page, and `save(path)` writes one file that needs no network. `by` (n,)
         holds labels of groups of rows whose coverage is compared. The report needs the extra
@@ -317,7 +317,7 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
 
     @property
     def members_(self) -> list[BaseEstimator]:
-        """The fitted members, model by model."""
+        """The fitted members, one model after the other."""
         return [member for bag in self.predictor_.bags for member in bag.members]
 
     encoder_ = of_predictor("encoder")
@@ -329,7 +329,7 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
     c2_: float = of_predictor("calibrator.c2_")
 
     def _read_rows(self, *args: Any, **options: Any) -> tuple[Rows, Rows | None]:
-        """The rows, with the position of each one's class in `classes_`."""
+        """Check the rows, and return them with the positions of their classes in `classes_`."""
         rows, held_out = super()._read_rows(*args, **options)
         if self.members is not None:
             if not self.members:
@@ -348,7 +348,7 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
         return check_labels(y, _num_samples(X))
 
     def positions(self, y: np.ndarray) -> np.ndarray:
-        """(n,): the position of each class in `classes_`; other classes are refused."""
+        """Return the position of each class in `classes_` (n,); other classes raise an error."""
         known = {label: i for i, label in enumerate(self.classes_.tolist())}
         position = np.array([known.get(label, -1) for label in y.tolist()])
         is_known = position >= 0

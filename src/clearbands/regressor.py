@@ -56,8 +56,11 @@ if TYPE_CHECKING:
     from clearbands.apps.report import Report
 
 EPISTEMIC_SHARES = {"least_epistemic": 0.02, "usual_epistemic": 0.1}
-"""Where parts compete: what they cost, and how often lambda would be 0 without them, is in
-docs/reliability.md, by `experiments/beyond.py`."""
+"""The shares of epistemic width that the default calibrator keeps if parts compete.
+
+docs/reliability.md has what they cost and how often lambda would be 0 without them, measured by
+`experiments/beyond.py`.
+"""
 
 
 class ClearRegressor(RegressorMixin, TableEstimator):
@@ -76,9 +79,9 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         The part that gives the aleatoric widths, such as `ResidualQuantiles`. By default several
         models compete.
     calibrator : calibrator, optional
-        A `ClearCalibrator` by default, or one of its siblings. Where models compete, the default
-        keeps at least a fiftieth of the mean width epistemic, and a tenth where the rows cannot
-        tell that loss from the smallest one.
+        A `ClearCalibrator` by default, or one of its siblings. If models compete, the default keeps
+        at least a fiftieth of the mean width epistemic, and a tenth if the rows cannot tell the
+        loss of that choice from the smallest one.
     confidence_level : float or list of float
         The coverage that the intervals shall have. Intervals of several levels are nested.
     calibration : "cross", "joint" or "conformal", optional
@@ -105,7 +108,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
     show_center : bool, optional
         Whether the aleatoric part sees the center as one more feature, and with "cross" also how
         much the members disagree, since noise often depends on the prediction. By default it does
-        where models compete, and it does not where a part is given.
+        if models compete, and it does not if a part is given.
     search : ModelSearch, optional
         Which models compete, and how many members they get. `fast()` and `thorough()` differ from
         the default in this.
@@ -129,10 +132,10 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         differ in such columns alone, center, bounds, quantiles and chances then keep that order.
         Only trees that can promise this compete, and the widths depend on the other columns alone.
     encoder : "auto", transformer or None
-        What turns a table into numbers. "auto" is a `TableEncoder`, and None leaves X as it is.
-        Where models compete, or are members of folds as those of `fast()` are, "auto" lets each
-        member learn from its own rows what the values of a text column are worth that has more than
-        10 of them. Other parts get dummies.
+        What turns a table into numbers. "auto" is a `TableEncoder`, and None leaves X as it is. If
+        models compete, or are members of folds as in `fast()`, "auto" lets each member learn from
+        its own rows what the values of a text column with more than 10 of them are worth. Other
+        parts get dummies.
     n_jobs : int, optional
         How many threads work, as in scikit-learn. The result does not depend on it.
     random_state : int, RandomState or None
@@ -144,7 +147,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
     Attributes
     ----------
     predictor_ : Predictor
-        All that the fitted model answers with; most of the attributes below are its own.
+        All that the fitted model needs to answer; most of the attributes below are its own.
     lambda_ : (k,)
         The weight of the epistemic against the aleatoric widths, `gamma2_ / gamma1_`, per level.
     gamma1_ : (k,)
@@ -154,7 +157,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
     levels_ : (k,)
         The confidence levels.
     guarantee_ : str
-        What holds for the coverage, in words.
+        The coverage that is guaranteed, in words.
     calibration_ : str
         "cross", "joint" or "conformal".
     encoder_ : transformer
@@ -165,23 +168,22 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         The fitted pair of parts, or an average of several pairs.
     epistemic_ : EpistemicPart
         The epistemic part of the pair, or of the best of several. It predicts on the scale of
-        `target_transform`, and where targets lie very far from zero, it predicts them less the
-        number `transform_.origin`.
+        `target_transform`, and if targets lie very far from zero, it predicts them minus the number
+        `transform_.origin`.
     aleatoric_ : AleatoricPart
         The aleatoric part of the same pair, on the same scale.
     leaderboard_ : tuple of LeaderboardRow
-        The pairs that competed, best first. It is empty where both parts were given.
+        The pairs that competed, best first. It is empty if both parts were given.
     centers_ : tuple of CenterStanding
-        The centers that competed before, best first. It is empty where the epistemic part was
-        given.
+        The centers that competed before, best first. It is empty if the epistemic part was given.
     search_ : ModelSearch or None
-        The rules of the search. It is None where both parts were given and rows were held out.
+        The rules of the search. It is None if both parts were given and rows were held out.
     lambda_paths_ : tuple of LambdaPath
         The loss over lambda at each level. It is empty for an `AdditiveCalibrator`, which has no
         lambda.
     any_level_ : AnyLevel or None
         What the model keeps of its calibration rows to predict at any level, 8 bytes per row. It is
-        None where no level has finite bounds.
+        None if no level has finite bounds.
     familiar_ : Familiarity or None
         How ordinary rows look; `unfamiliar` compares new rows with it.
     beyond_ : Extrapolation or None
@@ -199,7 +201,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         Coverage, typical width and error on the calibration rows, each judged by members that did
         not see it.
     last_time_ : number or date
-        The time of the last row, where `fit` was given times.
+        The time of the last row, if `fit` was given times.
     rolling_ : Rolling
         Only after `update`: the window of the last rows, the present levels, the coverage so far,
         and the shares of rows below and above.
@@ -403,16 +405,16 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         rng: np.random.RandomState,
         column: str | list[str] | None,
     ) -> None:
-        """What answers later, and what is known of the fit."""
+        """Store the predictor and what is known of the fit."""
         calibrated = result.calibrated(calibrator)
         predictor = result.predictor(calibrator, calibrated)
         result.hint(calibrated)
         outlook = None
-        if shows_curve(result):  # it draws seeds aside, so that nothing else depends on them
+        if shows_curve(result):  # its seeds come from a copy, so that nothing else depends on them
             level, aside = float(predictor.levels[0]), copy.deepcopy(rng)
             outlook = make_outlook(result, calibrator, level, aside, self.n_jobs)
         self.predictor_ = replace(predictor, outlook=outlook, calibration_group_column=column)
-        self.__dict__.pop("origin_", None)  # of the rows of an earlier fit
+        self.__dict__.pop("origin_", None)  # belongs to the rows of an earlier fit
         self.calibration_, chosen = result.plan.calibration, result.chosen
         self.leaderboard_, self.centers_ = chosen.leaderboard, chosen.centers
         self.search_, self.n_train_ = chosen.search, result.n_train
@@ -422,7 +424,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         self.unseen_ = result.unseen_scores(calibrated)
 
     def _columns_named(self, X: Any, calibration_groups: Any) -> str | list[str] | None:
-        """The columns of X that hold the groups; None where they were given themselves."""
+        """Return the columns of X that hold the groups; None if the labels were given."""
         if isinstance(calibration_groups, list | tuple) and is_frame(X):
             are_of_X = are_names(calibration_groups, X, _num_samples(X))
             return list(calibration_groups) if are_of_X else None
@@ -431,14 +433,14 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         return str(calibration_groups) if is_name and calibration_groups in names else None
 
     def default_calibrator(self) -> BaseEstimator:
-        """The calibrator that was given, or else the one that `fit` uses."""
+        """Return the calibrator that was given, or else the one that `fit` uses."""
         if self.calibrator is not None:
             return self.calibrator
         is_given = self.epistemic is not None and self.aleatoric is not None
         return ClearCalibrator() if is_given else ClearCalibrator(**EPISTEMIC_SHARES)
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """(n,): the center."""
+        """Predict the center (n,)."""
         return self._fitted.center(self._table(X))
 
     @renamed(groups="calibration_groups")
@@ -582,11 +584,11 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         """Predict quantiles of the target of every row.
 
         The quantiles at 0.05 and 0.95 are the bounds of the interval at 0.9, to the last digit,
-        unless more of the calibration rows lie below that interval than above it, or the other way
-        round: of skewed noise every quantile is calibrated on its own side. The quantile at 0.5 is
-        the center, unless most targets of the calibration rows lie on one side of it. After
-        `update` all quantiles move to where the last rows are; the center may then lie outside of
-        them, although every interval reaches to it.
+        unless more of the calibration rows lie on one side of that interval than on the other: with
+        skewed noise every quantile is calibrated on its own side. The quantile at 0.5 is the
+        center, unless most targets of the calibration rows lie on one side of it. After `update`
+        all quantiles move to where the last rows are; the center may then lie outside of them,
+        although every interval reaches to it.
 
         Parameters
         ----------
@@ -909,17 +911,17 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         return self
 
     def placed(self, X: TableLike, y: Any, *, calibration_groups: Any = None) -> Placed:
-        """Where rows lie in the bands of the fit, without later updates."""
+        """Return where rows lie in the bands of the fit, without later updates."""
         predictor = self._fitted
         rows = self._check_rows(X, y, reset=False)
         return predictor.place(rows.X, rows.y, calibration_groups)
 
     def without_updates(self) -> Self:
-        """The same model as it was after the fit."""
+        """Return the model as it was after the fit."""
         return self._answering_by(self._fitted.without_updates())
 
     def without_calibration_groups(self) -> Self:
-        """The same model as if all groups had been calibrated together, at the levels of `fit`."""
+        """Return the model as if all rows calibrated together, at the levels of `fit`."""
         return self._answering_by(self._fitted.without_calibration_groups())
 
     @property
@@ -933,16 +935,18 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         return model
 
     def first_pace(self) -> Pace:
-        """How fast the first update follows: it waits for targets as long as the gap of the fit."""
+        """Return the pace of the first update, which waits for targets through the gap of the
+        fit.
+        """
         return Pace(lead=1 + self.gap)
 
     @property
     def _one_update(self) -> threading.Lock:
-        """Held while rows join the window: whatever thread they come from, none is lost."""
+        """The lock that is held while rows join the window, so that rows of no thread are lost."""
         return self.__dict__.setdefault("_lock", threading.Lock())
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the lock, which belongs to one model in one process."""
+        """Return the state without the lock, which belongs to one model in one process."""
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_lock"}
 
@@ -957,7 +961,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         by: ArrayLike | None = None,
         confidence_level: float | None = None,
     ) -> Report:
-        """A page about the model on rows that no step of the fit has seen.
+        """Make a page about the model on rows that no step of the fit has seen.
 
         It says whether the intervals hold, why they are wide, and which rows to look at. The page
         shows the names `target` and `unit`. `by` (n,) holds labels of groups between which coverage
