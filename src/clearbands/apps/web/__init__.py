@@ -1,1 +1,1 @@
-"""A model over HTTP, and a page to explore it."""
+"""A service that answers with a model over HTTP, and a page to explore a model."""

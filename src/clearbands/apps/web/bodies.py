@@ -1,4 +1,4 @@
-"""Reading the bodies of requests: each within its limits, and all of them within the memory."""
+"""Read the bodies of requests, each within its limits and all of them within the memory."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from clearbands.apps.web.refusals import Refusal
 
 
 class Bodies:
-    """All bodies that are being read, by the bytes that are there already."""
+    """All bodies that are being read, of which the bytes that have arrived are counted."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.buffered = 0
 
     async def read(self, request: Request, until: float) -> bytes:
-        """The body, or 413 as soon as it is known to be too long, 408 if it does not come in time,
-        503 if the bodies of others leave no room for it."""
+        """Return the body of a request, or refuse it.
+
+        The status is 413 as soon as the body is known to be too long, 408 if it does not arrive in
+        time, and 503 if the bodies of others leave no room for it.
+        """
         limits = self.limits
         announced = request.headers.get("content-length", "")
         if announced.isdecimal() and int(announced) > limits.bytes:

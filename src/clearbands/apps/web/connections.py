@@ -1,4 +1,4 @@
-"""Connections that do not wait for ever: for headers, for idle clients, for slow bodies.
+"""Connections that do not wait for ever for headers, for idle clients or for slow bodies.
 
 Uvicorn waits for the end of a header without a limit. Here a client gets some seconds for it, and
 when there are too many connections the one that has kept the server waiting longest makes room.
@@ -41,16 +41,16 @@ class LimitedProtocol(H11Protocol):
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
             self._header_is_there()
-            if was_idle:  # from here on for the body
+            if was_idle:  # now the server waits for the body
                 self.waiting_since = self.loop.time()
         elif self.header_timer is None:  # the first bytes of another request
             self._wait_for_header()
 
     def shutdown(self) -> None:
-        """Close an idle connection, or after the answer under way.
+        """Close the connection, after the answer if one is under way.
 
-        Where another process takes over, the next answer tells the client to connect anew: a
-        connection that is closed without a word may lose the request that is on its way.
+        Where another process takes over, the next answer tells the client to connect again: to
+        close the connection without a word may lose the request that is on its way.
         """
         if not self.is_leaving:
             super().shutdown()
@@ -66,7 +66,7 @@ class LimitedProtocol(H11Protocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it is the client's turn: nothing of a request is there, or not all of it."""
+        """Whether it is the client's turn, as a request has not arrived or not all of it."""
         return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
 
     def _wait_for_header(self) -> None:
@@ -90,7 +90,7 @@ class LimitedProtocol(H11Protocol):
 
 
 def limited_protocol(patience: Patience) -> type[LimitedProtocol]:
-    """A class of its own for each server, for `uvicorn.Config(http=...)`."""
+    """Return a class for `uvicorn.Config(http=...)`, one of its own for each server."""
 
     class OwnProtocol(LimitedProtocol):
         pass

@@ -1,6 +1,6 @@
-"""Under which names an app is asked for.
+"""The names under which an app answers requests.
 
-A page elsewhere may have its own name resolve to this machine, so that a browser here lets it read
+A page elsewhere may make its own name resolve to this machine, so that a browser here lets it read
 what is served here. Such requests carry that name in the Host header, and never an address.
 """
 
@@ -32,7 +32,7 @@ class Hosts:
     addresses: bool = False
 
     def allow(self, header: str) -> bool:
-        """Whether a Host header names one of them."""
+        """Whether a Host header has an allowed name or address."""
         name = host_name(header)
         if name is None:
             return False
@@ -40,7 +40,7 @@ class Hosts:
 
 
 def host_name(header: str) -> str | None:
-    """The name or address in a Host header, without the port; None if it is no such header."""
+    """Return the name or address in a Host header without its port, or None if it has neither."""
     match = HOST.fullmatch(header)
     return (match[1] or match[2]).lower() if match else None
 

@@ -1,4 +1,4 @@
-"""How much requests and connections may ask for. Defaults stand here and nowhere else."""
+"""The limits of requests and connections, whose defaults stand here and nowhere else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """What one request may take, and how many may be under way at once.
+    """The limits of one request, and the number of requests that may be under way at once.
 
     A request takes one of the `requests` places in line when its body is there, so that clients
     who send slowly keep nobody waiting. All bodies that are being read together may be as large as
@@ -36,15 +36,15 @@ class Limits:
 
     @property
     def buffered_bytes(self) -> int:
-        """Of all bodies that are being read."""
+        """The bytes of all bodies together that are being read."""
         return self.requests * self.bytes
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a server waits for its clients, and for how many of them at once.
+    """The time that a server waits for its clients, and the number of connections.
 
-    One connection more, and the one that has kept the server waiting longest is closed.
+    With one connection more, the one that has kept the server waiting longest is closed.
     """
 
     header_seconds: float = 10.0
@@ -58,6 +58,6 @@ class Patience:
 
 
 def check_seconds(seconds: float, name: str) -> None:
-    """Raise unless it is a time that one can wait for."""
+    """Raise unless `seconds` is positive and finite."""
     if not 0 < seconds < math.inf:
         raise ValueError(f"{name} must be a positive number, got {seconds!r}.")

@@ -1,4 +1,4 @@
-"""How a request that is not served is answered: a status, a sentence, and the values to blame."""
+"""Answers to requests that are refused: a status, a sentence, and the values to blame."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 from starlette.responses import Response
 
-MAX_ERRORS = 20  # of the values of one request
-MAX_KINDS = 3  # of them in the sentence
+MAX_ERRORS = 20  # errors in values that one answer lists
+MAX_KINDS = 3  # kinds of errors that its sentence names
 
 
 @dataclass(frozen=True)
 class CellError:
-    """What is wrong with one value, one row (no column) or one column (no row).
+    """An error in one value, in one row (no column) or in one column (no row).
 
     >>> print(CellError("expected a finite number or null", row=3, column="area"))
     row 3 (counted from 0), column 'area': expected a finite number or null
@@ -36,7 +36,7 @@ class CellError:
 
 
 class Refusal(Exception):
-    """A request that is not served: the status, why, and which values are to blame."""
+    """A request that is refused: the status, the reason, and the values to blame."""
 
     def __init__(self, status: int, detail: str, errors: Sequence[CellError] = ()) -> None:
         super().__init__(detail)
@@ -45,7 +45,7 @@ class Refusal(Exception):
         self.errors = list(errors)
 
     def response(self, headers: Mapping[str, str] | None = None) -> Response:
-        """The answer, in ASCII: a wrong column may have a name that UTF-8 cannot carry."""
+        """Return the answer in ASCII, as UTF-8 cannot encode all names of wrong columns."""
         errors = [
             {"message": error.sentence, "row": error.row, "column": error.column}
             for error in self.errors
@@ -55,7 +55,7 @@ class Refusal(Exception):
 
 
 def refuse_values(errors: Sequence[CellError]) -> Refusal:
-    """422 that lists the first errors in the order of the rows, and the first of every kind.
+    """Return a 422 that lists the first errors in the order of rows, and the first of every kind.
 
     >>> wrong = [CellError("expected a number", row, "x") for row in range(30)]
     >>> refuse_values([*wrong, CellError("expected 5 values", 31)]).detail
@@ -63,7 +63,7 @@ def refuse_values(errors: Sequence[CellError]) -> Refusal:
 values (and 29 more)"
     """
     ordered = sorted(errors, key=lambda error: -1 if error.row is None else error.row)
-    firsts: dict[str, CellError] = {}  # the same mistake in another place is of the same kind
+    firsts: dict[str, CellError] = {}  # errors of one kind have the same message
     for error in ordered:
         firsts.setdefault(error.message, error)
     of_kinds = list(firsts.values())

@@ -1,6 +1,6 @@
-"""Rows of requests as a table that the model can read; what is wrong is named by row and column.
+"""Rows of requests as a table that the model can read; errors name the row and the column.
 
-Rows count from 0. Values of JSON and of csv are held to the same rules, those of `values`. JSON is
+Rows count from 0. Values of JSON and of csv follow the same rules, those of `values`. JSON is
 `{"rows": [{column: value, ...}, ...]}`. A csv table has a header; numbers and dates may be written
 there as `clearbands predict` reads them, $1,710 or 31.12.2024. A column keeps the kind it had in
 `fit`, every row has a place for each column, and a cell that could mean two things is refused.
@@ -40,7 +40,7 @@ SHAPE = 'The body must be {"rows": [{column: value, ...}, ...]}'
 
 
 class JsonObject(dict[str, object]):
-    """A JSON object that remembers a key that stood twice in it."""
+    """A JSON object that remembers a key that it had twice."""
 
     def __init__(self, pairs: list[tuple[str, object]]) -> None:
         super().__init__(pairs)
@@ -50,15 +50,15 @@ class JsonObject(dict[str, object]):
 
 
 def predict_rows(task: Task, rows: pl.DataFrame, questions: Questions | None = None) -> Any:
-    """The answers for checked rows, which have the columns of `request_features`.
+    """Predict checked rows, which have the columns of `request_features`.
 
-    What only the model can find wrong is 422.
+    The status is 422 where the model refuses the rows.
     """
     group = group_feature(task.model)
     X = rows.select(list(task.model.feature_names_in_))
     labels = None if group is None else rows[group.name].to_list()
     try:
-        # The model refuses what is not finite; moments with a zone have been turned into UTC.
+        # The model refuses infinite values; moments with a zone have been turned into UTC.
         with np.errstate(over="ignore", invalid="ignore"), unsaid(ZoneWarning):
             return task.predict(X, questions, labels)
     except (ValueError, TypeError) as error:
@@ -66,7 +66,7 @@ def predict_rows(task: Task, rows: pl.DataFrame, questions: Questions | None = N
 
 
 def rows_from_json(body: bytes, features: Sequence[Feature], limits: Limits) -> pl.DataFrame:
-    """The rows, of which each has exactly the columns of the model; null is missing."""
+    """Return the rows, each with exactly the columns of the model; null is a missing value."""
     rows = _parse_rows(body)
     check_row_count(len(rows), limits)
     errors = [error for i, row in enumerate(rows) for error in _shape_errors(i, row, features)]
@@ -76,7 +76,7 @@ def rows_from_json(body: bytes, features: Sequence[Feature], limits: Limits) -> 
 
 
 def parse_json(body: bytes) -> object:
-    """What JSON says, its objects as `JsonObject`, or 422 that says where it is not JSON."""
+    """Parse JSON with objects as `JsonObject`, or refuse with 422 at the place that is not JSON."""
     try:
         return json.loads(decode(body), object_pairs_hook=JsonObject)
     except json.JSONDecodeError as error:
@@ -98,7 +98,7 @@ def _parse_rows(body: bytes) -> list[object]:
 
 
 def _shape_errors(i: int, row: object, features: Sequence[Feature]) -> list[CellError]:
-    """What keeps it from being a row of the model, apart from its values."""
+    """Return the errors in the columns of a row, apart from those in its values."""
     if not isinstance(row, JsonObject):
         return [CellError("expected an object", i, seen=show(row))]
     if row.repeated is not None:
@@ -107,14 +107,14 @@ def _shape_errors(i: int, row: object, features: Sequence[Feature]) -> list[Cell
 
 
 def frame_of(rows: Sequence[Row], features: Sequence[Feature]) -> pl.DataFrame:
-    """The rows as a table, of which each has the columns; 422 names the values that do not fit."""
+    """Return the rows as a table, or refuse with 422, which names the values that do not fit."""
     return _table(list(enumerate(rows)), features, [])
 
 
 def _table(
     rows: Sequence[tuple[int, Row]], features: Sequence[Feature], errors: list[CellError]
 ) -> pl.DataFrame:
-    """The same of rows by their numbers, unless there are errors besides."""
+    """Return numbered rows as a table, or refuse with 422 if there are `errors` or more appear."""
     import polars as pl
 
     columns = [
@@ -127,14 +127,14 @@ def _table(
 
 
 def features_in(columns: Collection[str], features: Sequence[Feature]) -> list[Feature]:
-    """Without the column that names rows, where these come without it."""
+    """Return the features without the one that names rows, if `columns` lack it."""
     return [each for each in features if each.kind != NAME or each.name in columns]
 
 
 def column_errors(
     columns: Iterable[str], features: Sequence[Feature], row: int | None = None
 ) -> list[CellError]:
-    """The columns that are missing and those that the model does not know."""
+    """Return an error for each column that is missing or that the model does not know."""
     there, known = set(columns), {feature.name for feature in features}
     if there == known:
         return []
@@ -150,13 +150,13 @@ def repeated_column(name: str, row: int | None = None) -> CellError:
 
 
 def check_row_count(count: int, limits: Limits) -> None:
-    """413 if there are more rows than a request may have."""
+    """Refuse with 413 if there are more rows than a request may have."""
     if count > limits.rows:
         raise Refusal(413, f"The body has {count:,} rows where {limits.rows:,} are allowed.")
 
 
 def decode(body: bytes) -> str:
-    """The text of a body, or 422 that names the place where it is not UTF-8."""
+    """Return the text of a body, or refuse with 422 at the place that is not UTF-8."""
     if not body:
         raise Refusal(422, "The body is empty.")
     try:
@@ -172,7 +172,7 @@ BOOLEANS = {"true": True, "false": False}
 
 
 def rows_from_csv(body: bytes, features: Sequence[Feature], limits: Limits) -> pl.DataFrame:
-    """The rows; what is empty, and what `clearbands predict` takes for missing, is missing."""
+    """Return the rows; a cell is missing if it is empty or `clearbands predict` takes it so."""
     import polars as pl
 
     text, names = decode(body).removeprefix("\ufeff"), [feature.name for feature in features]
@@ -211,7 +211,7 @@ def rows_from_csv(body: bytes, features: Sequence[Feature], limits: Limits) -> p
 
 
 def _separator(text: str, names: list[str]) -> str:
-    """The one that cuts the header into the most names of columns; a comma at a draw."""
+    """Return the separator that cuts the header into the most known names, or a comma at a draw."""
     known = set(names)
 
     def count(separator: str) -> int:
@@ -221,7 +221,7 @@ def _separator(text: str, names: list[str]) -> str:
 
 
 def _records(text: str, separator: str) -> Iterator[list[str]]:
-    """The header and the rows; an empty line is a row without any value."""
+    """Yield the header and the rows; an empty line is a row without any value."""
     records = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     try:
         header = next((record for record in records if record), None)
@@ -235,7 +235,7 @@ def _records(text: str, separator: str) -> Iterator[list[str]]:
 
 
 def _check_header(header: list[str], features: Sequence[Feature]) -> None:
-    """Raise unless the columns are those of the model, each once."""
+    """Refuse a header unless it has the columns of the model, each once."""
     errors = [repeated_column(name) for name, count in Counter(header).items() if count > 1]
     errors += column_errors(dict.fromkeys(header), features)
     if errors:
@@ -253,7 +253,7 @@ def _column(
     errors: list[CellError],
     decimals: Decimals,
 ) -> pl.Series:
-    """The cells of a column as JSON would have them; what does not fit goes to `errors`."""
+    """Return the cells of a column as those of JSON; errors in them are added to `errors`."""
     if feature.kind in ("text", NAME):
         return texts
     if feature.kind == "number":
@@ -283,7 +283,7 @@ def _numbers(
     cells = as_numbers(texts, decimals.of(feature.name))
     numbers = cells.column.cast(pl.Float64)
     is_wrong = texts.is_not_null() & ~numbers.is_finite().fill_null(False)
-    if cells.doubt or feature.name in decimals.guessed:  # which of two it means, nobody says
+    if cells.doubt or feature.name in decimals.guessed:  # a cell may mean two numbers
         is_wrong = texts.is_not_null()
     for i in is_wrong.arg_true():
         errors.append(CellError(expected(feature.kind), places[i], feature.name, show(texts[i])))
@@ -291,16 +291,16 @@ def _numbers(
 
 
 def _dates(feature: Feature, texts: pl.Series) -> list[str | None]:
-    """As JSON has them, if the column holds dates in one form that tells day and month apart."""
+    """Return dates as JSON writes them, if one form tells day and month apart in the column."""
     known = {feature.name: feature.written} if feature.written else {}
     dates = find_dates({feature.name: texts}, known).get(feature.name)
     if dates is None or dates.strays or dates.guess or dates.doubt:
-        return texts.to_list()  # cell by cell
+        return texts.to_list()  # each cell is checked by itself
     return [None if value is None else value.isoformat() for value in dates.column]
 
 
 def _any(texts: pl.Series) -> list[object]:
-    """Truths or numbers if all cells are; dates are text, as in JSON."""
+    """Return booleans or numbers if all cells are such, else text; dates are text, as in JSON."""
     import polars as pl
 
     if set(texts.drop_nulls()) <= set(BOOLEANS):

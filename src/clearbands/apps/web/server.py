@@ -1,4 +1,4 @@
-"""A web app on a port of this machine until it is told to stop."""
+"""Functions that serve a web app on a port of this machine until it is told to stop."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ BACKLOG = 2048  # connections that wait to be accepted
 
 
 def check_extra() -> None:
-    """Raise, with what to install, unless the libraries behind web apps are there."""
+    """Raise unless the libraries behind web apps are installed, and say how to install them."""
     if not has_extra("serve"):
         raise ImportError(advice("This command", "serve"))
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A bound socket, or an error that says why there is none; port 0 takes a free one."""
+    """Return a bound socket, or raise an error that says why not; port 0 takes a free port."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.create_server(address[:2], family=family, backlog=BACKLOG)
@@ -38,7 +38,7 @@ def listen(host: str, port: int) -> socket.socket:
         raise ValueError(
             f"Port {port} on {host} cannot be opened: {reason}; choose another --port or --host."
         ) from error
-    # Connections inherit it. Else an answer's body waits some 40 ms for the receipt of its head.
+    # Connections inherit this. Without it, a body waits some 40 ms for the receipt of its header.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
@@ -67,7 +67,7 @@ def run(
 
 
 def configure(app: ASGIApp, grace: float, protocol: type[LimitedProtocol]) -> uvicorn.Config:
-    """How uvicorn is to serve an app."""
+    """Return the settings with which uvicorn serves an app."""
     import uvicorn
 
     return uvicorn.Config(
@@ -83,7 +83,7 @@ def configure(app: ASGIApp, grace: float, protocol: type[LimitedProtocol]) -> uv
 
 
 def leave_on_signals() -> None:
-    """Uvicorn raises the signal again when all is done, and that must not count as a failure."""
+    """Exit with 0 on signals: uvicorn raises them again at its end, which must not be a failure."""
     signal.signal(signal.SIGTERM, _leave)
     signal.signal(signal.SIGINT, _leave)
 

@@ -1,4 +1,4 @@
-"""What a value in a request may be, by the kind of its column, and its type in a table.
+"""The values that a request may hold, by the kind of the column, and their types in a table.
 
 The rules are those of the encoder: a column keeps the kind that it had in `fit`.
 """
@@ -29,11 +29,11 @@ from clearbands.tables.kinds import KINDS
 if TYPE_CHECKING:
     import polars as pl
 
-MOST_CHARACTERS = 60  # of a wrong value
+MOST_CHARACTERS = 60  # characters of a wrong value that are shown
 
 
 def _moment(value: Any) -> dt.datetime:
-    """Without an offset, as the encoder takes it; with one, moved to UTC."""
+    """Parse a moment without an offset, as the encoder takes it; with one it is moved to UTC."""
     try:
         moment = dt.datetime.fromisoformat(value)
         zoned = moment if moment.tzinfo is None else moment.astimezone(dt.UTC)
@@ -60,7 +60,7 @@ def _duration(value: Any) -> dt.timedelta:
 
 
 def _encodable(text: str) -> str:
-    text.encode()  # JSON can spell halves of characters, which no table can hold
+    text.encode()  # raises for halves of characters, which JSON can write but no table can hold
     return text
 
 
@@ -71,14 +71,14 @@ TYPES: dict[str, Any] = {
     "number": Number,
     "boolean": StrictBool,
     "text": Text,
-    "date": Moment,  # a moment is one as well, to the encoder, too
+    "date": Moment,  # a moment is a date as well, as it is to the encoder
     "datetime": Moment,
     "time": Annotated[dt.time, BeforeValidator(_time)],
     "duration": Annotated[dt.timedelta, BeforeValidator(_duration)],
     "any": StrictBool | Number | Text,
     NAME: StrictInt | Text,
 }
-"""Of the values as JSON has them, by the kind of their column; null is always one."""
+"""The types of the values in JSON, by the kind of their column; null is always allowed."""
 
 
 SCHEMAS = {kind: dict(of.json_schema) for kind, of in KINDS.items()} | {
@@ -94,7 +94,7 @@ COLUMNS: dict[str, TypeAdapter[list[Any]]] = {
 
 
 def type_of(feature: Feature) -> Any:
-    """Of a value in a column of a request, as pydantic takes and describes it."""
+    """Return the type of a value in a column of a request, as pydantic takes and describes it."""
     values: Any = TYPES[feature.kind]
     return Annotated[values, WithJsonSchema(SCHEMAS[feature.kind])] | None
 
@@ -102,7 +102,7 @@ def type_of(feature: Feature) -> Any:
 def column_of(
     feature: Feature, values: Iterable[tuple[int, object]], errors: list[CellError]
 ) -> pl.Series:
-    """Numbered values as a column of a table; what does not fit goes to `errors`."""
+    """Return numbered values as a column of a table; errors in them are added to `errors`."""
     import polars as pl
 
     rows, cells = [], []
@@ -130,7 +130,7 @@ def expected(kind: str) -> str:
 
 
 def _polars_type(kind: str) -> Any:
-    """None where it is whatever the values are."""
+    """Return the type of a column in polars, None where the values decide it."""
     import polars as pl
 
     types: dict[str, Any] = {
@@ -146,7 +146,7 @@ def _polars_type(kind: str) -> Any:
 
 
 def show(value: object) -> str:
-    """The value as JSON, cut where it gets long; of lists and objects only the size.
+    """Return a value as JSON, cut off where it is long; of lists and objects only the size.
 
     >>> show("far"), show([1, 2])
     ('"far"', 'a list of 2')

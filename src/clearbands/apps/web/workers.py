@@ -2,11 +2,11 @@
 
 The first process loads, forks and watches; it never answers requests itself, and runs no threads
 that a fork could break. On SIGHUP it loads again and starts new processes; when these answer, the
-old ones finish what they have and leave, and no request is lost.
+old ones finish their requests and leave, and no request is lost.
 
 Uvicorn's own `workers=` starts processes that share nothing. Four of them, with a model of 10,000
 rows, took 1,456 MB of memory and 22.7 s of CPU until all answered; these take 662 MB and 7.8 s
-(`python -m benchmarks.workers`). One process by itself ends at SIGHUP there, and reads again here.
+(`python -m benchmarks.workers`). On SIGHUP a single process of uvicorn ends; here it loads again.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ Load: TypeAlias = Callable[[], MakeApp]
 
 STOP = (signal.SIGTERM, signal.SIGINT)
 READY = b"ready"
-COUNTING_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # as the library of the metrics calls it
+COUNTING_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # the variable that prometheus_client reads
 PAUSE = 1.0  # seconds before a process that died is replaced
-READY_WITHIN = 120.0  # seconds; what takes long, loading, was done before the processes start
+READY_WITHIN = 120.0  # seconds; loading, which takes long, is done before processes start
 log = logging.getLogger("clearbands.apps.web.workers")
 
 
@@ -52,15 +52,15 @@ def can_fork() -> bool:
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """How many processes there are, and how they treat clients."""
+    """The number of processes, and the time and connections that they grant to clients."""
 
     workers: int = 1
-    grace: float = 30.0  # seconds for requests under way when it ends
+    grace: float = 30.0  # seconds to finish requests under way at the end
     patience: Patience = field(default_factory=Patience)
 
 
 class StartError(ValueError):
-    """A process ended before it could answer; says what kept it from that."""
+    """An error that says why a process ended before it could answer."""
 
 
 def serve(
@@ -72,7 +72,7 @@ def serve(
 ) -> None:
     """Serve until SIGTERM or Ctrl-C.
 
-    `make_app` is called in each of the processes. `load`, called on SIGHUP, reads again what takes
+    `make_app` is called in each of the processes. `load`, called on SIGHUP, loads again what takes
     much memory, and returns a new `make_app` that uses it. `on_ready` is called once, when the
     first processes answer.
     """
@@ -90,7 +90,7 @@ def serve(
 
 
 class Signals:
-    """Signals that are waited for one by one instead of interrupting, or ending, the process.
+    """Signals that wait to be read one by one instead of interrupting or ending the process.
 
     They are caught, not blocked: libraries start threads that block nothing, and a signal that
     meets one of these would end the process.
@@ -101,7 +101,7 @@ class Signals:
         self.is_told_to_stop = False
 
     def __enter__(self) -> Signals:
-        self._pipe = os.pipe()  # Python writes the number of each signal that comes
+        self._pipe = os.pipe()  # Python writes the number of each signal into it
         os.set_blocking(self._pipe[1], False)
         self._fd_before = signal.set_wakeup_fd(self._pipe[1], warn_on_full_buffer=False)
         self._before = {number: signal.signal(number, self._note) for number in self.numbers}
@@ -113,11 +113,11 @@ class Signals:
         self._let_go(self._fd_before)
 
     def wait(self) -> int:
-        """The number of the next signal."""
+        """Wait for the next signal and return its number."""
         return os.read(self._pipe[0], 1)[0]
 
     def forget(self) -> None:
-        """In a process that was forked, which has handlers of its own."""
+        """Let go of the signals in a process that was forked, which has handlers of its own."""
         self._let_go(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
@@ -131,14 +131,14 @@ class Signals:
 
 
 class Supervisor:
-    """The processes that answer, and those that are about to leave."""
+    """The supervisor of the processes that answer and of those that are about to leave."""
 
     def __init__(
         self, listener: socket.socket, settings: ServerSettings, folder: Path, signals: Signals
     ) -> None:
         self.listener = listener
         self.settings = settings
-        self.folder = folder  # where the processes count together
+        self.folder = folder  # where all processes write their counts
         self.signals = signals
         self.make_app: MakeApp | None = None
         self.current: set[int] = set()
@@ -165,7 +165,7 @@ class Supervisor:
         self.make_app = make_app
 
     def reload(self, load: Load) -> None:
-        """Load again; whatever goes wrong, the processes that are there go on."""
+        """Load again; whatever goes wrong, the present processes go on."""
         try:
             self.start(load())
         except Exception as error:  # noqa: BLE001
@@ -187,7 +187,7 @@ class Supervisor:
         self.leaving -= dead
 
     def stop(self) -> None:
-        """End all processes: they have `grace` seconds to answer what is under way."""
+        """End all processes, after at most `grace` seconds for the requests under way."""
         left = self.current | self.leaving
         _signal(left, signal.SIGTERM)
         until = time.monotonic() + self.settings.grace + 5
@@ -197,9 +197,9 @@ class Supervisor:
         _signal(left, signal.SIGKILL)
 
     def _fork(self, make_app: MakeApp) -> tuple[int, int]:
-        """A process that serves; its id, and a pipe that tells when it answers."""
+        """Start a process that serves, and return its id and a pipe that tells when it answers."""
         to_read, to_write = os.pipe()
-        gc.freeze()  # else the collector would touch, and so copy, what is shared
+        gc.freeze()  # else the collector would touch, and so copy, shared memory
         with warnings.catch_warnings(), _blocked(self.signals.numbers):
             # BLAS keeps threads and knows how to fork; nothing else has run any so far.
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -212,7 +212,7 @@ class Supervisor:
         return pid, to_read
 
     def _reap(self) -> set[int]:
-        """The processes that have ended."""
+        """Return the processes that have ended."""
         dead = set()
         for pid in self.current | self.leaving:
             try:
@@ -233,11 +233,11 @@ def _serve_and_exit(
     folder: Path,
     pipe: int,
 ) -> NoReturn:
-    """What a process does from the fork to its end."""
+    """Run a forked process to its end."""
     code = 1
     try:
         server.leave_on_signals()
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # of a terminal that was closed
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # comes when a terminal is closed
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         os.environ.setdefault(COUNTING_FOLDER, str(folder))
         _serve(make_app(), listener, settings, pipe)
@@ -249,11 +249,11 @@ def _serve_and_exit(
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(code)  # whatever the first process meant to do at its end is not for this one
+        os._exit(code)  # skips what the first process has registered for its end
 
 
 def _in_words(error: BaseException) -> str:
-    """What it says; of one that was not meant for people, also what it is."""
+    """Return the message of an error, with its type if it was not meant for people."""
     is_meant = isinstance(error, ValueError | TypeError | OSError | ImportError) and str(error)
     return str(error) if is_meant else f"The service cannot start: {error!r}."
 
@@ -276,7 +276,7 @@ def _serve(app: ASGIApp, listener: socket.socket, settings: ServerSettings, pipe
         running.should_exit = True
 
     def leave_with(first: int) -> None:
-        """Without the first process nobody could tell this one to end."""
+        """End when the first process is gone, as nobody else can tell this one to end."""
         while os.getppid() == first:
             time.sleep(PAUSE)
         leave()
@@ -287,7 +287,7 @@ def _serve(app: ASGIApp, listener: socket.socket, settings: ServerSettings, pipe
 
 
 def _wait_until_ready(pipe: int, signals: Signals) -> None:
-    """Return when a process answers; raise what kept it from that, or if all is to stop."""
+    """Return when a process answers; raise if it cannot, or if all processes are to stop."""
     until = time.monotonic() + READY_WITHIN
     while not select.select([pipe], [], [], 0.2)[0]:
         if signals.is_told_to_stop:
@@ -312,7 +312,7 @@ def _signal(pids: set[int], number: int) -> None:
 
 @contextmanager
 def _blocked(numbers: Iterable[signal.Signals]) -> Iterator[None]:
-    """Signals of this thread wait until it is done."""
+    """Keep signals waiting until the block is done."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
         yield

@@ -1,4 +1,4 @@
-"""The app behind the page, which answers to browsers on this machine that show this very page."""
+"""The app behind the page, which answers only to browsers on this machine that show this page."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ LIMITS = Limits(bytes=200_000_000, seconds=600, requests=4)
 
 
 def create_page(scene: Scene) -> ASGIApp:
-    """The web app of one page."""
+    """Return the web app of one page."""
     start = _dump(views.overview(scene))
     bodies = Bodies(LIMITS)
     app = FastAPI(openapi_url=None)
 
     @app.middleware("http")
     async def only_local(request: Request, call_next: RequestResponseEndpoint) -> Response:
-        """403 for requests that name another host or come from another page."""
+        """Refuse with 403 what names another host or comes from another page."""
         host, origin = (request.headers.get(name, "") for name in ("host", "origin"))
         if not HOSTS.allow(host) or origin not in ("", f"http://{host}"):
             return Response("This page answers only to this machine, as localhost.", 403)
@@ -111,7 +111,7 @@ def create_page(scene: Scene) -> ASGIApp:
 
 
 def score_file(fitted: ShownModel, content: bytes, name: str) -> tuple[bytes, list[str]]:
-    """The csv file that `clearbands predict` would write for a file, and what was mended in it."""
+    """Return the csv that `clearbands predict` writes for a file, and what was mended."""
     model = fitted.model
     try:
         if not content:
@@ -131,7 +131,7 @@ def score_file(fitted: ShownModel, content: bytes, name: str) -> tuple[bytes, li
 
 
 class RowQuestion(BaseModel, strict=True):
-    """What the page asks about a row."""
+    """A question of the page about a row."""
 
     row: dict[str, Any]
     column: str | None = None
@@ -140,7 +140,7 @@ class RowQuestion(BaseModel, strict=True):
 
 
 def _question(body: bytes, scene: Scene) -> RowQuestion:
-    """With the columns of the scene, and values that fit them."""
+    """Return the question in a body, or refuse one whose columns or values do not fit the scene."""
     try:
         question = RowQuestion.model_validate(parse_json(body))
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""What the page shows: models, the rows of a table, and a control for every column."""
+"""The scene that the page shows: models, the rows of a table, and a control for every column."""
 
 from __future__ import annotations
 
@@ -23,58 +23,60 @@ if TYPE_CHECKING:
 
     from clearbands.regressor import ClearRegressor
 
-MAX_ROWS = 1000  # that the page shows; more of them would only make it slow
-MAX_MARKS = 300  # of the data along an axis
-MAX_CHOICES = 40  # in a list
+MAX_ROWS = 1000  # rows that the page shows; more would only make it slow
+MAX_MARKS = 300  # marks of the data along an axis
+MAX_CHOICES = 40  # choices in a list
 CHOICES = ("text", "boolean")  # kinds that are chosen from a list
 
 
 @dataclass(frozen=True)
 class ShownModel:
-    """A model under its name, with its columns."""
+    """A model with its name and its columns."""
 
     name: str
     model: ClearRegressor
     features: tuple[Feature, ...]
 
     def check(self, row: Row) -> None:
-        """422 unless the values of a row fit its columns."""
+        """Refuse with 422 a row whose values do not fit the columns."""
         frame_of([row], self.features)
 
     def predict(self, rows: Sequence[Row], questions: Questions | None = None) -> Predictions:
-        """By default at every level of the model; rows are as JSON has them, other columns are
-        ignored."""
+        """Predict rows with values as in JSON, by default at every level of the model.
+
+        Columns that the model does not have are ignored.
+        """
         return predict_rows(Regression(self.model), frame_of(rows, self.features), questions)
 
 
 @dataclass(frozen=True)
 class Control:
-    """One column of the page, and what its values can be."""
+    """The control of one column of the page, with the values that it can take."""
 
     name: str
     kind: str
-    typical: Any  # median; of choices the most frequent, which may be that there is none
+    typical: Any  # median; of choices the most frequent, which may be None
     has_gaps: bool
-    choices: tuple[Any, ...] = ()  # of text and booleans
-    low: float = 0.0  # of the others, as numbers
+    choices: tuple[Any, ...] = ()  # the values of text and booleans
+    low: float = 0.0  # the least of all other values, as numbers
     high: float = 0.0
-    near_low: float = 0.0  # where nearly all of them are
+    near_low: float = 0.0  # the range of nearly all values
     near_high: float = 0.0
     is_whole: bool = False
-    marks: tuple[float, ...] = ()  # where the data are
+    marks: tuple[float, ...] = ()  # places of the data on the axis
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What one page is about."""
+    """The content of one page."""
 
     models: tuple[ShownModel, ...]
     controls: tuple[Control, ...]
     levels: tuple[float, ...]
-    rows: tuple[dict[str, Any], ...]  # as JSON has them
-    numbers: tuple[int, ...]  # of these rows in the table, from 1
-    first: int  # among these rows, the one to start from
-    n_rows: int  # of the table
+    rows: tuple[dict[str, Any], ...]  # with values as in JSON
+    numbers: tuple[int, ...]  # the numbers of these rows in the table, from 1
+    first: int  # the place among these rows of the one to start from
+    n_rows: int  # the number of rows of the table
     truth: tuple[float, ...] | None
     n_seen: int = 0  # rows of the table that a model was fitted on, if it is known
 
@@ -88,7 +90,7 @@ def make_scene(
     truth: np.ndarray | None = None,
     n_seen: int = 0,
 ) -> Scene:
-    """A scene of one model or two with the rows of a table, evenly thinned out if there are many.
+    """Make a scene of one or two models with the rows of a table, thinned out evenly if many.
 
     `truth` (n,) are the true values of these rows, if they are known, and `n_seen` how many of
     them a model was fitted on.
@@ -116,7 +118,7 @@ def make_scene(
 
 
 def _all_features(models: Sequence[ShownModel]) -> list[Feature]:
-    """Each column once, provided that the models agree on what it holds."""
+    """Return each column once, or raise an error if the models differ in its kind."""
     features: dict[str, Feature] = {}
     for feature in (f for each in models for f in each.features):
         known = features.setdefault(feature.name, feature)
@@ -129,7 +131,7 @@ def _all_features(models: Sequence[ShownModel]) -> list[Feature]:
 
 
 def _kinds_from(features: Sequence[Feature], frame: pl.DataFrame) -> tuple[Feature, ...]:
-    """What an encoder does not tell, the table does."""
+    """Return the features, with the kind from the table where an encoder does not tell it."""
     return tuple(
         f if f.kind != "any" else dataclasses.replace(f, kind=_kind_in(frame, f.name))
         for f in features
@@ -184,7 +186,7 @@ def _control(feature: Feature, frame: pl.DataFrame) -> Control:
 
 
 def _without_outliers(numbers: np.ndarray) -> tuple[float, float]:
-    """Where all values are; if a few lie far outside, where 98 % of them are."""
+    """Return the range of all values or, if a few lie far outside, of 98 % of them."""
     low, high = float(numbers.min()), float(numbers.max())
     inner = np.quantile(numbers, [0.01, 0.99], method="nearest")
     near_low, near_high = float(inner[0]), float(inner[1])
@@ -193,10 +195,10 @@ def _without_outliers(numbers: np.ndarray) -> tuple[float, float]:
 
 
 def _most_typical(rows: Sequence[Mapping[str, Any]], controls: Sequence[Control]) -> int:
-    """The row closest to the middle of all columns.
+    """Return the place of the row closest to the middle of all columns.
 
-    It is a real one: a row of medians may be one that never occurs, such as a house whose floors
-    do not add up, and no model knows much about it.
+    It is a real row: a row of medians may never occur, such as a house whose floors do not add up,
+    and no model knows much about it.
     """
     distance = np.zeros(len(rows))
     for control in controls:
@@ -204,7 +206,7 @@ def _most_typical(rows: Sequence[Mapping[str, Any]], controls: Sequence[Control]
         if control.kind in CHOICES:
             distance += [value != control.typical for value in values]
         else:
-            # Moments are texts that sort as they follow each other; what is missing comes first.
+            # Moments are texts that sort by time; missing values come first.
             missing = "" if isinstance(control.typical, str) else -np.inf
             present = [missing if value is None else value for value in values]
             ranks = np.unique(present, return_inverse=True)[1]

@@ -1,4 +1,4 @@
-"""What the page asks for: bands of rows, bands along a column, why a row's band is wide."""
+"""The answers to the page: bands of rows, bands along a column, why the band of a row is wide."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from clearbands.prediction.uncertainty import Uncertainty
 from clearbands.rows.display import finite
 from clearbands.tables.kinds import value_of
 
-ABOVE = "t"  # the name of the value that is asked about
+ABOVE = "t"  # the name of the threshold in a question
 POINTS = 72  # along an axis: enough for the eye, few enough to follow a slider
 
 
 def overview(scene: Scene) -> dict[str, Any]:
-    """All that the page needs to start."""
+    """Return all that the page needs to start."""
     models: list[dict[str, Any]] = [
         {
             "name": each.name,
@@ -53,12 +53,12 @@ def overview(scene: Scene) -> dict[str, Any]:
 
 
 def more_rows(model: Any) -> str:
-    """What ten times the rows would do to the intervals; "" where no curve was measured."""
+    """Say what ten times the rows would do to the intervals; "" where no curve was measured."""
     return "" if getattr(model, "outlook_", None) is None else model.forecast((10,)).sentence()
 
 
 def telling_column(scene: Scene, center: Sequence[float]) -> str:
-    """The column that the predictions rise or fall with most, by ranks; of numbers if there are."""
+    """Return the column of numbers with which predictions rise or fall most, by ranks."""
     strength = {}
     for control in scene.controls:
         values = np.array([row[control.name] for row in scene.rows], dtype=object)
@@ -72,17 +72,17 @@ def telling_column(scene: Scene, center: Sequence[float]) -> str:
 
 
 def bands(model: ShownModel, levels: Sequence[float], rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The bands of rows at each of the levels, as columns; infinite values are null."""
+    """Return the bands of rows at each of the levels, as columns in which infinity is null."""
     return _bands(model.predict(rows), levels, slice(None))
 
 
 def along(
     scene: Scene, row: Row, column: str, *, whole: bool = False, above: float | None = None
 ) -> dict[str, Any]:
-    """How the bands of a row change with one of its columns, and the bands of the row itself.
+    """Return how the bands of a row change with one of its columns, and the bands of the row.
 
-    `whole` goes as far as the data do, outliers included. `above` asks for the chance that the
-    target of the row exceeds this value.
+    With `whole` the column varies over the range of the data, outliers included. `above` asks for
+    the chance that the target of the row exceeds this value.
     """
     control = scene.control(column)
     places = axis(control, row[column], whole=whole)
@@ -101,7 +101,7 @@ def along(
 def _along(
     model: ShownModel, scene: Scene, rows: Sequence[Row], above: float | None
 ) -> dict[str, Any]:
-    """The last of the rows is the row itself."""
+    """Return the answer of one model; the last of `rows` is the row itself."""
     fan = fan_levels(model.model)
     can_answer = model.model.any_level_ is not None
     thresholds = {ABOVE: above} if above is not None and can_answer else {}
@@ -125,7 +125,7 @@ def _bands(predictions: Predictions, levels: Sequence[float], rows: slice) -> li
 
 
 def axis(control: Control, value: object, *, whole: bool = False) -> list[Any]:
-    """Where to look: all choices, or points across the data and as far as the present value."""
+    """Return the values to look at: all choices, or points over the data and the present value."""
     if control.kind in CHOICES:
         own = [] if value is None or value in control.choices else [value]
         return [*control.choices, *own]
@@ -142,8 +142,10 @@ def axis(control: Control, value: object, *, whole: bool = False) -> list[Any]:
 
 
 def why(scene: Scene, row: Row) -> dict[str, Any]:
-    """For each model: by how much each part of the width exceeds what it would be with one value
-    replaced by the typical one, all others as they are."""
+    """Return, for each model, how much of each part of the width is due to each value of the row.
+
+    That is the difference to the width with this value replaced by the typical one.
+    """
     answers = []
     for model in scene.models:
         controls = [scene.control(feature.name) for feature in model.features]

@@ -1,4 +1,4 @@
-"""A model as a web service: `clearbands serve`, or `create_app` for a server of your own."""
+"""A web service of a model: `clearbands serve`, or `create_app` for a server of your own."""
 
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.service.app import create_app

@@ -1,4 +1,4 @@
-"""The service: predictions of one model over HTTP."""
+"""The web app of the service, which predicts with one model over HTTP."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def create_app(
     allow_updates: bool = False,
     save: Callable[[ClearRegressor], None] | None = None,
 ) -> FastAPI:
-    """A service for a model that was fitted on a table with column names.
+    """Create the service of a model that was fitted on a table with column names.
 
-    `name`, `versions` (those the model was saved with) and `fingerprint` (of its file) are for
-    `/model` to tell. With a `token`, every path that tells of the model asks for it. With `hosts`,
+    `/model` tells `name`, `versions` (of the packages that saved the model) and `fingerprint` (of
+    its file). With a `token`, every path that tells of the model asks for it. With `hosts`,
     requests under other names are refused. `n_threads` predict at once, by default one per core.
     With `allow_updates`, which needs a token, `/update` takes rows with their true values, and
     `save` is called with the model after them.
@@ -90,7 +90,7 @@ def create_app(
         title="clearbands",
         version=__version__,
         summary=f"{what} of {name}, and why they are {why}.",
-        openapi_url=None,  # which would need no token
+        openapi_url=None,  # this path would need no token
         docs_url=None,  # its page would load its scripts from elsewhere
         redoc_url=None,
         lifespan=_closing(service),
@@ -106,7 +106,7 @@ def create_app(
     @app.exception_handler(HTTPException)
     async def refuse_path(request: Request, error: HTTPException) -> Response:
         try:
-            await guard(await BEARER(request))  # without a token, no path is told from another
+            await guard(await BEARER(request))  # without the token nobody learns which paths exist
         except Refusal as refusal:
             return await _refuse(request, refusal)
         return Refusal(error.status_code, error.detail).response(error.headers)
@@ -124,7 +124,7 @@ def create_app(
 
 
 def guard_of(token: str | None) -> Callable[..., Any]:
-    """Refuses with 401 whoever does not show the token."""
+    """Return a function that refuses requests without the token with 401."""
 
     async def guard(
         credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)],
@@ -161,11 +161,10 @@ log = logging.getLogger("clearbands.apps.web.service")
 
 
 class Log:
-    """One record per request, for the log and the metrics: what was asked for, how it ended, how
-    long it took.
+    """A layer that records every request for the log and the metrics: path, status and time.
 
-    The id that a client or a proxy gave the request is kept. An error nobody foresaw is answered
-    with 500 and logged by its type and place alone: its message may quote the data.
+    The id that a client or a proxy gave the request is kept. An unexpected error is answered with
+    500 and logged by its type and place alone, because its message may quote the data.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
@@ -205,7 +204,7 @@ class Log:
 
 
 class KnownHosts:
-    """403 for requests that ask for this service under a name that is not its own."""
+    """A layer that refuses with 403 requests under a name that is not the service's own."""
 
     def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
         self.app = app
@@ -223,7 +222,7 @@ class KnownHosts:
 
 
 def _header(scope: Scope, name: bytes) -> str:
-    """A header of which there is one; of several, none is to be trusted."""
+    """Return a header that a request has once, else "": of several none is to be trusted."""
     values = [value for key, value in scope["headers"] if key == name]
     return values[0].decode("latin-1") if len(values) == 1 else ""
 

@@ -1,4 +1,4 @@
-"""What `/predict` takes and gives: pydantic models made from the columns and levels of a model."""
+"""The contract of `/predict`: pydantic models made from the columns and levels of a model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from clearbands.prediction.questions import Questions, name_of, tails_in
 from clearbands.rows.levels import NEAREST, level_name
 from clearbands.rows.settings import Side
 
-MOST_VALUES = 100  # of one question in one request
+MOST_VALUES = 100  # values of one question in one request
 REFUSALS = {
     401: "The bearer token is missing or wrong.",
     408: "The body did not arrive in time.",
@@ -32,10 +32,10 @@ REFUSALS = {
 
 
 def question_model(task: Task) -> type[BaseModel]:
-    """The parameters in the address: those that the task answers, and no others."""
+    """Return the parameters of the address: the questions that the task answers, and no others."""
     most = math.floor(task.highest_level / NEAREST) * NEAREST
     tail = math.ceil((1 - most) / 2 / NEAREST) * NEAREST
-    least = math.ceil(1000 * (1 - most)) / 1000  # that a bound by itself may leave out
+    least = math.ceil(1000 * (1 - most)) / 1000  # the least share that one bound may leave out
     tails = f"{max(0.02, least):g}:{max(0.08, least):g}"
     several: dict[str, dict[str, Any]] = {
         "level": {"type": "number", "minimum": NEAREST, "maximum": most},
@@ -58,7 +58,7 @@ def question_model(task: Task) -> type[BaseModel]:
 
 
 def questions_in(values: Mapping[str, Any]) -> Questions:
-    """The questions in the parameters of an address."""
+    """Return the questions in the parameters of an address."""
     tails = values.get("tails")
     return Questions(
         levels=tuple(dict.fromkeys(values["level"])),
@@ -71,7 +71,7 @@ def questions_in(values: Mapping[str, Any]) -> Questions:
 
 
 def wrong_question(error: Mapping[str, Any], known: Collection[str]) -> str:
-    """What pydantic says of a parameter of an address, in a sentence."""
+    """Return the error of pydantic about a parameter of an address as a sentence."""
     name, kind = str(error["loc"][1]), error["type"]
     if kind == "extra_forbidden":
         if name in QUESTIONS:
@@ -85,7 +85,7 @@ def wrong_question(error: Mapping[str, Any], known: Collection[str]) -> str:
 
 
 def request_body(features: Sequence[Feature], limits: Limits) -> dict[str, Any]:
-    """The OpenAPI description of the rows that a request sends, a typical row as the example."""
+    """Return the OpenAPI description of the rows of a request, with a typical row as example."""
     import polars as pl
 
     columns: dict[str, Any] = {
@@ -96,7 +96,7 @@ def request_body(features: Sequence[Feature], limits: Limits) -> dict[str, Any]:
         for j, feature in enumerate(features)
     }
     row = create_model("Row", __config__=ConfigDict(extra="forbid"), **columns)
-    # The most rows are no `maxItems`: more of them are well formed and refused with 413.
+    # The limit is no `maxItems`, because more rows are well formed and refused with 413, not 422.
     allowed = f"At most {limits.rows:,} rows."
     rows = {
         "type": "array",
@@ -124,7 +124,7 @@ def request_body(features: Sequence[Feature], limits: Limits) -> dict[str, Any]:
 
 
 def answers_of(task: Task) -> type[BaseModel]:
-    """The rows of `predict_frame`, in JSON."""
+    """Return the type of the rows of `predict_frame` in JSON."""
     if isinstance(task, Classification):
         return _class_answers(task.levels, [str(name) for name in task.model.classes_.tolist()])
     bounds = {
@@ -148,7 +148,7 @@ def answers_of(task: Task) -> type[BaseModel]:
 
 
 def _class_answers(levels: Sequence[float], classes: Sequence[str]) -> type[BaseModel]:
-    """The same with a model of these classes."""
+    """Return the type of the answers of a model of these classes."""
     sets = {
         f"set_{level_name(level)}": f"Classes of the set at {level:g}, the most probable first."
         for level in levels
@@ -176,7 +176,7 @@ def _answers(**fields: Any) -> type[BaseModel]:
 
 
 def _optional(described: dict[str, str], of: Any) -> dict[str, Any]:
-    """Fields that a request may replace by others; an alias may hold what no name can."""
+    """Return fields that a request may replace; an alias may hold characters that no name can."""
     return {
         f"field_{number}_{name.partition('_')[0]}": (
             of,
@@ -204,7 +204,7 @@ def _reasons(share: str, dominant: str) -> dict[str, Any]:
 
 
 def predict_answers(example: object) -> dict[int | str, dict[str, Any]]:
-    """The OpenAPI description of what `/predict` gives back; `example`, or None, is one answer."""
+    """Return the OpenAPI description of answers of `/predict`, with an `example` or None."""
     content = {
         "application/json": {"example": example} if example else {},
         "text/csv": {"schema": {"type": "string"}},

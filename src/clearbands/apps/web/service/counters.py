@@ -1,7 +1,7 @@
-"""What the service counts, in the form that Prometheus reads.
+"""The counters of the service, in the form that Prometheus reads.
 
 Several processes count together where `PROMETHEUS_MULTIPROC_DIR` names a folder before the first
-of these is made: the library decides when it is imported, which therefore happens here and late.
+counter is made. The library decides that when it is imported, so it is imported here, and late.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry, Counter
 
 SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
-ROLLING_ROWS = 1000  # that the rolling figures look back
+ROLLING_ROWS = 1000  # rows that the rolling means look back
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -27,7 +27,7 @@ LEVEL = ["confidence_level"]
 
 
 class Metrics:
-    """All counters of one service; `about` labels the model that it serves."""
+    """All counters of one service; `about` are labels of the model that it serves."""
 
     def __init__(self, about: Mapping[str, str]) -> None:
         from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -56,7 +56,7 @@ class Metrics:
             )
         )
         self.rolling_width = RollingMean("clearbands_rolling_interval_width", LEVEL, registry)
-        self.unfamiliar: Counter | None = None  # only where a model tells
+        self.unfamiliar: Counter | None = None  # made with the first answer that tells it
         self.rolling_unfamiliar: RollingMean | None = None
         model = Gauge(
             "clearbands_model",
@@ -68,13 +68,13 @@ class Metrics:
         model.labels(**about).set(1)
 
     def text(self) -> bytes:
-        """All of it, of all processes that count together."""
+        """Return all counters, of all processes that count together."""
         from prometheus_client import generate_latest
 
         return generate_latest(_all_processes() if COUNTING_FOLDER in os.environ else self.registry)
 
     def count_request(self, path: str | None, status: int, seconds: float) -> None:
-        """How it ended and how long it took; `path` is None where there is nothing at its path."""
+        """Count a request with its status and its time; `path` is None if no such path exists."""
         name = path or "other"
         self.answered.labels(name, str(status)).inc()
         self.seconds.labels(name).observe(seconds)
@@ -84,7 +84,7 @@ class Metrics:
     def count_rows(
         self, n_rows: int, widths: Mapping[float, np.ndarray], unfamiliar: np.ndarray | None
     ) -> None:
-        """The rows of one request: widths (n,) for each level; `unfamiliar` (n,), if known."""
+        """Count the rows of a request: widths (n,) by level, and `unfamiliar` (n,) or None."""
         self.predicted.inc(n_rows)
         for level, of_level in widths.items():
             label = f"{level:g}"
@@ -113,7 +113,7 @@ class Metrics:
 
 
 class RollingMean:
-    """The mean of the last values; of several processes, the one that counted last tells it."""
+    """The mean of the last values, which the process tells that counted last."""
 
     def __init__(self, name: str, labels: Sequence[str], registry: CollectorRegistry) -> None:
         from prometheus_client import Gauge

@@ -1,4 +1,4 @@
-"""What the service says about its model, at `/model`."""
+"""The description of the model that the service gives at `/model`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from clearbands.rows.time_order import show_time
 
 @dataclass(frozen=True)
 class Source:
-    """Where a model comes from: its name, the versions that wrote its file, the file's mark."""
+    """The origin of a model: its name, the versions that wrote its file, and its fingerprint."""
 
     name: str
     versions: Mapping[str, str]
@@ -38,7 +38,7 @@ class Source:
 def describe_model(
     task: Task, features: Sequence[Feature], limits: Limits, source: Source
 ) -> ModelInfo:
-    """All that `/model` tells."""
+    """Return all that `/model` tells."""
     model, origin = task.model, origin_of(task.model)
     classes: dict[str, Any] = {}
     if isinstance(task, Classification):
@@ -84,7 +84,7 @@ def _features(model: Any, features: Sequence[Feature]) -> list[FeatureInfo]:
 
 
 def guarantee_of(model: Any) -> dict[str, Any]:
-    """What holds for the model now: the part of what `/model` tells that updates change."""
+    """Return the part of the description that updates change: the guarantee and the updates."""
     return {
         "guarantee": model.guarantee_,
         "guarantee_in_words": Guarantee.in_text(model.guarantee_).in_words,
@@ -93,7 +93,7 @@ def guarantee_of(model: Any) -> dict[str, Any]:
 
 
 def describe_updates(model: Any) -> UpdatesInfo | None:
-    """How calibration went on after the fit; None where it did not."""
+    """Describe how calibration went on after the fit; None where it did not."""
     rolling = getattr(model, "rolling_", None)
     if rolling is None:
         return None
@@ -119,7 +119,7 @@ def describe_updates(model: Any) -> UpdatesInfo | None:
 
 def _levels(task: Task) -> Iterator[dict[str, float | None]]:
     model: Any = task.model
-    none = [None] * len(task.levels)  # of classes
+    none = [None] * len(task.levels)  # classes have no such factors
     factors = [getattr(model, f"{name}_", none) for name in ("lambda", "gamma1", "gamma2")]
     for level, *values in zip(task.levels, *factors, strict=True):
         named = dict(zip(("lambda", "gamma1", "gamma2"), values, strict=True))
@@ -128,7 +128,7 @@ def _levels(task: Task) -> Iterator[dict[str, float | None]]:
 
 
 def metric_labels(info: ModelInfo) -> dict[str, str]:
-    """The model, as metrics name it."""
+    """Return the labels of the model in the metrics."""
     return {
         "name": info.name,
         "version": info.version or "",

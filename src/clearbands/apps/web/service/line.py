@@ -16,7 +16,10 @@ Result = TypeVar("Result")
 
 
 class WaitingLine:
-    """As many threads as cores, since the kernels release the GIL; requests wait for them."""
+    """The threads that predict, by default one per core, and the requests that wait for them.
+
+    As kernels release the GIL, they run on several cores at once.
+    """
 
     def __init__(self, limits: Limits, n_threads: int | None = None) -> None:
         self.limits = limits
@@ -27,7 +30,7 @@ class WaitingLine:
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """A place in line, or 503 when all are taken."""
+        """Take a place in line, or refuse with 503 when all are taken."""
         if self.under_way >= self.limits.requests:
             raise Refusal(503, "Too many requests are under way; try again in a moment.")
         self.under_way += 1
@@ -37,7 +40,7 @@ class WaitingLine:
             self.under_way -= 1
 
     async def run(self, work: Callable[[], Result], until: float) -> Result:
-        """The result of `work()`; 503 if no thread was free in time, 504 if it takes too long.
+        """Return `work()`; refuse with 503 if no thread is free in time, 504 if it takes too long.
 
         A thread cannot be stopped: work that takes too long keeps its thread until it is done.
         """

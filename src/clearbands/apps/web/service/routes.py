@@ -46,13 +46,13 @@ FILES = {
     "swagger-ui.css": SWAGGER_UI,
     "swagger-ui-bundle.js": SWAGGER_UI,
 }
-"""Of `/docs`: Swagger UI, FastAPI's own page, from the package fastapi-offline. It loads nothing
-from elsewhere, and asks for the token where the service has one."""
+"""The files of `/docs`: Swagger UI, FastAPI's own page, from the package fastapi-offline. It loads
+nothing from elsewhere, and asks for the token where the service has one."""
 
 
 @dataclass(frozen=True)
 class Service:
-    """One model, and what it takes to answer requests with it."""
+    """One model, and all that is needed to answer requests with it."""
 
     scorer: Scorer
     info: ModelInfo
@@ -64,11 +64,11 @@ class Service:
     updates: Updates | None = None  # where the service takes rows with their true values
 
     def deadline(self) -> float:
-        """When a request that comes now must have been answered."""
+        """Return the time by which a request that arrives now must have been answered."""
         return asyncio.get_running_loop().time() + self.limits.seconds
 
     async def work(self, request: Request, work: Callable[[bytes, str], Result]) -> Result:
-        """What `work` makes of the body of a request and its type, in line with all others."""
+        """Return `work(body, type)` for a request, which waits in line with all others."""
         until, type_in = self.deadline(), _type_in(request)
         body = await self.bodies.read(request, until)
         request.state.log = {"bytes": len(body)}
@@ -77,7 +77,7 @@ class Service:
 
 
 def guarded_routes(service: Service, app: FastAPI) -> APIRouter:
-    """What tells of the model; first in the description, so that it begins with /predict."""
+    """Return the paths that tell of the model; the description begins with the first, /predict."""
     router, scorer, updates = APIRouter(tags=["model"]), service.scorer, service.updates
     Parameters = question_model(scorer.task)
 
@@ -148,7 +148,7 @@ def guarded_routes(service: Service, app: FastAPI) -> APIRouter:
 
 
 def open_routes(service: Service) -> APIRouter:
-    """What tells nothing of the model and needs no token."""
+    """Return the paths that tell nothing of the model and need no token."""
     router = APIRouter(tags=["service"])
 
     @router.get("/health", summary="Whether the service is up")
@@ -187,7 +187,7 @@ def open_routes(service: Service) -> APIRouter:
 
 
 def _type_in(request: Request) -> str:
-    """JSON or CSV, both in UTF-8 and not compressed, or 415."""
+    """Return the type of a body, JSON or CSV; refuse with 415 unless it is one in plain UTF-8."""
     content_type = request.headers.get("content-type", "")
     media_type, *parameters = (part.strip().lower() for part in content_type.split(";"))
     charsets = {p.partition("=")[2].strip('"') for p in parameters if p.startswith("charset=")}

@@ -1,4 +1,4 @@
-"""What the service says, as types for its OpenAPI description."""
+"""The types of the answers of the service, for its OpenAPI description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the body of a request to the body of the answer."""
+"""A scorer that turns the body of a request into the body of the answer."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ READERS = {JSON: rows_from_json, CSV: rows_from_csv}
 
 @dataclass(frozen=True)
 class Answer:
-    """The body of an answer, and what the metrics tell of it."""
+    """The body of an answer, and the numbers of it that the metrics count."""
 
     content: bytes
     media_type: str
     n_rows: int
-    widths: dict[float, np.ndarray]  # (n,) of the intervals of each level
-    unfamiliar: np.ndarray | None  # (n,) of bool, where the model tells
+    widths: dict[float, np.ndarray]  # the widths (n,) of the intervals at each level
+    unfamiliar: np.ndarray | None  # (n,) booleans, None where the model cannot tell
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Scorer:
     def answer(
         self, body: bytes, type_in: str, type_out: str, questions: Questions | None = None
     ) -> Answer:
-        """The answers about the rows in a body, of one type, as a body of the same or another."""
+        """Predict the rows of a body of type `type_in`, and write the answer as `type_out`."""
         questions = questions or Questions()
         try:
             self.task.check_enough(questions)
@@ -67,7 +67,7 @@ class Scorer:
         )
 
     def example(self) -> object:
-        """The answer to a typical row, or None where it takes more to know one."""
+        """Return the answer to a typical row, or None where the model refuses such a row."""
         body = json.dumps({"rows": [typical_row(self.features)]}).encode()
         try:
             return json.loads(self.answer(body, JSON, JSON).content)
@@ -76,19 +76,21 @@ class Scorer:
 
 
 def _written(predictions: Any, names: pl.DataFrame, media_type: str) -> bytes:
-    """An object per row under "predictions", or a table: the names of the rows, where they came
-    with some, and the columns of `predict_frame`."""
+    """Write an object per row under "predictions", or a csv table.
+
+    Both have the names of the rows, if these came with names, and the columns of `predict_frame`.
+    """
     if media_type == CSV:
         return predictions.frame().select(*names, pl.all()).write_csv().encode()
     columns = names.to_dict() | predictions.columns()
     values = zip(*map(_nullable, columns.values()), strict=True)
     rows = [dict(zip(columns, row, strict=True)) for row in values]
-    # The numbers are written so that they are read back to the last bit.
+    # The numbers are written with all digits, so that nothing is lost when they are read.
     return json.dumps({"predictions": rows}, allow_nan=False).encode()
 
 
 def _nullable(column: Any) -> list[Any]:
-    """Infinite values are null."""
+    """Return the values as a list, with None for infinite ones."""
     if not isinstance(column, np.ndarray):
         return list(column)
     values = column.tolist()

@@ -1,4 +1,4 @@
-"""What `clearbands serve` does: from a model file to the processes that serve it."""
+"""The steps of `clearbands serve`, from a model file to the processes that serve it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ log = logging.getLogger("clearbands.apps.web.service")
 
 
 def own_hosts(host: str, allowed: Iterable[str]) -> Hosts | None:
-    """The names of a service without a token: the machine's own and those allowed; None for all."""
+    """Return the names of a service without a token: its own and `allowed`, or None for all."""
     names = {*LOCAL_NAMES, host, socket.gethostname(), *allowed}
     return None if ANY_NAME in names else Hosts(names, addresses=True)
 
@@ -43,7 +43,10 @@ def loader(
     *,
     allow_updates: bool = False,
 ) -> workers.Load:
-    """Reads the model file, and returns what makes the app of it; `read` loads and checks it."""
+    """Return a function that reads the model file and returns one that makes its app.
+
+    `read` loads and checks the model.
+    """
     if allow_updates and token is None:
         raise ValueError(
             "--allow-update lets whoever asks change the intervals of everyone: it needs a token, "
@@ -84,9 +87,10 @@ def loader(
 
 
 class _Saver:
-    """Writes a model to the file it came from, unless another model has taken its place.
+    """A function that saves a model to its file, unless another model has taken its place there.
 
-    The same fit with other updates is none: a process that leaves may have written its last rows.
+    The same fit with other updates is not another model: a process that leaves may have written
+    its last rows.
     """
 
     def __init__(self, path: Path, fingerprint: str) -> None:
@@ -129,7 +133,7 @@ def serve(
 ) -> None:
     """Serve until told to stop; in this process where the system cannot fork.
 
-    `on_ready` is called when there is nothing left that could keep it from answering.
+    `on_ready` is called when nothing can keep the service from answering any more.
     """
     if workers.can_fork():
         settings = workers.ServerSettings(workers=n_workers, grace=grace)
@@ -143,9 +147,9 @@ def serve(
 
 
 def read_token(variable: str | None, path: Path | None) -> str | None:
-    """The token in the environment variable or the file; None if neither is named.
+    """Return the token in the environment variable or the file; None if neither is named.
 
-    It never stands on a command line, where others can see it.
+    A token never stands on a command line, where others can see it.
     """
     if variable is not None and path is not None:
         raise ValueError("--token-env and --token-file exclude each other; give one of them.")
@@ -171,7 +175,7 @@ def _check_token(text: str, place: str) -> str:
 
 
 def log_as_json() -> None:
-    """One JSON object per line on standard error, for what apps and servers log."""
+    """Write the log of apps and servers to standard error, as one JSON object per line."""
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines())
     for name in ("clearbands", "uvicorn"):
@@ -182,7 +186,7 @@ def log_as_json() -> None:
 
 
 class JsonLines(logging.Formatter):
-    """Time, level, event, and the fields given as `extra={"fields": ...}`."""
+    """A formatter with time, level, event, and the fields given as `extra={"fields": ...}`."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -201,6 +205,6 @@ def _log_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """The kind and the place of a warning: its text may quote the data."""
+    """Log the kind and the place of a warning, but not its text, which may quote the data."""
     fields = {"warning": category.__name__, "where": f"{filename}:{lineno}"}
     logging.getLogger("clearbands").warning("warning", extra={"fields": fields})

@@ -1,4 +1,4 @@
-"""Rows whose true values have become known: they go on calibrating the model that is served."""
+"""Updates: rows whose true values have become known calibrate the served model further."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from clearbands.rows.time_order import show_time
 if TYPE_CHECKING:
     from clearbands.regressor import ClearRegressor
 
-SAVE_EVERY = 30.0  # seconds: rows may come by the dozen per second, and a file takes one to write
+SAVE_EVERY = 30.0  # seconds: dozens of rows may come in one second, which writing a file takes
 
 
 class Updates:
-    """One after the other, while predictions go on with what was known before.
+    """Updates of a model, one after the other, while predictions use what was known before.
 
-    `save`, where given, writes the model: at once, but not more often than every 30 s, and at the
-    end of the service.
+    `save`, where given, writes the model after an update, but not more often than every 30 s, and
+    at the end of the service.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Updates:
         self._saved, self._is_dirty = -SAVE_EVERY, False
 
     def take(self, body: bytes, type_in: str) -> tuple[int, UpdatesInfo]:
-        """The rows in a body of a type: how many, and how the model fares with them."""
+        """Update the model with the rows of a body; return their number and how the model fares."""
         rows = READERS[type_in](body, self.features, self.limits)
         missing = rows[self.target.name].is_null()
         if missing.any():
@@ -87,7 +87,7 @@ class Updates:
 
 
 def _time_feature(model: ClearRegressor) -> Feature | None:
-    """The column of times, where the model knows that of its last row."""
+    """Return the column of times, if the model knows the time of its last row."""
     rolling, last = getattr(model, "rolling_", None), getattr(model, "last_time_", None)
     last = rolling.last_time if rolling is not None and rolling.last_time is not None else last
     if last is None:

@@ -10,7 +10,7 @@ export function scale([low, high], [from, to]) {
   return place;
 }
 
-// Some six round numbers between low and high.
+// About six round numbers between low and high.
 export function ticks(low, high, count = 6) {
   const rough = (high - low) / count || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -26,7 +26,7 @@ export function spread(values, share = 0) {
   return [at(share), at(1 - share)];
 }
 
-// From the lowest to the highest value; if a few lie far outside, what holds 90 % of them.
+// The lowest and the highest value; if a few lie far outside, the range of 90 % of them.
 export function withoutOutliers(values) {
   const [[low, high], [nearLow, nearHigh]] = [spread(values), spread(values, 0.05)];
   return nearLow < nearHigh && high - low > 2 * (nearHigh - nearLow) ? [nearLow, nearHigh] : [low, high];

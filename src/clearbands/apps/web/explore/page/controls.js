@@ -25,7 +25,7 @@ export function makeControls(controls, changed) {
   };
 }
 
-// Within the list alone: the page itself stays where it is.
+// Scrolls the list alone: the page itself stays where it is.
 function bringIntoSight(element) {
   const list = $("sliders");
   const top = element.offsetTop - list.offsetTop;

@@ -1,4 +1,4 @@
-// The state of the page, and who is told when it changes.
+// The state of the page, and the parts that are told when it changes.
 
 import { $, html } from "./dom.js";
 import { spread, withoutOutliers } from "./axes.js";
@@ -14,7 +14,7 @@ const scene = await (await fetch("start")).json();
 const typical = () => ({ ...scene.rows[scene.first] });
 const state = { j: 0, column: scene.column, row: typical(), chosen: null, model: 0, answer: null, whole: false, above: null, fan: false };
 
-// Of the answer that is shown: another column may be asked for already.
+// The control of the column that is shown: another column may be asked for already.
 const control = () => scene.controls.find((c) => c.name === state.answer.column);
 const showControls = makeControls(scene.controls, moveValue);
 
@@ -80,7 +80,7 @@ function heights() {
   return { range: [low - room, high + room], isCut: lowest < low || highest > high };
 }
 
-// A window can be squeezed to nothing for a moment; pictures cannot.
+// A window can be squeezed to nothing for a moment, a plot cannot.
 const roomIn = (holder) => Math.max(240, holder.clientWidth);
 
 function drawBands() {
@@ -123,7 +123,7 @@ function drawBands() {
   }));
 }
 
-// The legend tells of what is drawn.
+// The legend names what is drawn.
 function nameLayers() {
   for (const item of document.querySelectorAll(".of-parts")) item.hidden = state.fan;
   document.querySelectorAll(".of-fan").forEach((item) => item.remove());

@@ -13,7 +13,7 @@ const width = (bands, i) => {
   return a == null || e == null ? Infinity : a + e;
 };
 
-// To the largest value, or where a few are far larger than all others, to what holds 99 % of them.
+// The largest value or, where a few are far larger than all others, that of the lowest 99 %.
 function reach(values) {
   const [, common] = spread(values, 0.01);
   const largest = Math.max(...values);

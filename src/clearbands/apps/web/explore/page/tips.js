@@ -1,5 +1,5 @@
-// What is under the pointer, in a few words. A finger has no pointer that rests: what it touches is
-// told until it touches something else.
+// A few words about what is under the pointer. A finger has no pointer that rests, so the words about
+// what it touches stay until it touches something else.
 
 import { html } from "./dom.js";
 
@@ -28,7 +28,7 @@ document.addEventListener("pointerover", (event) => {
   if (element) tell(element, event);
   else hide();
 });
-// A click comes once a finger has come and gone, and not when it scrolled.
+// A click follows when a finger has touched and left, but not when it has scrolled.
 document.addEventListener("click", (event) => {
   const element = told(event);
   if (element) tell(element, event);

@@ -5,7 +5,7 @@ const numbers = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 4 });
 export const isChoice = (control) => control.kind === "text" || control.kind === "boolean";
 export const isMoment = (control) => ["date", "datetime", "time"].includes(control.kind);
 
-// As on the report: what differs by the error of floating point alone is rounded alike.
+// As in the report: numbers that differ by errors of floating point alone are rounded alike.
 export const show = (number) => (number == null ? "∞" : numbers.format(Number(number.toPrecision(12))).replace("-", "−"));
 export const showLower = (number) => (number == null ? "−∞" : show(number));
 export const withUnit = (number, unit) => (unit && number != null ? `${show(number)} ${unit}` : show(number));
@@ -16,7 +16,7 @@ export function percent(share, digits = 0) {
   while (d < 3 && share > 0 && share < 1 && isWhole(d)) d += 1;
   return `${(100 * share).toFixed(d)} %`;
 }
-// A chance that is not certain never looks so.
+// A chance that is not certain is never shown as certain.
 export const chanceName = (share) => (share > 0 && share < 0.001 ? "below 0.1 %" : share < 1 && share > 0.999 ? "above 99.9 %" : `${+(100 * share).toFixed(1)} %`);
 export const levelName = (level) => `${+(100 * level).toFixed(4)} %`;
 

@@ -33,7 +33,7 @@ export function explain({ number, i, bands, level, changes, controls, truth, uni
   return parts;
 }
 
-// What `dominant` of predict_frame says: by squares, so that it may be ignorance below one half.
+// As `dominant` of predict_frame: by squares, so that ignorance may dominate with less than half.
 function verdict(share, dominant) {
   const parts = `${percent(1 - share)} of that is noise, ${percent(share)} ignorance`;
   if (dominant === "ignorance") {
