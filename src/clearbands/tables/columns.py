@@ -16,7 +16,7 @@ from clearbands.tables.kinds import kind_of, numbers_of, texts_of, value_of
 
 @dataclass(frozen=True)
 class Column:
-    """One column, row by row."""
+    """One column of a table, with a value for every row."""
 
     name: str
     kind: str  # see `clearbands.tables.kinds`

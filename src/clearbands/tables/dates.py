@@ -1,4 +1,4 @@
-"""What people see in a date: the year, the season, the day of the week, the hour."""
+"""The parts that people see in a date: the year, the season, the day of the week, the hour."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ EPOCH = dt.datetime(1970, 1, 1)
 
 @dataclass(frozen=True)
 class Kind:
-    """What columns of one kind have in common."""
+    """The properties that columns of one kind share."""
 
     name: str
     in_words: str  # the values of such a column, in the plural

@@ -45,7 +45,7 @@ class Dialect:
 
 @dataclass(frozen=True)
 class TextOptions:
-    """What a user says of a text file; None means that it is found from the content."""
+    """The options that a user sets for a text file; None means that the content decides."""
 
     separator: str | None = None
     decimal: str | None = None
@@ -74,7 +74,7 @@ def read_text(content: bytes, options: TextOptions, name: str) -> tuple[str, Dia
         raise ValueError(f"{name} is no text file: it holds bytes that are no characters.")
     if "\n" not in text:
         text = text.replace("\r", "\n")  # as old Macs wrote them
-    first_line = SEPARATOR_LINE.match(text)  # which tells Excel the separator
+    first_line = SEPARATOR_LINE.match(text)  # this line tells Excel the separator
     if first_line:
         text = text[first_line.end() :]
     separator = options.delimiter or (

@@ -27,9 +27,9 @@ class Feature:
     """One column of the rows that a model was fitted on."""
 
     name: str
-    kind: str  # of `clearbands.tables.kinds.KINDS`, "any" where an encoder does not tell, or NAME
+    kind: str  # a key of `clearbands.tables.kinds.KINDS`, "any" if no encoder tells it, or NAME
     categories: tuple[str, ...] = ()  # of text: those that the model tells apart
-    typical: Any = None  # median or first category, as it would stand in JSON
+    typical: Any = None  # the median or the first category, as JSON writes it
     written: str = ""  # how the file of the fit had it: decimal sign, "dmy" or "mdy"
 
 

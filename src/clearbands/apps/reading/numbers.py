@@ -21,7 +21,7 @@ GROUPS = "'’ \u00a0\u202f"  # separators of thousands, besides comma or point
 PLACEHOLDERS = frozenset(
     {
         *("?", "-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "*", "/", ":"),
-        *(": u", ": c", ": z"),  # of Eurostat: unreliable, confidential, not applicable
+        *(": u", ": c", ": z"),  # Eurostat writes them: unreliable, confidential, not applicable
         *(
             "na",
             "n/a",
@@ -55,7 +55,7 @@ CELL = (
 class Stray:
     """A cell with a text that is no value of its column."""
 
-    row: int  # from 1, below the header
+    row: int  # counted from 1, below the header
     value: str
 
     @property

@@ -138,7 +138,7 @@ def as_truths(text: pl.Series) -> pl.Series | None:
     """Return the column as booleans if it holds nothing but true and false, else None."""
     first = next((value for value in text.head(FIRST) if value is not None), None)
     if first is not None and first.lower() not in TRUTHS:
-        return None  # without a look at the others, which saves time
+        return None  # all others need no look, which saves time
     lowered = text.str.to_lowercase()
     there = lowered.drop_nulls()
     if there.is_empty() or not there.is_in(TRUTHS).all():

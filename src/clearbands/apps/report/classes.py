@@ -47,7 +47,7 @@ N_BINS = 5  # bins of the highest probability
 
 @dataclass(frozen=True)
 class ClassFacts:
-    """One fitted classifier on rows that it has not seen, at the level of its sets."""
+    """The facts about one fitted classifier on rows that it has not seen, at one level."""
 
     model: ClearClassifier
     names: list[str]

@@ -41,7 +41,7 @@ class LevelFacts:
 
 @dataclass(frozen=True)
 class Facts:
-    """One fitted model on rows that it has not seen, at one level."""
+    """The facts about one fitted model on rows that it has not seen, at one level."""
 
     model: ClearRegressor
     y: np.ndarray

@@ -45,7 +45,7 @@ class Watched:
     drift: np.ndarray  # (points,): how far the errors are from those of the calibration rows
     covered: float  # the share of all rows inside the intervals of the fit
     covered_updated: float  # the share of all rows inside the intervals with updates
-    advice: str | None  # to fit anew, after the last row
+    advice: str | None  # why the model should be fitted again after the last row
 
     @property
     def worst(self) -> int:

@@ -61,7 +61,7 @@ class Service:
     bodies: Bodies
     metrics: Metrics
     limits: Limits
-    updates: Updates | None = None  # where the service takes rows with their true values
+    updates: Updates | None = None  # None if the service takes no true values
 
     def deadline(self) -> float:
         """Return the time by which a request that arrives now must have been answered."""

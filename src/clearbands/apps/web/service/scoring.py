@@ -40,7 +40,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Scorer:
-    """Answers requests with one model."""
+    """A scorer that answers requests with one model."""
 
     task: Task
     features: Sequence[Feature]
