@@ -26,7 +26,7 @@ from clearbands.models.pools import (
 )
 from clearbands.models.quantile_model import QuantileModel
 from clearbands.models.seeds import seed_missing
-from clearbands.rows.chunks import chunks, joined
+from clearbands.rows.chunks import chunks, concatenate
 from clearbands.rows.draws import Bootstraps
 from clearbands.rows.levels import curve_levels
 from experiments.fitted import Fitted, Parts
@@ -197,10 +197,10 @@ class Curves:
         return self
 
     def members(self, X: np.ndarray) -> np.ndarray:
-        return joined(list(self._members(X)))
+        return concatenate(list(self._members(X)))
 
     def widths(self, X: np.ndarray) -> np.ndarray:
-        return joined(list(map(widths_of_medians, self._members(np.ascontiguousarray(X)))))
+        return concatenate(list(map(widths_of_medians, self._members(np.ascontiguousarray(X)))))
 
     def _members(self, X: np.ndarray) -> Iterator[np.ndarray]:
         return map(self.bag.predict_members, chunks(X, 3 * self.n_bootstraps))

@@ -6,7 +6,7 @@ from sklearn.ensemble import RandomForestRegressor
 
 import clearbands
 from clearbands import ClearRegressor, MemberEnsemble, ScaledResiduals, fast
-from clearbands.rows.target_transform import Shifted, shift_from_afar
+from clearbands.rows.target_transform import Shifted, shift_large_targets
 from tests.toys import linear_clear
 
 FAR = 2.0**40  # about 1e12; floats there differ by 1/4096
@@ -73,7 +73,7 @@ def test_members_that_were_fitted_elsewhere_predict_the_targets_themselves():
 
 
 def test_only_targets_that_are_nearly_one_number_are_shifted():
-    assert shift_from_afar(np.full(5, 1e12)) is None  # there is nothing to learn
-    assert shift_from_afar(np.array([0.0, 1e12])) is None
-    assert shift_from_afar(2020 + Y) is None
-    assert shift_from_afar(-FAR + Y) is not None
+    assert shift_large_targets(np.full(5, 1e12)) is None  # there is nothing to learn
+    assert shift_large_targets(np.array([0.0, 1e12])) is None
+    assert shift_large_targets(2020 + Y) is None
+    assert shift_large_targets(-FAR + Y) is not None

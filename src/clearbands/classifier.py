@@ -205,13 +205,13 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
         """
         self._check_parameters()
         check_one_level(self.confidence_level)
-        plan = ClassPlan.of(self, has_set=X_cal is not None)
+        plan = ClassPlan.of(self, has_calibration_set=X_cal is not None)
         rng = check_random_state(self.random_state)
         rows, held_out = self._read_rows(X, y, X_cal, y_cal, sample_weight=sample_weight)
         with listening(progress), one_blas_thread():
             encoder, shares, has_copies = encode_shares(
                 plan.encoder,
-                plan.share_out(rows, held_out, self.classes_, rng),
+                plan.divide_rows(rows, held_out, self.classes_, rng),
                 are_apart=held_out is not None,
                 may_share=plan.are_fitted,
             )

@@ -349,7 +349,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         ClearRegressor
             The fitted model itself.
         """
-        plan = Plan.of(self, self._check_parameters(), has_set=X_cal is not None)
+        plan = Plan.of(self, self._check_parameters(), has_calibration_set=X_cal is not None)
         rng = check_random_state(self.random_state)
         labels = {
             "groups": groups,
@@ -364,9 +364,11 @@ class ClearRegressor(RegressorMixin, TableEstimator):
                 from clearbands.scaling.on_files import fit_table_on_disk
 
                 self.last_time_ = None
-                has_set = not (X_cal is y_cal is None)
+                has_calibration_set = not (X_cal is y_cal is None)
                 options = {"features": features, "work": work, "engine": engine, **labels}
-                result = fit_table_on_disk(self, plan, X, y, rng, has_set=has_set, **options)
+                result = fit_table_on_disk(
+                    self, plan, X, y, rng, has_calibration_set=has_calibration_set, **options
+                )
             else:
                 check_nothing_for_files(features, work, engine)
                 rows, held_out = self._rows_to_fit(X, y, X_cal, y_cal, **labels)
@@ -374,7 +376,9 @@ class ClearRegressor(RegressorMixin, TableEstimator):
             calibrator = result.calibrate(self.default_calibrator(), rng)
             named = self._columns_named(X if X_cal is None else X_cal, calibration_groups)
             self._keep(result, calibrator, rng, named)
-        guarantee = result.guarantee(has_set=X_cal is not None, has_labels=groups is not None)
+        guarantee = result.guarantee(
+            has_calibration_set=X_cal is not None, has_labels=groups is not None
+        )
         self.guarantee_ = guarantee.besides(getattr(self.calibrator_, "sharing_", ()))
         return self
 
@@ -408,7 +412,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         """Store the predictor and what is known of the fit."""
         calibrated = result.calibrated(calibrator)
         predictor = result.predictor(calibrator, calibrated)
-        result.hint(calibrated)
+        result.warn_of_support(calibrated)
         outlook = None
         if shows_curve(result):  # its seeds come from a copy, so that nothing else depends on them
             level, aside = float(predictor.levels[0]), copy.deepcopy(rng)

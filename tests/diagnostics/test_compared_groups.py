@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from clearbands.diagnostics.compared_groups import (
-    bounds_together,
     compared_groups,
     has_groups,
     needed_groups,
+    pooled_bounds,
 )
 from tests.toys import linear_clear, noisy_line
 
@@ -48,8 +48,8 @@ def test_the_column_of_the_model_is_compared_where_no_labels_come(plain, by_labe
 
 
 def test_together_loud_rows_would_get_less_and_nobody_more(plain, by_column):
-    assert bounds_together(plain, X, 0.9) is None
-    together = np.diff(bounds_together(by_column, TABLE, 0.9), axis=1)[:, 0]
+    assert pooled_bounds(plain, X, 0.9) is None
+    together = np.diff(pooled_bounds(by_column, TABLE, 0.9), axis=1)[:, 0]
     apart = np.diff(by_column.predict_interval(TABLE)[1][:, :, 0], axis=1)[:, 0]
     loud = LOUD == "loud"
     assert (together[loud] < apart[loud]).all()

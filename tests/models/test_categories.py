@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clearbands.models.categories import learn_worths, shrunken_effects
+from clearbands.models.categories import learn_effects, shrunken_effects
 from clearbands.rows.coded import coded
 
 
@@ -18,22 +18,22 @@ def streets(n=300, n_codes=20, seed=0, noise=1.0):
 
 def learn(X, y, count=None, groups=None):
     count = np.ones(len(y)) if count is None else count
-    return learn_worths(X, y[:, None], count, np.random.RandomState(0), groups)
+    return learn_effects(X, y[:, None], count, np.random.RandomState(0), groups)
 
 
 def test_where_nothing_pays_and_nothing_else_is_there_all_rows_are_alike():
     X = streets()[0]
     noise = np.random.default_rng(0).normal(size=300)
-    worths, view = learn(coded(np.asarray(X)[:, 1:], [0]), noise)
+    effects, view = learn(coded(np.asarray(X)[:, 1:], [0]), noise)
     np.testing.assert_array_equal(view, np.zeros((300, 1)))
     new = np.array([[0.0], [19.0], [-1.0]])
-    np.testing.assert_array_equal(worths.view(new), np.zeros((3, 1)))
+    np.testing.assert_array_equal(effects.view(new), np.zeros((3, 1)))
 
 
 def test_effects_are_those_of_a_mixed_model_when_rows_are_many():
     X, y, effect = streets(20_000)
-    worths, _ = learn(X, y)
-    beside = worths.tables[0][:-1, 1]
+    effects, _ = learn(X, y)
+    beside = effects.tables[0][:-1, 1]
     np.testing.assert_allclose(beside, effect - effect.mean(), atol=0.25)
 
 
@@ -77,15 +77,15 @@ def test_rows_that_a_member_does_not_see_change_nothing():
 def test_rows_that_a_member_does_not_see_look_like_new_ones():
     X, y, _ = streets()
     count = (np.arange(len(y)) % 5 > 0).astype(float)
-    worths, view = learn(X, y, count)
-    np.testing.assert_array_equal(view[count == 0], worths.view(X)[count == 0])
+    effects, view = learn(X, y, count)
+    np.testing.assert_array_equal(view[count == 0], effects.view(X)[count == 0])
 
 
 def test_groups_tell_each_other_nothing():
     X, y, _ = streets(n_codes=30)
     # Each code is one group: to a row its category is always new, so that it cannot pay.
-    worths, view = learn(X, y, groups=np.asarray(X[:, 1]))
-    assert (view.shape[1], worths.tables[0].shape[1]) == (1, 0)
+    effects, view = learn(X, y, groups=np.asarray(X[:, 1]))
+    assert (view.shape[1], effects.tables[0].shape[1]) == (1, 0)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -105,9 +105,9 @@ def test_a_name_that_few_rows_share_is_not_taken_at_its_word(seed):
 
 def test_codes_that_a_member_has_not_seen_are_new():
     X, y, _ = streets()
-    worths, _ = learn(X, y)
+    effects, _ = learn(X, y)
     new = np.array([[0.5, -1.0], [0.5, 99.0]])
-    found = worths.view(new)
+    found = effects.view(new)
     np.testing.assert_array_equal(found[0], found[1])
     assert found[0, 1:3].tolist() == [0.0, 0.0]
 

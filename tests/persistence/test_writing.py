@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import clearbands
-from clearbands.persistence.writing import written_whole
+from clearbands.persistence.writing import atomic_path
 
 FULL = """
 import resource, sys
@@ -52,7 +52,7 @@ def test_errors_of_the_block_stay_what_they_are(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")
     other = tmp_path / "other"
-    with pytest.raises(FileNotFoundError, match=r"No such file .*other"), written_whole(path):
+    with pytest.raises(FileNotFoundError, match=r"No such file .*other"), atomic_path(path):
         other.read_text()
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["file"]

@@ -47,9 +47,9 @@ def test_models_from_elsewhere_are_warned_of_unless_there_is_a_set():
         fitted_elsewhere = True
 
     with pytest.warns(CalibrationWarning, match="The models of Part were fitted elsewhere"):
-        assert was_fitted_elsewhere(Part(), has_set=False)
-    assert not was_fitted_elsewhere(Part(), has_set=True)
-    assert not was_fitted_elsewhere(None, has_set=False)
+        assert was_fitted_elsewhere(Part(), has_calibration_set=False)
+    assert not was_fitted_elsewhere(Part(), has_calibration_set=True)
+    assert not was_fitted_elsewhere(None, has_calibration_set=False)
 
 
 @pytest.mark.parametrize("options", [{"X_cal": np.ones((3, 1))}, {"y_cal": np.ones(3)}])

@@ -8,9 +8,9 @@ from clearbands.rows.chunks import (
     PREDICTIONS_AT_ONCE,
     ROWS_TO_TRY,
     chunks,
-    joined,
+    concatenate,
     row_chunks,
-    some_rows,
+    spread_rows,
 )
 
 
@@ -32,7 +32,7 @@ def test_what_is_said_of_the_pieces_is_what_is_said_of_all(make):
     pieces = list(chunks(X, PREDICTIONS_AT_ONCE // 4))
     assert [len(piece) for piece in pieces] == [4, 4, 2]
     assert all(type(piece) is type(X) for piece in pieces)
-    sums = joined([np.asarray(piece).sum(axis=1) for piece in pieces])
+    sums = concatenate([np.asarray(piece).sum(axis=1) for piece in pieces])
     np.testing.assert_array_equal(sums, np.asarray(X).sum(axis=1))
 
 
@@ -40,14 +40,14 @@ def test_few_rows_are_passed_on_as_they_are():
     X = np.ones((5, 2))
     (only,) = chunks(X)
     assert only is X
-    assert joined([X]) is X
+    assert concatenate([X]) is X
 
 
 def test_rows_to_try_come_from_all_over():
     X = np.arange(10 * ROWS_TO_TRY)[:, None]
-    tried = some_rows(X)
+    tried = spread_rows(X)
     assert len(tried) == ROWS_TO_TRY
     assert tried[0, 0] == 0
     assert tried[-1, 0] >= len(X) - 10
-    assert some_rows(X[:ROWS_TO_TRY]) is not tried
-    np.testing.assert_array_equal(some_rows(X[:7]), X[:7])
+    assert spread_rows(X[:ROWS_TO_TRY]) is not tried
+    np.testing.assert_array_equal(spread_rows(X[:7]), X[:7])

@@ -25,11 +25,11 @@ from clearbands.classifier import ClearClassifier
 from clearbands.diagnostics.importance import feature_importance
 from clearbands.rows.messages import (
     Failures,
+    record_order,
     renamed,
     row_name,
     rows_of_a_file,
-    rows_stand_as,
-    unsaid,
+    suppress_warnings,
     warn,
 )
 from clearbands.uncertainty.folded_bounds import FoldedBounds
@@ -41,8 +41,8 @@ from tests.uncertainty.test_pcs_ensemble import RIVALS, Odd, OddInBootstraps, ra
 def test_rows_of_files_keep_their_numbers_where_they_are_sorted_and_chosen():
     assert row_name(0) == "row 0 (counted from 0)"
     with rows_of_a_file():
-        rows_stand_as(np.array([4, 2, 0, 1, 3]))
-        rows_stand_as(np.array([3, 0]))
+        record_order(np.array([4, 2, 0, 1, 3]))
+        record_order(np.array([3, 0]))
         assert row_name(0) == "row 2 (counted from 1)"
         assert row_name(1) == "row 5 (counted from 1)"
     with rows_of_a_file():
@@ -85,7 +85,7 @@ def test_own_lines_are_passed_over():
 
 def test_what_is_kept_back_is_of_the_kind_that_was_named_and_said_again_afterwards():
     def said():
-        with unsaid(FutureWarning):
+        with suppress_warnings(FutureWarning):
             warn("Kept back.", FutureWarning)
             warn("Said.", UserWarning)
         warn("Said again.", FutureWarning)

@@ -3,7 +3,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from clearbands.rows.split import Rows, hold_out, hold_out_last, share_out
+from clearbands.rows.split import Rows, divide_rows, hold_out, hold_out_last
 
 
 @pytest.mark.parametrize("kind", [np.array, pd.DataFrame, pl.DataFrame])
@@ -45,7 +45,7 @@ def rows(n, first=0):
 
 def shared(calibration, given=None, gap=None):
     rng = np.random.RandomState(0)
-    return share_out(rows(40), given, calibration, size=0.25, gap=gap, rng=rng)
+    return divide_rows(rows(40), given, calibration, size=0.25, gap=gap, rng=rng)
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from clearbands.rows.target_transform import (
     FittedTransform,
     Named,
     Shifted,
+    check_domain,
     check_transform,
-    fit_transform,
-    refuse_outside,
-    shift_from_afar,
+    fit_target_transform,
+    shift_large_targets,
 )
 
 
@@ -35,16 +35,16 @@ def test_below_the_domain_is_minus_infinity_and_is_refused(name, outside):
     z = Named(name).forward(y)
     assert z[1] == -np.inf
     with pytest.raises(ValueError, match=f"needs targets {NEEDS[name]}, got {outside:g} in row 1"):
-        refuse_outside(Named(name), y, z)
+        check_domain(Named(name), y, z)
 
 
 def test_targets_inside_are_not_refused():
-    refuse_outside(Named("log"), np.ones(2), np.zeros(2))
+    check_domain(Named("log"), np.ones(2), np.zeros(2))
 
 
 def test_a_transformer_is_fitted_on_the_targets():
     y = np.array([0.0, 5.0, 10.0])
-    transform = fit_transform(StandardScaler(), y)
+    transform = fit_target_transform(StandardScaler(), y)
     assert isinstance(transform, FittedTransform)
     assert transform.forward(y).mean() == pytest.approx(0)
     np.testing.assert_allclose(transform.back(transform.forward(y)), y)
@@ -61,7 +61,7 @@ def test_a_transformer_is_fitted_on_the_targets():
 )
 def test_a_transformer_that_is_no_scale(transformer, words):
     with pytest.raises(ValueError, match=words), np.errstate(divide="ignore"):
-        fit_transform(transformer, np.array([0.0, 1.0, 2.0]))
+        fit_target_transform(transformer, np.array([0.0, 1.0, 2.0]))
 
 
 @pytest.mark.parametrize(
@@ -79,19 +79,19 @@ def test_what_is_no_transform(transform, words):
 
 def test_no_transform():
     check_transform(None)
-    assert fit_transform(None, np.ones(3)) is None
+    assert fit_target_transform(None, np.ones(3)) is None
 
 
 @given(st.integers(1, 1_000))
 def test_targets_far_from_zero_keep_the_digits_in_which_they_differ(step):
     y = 1e15 + np.arange(4.0) * step
-    scale = shift_from_afar(y)
+    scale = shift_large_targets(y)
     assert isinstance(scale, Shifted)
     np.testing.assert_array_equal(np.diff(scale.forward(y)), step)
     np.testing.assert_array_equal(scale.back(scale.forward(y)), y)
 
 
 def test_targets_near_zero_or_all_equal_stay_where_they_are():
-    assert shift_from_afar(np.array([1.0, 2.0, 3.0])) is None
-    assert shift_from_afar(np.array([1.0, 1.0])) is None
-    assert shift_from_afar(np.array([0.9 * FAR, 0.9 * FAR + 2])) is None
+    assert shift_large_targets(np.array([1.0, 2.0, 3.0])) is None
+    assert shift_large_targets(np.array([1.0, 1.0])) is None
+    assert shift_large_targets(np.array([0.9 * FAR, 0.9 * FAR + 2])) is None

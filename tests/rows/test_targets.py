@@ -26,7 +26,7 @@ from clearbands import (
     variant_a,
 )
 from clearbands.rows.target_transform import Named
-from clearbands.rows.targets import Support, Targets, TargetWarning, hint
+from clearbands.rows.targets import Support, Targets, TargetWarning, support_hint
 from tests.toys import linear_clear
 
 QUANTILES = [0.05, 0.3, 0.5, 0.7, 0.95]
@@ -288,8 +288,11 @@ def test_bounds_that_leave_the_range_of_all_targets_are_told_of():
 def test_hints_by_hand():
     bounds = np.column_stack([np.full(200, -1.0), np.full(200, 2.0)])
     y = np.arange(200) / 10
-    assert "100% of the lower bounds" in hint(y, bounds, Targets())
-    assert hint(y - 1, bounds, Targets()) is None
-    assert hint(np.arange(200.0), bounds + 1, Targets()).startswith("All targets are whole numbers")
-    assert hint(np.arange(200) % 2, bounds + 1, Targets()) is None  # two values are no counts
-    assert hint(y[:99], bounds, Targets()) is None
+    assert "100% of the lower bounds" in support_hint(y, bounds, Targets())
+    assert support_hint(y - 1, bounds, Targets()) is None
+    assert support_hint(np.arange(200.0), bounds + 1, Targets()).startswith(
+        "All targets are whole numbers"
+    )
+    two_values = np.arange(200) % 2  # these are no counts
+    assert support_hint(two_values, bounds + 1, Targets()) is None
+    assert support_hint(y[:99], bounds, Targets()) is None

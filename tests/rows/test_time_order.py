@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from clearbands.rows.time_order import (
     TimeOrderWarning,
     check_time,
-    places,
     show_time,
-    stages,
+    time_blocks,
+    time_ranks,
 )
 
 DAYS = np.arange("2026-01-01", "2026-01-31", dtype="datetime64[D]")
@@ -24,7 +24,7 @@ DAYS = np.arange("2026-01-01", "2026-01-31", dtype="datetime64[D]")
 )
 def test_nobody_judges_who_saw_the_future_or_the_gap(place, gap):
     try:
-        found = stages(place, gap)
+        found = time_blocks(place, gap)
     except ValueError:
         assert len(np.unique(place)) < 8 + 2 * gap  # only few moments leave no block
         return
@@ -40,7 +40,7 @@ def test_nobody_judges_who_saw_the_future_or_the_gap(place, gap):
 
 def test_rows_of_one_moment_are_not_parted():
     place = np.repeat(np.arange(20), 7)
-    for past, block in stages(place, gap=0):
+    for past, block in time_blocks(place, gap=0):
         assert not set(place[past]) & set(place[block])
         assert len(block) % 7 == 0
 
@@ -104,5 +104,5 @@ def test_moments_are_shown_without_empty_digits():
 
 
 def test_places_count_moments():
-    assert places(3).tolist() == [0, 1, 2]
-    assert places(4, DAYS[[0, 3, 3, 9]]).tolist() == [0, 1, 1, 2]
+    assert time_ranks(3).tolist() == [0, 1, 2]
+    assert time_ranks(4, DAYS[[0, 3, 3, 9]]).tolist() == [0, 1, 1, 2]

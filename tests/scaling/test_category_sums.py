@@ -41,7 +41,7 @@ def fit(folder, frame, work=None, **columns):
 
 
 def sums_of(rows, scale, parts=1):
-    sums = CategorySums.none(scale, 4, 12)
+    sums = CategorySums.zeros(scale, 4, 12)
     for some in np.array_split(np.arange(len(rows[0])), parts):
         sums.add(*(each[some] for each in rows))
     return sums
@@ -54,8 +54,8 @@ def test_worths_come_from_the_rows_of_the_other_folds():
     sums = sums_of((fold, code, y, weight), TargetScale.of(y))
     others = (fold != 1) & (fold != 3)
     expected = shrunken_effects(code[others], 12, y[others], weight[others])
-    np.testing.assert_allclose(sums.worths_without(1, 3), np.transpose(expected), atol=1e-5)
-    assert (sums.worths_without(0, 1, 2, 3) == 0).all()
+    np.testing.assert_allclose(sums.effects_without(1, 3), np.transpose(expected), atol=1e-5)
+    assert (sums.effects_without(0, 1, 2, 3) == 0).all()
 
 
 @pytest.mark.parametrize("weighted", [False, True])

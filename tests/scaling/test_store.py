@@ -24,13 +24,13 @@ NAMES = pytest.mark.parametrize("name", ["a.npy", "a.npz", "a.json", "a.parquet"
 
 @NAMES
 def test_a_file_that_was_cut_anywhere_is_no_file(store, name):
-    assert store.is_whole(name)
+    assert store.is_complete(name)
     content = store.path(name).read_bytes()
     for length in (0, 3, len(content) // 2, len(content) - 1):
         store.path(name).write_bytes(content[:length])
-        assert not store.is_whole(name)
+        assert not store.is_complete(name)
     store.path(name).unlink()
-    assert not store.is_whole(name)
+    assert not store.is_complete(name)
 
 
 @NAMES
@@ -40,12 +40,12 @@ def test_a_file_with_changed_bytes_is_refused_until_it_is_written_again(store, n
         flipped = bytes(byte ^ 255 for byte in whole[place : place + 8])
         store.path(name).write_bytes(whole[:place] + flipped + whole[place + 8 :])
         with pytest.raises(ValueError, match=rf"{name} was changed after it was written"):
-            store.is_whole(name)
+            store.is_complete(name)
     store.path(name).unlink()
-    assert not store.is_whole(name)
+    assert not store.is_complete(name)
     with store.writing(name) as unfinished:
         unfinished.write_bytes(whole)
-    assert store.is_whole(name)
+    assert store.is_complete(name)
 
 
 def test_what_is_read_is_what_was_written(store):
@@ -55,7 +55,7 @@ def test_what_is_read_is_what_was_written(store):
 
 
 def test_a_key_is_all_that_a_file_depends_on(store):
-    one = store.below("members", seed=1, model={"n_trees": 8})
-    assert one == store.below("members", model={"n_trees": 8}, seed=np.int64(1))
-    assert one != store.below("members", seed=2, model={"n_trees": 8})
+    one = store.subfolder("members", seed=1, model={"n_trees": 8})
+    assert one == store.subfolder("members", model={"n_trees": 8}, seed=np.int64(1))
+    assert one != store.subfolder("members", seed=2, model={"n_trees": 8})
     assert one.read_json("key.json") == {"seed": 1, "model": {"n_trees": 8}}

@@ -44,7 +44,7 @@ class SaysWidths:
 
 
 def result_of(chosen, train, *held_out, support=ANYWHERE, **rules):
-    plan = replace(Plan.of(ClearRegressor(), [0.9], has_set=False), **rules)
+    plan = replace(Plan.of(ClearRegressor(), [0.9], has_calibration_set=False), **rules)
     known = {"y": train.y, "n_train": len(train), "has_copies": False}
     return FitResult.of(plan, None, Targets(support), chosen, train, held_out, **known)
 

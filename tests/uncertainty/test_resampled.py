@@ -9,7 +9,7 @@ from clearbands import (
     PCSEnsemble,
     ScaledResiduals,
 )
-from clearbands.rows.time_order import stages
+from clearbands.rows.time_order import time_blocks
 from clearbands.uncertainty.aleatoric import AleatoricPart
 from clearbands.uncertainty.epistemic import CenterAndWidths, EpistemicPart
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
@@ -95,7 +95,7 @@ def test_a_block_is_judged_by_the_mean_of_what_came_before():
     part = ResampledEpistemic(Mean(), ForwardSplits(3)).fit(X, y)
     center, widths = part.predict_unseen(X)
     assert np.isnan(center[:15]).all()
-    for past, block in stages(np.arange(60), gap=3):
+    for past, block in time_blocks(np.arange(60), gap=3):
         np.testing.assert_array_equal(center[block], np.mean(y[past]))
         np.testing.assert_allclose(widths[block], np.std(y[past]) / np.sqrt(len(past)))
     assert part.predict_like_unseen(X).center[0] == pytest.approx(np.mean(y))
@@ -105,7 +105,7 @@ def test_noise_of_a_block_is_learned_before_it():
     X, y = noisy_line(60)
     widths = ResampledAleatoric(Deviation(), ForwardSplits(2)).fit(X, y).predict_unseen_widths(X)
     assert np.isnan(widths[:15]).all()
-    for past, block in stages(np.arange(60), gap=2):
+    for past, block in time_blocks(np.arange(60), gap=2):
         np.testing.assert_allclose(widths[block], np.std(y[past]))
 
 

@@ -101,7 +101,9 @@ class SplitConformal(RegressorMixin, TableEstimator, ABC):
     def _guarantee(
         self, X_cal: TableLike | None, has_copies: bool, weight: np.ndarray | None
     ) -> Guarantee:
-        if was_fitted_elsewhere(getattr(self, "epistemic", None), has_set=X_cal is not None):
+        if was_fitted_elsewhere(
+            getattr(self, "epistemic", None), has_calibration_set=X_cal is not None
+        ):
             return Guarantee.UNKNOWN
         return Guarantee.COPIES if has_copies else Guarantee.of("conformal", weight)
 

@@ -19,7 +19,7 @@ from clearbands.models.bagging import check_model, fit_bag
 from clearbands.models.forest_quantiles import ForestQuantiles
 from clearbands.rows.bands import Components, distances
 from clearbands.rows.checks import check_count
-from clearbands.rows.chunks import chunks, joined
+from clearbands.rows.chunks import chunks, concatenate
 from clearbands.rows.draws import Bootstraps
 from clearbands.rows.levels import curve_levels, pick_curves
 from clearbands.rows.split import Rows
@@ -148,7 +148,7 @@ class UACQRS(_UACQR, Additive):
     def _components(self, X: TableLike) -> Components:
         levels = self.levels_.tolist()
         parts = [spread_components(each, levels, self.spread) for each in self._members(X)]
-        return Components(*map(joined, zip(*parts, strict=True)))
+        return Components(*map(concatenate, zip(*parts, strict=True)))
 
 
 class UACQRP(_UACQR):
@@ -203,7 +203,7 @@ class UACQRP(_UACQR):
         self.random_state = random_state
 
     def _calibrate(self, held_out: Rows, levels: list[float]) -> BaseEstimator:
-        members = joined(list(self._members(held_out.X)))
+        members = concatenate(list(self._members(held_out.X)))
         _, lower, upper = pick_curves(members, levels)
         return MemberRankCalibrator(levels).fit(
             held_out.y, lower, upper, sample_weight=held_out.sample_weight
@@ -220,4 +220,4 @@ class UACQRP(_UACQR):
             middle, lower, upper = pick_curves(members, self.levels_.tolist())
             centers.append(np.median(middle, axis=-1))
             bounds.append(self.calibrator_.predict_interval(centers[-1], lower, upper))
-        return joined(centers), joined(bounds)
+        return concatenate(centers), concatenate(bounds)

@@ -25,7 +25,7 @@ import numpy as np
 from clearbands.calibration.calibrators import ClearCalibrator
 from clearbands.calibration.conformal import CalibrationWarning, ratio_scores
 from clearbands.rows.bands import Components, on_side_of
-from clearbands.rows.messages import unsaid
+from clearbands.rows.messages import suppress_warnings
 
 CHANCE = -2 * math.log(0.05)
 """The 95 % point of chi-squared with two degrees of freedom: that of S where there is no trend."""
@@ -92,7 +92,7 @@ class Trend:
         `weight` (n,) is what each row counts, and `groups` (n,) are labels of rows that belong
         together, which tell less than rows by themselves.
         """
-        with unsaid(CalibrationWarning):  # the rows are calibrated once more
+        with suppress_warnings(CalibrationWarning):  # the rows are calibrated once more
             calibrator = ClearCalibrator(list(levels)).fit(y, *components, sample_weight=weight)
         factors = np.stack([calibrator.gamma1_, calibrator.gamma2_])
         if not np.isfinite(factors).all():

@@ -37,7 +37,7 @@ def has_groups(model: Any) -> bool:
     return bool(getattr(model, "has_calibration_groups_", False))
 
 
-def bounds_together(model: Any, X: TableLike, level: float) -> np.ndarray | None:
+def pooled_bounds(model: Any, X: TableLike, level: float) -> np.ndarray | None:
     """Return the bounds (n, 2) as if all groups were calibrated together; None without groups."""
     if not has_groups(model):
         return None

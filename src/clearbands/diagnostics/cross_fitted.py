@@ -224,7 +224,7 @@ def exchangeability(
     aucs, variances, null_variances = [], [], []
     for _, fold in folds.split(is_new, is_new):
         old, new = guess[fold][~is_new[fold]], guess[fold][is_new[fold]]
-        places_new, places_old = _places(new, old), 1 - _places(old, new)
+        places_new, places_old = _shares_below(new, old), 1 - _shares_below(old, new)
         aucs.append(places_new.mean())
         variances.append(places_new.var() / len(new) + places_old.var() / len(old))
         null_variances.append((len(new) + len(old) + 1) / (12 * len(new) * len(old)))
@@ -235,7 +235,7 @@ def exchangeability(
     return TwoSampleTest(auc, float(low), float(high), float(stats.norm.sf(score)))
 
 
-def _places(values: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _shares_below(values: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return the share of `others` below each value (n,); ties count half."""
     others = np.sort(others)
     below = np.searchsorted(others, values, side="left")

@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
 from clearbands.diagnostics.compared_groups import (
-    bounds_together,
     compared_groups,
     has_groups,
     needed_groups,
+    pooled_bounds,
 )
 from clearbands.diagnostics.coverage import (
     Cell,
@@ -117,7 +117,7 @@ def diagnose(
     y = check_vector(y, "y")
     if len(y) < FEWEST_ROWS:
         raise ValueError(f"diagnose needs at least {FEWEST_ROWS} rows, got {len(y)}.")
-    return judge(
+    return diagnose_predictions(
         model,
         X,
         y,
@@ -130,7 +130,7 @@ def diagnose(
     )
 
 
-def judge(
+def diagnose_predictions(
     model: Any,
     X: TableLike,
     y: np.ndarray,
@@ -151,7 +151,7 @@ def judge(
     by = compared_groups(model, X, by)
     by_group, before = _by_group(y, by, intervals), _by_group(y, by, together)
     has_enough = len(y) >= ROWS_NEEDED
-    table = _with_values(X)
+    table = _without_empty_columns(X)
     tools: dict[str, Any] = {"classifier": classifier, "random_state": random_state}
     n_calibration = getattr(model, "n_calibration_", None)
     lambda_ = _lambda(model, j)
@@ -198,7 +198,7 @@ def _predict(
         level = float(model.levels_[j])
         options = {"calibration_groups": needed_groups(model, by)} if has_groups(model) else {}
         parts = model.predict_uncertainty(X, confidence_level=level, **options)
-        return Predicted.of(parts, bounds_together(model, X, level))
+        return Predicted.of(parts, pooled_bounds(model, X, level))
     center, intervals = model.predict_interval(X)
     return Predicted(center, intervals[:, :, j], None)
 
@@ -237,7 +237,7 @@ def _by_feature(X: TableLike, y: np.ndarray, intervals: np.ndarray) -> tuple[Cel
     return tuple(cells)
 
 
-def _with_values(X: TableLike) -> Any:
+def _without_empty_columns(X: TableLike) -> Any:
     """Return the table without columns that are missing in every row and so teach nothing here."""
     has_values = [not column.is_missing.all() for column in columns_of(X)]
     return _safe_indexing(X if is_frame(X) else np.asarray(X, float), has_values, axis=1)

@@ -101,9 +101,9 @@ class Diagnosis:
     @property
     def findings(self) -> list[str]:
         """What is wrong, in plain words, with coverage first; empty if nothing is wrong."""
-        return self.say_findings()
+        return self.findings_in_words()
 
-    def say_findings(self, quotes: tuple[str, str] = ("`", "`")) -> list[str]:
+    def findings_in_words(self, quotes: tuple[str, str] = ("`", "`")) -> list[str]:
         """Return the findings with names of features in these quotation marks."""
         off = self.off
         sentences = [sentence(cell, self.confidence_level, quotes) for cell in off[:MOST_SENTENCES]]

@@ -88,17 +88,19 @@ def feature_importance(
 
     def measure(X: TableLike) -> Measured:
         parts = model.predict_uncertainty(X, confidence_level=confidence_level, **options)
-        return _measure(parts, target)
+        return _errors_and_widths(parts, target)
 
-    whole = measure(X) if predicted is None else _measure(predicted.take(some), target)
+    whole = measure(X) if predicted is None else _errors_and_widths(predicted.take(some), target)
     importances = []
     for j, name in enumerate(names):
         shuffled = [measure(_shuffle(X, j, rng.permutation(n_rows))) for _ in range(n_repeats)]
         worse = float(np.mean([each.errors.mean() for each in shuffled]) - whole.errors.mean())
         mean_width = whole.widths[2].mean()
         changes = [np.abs(each.widths - whole.widths).mean(axis=1) for each in shuffled]
-        noise, ignorance, width = (_share(c, mean_width) for c in np.mean(changes, axis=0))
-        center = _share(worse, whole.errors.mean())
+        noise, ignorance, width = (
+            _relative_change(c, mean_width) for c in np.mean(changes, axis=0)
+        )
+        center = _relative_change(worse, whole.errors.mean())
         importances.append(Importance(name, center, width, n_rows, noise, ignorance))
     return importances
 
@@ -116,7 +118,7 @@ class Measured(NamedTuple):
     widths: np.ndarray  # (3, n): both parts and their sum; infinite widths count as 0
 
 
-def _measure(parts: Uncertainty, y: np.ndarray) -> Measured:
+def _errors_and_widths(parts: Uncertainty, y: np.ndarray) -> Measured:
     widths = np.vstack([parts.widths.T, parts.widths.sum(axis=1)])
     return Measured(np.abs(y - parts.center), np.where(np.isinf(widths), 0.0, widths))
 
@@ -132,5 +134,5 @@ def _shuffle(X: Table, j: int, order: np.ndarray) -> Any:
     return frame.with_columns(column[order.tolist()].alias(column.name)).to_native()
 
 
-def _share(value: float, of: Any) -> float:
+def _relative_change(value: float, of: Any) -> float:
     return float(value / of) if of > 0 else 0.0

@@ -26,7 +26,7 @@ RIDGE = 1e-3  # the ridge of the linear fit, whose columns have variance 1
 
 
 @dataclass(frozen=True)
-class Worths:
+class CategoryEffects:
     """The effects of categories that one member learned, and rows as this member sees them.
 
     Every column of codes has two effects for each target: how far the targets of a category lie
@@ -43,9 +43,9 @@ class Worths:
 
     def view(self, X: np.ndarray) -> np.ndarray:
         """Return the columns without codes, followed by the effects of categories (n, columns)."""
-        return self.view_of(CodedRows.of(X, self.columns))
+        return self.view_coded(CodedRows.of(X, self.columns))
 
-    def view_of(self, rows: CodedRows) -> np.ndarray:
+    def view_coded(self, rows: CodedRows) -> np.ndarray:
         """Return the same for rows that were prepared once for many members."""
         blocks = [
             table[np.minimum(code, len(table) - 1)]
@@ -69,13 +69,13 @@ class CodedRows(NamedTuple):
         return cls(np.delete(whole, columns, axis=1), codes)
 
 
-def learn_worths(
+def learn_effects(
     X: np.ndarray,
     targets: np.ndarray,
     count: np.ndarray,
     rng: np.random.RandomState,
     groups: np.ndarray | None = None,
-) -> tuple[Worths, np.ndarray]:
+) -> tuple[CategoryEffects, np.ndarray]:
     """Return the effects of categories, and X (n, columns) as the member sees it in training.
 
     The effects are on `targets` (n, s). `count` (n,) is how often the member sees each row, 0 for
@@ -92,23 +92,23 @@ def learn_worths(
     rest = np.zeros((2, *targets.shape))
     for out, gram in _grams(rows, fold):
         train, others = np.flatnonzero((fold != out) & (count > 0)), np.flatnonzero(fold == out)
-        slopes, worths = _learn(rows.take(train), gram, targets[train])
-        blocks[:, others] = worths[rows.first[:-1, None] + rows.codes[:, others]]
+        slopes, effects = _fit_effects(rows.take(train), gram, targets[train])
+        blocks[:, others] = effects[rows.first[:-1, None] + rows.codes[:, others]]
         rest[0, others] = targets[others] - np.average(targets[train], axis=0, weights=count[train])
         rest[1, others] = targets[others] - rows.numbers[others] @ slopes
-    tables = np.split(worths, rows.first[1:-1])
+    tables = np.split(effects, rows.first[1:-1])
     for block, table in zip(blocks, tables, strict=True):
         # No share is below the smallest in training, because smooth models must not extrapolate.
         table[:, -1] = np.maximum(table[:, -1], block[seen, -1].min())
-    pays = _pays(blocks[:, seen, :-1], rest[:, seen], count[seen])
+    pays = _reduce_errors(blocks[:, seen, :-1], rest[:, seen], count[seen])
     tables = [t if does else np.empty((1, 0)) for t, does in zip(tables, pays, strict=True)]
     view = np.hstack([np.delete(plain, columns, axis=1), *blocks[pays]])
     if view.shape[1] == 0:  # models need a column, so they get one that is equal for all rows
         tables[0], view = np.zeros((1, 1)), np.zeros((len(plain), 1))
-    return Worths(columns, tables), view
+    return CategoryEffects(columns, tables), view
 
 
-def columns_that_pay(
+def useful_columns(
     X: np.ndarray,
     targets: np.ndarray,
     weight: np.ndarray | None = None,
@@ -116,8 +116,8 @@ def columns_that_pay(
 ) -> list[bool]:
     """(t,): whether a member that saw all rows would be shown what the codes are worth."""
     count = np.ones(len(X)) if weight is None else weight
-    worths, _ = learn_worths(X, targets, count, np.random.RandomState(0), groups)
-    return [bool(table.shape[1]) for table in worths.tables]
+    effects, _ = learn_effects(X, targets, count, np.random.RandomState(0), groups)
+    return [bool(table.shape[1]) for table in effects.tables]
 
 
 class _Rows(NamedTuple):
@@ -146,7 +146,9 @@ class _Rows(NamedTuple):
         )
 
 
-def _learn(rows: _Rows, gram: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _fit_effects(
+    rows: _Rows, gram: np.ndarray, targets: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the slopes (p, s) of the numbers, and the effects (values, 2 s + 1) of all codes.
 
     Each code has the effects from the mean, the effects beside all other columns, and the share
@@ -162,13 +164,11 @@ def _learn(rows: _Rows, gram: np.ndarray, targets: np.ndarray) -> tuple[np.ndarr
     slopes, beside = np.zeros((rows.numbers.shape[1], n_targets)), np.zeros_like(alone)
     inverse = np.linalg.inv(gram)  # the numbers are standardised and a ridge is added
     for s, y in enumerate(by_target):
-        slopes[:, s], beside[s] = _beside_all_else(rows, inverse, y)
+        slopes[:, s], beside[s] = _fit_in_turns(rows, inverse, y)
     return slopes, np.vstack([alone, beside, left]).T
 
 
-def _beside_all_else(
-    rows: _Rows, inverse: np.ndarray, y: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _fit_in_turns(rows: _Rows, inverse: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Fit a line of the numbers and the effects of categories in turns, each to the residuals."""
     from clearbands.engine.effects import renew_effects
 
@@ -216,21 +216,21 @@ def _grams(rows: _Rows, fold: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
     yield N_FOLDS, whole + ridge
 
 
-def _pays(effects: np.ndarray, rest: np.ndarray, count: np.ndarray) -> list[bool]:
+def _reduce_errors(effects: np.ndarray, rest: np.ndarray, count: np.ndarray) -> list[bool]:
     """Return for each column whether its effects (t, n, 2 s) reduce the residuals (2, n, s)."""
     n_targets = rest.shape[2]
     alone = rest[0]
     beside = rest[1] - sum(effect[:, n_targets:] for effect in effects)
     return [
         bool(
-            _is_less(alone - effect[:, :n_targets], alone, count)
-            or _is_less(beside, beside + effect[:, n_targets:], count)
+            _is_smaller(alone - effect[:, :n_targets], alone, count)
+            or _is_smaller(beside, beside + effect[:, n_targets:], count)
         )
         for effect in effects
     ]
 
 
-def _is_less(error: np.ndarray, other: np.ndarray, count: np.ndarray) -> bool:
+def _is_smaller(error: np.ndarray, other: np.ndarray, count: np.ndarray) -> bool:
     """Whether the mean square of any column of `error` (n, s) is clearly below that of `other`."""
     gain = other**2 - error**2
     return bool((count @ gain > ERRORS * np.sqrt(count @ gain**2)).any())

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from clearbands.engine.progress import ignore, listening, report
-from clearbands.models.categories import CodedRows, Worths, learn_worths
+from clearbands.models.categories import CategoryEffects, CodedRows, learn_effects
 from clearbands.models.seeds import MAX_SEED
 
 Targets = Callable[[np.ndarray], np.ndarray]
@@ -31,7 +31,7 @@ class CategoryBag:
     X holds codes of categories, as in the fit. A method works if the bags of the members have it.
     """
 
-    worths: Sequence[Worths]
+    effects: Sequence[CategoryEffects]
     parts: Sequence[Any]  # one bag per member
 
     def __len__(self) -> int:
@@ -47,7 +47,7 @@ class CategoryBag:
 
     def member(self, number: int) -> CategoryBag:
         """Return a bag of one member."""
-        return CategoryBag(self.worths[number : number + 1], self.parts[number : number + 1])
+        return CategoryBag(self.effects[number : number + 1], self.parts[number : number + 1])
 
     def first(self, n_trees: int) -> CategoryBag:
         """Return the same members with only their first trees."""
@@ -69,8 +69,8 @@ class CategoryBag:
         return replace(self, parts=[part.smooth for part in self.parts])
 
     def _each(self, X: np.ndarray) -> Any:
-        rows = CodedRows.of(X, self.worths[0].columns)
-        return ((p, w.view_of(rows)) for p, w in zip(self.parts, self.worths, strict=True))
+        rows = CodedRows.of(X, self.effects[0].columns)
+        return ((p, w.view_coded(rows)) for p, w in zip(self.parts, self.effects, strict=True))
 
 
 def fit_category_bag(
@@ -92,15 +92,15 @@ def fit_category_bag(
     """
     seeds = _seeds(model, len(counts))
 
-    def fit_one(member: int, model: Any) -> tuple[Worths, Any]:
+    def fit_one(member: int, model: Any) -> tuple[CategoryEffects, Any]:
         count = counts[member] * (1.0 if weight is None else weight)
-        rng = np.random.RandomState(seeds["worths"][member])
-        worths, view = learn_worths(X, targets(count), count, rng, groups)
-        own = _directed(clone(model), worths).set_params(
-            **{name: int(drawn[member]) for name, drawn in seeds.items() if name != "worths"}
+        rng = np.random.RandomState(seeds["effects"][member])
+        effects, view = learn_effects(X, targets(count), count, rng, groups)
+        own = _directed(clone(model), effects).set_params(
+            **{name: int(drawn[member]) for name, drawn in seeds.items() if name != "effects"}
         )
         with listening(ignore):
-            return worths, fit(own, np.ascontiguousarray(view), counts[member : member + 1])
+            return effects, fit(own, np.ascontiguousarray(view), counts[member : member + 1])
 
     fitted = [fit_one(0, model)]
     report(stage, 1, len(counts))
@@ -110,8 +110,8 @@ def fit_category_bag(
     for each in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(jobs):
         fitted.append(each)
         report(stage, len(fitted), len(counts))
-    worths, parts = zip(*fitted, strict=True)
-    return CategoryBag(list(worths), list(parts))
+    effects, parts = zip(*fitted, strict=True)
+    return CategoryBag(list(effects), list(parts))
 
 
 def _seeds(model: BaseEstimator, n_members: int) -> dict[str, np.ndarray]:
@@ -126,14 +126,14 @@ def _seeds(model: BaseEstimator, n_members: int) -> dict[str, np.ndarray]:
         for name, value in own_seeds.items()
     }
     first = next(iter(own_seeds.values()), 0)
-    return own | {"worths": check_random_state(first).randint(MAX_SEED, size=n_members)}
+    return own | {"effects": check_random_state(first).randint(MAX_SEED, size=n_members)}
 
 
-def _directed(model: Any, worths: Worths) -> Any:
+def _directed(model: Any, effects: CategoryEffects) -> Any:
     """Return the model with the monotone directions in the order of the columns of its view."""
     ways = model.get_params(deep=False).get("monotone")
     if ways is None:
         return model
-    free = sum(table.shape[1] for table in worths.tables)
-    plain = np.delete(np.asarray(ways), worths.columns).tolist()
+    free = sum(table.shape[1] for table in effects.tables)
+    plain = np.delete(np.asarray(ways), effects.columns).tolist()
     return model.set_params(monotone=(*plain, *[0] * free))

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_array
 
 from clearbands.models.bagging import fit_clones
-from clearbands.models.categories import Worths
+from clearbands.models.categories import CategoryEffects
 from clearbands.models.category_bag import fit_category_bag
 from clearbands.rows.coded import code_columns
 from clearbands.rows.draws import Draws
@@ -91,15 +91,15 @@ class CategoryClassifiers(WholeBag):
 
     @property
     def members(self) -> list[Any]:
-        both = zip(self.bag.worths, self.bag.parts, strict=True)
-        return [ClassifierOfWorths(worths, part.members[0]) for worths, part in both]
+        both = zip(self.bag.effects, self.bag.parts, strict=True)
+        return [ClassifierOnEffects(effects, part.members[0]) for effects, part in both]
 
 
 @dataclass(frozen=True)
-class ClassifierOfWorths:
+class ClassifierOnEffects:
     """A fitted classifier behind what categories are worth to it."""
 
-    worths: Worths
+    effects: CategoryEffects
     classifier: Any
 
     @property
@@ -108,11 +108,11 @@ class ClassifierOfWorths:
 
     def predict_proba(self, X: TableLike) -> np.ndarray:
         """(n, classes) of encoded rows."""
-        return self.classifier.predict_proba(self.worths.view(_numbers(X)))
+        return self.classifier.predict_proba(self.effects.view(_numbers(X)))
 
     def predict(self, X: TableLike) -> np.ndarray:
         """(n,)"""
-        return self.classifier.predict(self.worths.view(_numbers(X)))
+        return self.classifier.predict(self.effects.view(_numbers(X)))
 
 
 def fit_classifiers(

@@ -18,7 +18,7 @@ from clearbands.models.expectiles import (
     safe_ridge,
 )
 from clearbands.models.quantile_model import QuantileModel, TooLarge
-from clearbands.rows.draws import few_left_out
+from clearbands.rows.draws import few_missing_rows
 from clearbands.rows.weighting import mean_of
 
 
@@ -184,7 +184,7 @@ class ExpectileGAM(QuantileModel):
 
             def fit_member(i: int, stop: np.ndarray) -> None:
                 if not stop[0]:
-                    out = few_left_out(counts[i][ones > 0])
+                    out = few_missing_rows(counts[i][ones > 0])
                     if out is None:
                         drawn = WeightedRows.from_counts(design, target, counts[i] * ones)
                     else:

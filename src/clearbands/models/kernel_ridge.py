@@ -15,7 +15,7 @@ from clearbands.models.center_model import CenterModel
 from clearbands.models.coordinates import Coordinates, learn_turn
 from clearbands.models.kernels import KERNELS, Kernel, Name, distances_between, stretches_in_cache
 from clearbands.rows.checks import check_count
-from clearbands.rows.draws import Draws, compact_unseen, few_left_out
+from clearbands.rows.draws import Draws, compact_unseen, few_missing_rows
 from clearbands.rows.typed import Seed
 
 Some = np.ndarray | slice  # the numbers of some rows
@@ -240,7 +240,7 @@ class Sums:
         """Return the gram (k, k) and the moment (k,) of rows that count `counts` (n,) times."""
         if counts.min() == counts.max():
             return counts[0] * self.gram, counts[0] * self.moment
-        out = few_left_out(counts)
+        out = few_missing_rows(counts)
         if out is not None:
             gram, moment = _sum_up(self.values, self.t, self.weight, _pieces(out))
             return self.gram - gram, self.moment - moment

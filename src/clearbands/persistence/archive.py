@@ -106,10 +106,10 @@ NOT_SHAPE = frozenset({"__id__", "file"})  # keys that may differ between two st
 
 def check_schema(schema: dict[str, Any], size: int) -> None:
     """Raise unless the tree is sound for a file of `size` bytes."""
-    _Walk(FREE_STATES + size // BYTES_PER_STATE).digest(schema)
+    _SchemaCheck(FREE_STATES + size // BYTES_PER_STATE).digest(schema)
 
 
-class _Walk:
+class _SchemaCheck:
     def __init__(self, most: int) -> None:
         self.left = most
         self.shapes: dict[int, bytes] = {}

@@ -27,7 +27,7 @@ from clearbands.persistence.archive import (
 )
 from clearbands.persistence.indices import check_compiled
 from clearbands.persistence.trust import is_missing, is_trusted
-from clearbands.persistence.writing import written_whole
+from clearbands.persistence.writing import atomic_path
 from clearbands.rows.messages import warn
 
 FORMAT = 1  # it is raised when older versions can no longer read new files
@@ -70,7 +70,7 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[str] = (
             # The model is so regular that it packs tighter than `load` accepts: do not compress it.
             packed = _pack(model, zipfile.ZIP_STORED)
             _unpack(io.BytesIO(packed), len(packed), trusted)
-    with written_whole(Path(path)) as unfinished:
+    with atomic_path(Path(path)) as unfinished:
         unfinished.write_bytes(packed)
 
 
@@ -103,7 +103,7 @@ def load(
     True
     """
     header = read_header(path)
-    _tell_of_other_versions(path, header)
+    _warn_of_other_versions(path, header)
     with _as_model_file_error(f"{path} is damaged (written by clearbands {header['clearbands']})"):
         model = _unpack(Path(path), os.path.getsize(path), trusted)
     if kind is not None and not isinstance(model, kind):
@@ -142,7 +142,7 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     return header
 
 
-def _tell_of_other_versions(path: str | os.PathLike[str], header: dict[str, Any]) -> None:
+def _warn_of_other_versions(path: str | os.PathLike[str], header: dict[str, Any]) -> None:
     """Warn if the file was written with another major or minor version of scikit-learn."""
     written, here = str(header.get("scikit-learn"))[:40], sklearn.__version__
     if _numbers(written)[:2] != _numbers(here)[:2]:

@@ -64,7 +64,7 @@ def origin_of(model: Any) -> Origin:
     return getattr(model, "origin_", None) or Origin(target="")
 
 
-def are_many(n_seen: int, n: int) -> bool:
+def exceeds_chance(n_seen: int, n: int) -> bool:
     """Whether more of n rows were in the fit than chance alone explains."""
     return n_seen >= max(1, MANY * n)
 

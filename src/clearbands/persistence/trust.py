@@ -54,14 +54,14 @@ def is_trusted(name: str) -> bool:
 
 def is_missing(name: str) -> bool:
     """Whether `name` claims to be in this package but is not."""
-    return name.split(".")[0] == OWN and _find(name) is None
+    return name.split(".")[0] == OWN and _import(name) is None
 
 
 def _is_class_of(package: str, name: str) -> bool:
     module, _, _ = name.rpartition(".")
     if module.split(".")[0] != package or module.startswith(NO_MODELS) or ".tests" in module:
         return False
-    named = _find(name)
+    named = _import(name)
     return inspect.isclass(named) and named.__module__ == module
 
 
@@ -71,10 +71,10 @@ def _is_compiled_loss(name: str) -> bool:
         return False
     own = importlib.import_module("sklearn._loss._loss")
     # A file of that name in another place must not be imported.
-    return sys.modules.get("_loss") is own and inspect.isclass(_find(name))
+    return sys.modules.get("_loss") is own and inspect.isclass(_import(name))
 
 
-def _find(name: str) -> object:
+def _import(name: str) -> object:
     module, _, attribute = name.rpartition(".")
     try:
         return getattr(importlib.import_module(module), attribute, None)

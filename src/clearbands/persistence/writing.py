@@ -13,18 +13,18 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
+def atomic_path(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the same folder, which replaces `path` if the block succeeds.
 
     If the block fails because of the file, the error names `path` and says what to do.
     """
     path = Path(os.path.realpath(path))  # a link stays a link
-    unfinished = _unfinished(path)
+    unfinished = _temporary_path(path)
     try:
         yield unfinished
         os.replace(unfinished, path)
     except Exception as error:
-        clearer = _in_words(error, path, unfinished)
+        clearer = _writing_error(error, path, unfinished)
         if clearer is None:
             raise
         raise clearer from error
@@ -32,7 +32,7 @@ def written_whole(path: Path) -> Iterator[Path]:
         unfinished.unlink(missing_ok=True)
 
 
-def is_full(error: Exception) -> bool:
+def is_disk_full(error: Exception) -> bool:
     """Whether a file could not be written for lack of room."""
     number = getattr(error, "errno", None)
     if number is not None:
@@ -42,9 +42,9 @@ def is_full(error: Exception) -> bool:
     return any(sign in str(error) for sign in signs)
 
 
-def _in_words(error: Exception, path: Path, unfinished: Path) -> OSError | None:
+def _writing_error(error: Exception, path: Path, unfinished: Path) -> OSError | None:
     """Return the error as one sentence about the file, or None if its reason is another one."""
-    if is_full(error):
+    if is_disk_full(error):
         full = OSError(f"There is no room left to write {path}: free some, or write elsewhere.")
         full.errno = errno.ENOSPC
         return full
@@ -57,5 +57,5 @@ def _in_words(error: Exception, path: Path, unfinished: Path) -> OSError | None:
     return type(error)(f"{path} cannot be written ({error.strerror}): write elsewhere.")
 
 
-def _unfinished(path: Path) -> Path:
+def _temporary_path(path: Path) -> Path:
     return path.with_name(f".{path.stem}-{secrets.token_hex(4)}{path.suffix}")

@@ -15,7 +15,7 @@ from clearbands.plots.style import (
     GRID,
     INK,
     MUTED,
-    dress,
+    label_axes,
     new_axes,
     percent,
 )
@@ -65,7 +65,7 @@ def lambda_path(path: LambdaPath, *, ax: Axes | None = None) -> Axes:
     chosen = path.chosen
     ax.plot(chosen.share, chosen.loss, "o", color=INK, label=f"λ = {chosen.lambda_:.3g}", **look)
     title = f"The chosen λ makes {percent(round(chosen.share, 2))} of the mean width epistemic"
-    dress(ax, title, "λ, by the epistemic share of the mean width", "Quantile loss")
+    label_axes(ax, title, "λ, by the epistemic share of the mean width", "Quantile loss")
     ax.set_xticks(*zip(*path.ticks(), strict=True))
     ax.set_xlim(-0.02, 1.02)
     return ax
@@ -107,7 +107,7 @@ def model_comparison(
             f"{entry.value:.4g}{second}", (entry.value, place), (9, 0),
             textcoords="offset points", va="center", color=INK, fontsize=9,
         )  # fmt: skip
-    dress(ax, f"Best: {entries[0].name}", f"{board.value} on unseen rows", "", grid="x")
+    label_axes(ax, f"Best: {entries[0].name}", f"{board.value} on unseen rows", "", grid="x")
     ax.set_yticks(places, [entry.name for entry in entries], color=INK)
     ax.set_xlim(0, 1.35 * values.max() or 1.0)
     ax.set_ylim(-0.7, len(entries) - 0.3)
@@ -136,7 +136,7 @@ def forecast(outlook: Forecast, *, ax: Axes | None = None) -> Axes:
     ax.errorbar(rows, middle[:-1], errors, color=INK, lw=1.6, capsize=4, label="80 % range")
     ax.set_xscale("log")
     ax.set_ylim(0)
-    dress(
+    label_axes(
         ax, "What more rows would buy", "Rows", f"Mean width at {level(outlook.confidence_level)}"
     )
     ax.set_xticks(rows, [f"{each:,.0f}" for each in rows])

@@ -16,7 +16,7 @@ from clearbands.plots.style import (
     INK,
     MUTED,
     OUTSIDE,
-    dress,
+    label_axes,
     new_axes,
     percent,
 )
@@ -75,7 +75,7 @@ def band_by_rank(
         f"{100 * inside.mean():.1f} %, by chance {100 * chance.low:.1f} to "
         f"{100 * chance.high:.1f} %"
     )
-    dress(ax, title, "Rows, ordered by prediction", "Target")
+    label_axes(ax, title, "Rows, ordered by prediction", "Target")
     ax.set_xticks([])  # ranks mean nothing by themselves
     ax.use_sticky_edges = False  # room below the lowest bar
     ax.margins(x=0.01, y=0.03)
@@ -117,7 +117,7 @@ def band_along(
         at = check_vector(points[0], "points[0]")
         values = check_vector(points[1], "points[1]", len(at))
         ax.scatter(at, values, 14, color=INK, alpha=0.7, label="Rows", **DOTS)
-    dress(ax, f"{percent(parts.confidence_level)} interval along {name}", name, "Target")
+    label_axes(ax, f"{percent(parts.confidence_level)} interval along {name}", name, "Target")
     ax.margins(x=0)
     return ax
 
@@ -182,5 +182,5 @@ def ratio_map(
     )
     bar.outline.set_visible(False)
     share = float(np.mean(parts.dominant == IGNORANCE.plain))
-    dress(ax, f"Ignorance outweighs noise in {percent(round(share, 2))} of rows", *names)
+    label_axes(ax, f"Ignorance outweighs noise in {percent(round(share, 2))} of rows", *names)
     return ax

@@ -16,7 +16,7 @@ from clearbands.plots.style import (
     LINES,
     MARKERS,
     MUTED,
-    dress,
+    label_axes,
     new_axes,
     new_pair,
     percent,
@@ -63,7 +63,7 @@ def coverage_and_width(
     bins = equal_count_bins(distance, n_bins)
     at = [np.median(distance[bins == j]) for j in range(bins.max() + 1)]
     left.axhline(level, color=MUTED, lw=1, ls="--", label=f"Target {percent(level)}")
-    compared = _by_name(intervals)
+    compared = _named_intervals(intervals)
     aside = 0.01 * np.ptp(at)  # so that whiskers stand next to each other
     for i, (label, bounds) in enumerate(compared.items()):
         rows, bounds = check_intervals(check_vector(y, "y", len(distance)), bounds)
@@ -75,10 +75,10 @@ def coverage_and_width(
         }
         cells = [make_cell("", "", hit[bins == j]) for j in range(len(at))]
         shifted = np.array(at) + aside * (i - (len(compared) - 1) / 2)
-        _whiskers(left, shifted, cells, label=label, **look)
+        _draw_coverage(left, shifted, cells, label=label, **look)
         right.plot(at, [width[bins == j].mean() for j in range(len(at))], label=label, **look)
-    dress(left, "Coverage", name, "Share of rows inside")
-    dress(right, "Mean width", name, "Width")
+    label_axes(left, "Coverage", name, "Share of rows inside")
+    label_axes(right, "Mean width", name, "Width")
     right.set_ylim(bottom=0)
     return both
 
@@ -113,23 +113,23 @@ def calibration_curve(
     cells = [coverage(y, intervals[:, :, j]) for j in order]
     ax = new_axes() if ax is None else ax
     ax.plot([0, 1], [0, 1], color=MUTED, lw=1, ls="--", label="As promised")
-    _whiskers(ax, levels[order], cells, color=INK, marker="o", ms=6, label="Realised")
+    _draw_coverage(ax, levels[order], cells, color=INK, marker="o", ms=6, label="Realised")
     gaps = [abs(cell.coverage - level) for cell, level in zip(cells, levels[order], strict=True)]
     worst = int(np.argmax(gaps))
     title = (
         f"At most {100 * gaps[worst]:.1f} points off, at {percent(levels[order][worst])} "
         f"({cells[0].n} rows)"
     )
-    dress(ax, title, "Nominal coverage", "Realised coverage", grid="both")
+    label_axes(ax, title, "Nominal coverage", "Realised coverage", grid="both")
     ax.set(xlim=(0, 1), ylim=(0, 1.01))
     return ax
 
 
-def _by_name(intervals: ArrayLike) -> dict[str, Any]:
+def _named_intervals(intervals: ArrayLike) -> dict[str, Any]:
     return dict(intervals) if isinstance(intervals, Mapping) else {"Intervals": intervals}
 
 
-def _whiskers(ax: Axes, at: Any, cells: list[Cell], **look: Any) -> None:
+def _draw_coverage(ax: Axes, at: Any, cells: list[Cell], **look: Any) -> None:
     values = np.array([cell.coverage for cell in cells])
     ends = np.array([(cell.low, cell.high) for cell in cells]).T
     ax.errorbar(at, values, np.abs(ends - values), elinewidth=1, capsize=2, lw=1.4, **look)
@@ -163,5 +163,5 @@ def importance(importances: Sequence[Importance], *, most: int = 8, ax: Axes | N
         ax.barh(places, changes, height=0.38, color=colour, label=part.label)
     ax.set_yticks(range(len(widest)), labels=[each.name for each in widest])
     words = "Mean change when shuffled, % of the mean width"
-    dress(ax, f"{widest[-1].name} drives the width most", words, "", grid="x")
+    label_axes(ax, f"{widest[-1].name} drives the width most", words, "", grid="x")
     return ax

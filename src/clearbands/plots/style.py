@@ -24,7 +24,9 @@ MARKERS = ("o", "s", "^", "D", "v")
 DOTS: dict[str, Any] = {"zorder": 3, "edgecolor": "white", "linewidth": 0.6}
 
 
-def dress(ax: Axes, title: str, x: str, y: str, *, grid: Literal["both", "x", "y"] = "y") -> None:
+def label_axes(
+    ax: Axes, title: str, x: str, y: str, *, grid: Literal["both", "x", "y"] = "y"
+) -> None:
     """Add title, labels and legend to a picture, and remove lines that it does not need."""
     named = bool(ax.get_legend_handles_labels()[0])
     size = 15 if len(title) <= LONG_TITLE else 13  # so that long ones stay in the picture
@@ -55,18 +57,18 @@ def dress(ax: Axes, title: str, x: str, y: str, *, grid: Literal["both", "x", "y
 def new_axes() -> Axes:
     """Return the Axes of a new figure, which a notebook shows."""
     require("matplotlib", what="A picture", extra="report")
-    from clearbands.plots.shown import draw_on
+    from clearbands.plots.notebook import make_axes
 
-    (axes,) = draw_on(1)
+    (axes,) = make_axes(1)
     return axes
 
 
 def new_pair() -> tuple[Axes, Axes]:
     """Return two Axes of a new figure, beside each other, which a notebook shows."""
     require("matplotlib", what="A picture", extra="report")
-    from clearbands.plots.shown import AxesPair, draw_on
+    from clearbands.plots.notebook import AxesPair, make_axes
 
-    return AxesPair(*draw_on(2))
+    return AxesPair(*make_axes(2))
 
 
 def percent(share: float) -> str:

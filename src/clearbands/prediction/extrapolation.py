@@ -11,7 +11,7 @@ from clearbands.calibration.conformal import capped_rank, order_statistic
 from clearbands.engine.quantiles import weighted_median, weighted_quantiles
 from clearbands.rows.bands import Components
 from clearbands.rows.checks import LARGEST
-from clearbands.rows.chunks import chunks, joined
+from clearbands.rows.chunks import chunks, concatenate
 from clearbands.rows.coded import plain_columns
 from clearbands.rows.levels import normal_distances
 
@@ -116,7 +116,7 @@ class Extrapolation:
         The lower bound must allow for a center that is too high, the upper bound for one that is
         too low.
         """
-        return joined([self._deviations(rows) for rows in chunks(X, X.shape[1])])
+        return concatenate([self._deviations(rows) for rows in chunks(X, X.shape[1])])
 
     def _deviations(self, X: np.ndarray) -> np.ndarray:
         X = X[:, : len(self.low)]

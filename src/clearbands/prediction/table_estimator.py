@@ -136,9 +136,9 @@ class TableEstimator(BaseEstimator):
         return tags
 
 
-def was_fitted_elsewhere(part: BaseEstimator | None, *, has_set: bool) -> bool:
+def was_fitted_elsewhere(part: BaseEstimator | None, *, has_calibration_set: bool) -> bool:
     """Whether the rows of `fit` calibrate models that may have seen them; if so, warn."""
-    if has_set or not getattr(part, "fitted_elsewhere", False):
+    if has_calibration_set or not getattr(part, "fitted_elsewhere", False):
         return False
     warn(
         f"The models of {type(part).__name__} were fitted elsewhere. If they saw rows of X, "

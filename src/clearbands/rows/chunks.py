@@ -25,7 +25,7 @@ def chunks(X: TableLike, members: int = 128) -> Iterator[Any]:
         yield _safe_indexing(X, rows)
 
 
-def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+def concatenate(parts: Sequence[np.ndarray]) -> np.ndarray:
     """Join the predictions for pieces of rows."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
@@ -36,7 +36,7 @@ def row_chunks(n: int, members: int = 128) -> list[np.ndarray]:
     return [np.arange(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def some_rows(X: TableLike) -> Any:
+def spread_rows(X: TableLike) -> Any:
     """Return rows from all over X, enough to see whether a model can predict at all."""
     n = _num_samples(X)
     return X if n <= ROWS_TO_TRY else _safe_indexing(X, np.arange(0, n, n // ROWS_TO_TRY))

@@ -33,8 +33,8 @@ def check_copies(train: Rows, held_out: Sequence[Rows] = (), *, are_apart: bool 
     if not all(isinstance(part.X, np.ndarray) for part in (train, *held_out)):
         return False
     if are_apart:
-        return _are_shared(_joined([train]), _joined(held_out))
-    return train.groups is None and _have_copies(*_joined([train, *held_out]))
+        return _are_shared(_concatenated([train]), _concatenated(held_out))
+    return train.groups is None and _have_copies(*_concatenated([train, *held_out]))
 
 
 def count_copies(X: np.ndarray, y: np.ndarray) -> int:
@@ -54,14 +54,14 @@ def copy_labels(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     >>> copy_labels(np.array([[0.0], [1.0], [1.0 + 1e-9]]), np.array([2.0, 3.0, 3.0])).tolist()
     [0, 1, 1]
     """
-    return _pair_labels(_alike_rows(X), _alike_values(y))
+    return _pair_labels(_labels_of_rows(X), _labels_of_values(y))
 
 
-def _pair_labels(of_X: np.ndarray, of_y: np.ndarray) -> np.ndarray:
-    return np.unique(of_X * (of_y.max() + 1) + of_y, return_inverse=True)[1]
+def _pair_labels(X_labels: np.ndarray, y_labels: np.ndarray) -> np.ndarray:
+    return np.unique(X_labels * (y_labels.max() + 1) + y_labels, return_inverse=True)[1]
 
 
-def _joined(parts: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
+def _concatenated(parts: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([part.X for part in parts]), np.concatenate([part.y for part in parts])
 
 
@@ -81,7 +81,9 @@ def _have_copies(X: np.ndarray, y: np.ndarray) -> bool:
 
 def _are_shared(train: Arrays, held_out: Arrays) -> bool:
     n, n_copies = len(held_out[1]), _count_copies(train, held_out)
-    if all(map(np.array_equal, train, held_out)) or (n_copies == n and _all_among(train, held_out)):
+    if all(map(np.array_equal, train, held_out)) or (
+        n_copies == n and _contains_all(train, held_out)
+    ):
         raise ValueError(
             f"All {n} calibration rows are among the training rows, so the intervals would "
             "be too short: give X_cal and y_cal that are not in X and y, or leave them out."
@@ -105,31 +107,33 @@ def _count_copies(rows: Arrays, others: Arrays | None = None) -> int:
     also be like it.
     """
     X, y = rows if others is None else map(np.concatenate, zip(rows, others, strict=True))
-    of_X, of_y = _alike_rows(X), _alike_values(y)
-    both = _pair_labels(of_X, of_y)
+    X_labels, y_labels = _labels_of_rows(X), _labels_of_values(y)
+    both = _pair_labels(X_labels, y_labels)
     n = len(rows[1])
     looked_for, own = (slice(None), 1) if others is None else (slice(n, None), 0)
     n_different = len(np.unique(both[:n]))
     is_few = n_different < FEW_DIFFERENT and (others is None or n_different < n)
     if is_few or np.all(y[:n] == y[0]):
         return 0
-    alike, equal, same_y = (_count(of[:n], of[looked_for]) - own for of in (of_X, both, of_y))
+    alike, equal, same_y = (
+        _count(of[:n], of[looked_for]) - own for of in (X_labels, both, y_labels)
+    )
     is_rare = (equal > 0) & (equal < MOST_OF_ONE)
-    rounded = y[np.unique(of_y, return_index=True)[1]][of_y[:n]]  # equal where y is alike
-    if _is_told_by(rounded, of_X[:n]):
+    rounded = y[np.unique(y_labels, return_index=True)[1]][y_labels[:n]]  # equal where y is alike
+    if _identifies_rows(rounded, X_labels[:n]):
         only_here = equal == same_y  # a frequent y such as 0 occurs with other X, too
         return int((is_rare & only_here).sum())
     has_one_y = (alike > 0) & (equal == alike)
     if has_one_y.sum() < max(1.0, (1 - RARELY_OTHERWISE) * (alike > 0).sum()):
         return 0
-    expected = BY_CHANCE * n * _chance_to_be_alike(X, of_X, n)[looked_for]
+    expected = BY_CHANCE * n * _chance_of_equal_rows(X, X_labels, n)[looked_for]
     return int((has_one_y & is_rare & (alike >= expected)).sum())
 
 
-def _is_told_by(y: np.ndarray, of_X: np.ndarray) -> bool:
+def _identifies_rows(y: np.ndarray, X_labels: np.ndarray) -> bool:
     """Whether rows of equal X differ in y so finely that rows with equal y are one observation."""
-    order = np.lexsort((y, of_X))
-    steps, same_X = np.diff(y[order]), of_X[order][1:] == of_X[order][:-1]
+    order = np.lexsort((y, X_labels))
+    steps, same_X = np.diff(y[order]), X_labels[order][1:] == X_labels[order][:-1]
     within = steps[same_X & (steps > 0)]
     if len(within) < max(1.0, RARELY_OTHERWISE * np.count_nonzero(same_X)):
         return False
@@ -139,17 +143,17 @@ def _is_told_by(y: np.ndarray, of_X: np.ndarray) -> bool:
     return bool(np.median(within) > GRAINS_APART * np.quantile(between, 0.05))
 
 
-def _chance_to_be_alike(X: np.ndarray, of_X: np.ndarray, n: int) -> np.ndarray:
+def _chance_of_equal_rows(X: np.ndarray, X_labels: np.ndarray, n: int) -> np.ndarray:
     """Return how likely each row equals another one by chance, if columns were independent.
 
     Each column gives a factor, the largest of three: the share of the value in those of the first
     n rows that are not like this one; the share of pairs of different rows that have the same
     value; and one divided by the number of points of the grid on which the column's values lie.
     """
-    chance, size = np.ones(len(X)), _count(of_X[:n], of_X)
-    different = np.unique(of_X[:n], return_index=True)[1]
-    for column in map(_filled, X.T):
-        numbers = _alike_values(column)
+    chance, size = np.ones(len(X)), _count(X_labels[:n], X_labels)
+    different = np.unique(X_labels[:n], return_index=True)[1]
+    for column in map(_fill_missing, X.T):
+        numbers = _labels_of_values(column)
         of_value = (_count(numbers[:n], numbers) - size) / np.maximum(n - size, 1)
         counts = np.bincount(numbers[different])
         of_pairs = np.sum(counts * (counts - 1.0)) / max(len(different) * (len(different) - 1.0), 1)
@@ -159,29 +163,29 @@ def _chance_to_be_alike(X: np.ndarray, of_X: np.ndarray, n: int) -> np.ndarray:
     return chance
 
 
-def _alike_rows(X: np.ndarray) -> np.ndarray:
+def _labels_of_rows(X: np.ndarray) -> np.ndarray:
     """Return whole numbers (n,) that are equal where rows are equal up to rounding.
 
     Equal rows lie side by side once all rows are sorted along a random direction.
     """
-    columns = [column for column in map(_filled, X.T) if not _is_constant(column)]
+    columns = [column for column in map(_fill_missing, X.T) if not _is_constant(column)]
     place, rng = np.zeros(len(X)), np.random.default_rng(0)
     for column in columns:
         place += rng.normal() * (column - column.mean()) / _spread(column)
     order = np.argsort(place)
     is_new = np.zeros(len(X) - 1, bool)
     for column in columns:
-        is_new |= _steps(column[order], _tolerance(column)[order])
-    return _numbered(order, is_new)
+        is_new |= _differs_from_previous(column[order], _tolerance(column)[order])
+    return _group_numbers(order, is_new)
 
 
-def _alike_values(values: np.ndarray) -> np.ndarray:
+def _labels_of_values(values: np.ndarray) -> np.ndarray:
     """Return whole numbers (n,) that are equal where values are equal up to rounding."""
     order = np.argsort(values)
-    return _numbered(order, _steps(values[order], _tolerance(values)[order]))
+    return _group_numbers(order, _differs_from_previous(values[order], _tolerance(values)[order]))
 
 
-def _filled(column: np.ndarray) -> np.ndarray:
+def _fill_missing(column: np.ndarray) -> np.ndarray:
     """Return the column with one further value in the place of all missing ones."""
     missing = np.isnan(column)
     return (
@@ -212,19 +216,19 @@ def _tolerance(values: np.ndarray) -> np.ndarray:
     return np.minimum(rounding, STEPS_APART * spread / len(values))
 
 
-def _steps(values: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
+def _differs_from_previous(values: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
     """Return whether each value differs from the one before it: booleans (n - 1,)."""
     return np.abs(np.diff(values)) > np.maximum(tolerance[1:], tolerance[:-1])
 
 
-def _numbered(order: np.ndarray, is_new: np.ndarray) -> np.ndarray:
+def _group_numbers(order: np.ndarray, is_new: np.ndarray) -> np.ndarray:
     """Number rows (n,) in this order, beginning with 0, and one more for each that is new."""
     numbers = np.zeros(len(order), np.int64)
     numbers[order[1:]] = np.cumsum(is_new)
     return numbers
 
 
-def _all_among(rows: Arrays, others: Arrays) -> bool:
+def _contains_all(rows: Arrays, others: Arrays) -> bool:
     """Whether all of the others are among the rows, bit for bit."""
     known, looked_for = (
         {row.tobytes() for row in np.column_stack(part) + 0.0} for part in (rows, others)

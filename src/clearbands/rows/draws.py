@@ -292,7 +292,7 @@ def _units(n_rows: int, groups: np.ndarray | None) -> np.ndarray:
     return np.arange(n_rows) if groups is None else np.unique(groups, return_inverse=True)[1]
 
 
-def few_left_out(counts: np.ndarray) -> np.ndarray | None:
+def few_missing_rows(counts: np.ndarray) -> np.ndarray | None:
     """Return the rows that a member lacks, if they are few and it has all others once.
 
     The sums of the member are then quickly found: the sums of all rows without these. For all

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from clearbands.rows.checks import check_group_labels, check_target, check_weights
 from clearbands.rows.frames import is_frame
 from clearbands.rows.group_columns import are_columns, read_group_columns
-from clearbands.rows.time_order import check_time, places
+from clearbands.rows.time_order import check_time, time_ranks
 from clearbands.rows.typed import TableLike
 
 
@@ -95,6 +95,6 @@ def read_groups(
         raise ValueError('groups and split="time" cannot be used at once: give one.')
     n = len(check_target(y))
     if time is None:
-        return places(n), None
+        return time_ranks(n), None
     times = check_time(time, n)
-    return places(n, times), times[-1]
+    return time_ranks(n, times), times[-1]

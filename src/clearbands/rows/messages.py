@@ -36,7 +36,7 @@ def row_number(index: int) -> int:
     """Return the place of a row in its file, from 1, however rows were chosen or ordered since.
 
     >>> with rows_of_a_file():
-    ...     rows_stand_as(np.array([4, 2]))
+    ...     record_order(np.array([4, 2]))
     ...     row_number(0), row_number(1)
     (5, 3)
     """
@@ -65,17 +65,17 @@ def rows_of_a_file() -> Iterator[None]:
 
 
 @contextmanager
-def some_rows(order: np.ndarray) -> Iterator[None]:
+def name_rows_by(order: np.ndarray) -> Iterator[None]:
     """Name rows in messages inside the block as rows `order` (n,) of those outside."""
     before = _order.get()
-    rows_stand_as(order)
+    record_order(order)
     try:
         yield
     finally:
         _order.set(before)
 
 
-def rows_stand_as(order: np.ndarray) -> None:
+def record_order(order: np.ndarray) -> None:
     """Record that rows now stand in this order (n,), so that messages name them as before."""
     before = _order.get()
     _order.set(order if before is None else before[order])
@@ -83,17 +83,17 @@ def rows_stand_as(order: np.ndarray) -> None:
 
 OWN = __name__.partition(".")[0]
 
-_unsaid: ContextVar[tuple[type[Warning], ...]] = ContextVar("unsaid", default=())
+_suppressed: ContextVar[tuple[type[Warning], ...]] = ContextVar("suppressed", default=())
 
 
 @contextmanager
-def unsaid(category: type[Warning]) -> Iterator[None]:
+def suppress_warnings(category: type[Warning]) -> Iterator[None]:
     """Suppress warnings of a category in this thread, inside the block."""
-    token = _unsaid.set((*_unsaid.get(), category))
+    token = _suppressed.set((*_suppressed.get(), category))
     try:
         yield
     finally:
-        _unsaid.reset(token)
+        _suppressed.reset(token)
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
@@ -101,7 +101,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
     Python shows that line, and shows a warning once for each line.
     """
-    if issubclass(category, _unsaid.get()):
+    if issubclass(category, _suppressed.get()):
         return
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and _is_own(frame.f_globals.get("__name__", "")):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from clearbands.rows.time_order import places
+from clearbands.rows.time_order import time_ranks
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def hold_out_last(rows: Rows, share: float, place: np.ndarray, gap: int) -> tupl
     return rows.take(earlier), rows.take(np.flatnonzero(place >= first))
 
 
-def share_out(
+def divide_rows(
     rows: Rows,
     held_out: Rows | None,
     calibration: str,
@@ -112,16 +112,16 @@ def share_out(
     if calibration == "cross":
         return [rows]
     if held_out is None:
-        rows, held_out = _apart(rows, size, gap, rng)
+        rows, held_out = _split_off(rows, size, gap, rng)
     if calibration == "joint":
         return [rows, held_out]
-    return [rows, *_apart(held_out, 0.5, None if gap is None else 0, rng)]
+    return [rows, *_split_off(held_out, 0.5, None if gap is None else 0, rng)]
 
 
-def _apart(
+def _split_off(
     rows: Rows, share: float, gap: int | None, rng: np.random.RandomState
 ) -> tuple[Rows, Rows]:
     if gap is None:
         return hold_out(rows, share, rng)
-    place = places(len(rows)) if rows.groups is None else rows.groups
+    place = time_ranks(len(rows)) if rows.groups is None else rows.groups
     return hold_out_last(rows, share, place, gap)

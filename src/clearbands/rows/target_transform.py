@@ -102,14 +102,16 @@ class Shifted:
         return z + self.origin
 
 
-def shift_from_afar(y: np.ndarray) -> Shifted | None:
+def shift_large_targets(y: np.ndarray) -> Shifted | None:
     """Return a shift for targets (n,) whose spread is tiny beside their size, otherwise None.
 
     Models that would round such targets, as those in single precision do, then see only their
     differences.
 
-    >>> shift_from_afar(np.array([1e9, 1e9 + 1, 1e9 + 3])), shift_from_afar(np.array([20.0, 21.0]))
-    (Shifted(origin=1000000001.0), None)
+    >>> shift_large_targets(np.array([1e9, 1e9 + 1, 1e9 + 3]))
+    Shifted(origin=1000000001.0)
+    >>> shift_large_targets(np.array([20.0, 21.0])) is None
+    True
     """
     origin = float(np.sort(y)[len(y) // 2])
     spread = float(np.mean(np.abs(y - origin)))
@@ -135,7 +137,9 @@ def check_transform(transform: BaseEstimator | str | None) -> None:
         )
 
 
-def fit_transform(target_transform: BaseEstimator | str | None, y: np.ndarray) -> Transform | None:
+def fit_target_transform(
+    target_transform: BaseEstimator | str | None, y: np.ndarray
+) -> Transform | None:
     """Fit the transform to training targets (n,); raise unless it rises and has an inverse."""
     if target_transform is None:
         return None
@@ -160,7 +164,7 @@ def fit_transform(target_transform: BaseEstimator | str | None, y: np.ndarray) -
     return transform
 
 
-def refuse_outside(transform: Transform | None, y: np.ndarray, z: np.ndarray) -> None:
+def check_domain(transform: Transform | None, y: np.ndarray, z: np.ndarray) -> None:
     """Raise for targets for which the transform has no finite value."""
     if np.isfinite(z).all():
         return

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearbands.rows.messages import row_name
-from clearbands.rows.target_transform import Shifted, Transform, refuse_outside
+from clearbands.rows.target_transform import Shifted, Transform, check_domain
 
 
 class Support(NamedTuple):
@@ -76,7 +76,7 @@ def check_inside(y: np.ndarray, support: Support) -> None:
 
 NEARLY = 1e-9  # a bound that is relatively so near a whole number counts as that number
 MOST_SLACK = 0.25  # a bound farther from a whole number never counts as that number
-OFTEN = 0.05  # a hint is worth while if the bounds of more rows than this share call for it
+OFTEN = 0.05  # a support_hint is worth while if the bounds of more rows than this share call for it
 NARROW = 10.0  # intervals shorter than this become much shorter by rounding to whole numbers
 FEWEST = 100  # fewer targets tell too little about the range of all
 
@@ -121,7 +121,7 @@ class Targets:
         if self.whole:
             check_whole(y)
         z = self.to_model(y)
-        refuse_outside(self.transform, y, z)
+        check_domain(self.transform, y, z)
         return z
 
     def center(self, z: np.ndarray) -> np.ndarray:
@@ -135,7 +135,7 @@ class Targets:
             return self.support.clip(z)
         z_center = z_center.reshape(-1, *(1,) * (z.ndim - 1))
         center, y, below = self.center(z_center), self._back(z), z < z_center
-        slack = self._slack(y)
+        slack = self._rounding_error(y)
         with np.errstate(invalid="ignore"):
             y = np.where(np.isinf(y) | (z == z_center), y, np.where(below, y - slack, y + slack))
         if self.whole:
@@ -171,7 +171,7 @@ class Targets:
         """Return centers (n,) of the model without a shift by `Shifted`, but on its scale."""
         return self.transform.back(z) if isinstance(self.transform, Shifted) else z
 
-    def _slack(self, y: np.ndarray) -> np.ndarray:
+    def _rounding_error(self, y: np.ndarray) -> np.ndarray:
         """Return the largest rounding error of points (n, ...)."""
         if self.whole:
             return np.minimum(NEARLY * np.abs(y), MOST_SLACK)
@@ -203,7 +203,7 @@ def check_whole(y: np.ndarray) -> None:
         )
 
 
-def hint(y: np.ndarray, bounds: np.ndarray, targets: Targets) -> str | None:
+def support_hint(y: np.ndarray, bounds: np.ndarray, targets: Targets) -> str | None:
     """Return a hint if bounds (n, 2) leave what all targets y have in common, otherwise None."""
     hints: list[str] = []
     if len(y) < FEWEST:

@@ -61,8 +61,8 @@ def check_time(time: ArrayLike | None, n: int) -> np.ndarray:
             f"time must not fall, but {row_name(row)}, {show_time(times[row])}, comes after "
             f"{show_time(times[row - 1])}: sort the rows by time."
         )
-    _tell_of_repeats(steps, n)
-    _tell_of_gaps(times, steps)
+    _warn_of_repeats(steps, n)
+    _warn_of_gaps(times, steps)
     return times
 
 
@@ -122,7 +122,7 @@ def _in_utc(value: Any) -> Any:
     return value
 
 
-def _tell_of_repeats(steps: np.ndarray, n: int) -> None:
+def _warn_of_repeats(steps: np.ndarray, n: int) -> None:
     """Warn of repeated times, unless there are many: then rows are of several shops or patients."""
     n_repeats = int(np.count_nonzero(steps == np.zeros(1, steps.dtype)))
     if 0 < n_repeats < n / 4:
@@ -133,7 +133,7 @@ def _tell_of_repeats(steps: np.ndarray, n: int) -> None:
         )
 
 
-def _tell_of_gaps(times: np.ndarray, steps: np.ndarray) -> None:
+def _warn_of_gaps(times: np.ndarray, steps: np.ndarray) -> None:
     moved = steps[steps > np.zeros(1, steps.dtype)]
     if len(moved) == 0:
         return
@@ -148,10 +148,10 @@ def _tell_of_gaps(times: np.ndarray, steps: np.ndarray) -> None:
         )
 
 
-def places(n: int, time: np.ndarray | None = None) -> np.ndarray:
+def time_ranks(n: int, time: np.ndarray | None = None) -> np.ndarray:
     """Return the place (n,) of each row's moment; without times every row has its own.
 
-    >>> places(4, np.array([0.5, 2, 2, 7])).tolist()
+    >>> time_ranks(4, np.array([0.5, 2, 2, 7])).tolist()
     [0, 1, 1, 2]
     """
     return np.arange(n) if time is None else np.unique(time, return_inverse=True)[1]
@@ -164,12 +164,12 @@ class TimeBlock(NamedTuple):
     block: np.ndarray
 
 
-def stages(place: np.ndarray, gap: int) -> list[TimeBlock]:
+def time_blocks(place: np.ndarray, gap: int) -> list[TimeBlock]:
     """Divide the moments after the first ones into blocks of about equally many, in their order.
 
     `place` (n,) may have holes if only some rows take part; the gap counts them.
 
-    >>> [(len(stage.past), len(stage.block)) for stage in stages(np.arange(100), gap=2)]
+    >>> [(len(stage.past), len(stage.block)) for stage in time_blocks(np.arange(100), gap=2)]
     [(23, 15), (38, 16), (54, 14), (68, 15), (83, 15)]
     """
     moments = np.unique(place)

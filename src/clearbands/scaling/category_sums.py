@@ -48,7 +48,7 @@ class CategorySums:
     squares: np.ndarray  # (folds,): sums of weight times squared target
 
     @classmethod
-    def none(cls, scale: TargetScale, n_folds: int, n_values: int) -> CategorySums:
+    def zeros(cls, scale: TargetScale, n_folds: int, n_values: int) -> CategorySums:
         """Return the sums of a table without rows."""
         rows, totals = np.zeros((2, n_folds, n_values))
         return cls(scale, rows, totals, np.zeros(n_folds))
@@ -65,7 +65,7 @@ class CategorySums:
         squares = np.rint(weight * (off / np.sqrt(TARGET)) ** 2)
         self.squares[:] += np.bincount(fold, squares, n_folds)
 
-    def worths_without(self, *folds: int) -> np.ndarray:
+    def effects_without(self, *folds: int) -> np.ndarray:
         """Return each code's shrunken effect and the share of its mean it keeps (values + 1, 2).
 
         The effects come from all folds but `folds`. The last row is for codes that those folds
@@ -108,7 +108,7 @@ class SumCategories(Stage):
         arrays = {}
         for repeat in range(self.draws.n_repeats):
             fold = self._fold(repeat, keys)
-            for j, (code, sums) in enumerate(zip(codes, self._none(), strict=True)):
+            for j, (code, sums) in enumerate(zip(codes, self._zeros(), strict=True)):
                 own = code >= 0
                 sums.add(fold[own], code[own], target[own], weight[own])
                 place = np.flatnonzero(sums.rows)
@@ -122,33 +122,33 @@ class SumCategories(Stage):
         """Return the sums over all pieces, one item for each column of codes."""
         return _merged(self, repeat)
 
-    def worths(self, member: int) -> list[np.ndarray]:
+    def effects(self, member: int) -> list[np.ndarray]:
         """Return the effects (values + 1, 2) in each column, for rows the member does not see."""
         repeat, own = divmod(member, self.draws.n_folds)
-        return [sums.worths_without(own) for sums in self.merged(repeat)]
+        return [sums.effects_without(own) for sums in self.merged(repeat)]
 
     def bins(self, member: int) -> list[Bins]:
-        """Return the bins of the effects in `worths`."""
-        return [Bins.from_data(worths[:-1], FINE_BINS) for worths in self.worths(member)]
+        """Return the bins of the effects in `effects`."""
+        return [Bins.from_data(effects[:-1], FINE_BINS) for effects in self.effects(member)]
 
-    def fine_worths(self, member: int) -> list[np.ndarray]:
+    def binned_effects(self, member: int) -> list[np.ndarray]:
         """Return the binned effects (folds, values + 1, 2) int16 in each column, by row's fold."""
         repeat, own = divmod(member, self.draws.n_folds)
         return [
             np.stack(
                 [
-                    bins.columns(sums.worths_without(own, fold)).T
+                    bins.columns(sums.effects_without(own, fold)).T
                     for fold in range(self.draws.n_folds)
                 ]
             )
             for bins, sums in zip(self.bins(member), self.merged(repeat), strict=True)
         ]
 
-    def view(self, member: int, piece: int, fine_worths: list[np.ndarray]) -> np.ndarray:
+    def view(self, member: int, piece: int, binned_effects: list[np.ndarray]) -> np.ndarray:
         """Return the binned effects (features, n) int16 of a piece, as the member sees them."""
         rows = self.learned.rows
         return look_up(
-            fine_worths,
+            binned_effects,
             rows.codes(piece),
             self._fold(member // self.draws.n_folds, rows.keys(piece)),
         )
@@ -160,18 +160,20 @@ class SumCategories(Stage):
     def _fold(self, repeat: int, keys: np.ndarray) -> np.ndarray:
         return hashed_folds(self.draws.seed, repeat, keys, self.draws.n_folds)
 
-    def _none(self) -> list[CategorySums]:
+    def _zeros(self) -> list[CategorySums]:
         n_folds = self.draws.n_folds
-        return [CategorySums.none(self.scale, n_folds, n) for n in self.learned.rows.n_values]
+        return [CategorySums.zeros(self.scale, n_folds, n) for n in self.learned.rows.n_values]
 
 
-def look_up(fine_worths: list[np.ndarray], codes: np.ndarray, fold: np.ndarray) -> np.ndarray:
+def look_up(binned_effects: list[np.ndarray], codes: np.ndarray, fold: np.ndarray) -> np.ndarray:
     """Return the binned effects (features, n) of codes (columns, n) for rows in folds (n,)."""
     # An unknown code is -1, and the last row of a table is for unknown codes.
-    return np.concatenate([of[fold, code].T for of, code in zip(fine_worths, codes, strict=True)])
+    return np.concatenate(
+        [of[fold, code].T for of, code in zip(binned_effects, codes, strict=True)]
+    )
 
 
-def joined(bins: list[Bins]) -> Bins:
+def join_bins(bins: list[Bins]) -> Bins:
     """Return the cuts of several tables whose columns stand side by side."""
     starts, n_cuts = [np.zeros(1, np.int64)], 0
     for each in bins:
@@ -182,7 +184,7 @@ def joined(bins: list[Bins]) -> Bins:
 
 @lru_cache(maxsize=4)
 def _merged(stage: SumCategories, repeat: int) -> list[CategorySums]:
-    merged = stage._none()
+    merged = stage._zeros()
     for number in range(stage.count):
         piece = stage.store.read_arrays(stage.name(number))
         for j, sums in enumerate(merged):

@@ -310,7 +310,7 @@ def _result(future: Any, patience: float) -> Any:
             "Several Dask workers died over one task, perhaps for want of memory."
         ) from error
     if isinstance(error, ModuleNotFoundError):
-        raise ImportError(_lacks("A Dask worker", error)) from error
+        raise ImportError(_missing_package("A Dask worker", error)) from error
     raise error
 
 
@@ -332,7 +332,7 @@ def _check_workers(client: Any, folder: str) -> None:
     versions = client.run(resolve_name, "clearbands:__version__", on_error="return")
     for worker, version in versions.items():
         if isinstance(version, BaseException):
-            raise ImportError(_lacks(f"The Dask worker {worker}", version))
+            raise ImportError(_missing_package(f"The Dask worker {worker}", version))
         if version != __version__:
             raise ImportError(
                 f"The Dask worker {worker} has clearbands {version}, this process {__version__}: "
@@ -346,7 +346,7 @@ def _check_workers(client: Any, folder: str) -> None:
             )
 
 
-def _lacks(worker: str, error: BaseException) -> str:
+def _missing_package(worker: str, error: BaseException) -> str:
     return (
         f"{worker} cannot load this package ({_first_line(error)}): install clearbands with the "
         'extra "dask" there, too.'

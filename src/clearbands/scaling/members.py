@@ -21,14 +21,14 @@ from clearbands.engine.symmetric import (
 )
 from clearbands.engine.symmetric_columns import Columns, Drawn
 from clearbands.engine.symmetric_tree import Rule
-from clearbands.models.categories import Worths
+from clearbands.models.categories import CategoryEffects
 from clearbands.models.category_bag import CategoryBag
 from clearbands.models.monotone import directions
 from clearbands.models.seeds import member_seeds
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.rows.draws import HashedFolds
 from clearbands.rows.hashing import hashed_share
-from clearbands.scaling.category_sums import SumCategories, joined, look_up
+from clearbands.scaling.category_sums import SumCategories, join_bins, look_up
 from clearbands.scaling.rows import BinRows, bins_in
 from clearbands.scaling.store import Store
 from clearbands.scaling.tasks import Stage
@@ -78,24 +78,24 @@ class Target(Response):
 class Sizes(Response):
     """Members see all columns and what is shown of the center; they learn sizes of residuals."""
 
-    centers: SayRows
+    centers: PredictUnseen
     store: Store  # holds the cuts of the shown columns
     n_shown: int
     offset: float | None  # added before the logarithm; None if sizes are learned as they are
 
     @property
     def bins(self) -> Bins:
-        return joined([bins_in(self.rows.store.folder), bins_in(self.store.folder, SHOWN_BINS)])
+        return join_bins([bins_in(self.rows.store.folder), bins_in(self.store.folder, SHOWN_BINS)])
 
     def fine(self, number: int) -> np.ndarray:
         fine = self.rows.fine(number)
         if not self.n_shown:
             return fine
-        extra = np.ascontiguousarray(self.centers.of_piece(number)[: self.n_shown].T)
+        extra = np.ascontiguousarray(self.centers.center_and_width(number)[: self.n_shown].T)
         return np.concatenate([fine, bins_in(self.store.folder, SHOWN_BINS).columns(extra)])
 
     def target(self, number: int) -> np.ndarray:
-        residual = self.rows.target(number) - self.centers.of_piece(number)[0]
+        residual = self.rows.target(number) - self.centers.center_and_width(number)[0]
         return learned_sizes(residual, self.offset)
 
 
@@ -117,14 +117,14 @@ class GrowMembers(Stage):
     @property
     def n_columns(self) -> int:
         """The number of columns that members see; the effects of categories come last."""
-        n_worths = 0 if self.sums is None else self.sums.n_features
-        return self.learned.bins.n_columns + n_worths
+        n_effects = 0 if self.sums is None else self.sums.n_features
+        return self.learned.bins.n_columns + n_effects
 
     def bins(self, member: int) -> Bins:
         """Return the bins of the columns that the member sees."""
         if self.sums is None:
             return self.learned.bins
-        return joined([self.learned.bins, *self.sums.bins(member)])
+        return join_bins([self.learned.bins, *self.sums.bins(member)])
 
     def name(self, number: int) -> str:
         return f"{number:04d}.npz"
@@ -139,12 +139,12 @@ class GrowMembers(Stage):
         model = self.kind(**dict(self.parameters))
         seen, target, weight, magnitude = self._rows_of(number)
         screened = self._columns(number, magnitude)
-        worths = None if self.sums is None else self.sums.fine_worths(number)
+        effects = None if self.sums is None else self.sums.binned_effects(number)
 
         def parts() -> Iterator[Drawn]:
             start = 0
             for piece, is_seen in enumerate(seen):
-                fine, drawn = self._fine(number, piece, worths), np.flatnonzero(is_seen)
+                fine, drawn = self._visible_bins(number, piece, effects), np.flatnonzero(is_seen)
                 own = weight[start : start + len(drawn)]
                 yield Drawn(fine if screened is None else fine[screened], drawn, own)
                 start += len(drawn)
@@ -182,20 +182,22 @@ class GrowMembers(Stage):
         members = np.full((fine.shape[1], int(place.max(initial=-1)) + 1), np.nan)
         for member, own in enumerate(unseen):
             rows = np.flatnonzero(own)
-            tables = zip(self.sums.bins(member), self.sums.worths(member), strict=True)
-            worths = [bins.columns(of).T[None] for bins, of in tables]
-            worth_to_member = look_up(worths, codes[:, rows], np.zeros(len(rows), int))
-            view = np.concatenate([np.take(fine, rows, axis=1), worth_to_member])
+            tables = zip(self.sums.bins(member), self.sums.effects(member), strict=True)
+            effects = [bins.columns(of).T[None] for bins, of in tables]
+            member_effects = look_up(effects, codes[:, rows], np.zeros(len(rows), int))
+            view = np.concatenate([np.take(fine, rows, axis=1), member_effects])
             alone = bag.parts[member].predict_left_out(view, np.ones((1, len(rows)), bool))
             members[rows, place[member, rows]] = alone[:, 0] if len(rows) else 0.0
         return members
 
-    def _fine(self, member: int, piece: int, worths: list[np.ndarray] | None) -> np.ndarray:
+    def _visible_bins(
+        self, member: int, piece: int, effects: list[np.ndarray] | None
+    ) -> np.ndarray:
         """Return a piece of the table (columns, n) int16 as the member sees it."""
         fine = self.learned.fine(piece)
-        if worths is None or self.sums is None:
+        if effects is None or self.sums is None:
             return fine
-        return np.concatenate([fine, self.sums.view(member, piece, worths)])
+        return np.concatenate([fine, self.sums.view(member, piece, effects)])
 
     def _rows_of(self, member: int) -> tuple[list[np.ndarray], np.ndarray, np.ndarray, float]:
         """Return which rows of each piece the member sees, their scaled targets and grains,
@@ -255,7 +257,7 @@ class GrowMembers(Stage):
 
 
 @dataclass(frozen=True)
-class SayRows(Stage):
+class PredictUnseen(Stage):
     """The stage that predicts each row by the members of a center that did not see it."""
 
     center: GrowMembers
@@ -282,7 +284,7 @@ class SayRows(Stage):
             center_and_width[:] = center, widths[:, :, 0].sum(axis=1)
         self.store.write_array(self.name(number), center_and_width)
 
-    def of_piece(self, number: int) -> np.ndarray:
+    def center_and_width(self, number: int) -> np.ndarray:
         """Return the center and the whole epistemic width (2, n) of a piece, mapped from disk."""
         return self.store.map_array(self.name(number))
 
@@ -298,7 +300,7 @@ def _bag(stage: GrowMembers) -> SymmetricBag | CategoryBag:
     first, n_codes = bins_in(stage.learned.rows.store.folder).n_columns, stage.sums.n_features // 2
     columns = np.arange(first, first + n_codes)
     return CategoryBag(
-        [Worths(columns, stage.sums.worths(number)) for number in range(stage.count)],
+        [CategoryEffects(columns, stage.sums.effects(number)) for number in range(stage.count)],
         [SymmetricBag.of(stage.bins(number), [each]) for number, each in enumerate(members)],
     )
 

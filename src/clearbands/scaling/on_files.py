@@ -81,7 +81,7 @@ def fit_on_files(
     chosen = choose_engine(engine, plan.n_jobs)
     with _folder(work) as folder:
         try:
-            table = _opened(X, Path(folder.path))
+            table = _open_table(X, Path(folder.path))
             n_held_out = min(ceil(held_out * table.n_rows), folder.sample_rows, table.n_rows - 1)
             columns = FileColumns(_features(table, roles, features), roles, n_held_out)
             ready = prepare(table, columns, fit_encoder, fit_targets, folder, chosen, seed)
@@ -114,7 +114,7 @@ class FileSearch(ModelSearch):
     of: ModelSearch = field(default_factory=ModelSearch)
 
     @classmethod
-    def like(cls, search: ModelSearch) -> FileSearch:
+    def from_search(cls, search: ModelSearch) -> FileSearch:
         rules = {rule.name: getattr(search, rule.name) for rule in fields(ModelSearch)}
         return cls(**{**rules, "mixed": 1}, of=search)
 
@@ -134,12 +134,12 @@ class FileSearch(ModelSearch):
 
 def _choose(plan: Plan, work: TableWork, rng: np.random.RandomState) -> ChosenParts:
     """Choose the parts by the first rows of the sample, or return what an earlier run chose."""
-    search = FileSearch.like(plan.search or ModelSearch())
+    search = FileSearch.from_search(plan.search or ModelSearch())
     plan = replace(plan, search=search)
     state = joblib.hash((replace(plan, n_jobs=None), rng.get_state()))
-    store = work.store.below("choice", recipe=state)
+    store = work.store.subfolder("choice", recipe=state)
     trusted = _types_of_centers(plan, work)
-    if store.is_whole(CHOICE):
+    if store.is_complete(CHOICE):
         return ChosenParts(*store.read_part(CHOICE, trusted))._replace(search=search.of)
     sample = work.sample.encoded
     n_judges = FEW_ROWS if plan.is_given else search.judging_rows
@@ -170,7 +170,7 @@ def _folder(work: str | Path | WorkFolder | None) -> Iterator[WorkFolder]:
         yield WorkFolder(path)
 
 
-def _opened(X: Any, folder: Path) -> ParquetTable:
+def _open_table(X: Any, folder: Path) -> ParquetTable:
     if not is_dask(X):
         return open_table(X)
     folder.mkdir(parents=True, exist_ok=True)
@@ -196,10 +196,10 @@ def _features(table: ParquetTable, roles: Roles, features: Sequence[str] | None)
     return list(features)
 
 
-def check_for_files(regressor: Any, time: Any, work: Any, *, has_set: bool) -> None:
+def check_for_files(regressor: Any, time: Any, work: Any, *, has_calibration_set: bool) -> None:
     """Raise for settings that a table in files does not support.
 
-    `has_set` tells whether X_cal or y_cal was given.
+    `has_calibration_set` tells whether X_cal or y_cal was given.
     """
     if regressor.split != "random" or time is not None:
         raise ValueError(
@@ -213,7 +213,7 @@ def check_for_files(regressor: Any, time: Any, work: Any, *, has_set: bool) -> N
         )
     if regressor.monotone is not None:
         raise ValueError("monotone is for rows in memory: leave it out for a table in files.")
-    if has_set:
+    if has_calibration_set:
         raise ValueError(
             "A table in files calibrates on rows of its own: leave X_cal and y_cal out; "
             'calibration="conformal" holds rows out by itself.'
@@ -238,7 +238,7 @@ def fit_table_on_disk(
     target: Any,
     rng: np.random.RandomState,
     *,
-    has_set: bool,
+    has_calibration_set: bool,
     features: Sequence[str] | None,
     work: Any,
     engine: Any,
@@ -250,7 +250,7 @@ def fit_table_on_disk(
     The table is in parquet files or a Dask DataFrame, and `labels` are names of columns. The
     sample is used as rows in memory are. The regressor remembers the names of the columns.
     """
-    check_for_files(regressor, time, work, has_set=has_set)
+    check_for_files(regressor, time, work, has_calibration_set=has_calibration_set)
 
     def fit_encoder(raw: pl.DataFrame) -> Any:
         encoder = clone(plan.encoder)
@@ -270,7 +270,7 @@ def fit_table_on_disk(
     )
     encoder, targets = on_files.encoder, on_files.targets
     raw, sample = on_files.sample[:2]
-    _, *as_given = plan.share_out(sample, on_files.held_out, rng)
+    _, *as_given = plan.divide_rows(sample, on_files.held_out, rng)
     others = [encoded(rescaled(rows, targets), encoder) for rows in as_given]
     return FitResult.of(
         plan,

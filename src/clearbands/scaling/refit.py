@@ -20,7 +20,14 @@ from clearbands.rows.coded import code_columns, coded
 from clearbands.rows.draws import HashedFolds
 from clearbands.rows.typed import Seed
 from clearbands.scaling.category_sums import SumCategories, TargetScale
-from clearbands.scaling.members import SHOWN_BINS, GrowMembers, Response, SayRows, Sizes, Target
+from clearbands.scaling.members import (
+    SHOWN_BINS,
+    GrowMembers,
+    PredictUnseen,
+    Response,
+    Sizes,
+    Target,
+)
 from clearbands.scaling.rows import fine_bins
 from clearbands.scaling.store import Store
 from clearbands.scaling.tasks import Stage, make_all
@@ -38,7 +45,7 @@ class Center(NamedTuple):
 
     part: FoldedEnsemble
     unseen: CenterAndWidths  # rows of the sample, predicted by members that did not see them
-    rows_said: SayRows  # the same for all rows, on disk
+    unseen_rows: PredictUnseen  # the same for all rows, on disk
 
 
 def check_can_refit(epistemic: Any) -> None:
@@ -62,7 +69,9 @@ def refit(parts: Blend, work: TableWork, levels: Sequence[float]) -> tuple[Blend
         if key not in centers:
             centers[key] = refit_center(pair.epistemic, work, levels)
         center = centers[key]
-        fit_noise = _on_all_rows if _streams(pair.aleatoric) else _on_sample
+        fit_noise = (
+            _refit_noise_on_all_rows if _fits_in_pieces(pair.aleatoric) else _refit_noise_on_sample
+        )
         noise = fit_noise(pair.aleatoric, pair.visible, center, work)
         fitted = CrossPair(center.part, noise, pair.visible)
         sample = work.sample.encoded
@@ -74,41 +83,46 @@ def refit(parts: Blend, work: TableWork, levels: Sequence[float]) -> tuple[Blend
 
 def refit_center(chosen: Any, work: TableWork, levels: Sequence[float]) -> Center:
     """Fit a center that was fitted on few rows, and so has a seeded model, on all rows."""
-    kind, parameters = _described(chosen.model_, work.sample.encoded.X.shape[1])
+    kind, parameters = _class_and_parameters(chosen.model_, work.sample.encoded.X.shape[1])
     draws = work.draws(_seed_of(chosen.random_state), chosen)
-    store = work.store.below(
+    store = work.store.subfolder(
         "center", class_name=kind.__name__, model=dict(parameters), draws=vars(draws)
     )
     learned = Target(work.rows)
     sums = _sums(store, learned, draws, work.sample.encoded.y, work)
     grow = GrowMembers(store, learned, kind, parameters, draws, work.per_one(draws), sums)
     make_all(grow, work.engine, "epistemic")
-    say = SayRows(
-        store.below("unseen", level=levels[0], spread=chosen.spread), grow, levels[0], chosen.spread
+    predict = PredictUnseen(
+        store.subfolder("unseen", level=levels[0], spread=chosen.spread),
+        grow,
+        levels[0],
+        chosen.spread,
     )
-    make_all(say, work.engine, "unseen rows")
+    make_all(predict, work.engine, "unseen rows")
     part = clone(chosen)
     part.model_, part.draws_, part.bag_ = clone(chosen.model_), draws, grow.bag()
     part.n_features_in_ = work.sample.encoded.X.shape[1]
     members = _unseen_members(grow, work.sample.fine, work)
     unseen = CenterAndWidths(*center_and_widths(members, levels, part.spread, 1))
-    return Center(part, unseen, say)
+    return Center(part, unseen, predict)
 
 
-def _streams(part: BaseEstimator) -> bool:
+def _fits_in_pieces(part: BaseEstimator) -> bool:
     """Whether all rows can train a noise model piece by piece; others learn from the sample."""
     return isinstance(part, ScaledResiduals) and has(part.scale_model(), "streams_files")
 
 
-def _on_all_rows(chosen: Any, visible: str, center: Center, work: TableWork) -> ResampledPart:
+def _refit_noise_on_all_rows(
+    chosen: Any, visible: str, center: Center, work: TableWork
+) -> ResampledPart:
     part, sample = clone(chosen), work.sample.encoded
     residual, weight = sample.y - center.unseen.center, sample.sample_weight
     model, rng = part.prepare(residual, weight)
     draws = work.draws(int(rng.randint(MAX_SEED)), part)
     offset = part.offset_ if part.learn_log else None
     view = show(sample.X, center.unseen, visible)
-    kind, parameters = _described(model, view.shape[1])
-    store = center.rows_said.store.below(
+    kind, parameters = _class_and_parameters(model, view.shape[1])
+    store = center.unseen_rows.store.subfolder(
         "noise",
         class_name=kind.__name__,
         model=dict(parameters),
@@ -117,8 +131,8 @@ def _on_all_rows(chosen: Any, visible: str, center: Center, work: TableWork) -> 
         offset=offset,
     )
     extra = np.asarray(view)[:, sample.X.shape[1] :]
-    shown_bins = _write_shown(store, extra, weight)
-    learned = Sizes(work.rows, center.rows_said, store, extra.shape[1], offset)
+    shown_bins = _write_shown_bins(store, extra, weight)
+    learned = Sizes(work.rows, center.unseen_rows, store, extra.shape[1], offset)
     sums = _sums(store, learned, draws, learned_sizes(residual, offset), work)
     grow = GrowMembers(store, learned, kind, parameters, draws, work.per_one(draws), sums)
     make_all(grow, work.engine, "aleatoric")
@@ -129,19 +143,21 @@ def _on_all_rows(chosen: Any, visible: str, center: Center, work: TableWork) -> 
     return part.finish(residual, members, weight)
 
 
-def _write_shown(store: Store, extra: np.ndarray, weight: np.ndarray | None) -> Bins:
+def _write_shown_bins(store: Store, extra: np.ndarray, weight: np.ndarray | None) -> Bins:
     """Cut the shown columns by their values in the sample, write the cuts, and return them."""
     bins = fine_bins(extra, weight)
-    if not store.is_whole(SHOWN_BINS):
+    if not store.is_complete(SHOWN_BINS):
         store.write_arrays(SHOWN_BINS, {"cuts": bins.cuts, "starts": bins.starts})
     return bins
 
 
-def _on_sample(chosen: Any, visible: str, center: Center, work: TableWork) -> ResampledPart:
+def _refit_noise_on_sample(
+    chosen: Any, visible: str, center: Center, work: TableWork
+) -> ResampledPart:
     sample = work.sample.encoded
     described = f"{type(chosen).__name__} {sorted(_without_jobs(chosen).items())!r}"
-    store = center.rows_said.store.below("part", part=described, shown=visible)
-    if not all(map(store.is_whole, (PART, SEEN))):
+    store = center.unseen_rows.store.subfolder("part", part=described, shown=visible)
+    if not all(map(store.is_complete, (PART, SEEN))):
         store.write_part(PART, clone(chosen))
         seen = {
             "X": show(sample.X, center.unseen, visible),
@@ -203,7 +219,7 @@ def _without_jobs(part: BaseEstimator) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if not name.endswith("n_jobs")}
 
 
-def _described(
+def _class_and_parameters(
     model: SymmetricTrees, n_columns: int
 ) -> tuple[type[SymmetricTrees], tuple[tuple[str, Any], ...]]:
     """Return the class of the trees and their parameters, in a form that can be compared."""

@@ -81,7 +81,7 @@ class PickRows(PieceRows):
         self.store.write_table(self.name(number), frame[own - piece.start])
 
     def is_done(self, number: int) -> bool:
-        return all(map(self.store.is_whole, (self._values(number), self.name(number))))
+        return all(map(self.store.is_complete, (self._values(number), self.name(number))))
 
     def values(self, column: str) -> list[str | None]:
         """Return all values of a text column, or an empty list if there are too many."""
@@ -118,7 +118,7 @@ class BinRows(PieceRows):
         others = [self._targets(number), self._facts(number), self._codes(number)]
         if not self.columns.by_place:
             others.append(self._labels(number))
-        return all(map(self.store.is_whole, (*others, self.name(number))))
+        return all(map(self.store.is_complete, (*others, self.name(number))))
 
     def make(self, number: int, stop: np.ndarray) -> None:
         encoder, bins = _encoder(self.store.folder), bins_in(self.store.folder)

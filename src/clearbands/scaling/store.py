@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearbands.persistence.model_file import load, save
-from clearbands.persistence.writing import is_full, written_whole
+from clearbands.persistence.writing import atomic_path, is_disk_full
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,14 +38,14 @@ class Store:
     def path(self, name: str) -> Path:
         return Path(self.folder) / name
 
-    def below(self, kind: str, **depends_on: Any) -> Store:
+    def subfolder(self, kind: str, **depends_on: Any) -> Store:
         """Return the subfolder for files that depend on these values.
 
         Equal values give the same folder.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     Store(folder).below("bins", rows=8) == Store(folder).below("bins", rows=8)
+        ...     Store(folder).subfolder("bins", rows=8) == Store(folder).subfolder("bins", rows=8)
         True
         """
         written = json.dumps(depends_on, sort_keys=True, default=_plain)
@@ -93,7 +93,7 @@ class Store:
     def read_part(self, name: str, trusted: Sequence[str] = ()) -> Any:
         return load(self.path(name), trusted=trusted)
 
-    def is_whole(self, name: str) -> bool:
+    def is_complete(self, name: str) -> bool:
         """Whether the file is there and was not cut short. Raises if its bytes were changed."""
         path = self.path(name)
         try:
@@ -112,19 +112,19 @@ class Store:
     @contextmanager
     def writing(self, name: str) -> Iterator[Path]:
         """Yield a temporary path to write to; it becomes the file `name` if the block succeeds."""
-        with self.room():
+        with self.explain_full_disk():
             self.path(name).parent.mkdir(parents=True, exist_ok=True)
-            with written_whole(self.path(name)) as unfinished:
+            with atomic_path(self.path(name)) as unfinished:
                 yield unfinished
                 _checksum_file(self.path(name), unfinished).touch()
 
     @contextmanager
-    def room(self) -> Iterator[None]:
+    def explain_full_disk(self) -> Iterator[None]:
         """Say in one sentence that the disk is full, if that is why the block fails."""
         try:
             yield
         except OSError as error:
-            if not is_full(error):
+            if not is_disk_full(error):
                 raise
             raise OSError(
                 f"There is no room left for the work folder {self.folder}: free some and run it "

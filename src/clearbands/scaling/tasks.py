@@ -44,9 +44,9 @@ class Stage(ABC):
         return SECONDS
 
     def is_done(self, number: int) -> bool:
-        return self.store.is_whole(self.name(number))
+        return self.store.is_complete(self.name(number))
 
-    def left(self) -> list[int]:
+    def missing(self) -> list[int]:
         """Return the numbers of the files that are missing or not whole."""
         return [number for number in range(self.count) if not self.is_done(number)]
 
@@ -80,19 +80,19 @@ def batches(stage: Stage, numbers: Sequence[int], n_workers: int) -> Iterator[Ta
 MOST_LOSSES = 3  # rounds in a row that lose workers and make no file; then the fit fails
 
 
-def make_all(stage: Stage, engine: Engine, called: str) -> None:
-    """Make the files that are missing, and report progress under the name `called`."""
-    left, losses = stage.left(), 0
-    report(called, stage.count - len(left), stage.count)
+def make_all(stage: Stage, engine: Engine, stage_name: str) -> None:
+    """Make the files that are missing, and report progress under `stage_name`."""
+    left, losses = stage.missing(), 0
+    report(stage_name, stage.count - len(left), stage.count)
     while left:
         done, reason = stage.count - len(left), "Files were not there after they had been written."
         try:
             for finished in engine.run(list(batches(stage, left, engine.n_workers))):
                 done += finished
-                report(called, done, stage.count)
+                report(stage_name, done, stage.count)
         except LostWorkers as error:
             reason = str(error)
-        before, left = len(left), stage.left()
+        before, left = len(left), stage.missing()
         losses = losses + 1 if len(left) == before else 0
         if losses == MOST_LOSSES:
             raise RuntimeError(

@@ -15,7 +15,7 @@ from clearbands.engine.grains import Weighed
 from clearbands.rows.coded import plain_columns
 from clearbands.rows.draws import HashedFolds
 from clearbands.rows.hashing import smallest_hashes
-from clearbands.rows.messages import unsaid
+from clearbands.rows.messages import suppress_warnings
 from clearbands.rows.split import Rows
 from clearbands.rows.targets import Targets
 from clearbands.rows.weighting import check_row_weight
@@ -129,7 +129,7 @@ def prepare(
     Work that an earlier run finished is not done again.
     """
     check_same_data(Path(folder.path), table)
-    store = Store(str(Path(folder.path).resolve())).below(
+    store = Store(str(Path(folder.path).resolve())).subfolder(
         "table",
         fingerprint=table.fingerprint,
         features=columns.features,
@@ -142,17 +142,17 @@ def prepare(
     engine.check(store.folder)
     pick = PickRows(store, folder.rows_at_once)
     held_out, raw, keys = _first_pass(pick, table.n_rows, folder, engine, seed)
-    with unsaid(NamesWarning):  # in a sample each name has fewer rows than in the table
+    with suppress_warnings(NamesWarning):  # in a sample each name has fewer rows than in the table
         encoder = fit_encoder(raw.X)
     targets = fit_targets(raw.y)
     if hasattr(encoder, "learn_categories"):
         encoder.learn_categories(pick.values)
-        encoder.tell_of_names(table.n_rows)
+        encoder.warn_of_names(table.n_rows)
     encoded = replace(raw, X=encode_to_fit(encoder, raw.X), y=targets.to_model(raw.y))
     plain = plain_columns(encoded.X)
     bins = fine_bins(plain, raw.sample_weight)
     apart = np.sort(store.map_array(SAMPLE_ROWS)[: columns.held_out])
-    store = store.below("encoded", encoder=joblib.hash((encoder, targets, bins.cuts)))
+    store = store.subfolder("encoded", encoder=joblib.hash((encoder, targets, bins.cuts)))
     write_table(store, table, columns)
     finished: dict[str, Callable[[str], None]] = {
         HELD_OUT: lambda name: store.write_array(name, apart),
@@ -161,7 +161,7 @@ def prepare(
         BINS: lambda name: store.write_arrays(name, vars(bins)),
     }
     for name, write in finished.items():
-        if not store.is_whole(name):
+        if not store.is_complete(name):
             write(name)
     rows = BinRows(store, folder.rows_at_once)
     make_all(rows, engine, "second pass")
@@ -177,7 +177,7 @@ def _first_pass(
     In the order of rising hashes, the first rows are held out and the next ones are the sample.
     """
     store, (features, roles, n_held_out) = pick.store, pick.columns
-    if not store.is_whole(SAMPLE_ROWS):
+    if not store.is_complete(SAMPLE_ROWS):
         n_picked = n_held_out + folder.sample_rows
         store.write_array(SAMPLE_ROWS, smallest_hashes(seed, 0, n_rows, n_picked))
     make_all(pick, engine, "first pass")
@@ -196,7 +196,7 @@ def _first_pass(
 def check_same_data(folder: Path, table: ParquetTable) -> None:
     """Raise if the work folder was made from other data: it belongs to one table."""
     store = Store(str(folder))
-    if store.is_whole(DATA):
+    if store.is_complete(DATA):
         before = store.read_json(DATA)
         if before["fingerprint"] != table.fingerprint:
             raise ValueError(

@@ -32,7 +32,7 @@ class Worker:
     def __init__(self) -> None:
         self.pipe, its_end = Pipe()
         # A daemon ends with the process that started it; that process need not wait for it.
-        self.process = get_context("loky").Process(target=_work, args=(its_end,), daemon=True)
+        self.process = get_context("loky").Process(target=_run_tasks, args=(its_end,), daemon=True)
         self.process.start()
         its_end.close()
 
@@ -62,25 +62,25 @@ class Worker:
         self.process.join()
 
 
-def _work(pipe: Connection) -> None:
+def _run_tasks(pipe: Connection) -> None:
     """Do tasks until the other end of the pipe is closed or the process there is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits handles Ctrl-C
     with suppress(EOFError, ConnectionError):
         while True:
-            pipe.send(_done(pipe.recv_bytes()))
+            pipe.send(_run_task(pipe.recv_bytes()))
 
 
-def _done(task: bytes) -> tuple[Any, Exception | None]:
+def _run_task(task: bytes) -> tuple[Any, Exception | None]:
     """Load and run the task; return its result, or the error that prevented one."""
     try:
         return pickle.loads(task)(), None
     except Exception as error:  # noqa: BLE001
-        portable = _portable(error)
+        portable = _picklable(error)
         portable.add_note("".join(traceback.format_exception(error)))
         return None, portable
 
 
-def _portable(error: Exception) -> Exception:
+def _picklable(error: Exception) -> Exception:
     """Return the error, or a RuntimeError with its message if it cannot be pickled."""
     try:
         return pickle.loads(pickle.dumps(error))

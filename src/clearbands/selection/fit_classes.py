@@ -24,10 +24,10 @@ from clearbands.prediction.class_predictor import ClassPredictor, disagreement, 
 from clearbands.prediction.familiarity import Familiarity, ordinary_rows
 from clearbands.prediction.table_estimator import make_encoder
 from clearbands.rows.checks import check_count
-from clearbands.rows.chunks import some_rows
+from clearbands.rows.chunks import spread_rows
 from clearbands.rows.draws import Folds
 from clearbands.rows.messages import Failures
-from clearbands.rows.split import Rows, hold_out, share_out
+from clearbands.rows.split import Rows, divide_rows, hold_out
 from clearbands.selection.plan import choose_calibration
 
 GIVEN_MEMBERS = ", if no member was trained on these rows"
@@ -57,8 +57,8 @@ class ClassPlan:
     n_jobs: int | None
 
     @classmethod
-    def of(cls, classifier: Any, *, has_set: bool) -> ClassPlan:
-        """Check the parameters; `has_set` says whether rows are given for calibration."""
+    def of(cls, classifier: Any, *, has_calibration_set: bool) -> ClassPlan:
+        """Check the parameters; `has_calibration_set` says whether calibration rows are given."""
         members, encoder = classifier.members, classifier.encoder
         check_count(classifier.n_folds, "n_folds", smallest=2)
         check_count(classifier.n_repeats, "n_repeats")
@@ -67,8 +67,10 @@ class ClassPlan:
                 "model would be trained, and members are fitted already: give one of them."
             )
         useless = "X_cal and y_cal" if members is None else "fitted members"
-        has_set = has_set or members is not None
-        calibration = choose_calibration(classifier, has_set=has_set, useless=useless)
+        has_calibration_set = has_calibration_set or members is not None
+        calibration = choose_calibration(
+            classifier, has_calibration_set=has_calibration_set, useless=useless
+        )
         if members is not None and isinstance(encoder, str):
             encoder = None  # members know what to do with a table
         return cls(
@@ -87,7 +89,7 @@ class ClassPlan:
         """Whether members were given, so that no rows train."""
         return self.members is not None
 
-    def share_out(
+    def divide_rows(
         self, rows: Rows, held_out: Rows | None, classes: np.ndarray, rng: np.random.RandomState
     ) -> list[Rows]:
         """Return the rows that train, then those that are held out to calibrate, if any.
@@ -98,7 +100,7 @@ class ClassPlan:
             return [rows, rows if held_out is None else held_out]
         way = "cross" if self.calibration == "cross" else "joint"
         size = self.calibration_size
-        shares = share_out(rows, held_out, way, size=size, gap=None, rng=rng)
+        shares = divide_rows(rows, held_out, way, size=size, gap=None, rng=rng)
         label = shares[0].y
         if len(np.unique(label)) < 2:
             raise ValueError(
@@ -206,7 +208,7 @@ def train_members(
             if len(rest):
                 model, stage = tried[name].model, f"members of {name}"
                 more = [fit_classifiers(model, rows, n_classes, rest, n_jobs, stage)]
-                more[0].predict_logits(some_rows(rows.X))
+                more[0].predict_logits(spread_rows(rows.X))
             bags[name] = [tried[name].bag, *more]
         if name not in bags:
             del tried[name]

@@ -20,7 +20,7 @@ from clearbands.models.seeds import seed_missing
 from clearbands.rows.draws import Chain, Draws, Folds
 from clearbands.rows.frames import is_frame
 from clearbands.rows.split import Rows
-from clearbands.rows.time_order import stages
+from clearbands.rows.time_order import time_blocks
 from clearbands.rows.typed import TableLike
 from clearbands.selection.centers import JudgedCenter, mix, race
 from clearbands.selection.compete import ChosenParts, Competition, TimeLeft, draw_rows
@@ -235,7 +235,7 @@ def _race_draws(
     """Draw the members that judge centers; in the order of time there is one for every block."""
     if plan.gap is not None:
         assert rows.groups is not None
-        return Chain.of(stages(rows.groups, plan.gap), len(rows))
+        return Chain.of(time_blocks(rows.groups, plan.gap), len(rows))
     n_folds = search.race_folds(len(rows), n_columns, n_units)
     folds = Folds.draw(len(rows), n_folds, 1, rng, rows.groups)
     return folds.members(slice(search.n_judges(len(rows), n_folds)))

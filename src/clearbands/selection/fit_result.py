@@ -41,7 +41,7 @@ from clearbands.prediction.table_estimator import was_fitted_elsewhere
 from clearbands.rows.bands import Components, covered, make_interval
 from clearbands.rows.messages import warn
 from clearbands.rows.split import Rows
-from clearbands.rows.targets import OFTEN, Targets, TargetWarning, hint
+from clearbands.rows.targets import OFTEN, Targets, TargetWarning, support_hint
 from clearbands.selection.compete import ChosenParts
 from clearbands.selection.plan import Plan
 from clearbands.uncertainty.pairs import Blend, set_up
@@ -237,13 +237,13 @@ class FitResult:
             self.plan.direction,
         )
 
-    def guarantee(self, *, has_set: bool, has_labels: bool) -> Guarantee:
+    def guarantee(self, *, has_calibration_set: bool, has_labels: bool) -> Guarantee:
         """Return which coverage is guaranteed.
 
-        `has_set` says whether rows were given for calibration, and `has_labels` whether rows were
-        kept together: labels are exchangeable then, their rows are not.
+        `has_calibration_set` says whether rows were given for calibration, and `has_labels`
+        whether rows were kept together: labels are exchangeable then, their rows are not.
         """
-        if was_fitted_elsewhere(self.plan.epistemic, has_set=has_set):
+        if was_fitted_elsewhere(self.plan.epistemic, has_calibration_set=has_calibration_set):
             return Guarantee.UNKNOWN
         if self.has_copies:
             return Guarantee.COPIES
@@ -251,14 +251,14 @@ class FitResult:
             return Guarantee.TIME
         if self.plan.calibration != "conformal":
             return Guarantee.of(self.plan.calibration)
-        is_parted = has_labels and not has_set
+        is_parted = has_labels and not has_calibration_set
         return Guarantee.CROSS if is_parted else self.calibration_set.guarantee
 
-    def hint(self, calibrated: Components) -> None:
+    def warn_of_support(self, calibrated: Components) -> None:
         """Warn if bounds of the first level leave the range of all targets."""
         center, *widths = calibrated
         bounds = make_interval(center, np.add(*widths)[:, :, 0])
-        sentence = hint(self.y, self.targets.points(bounds, center), self.targets)
+        sentence = support_hint(self.y, self.targets.points(bounds, center), self.targets)
         if sentence is not None:
             warn(sentence, TargetWarning)
 

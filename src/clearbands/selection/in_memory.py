@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from clearbands.calibration.rolling import four_errors
-from clearbands.models.categories import columns_that_pay
+from clearbands.models.categories import useful_columns
 from clearbands.models.monotone import Monotone, directions
 from clearbands.rows.copies import ROUNDING, check_copies
 from clearbands.rows.messages import warn
@@ -29,7 +29,7 @@ def fit_in_memory(
 
     `rows` were given to train, and `held_out` to calibrate.
     """
-    as_given = plan.share_out(rows, held_out, rng)
+    as_given = plan.divide_rows(rows, held_out, rng)
     targets = plan.fit_targets(as_given[0].y)
     targets.check(rows.y)  # all rows as they were given, so that an error names the right row
     if held_out is not None:
@@ -80,7 +80,7 @@ def _leaves_out_names(encoder: TableEncoder, train: Rows) -> bool:
 
     def pays(X: np.ndarray) -> list[bool]:
         targets = y[:, None] if is_number else (y[:, None] == np.unique(y)).astype(float)
-        return columns_that_pay(X, targets, weight, groups)
+        return useful_columns(X, targets, weight, groups)
 
     return encoder.leave_out_names(train.X, pays)
 

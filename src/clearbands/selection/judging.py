@@ -16,7 +16,7 @@ from clearbands.models.pools import match_quantile_model
 from clearbands.models.protocol import fit_weighted
 from clearbands.rows.bands import Components, make_interval
 from clearbands.rows.levels import alpha
-from clearbands.rows.messages import unsaid, warn
+from clearbands.rows.messages import suppress_warnings, warn
 from clearbands.rows.split import Rows
 from clearbands.rows.weighting import error_of_mean, may_be_chance, mean_of
 from clearbands.uncertainty.aleatoric import NestedRows, ResampledPart
@@ -118,7 +118,7 @@ def assess(
     judges = unseen_rows(unseen.aleatoric[:, 0, 0], pair.epistemic.judges_all)
     y, unseen = y[judges], unseen.take(judges)
     weight = None if weight is None else weight[judges]
-    with unsaid(CalibrationWarning):  # the chosen pairs are calibrated once more
+    with suppress_warnings(CalibrationWarning):  # the chosen pairs are calibrated once more
         calibrator = ClearCalibrator(list(levels)).fit(y, *unseen, sample_weight=weight)
         losses = row_losses(y, unseen, calibrator, levels)
     factors = np.stack([calibrator.gamma1_, calibrator.gamma2_])
@@ -220,7 +220,7 @@ def loss_of_mean(chosen: Sequence[Contestant], levels: Sequence[float]) -> float
     """Return the calibrated quantile loss of the mean of pairs on rows that they did not see."""
     _, unseen = blend(chosen)
     y, weight = chosen[0].y, chosen[0].weight
-    with unsaid(CalibrationWarning):
+    with suppress_warnings(CalibrationWarning):
         calibrator = ClearCalibrator(list(levels)).fit(y, *unseen.components, sample_weight=weight)
         return mean_of(row_losses(y, unseen.components, calibrator, levels), weight)
 

@@ -21,7 +21,7 @@ from clearbands.models.trees_on_smooth import TreesOnSmooth
 from clearbands.prediction.curve_posterior import NO_NOISE_SEEN, CurveMeans
 from clearbands.rows.draws import Draws
 from clearbands.rows.split import Rows
-from clearbands.rows.time_order import stages
+from clearbands.rows.time_order import time_blocks
 from clearbands.rows.weighting import may_be_chance, mean_of
 
 STAGE = "measuring the learning curve"
@@ -172,7 +172,7 @@ def _n_judged(n_rows: int) -> int:
 
 def _tasks_in_time(rows: Rows, gap: int) -> Iterator[_Task]:
     place = np.arange(len(rows)) if rows.groups is None else rows.groups
-    for number, (past, block) in enumerate(stages(place, gap)):
+    for number, (past, block) in enumerate(time_blocks(place, gap)):
         for step, share in enumerate(SHARES):
             yield _Task(number, step, 0, past[-max(2, int(len(past) * share)) :], block)
 

@@ -15,8 +15,12 @@ from clearbands.prediction.familiarity import texts_of_rows
 from clearbands.prediction.table_estimator import check_encoder_sees_no_target, make_encoder
 from clearbands.rows.checks import check_choice, check_count, check_scale
 from clearbands.rows.settings import Calibration, Residuals, Split
-from clearbands.rows.split import Rows, share_out
-from clearbands.rows.target_transform import check_transform, fit_transform, shift_from_afar
+from clearbands.rows.split import Rows, divide_rows
+from clearbands.rows.target_transform import (
+    check_transform,
+    fit_target_transform,
+    shift_large_targets,
+)
 from clearbands.rows.targets import Support, Targets, check_support
 from clearbands.selection.model_search import ModelSearch
 from clearbands.tables.encoder import encode_to_fit
@@ -54,8 +58,8 @@ class Plan:
     """
 
     @classmethod
-    def of(cls, regressor: Any, levels: Sequence[float], *, has_set: bool) -> Plan:
-        """Check the parameters; `has_set` says whether rows are given for calibration."""
+    def of(cls, regressor: Any, levels: Sequence[float], *, has_calibration_set: bool) -> Plan:
+        """Check the parameters; `has_calibration_set` says whether calibration rows are given."""
         _check(regressor)
         dates = "parts" if regressor.monotone is None else "seconds"
         codes = all(
@@ -72,7 +76,7 @@ class Plan:
             levels=list(levels),
             n_jobs=regressor.n_jobs,
             gap=regressor.gap if regressor.split == "time" else None,
-            calibration=choose_calibration(regressor, has_set=has_set),
+            calibration=choose_calibration(regressor, has_calibration_set=has_calibration_set),
             calibration_size=regressor.calibration_size,
             encoder=make_encoder(regressor.encoder, codes=codes, dates=dates),
             target_transform=regressor.target_transform,
@@ -96,7 +100,7 @@ class Plan:
         """
         return not self.is_given and self.gap is None and self.direction is None
 
-    def share_out(
+    def divide_rows(
         self, rows: Rows, held_out: Rows | None, rng: np.random.RandomState
     ) -> list[Rows]:
         """Return the rows that train, those that choose and those that calibrate.
@@ -104,17 +108,19 @@ class Plan:
         Some rows may be held out already.
         """
         size, gap = self.calibration_size, self.gap
-        return share_out(rows, held_out, self.calibration, size=size, gap=gap, rng=rng)
+        return divide_rows(rows, held_out, self.calibration, size=size, gap=gap, rng=rng)
 
     def fit_targets(self, y: np.ndarray) -> Targets:
         """Return what is known of targets; y are those of the training rows."""
-        transform = fit_transform(self.target_transform, y)
+        transform = fit_target_transform(self.target_transform, y)
         if transform is None and not getattr(self.epistemic, "fitted_elsewhere", False):
-            transform = shift_from_afar(y)
+            transform = shift_large_targets(y)
         return Targets(self.support, transform, self.whole_numbers)
 
 
-def choose_calibration(estimator: Any, *, has_set: bool, useless: str = "X_cal and y_cal") -> str:
+def choose_calibration(
+    estimator: Any, *, has_calibration_set: bool, useless: str = "X_cal and y_cal"
+) -> str:
     """Return the calibration of an estimator that is about to be fitted.
 
     By default all rows train and calibrate, so the encoder may not learn from y; if rows are given
@@ -123,10 +129,10 @@ def choose_calibration(estimator: Any, *, has_set: bool, useless: str = "X_cal a
     """
     calibration = estimator.calibration
     if calibration is None:
-        calibration = "joint" if has_set else "cross"
+        calibration = "joint" if has_calibration_set else "cross"
     check_choice(calibration, "calibration", CALIBRATIONS)
     if calibration == "cross":
-        if has_set:
+        if has_calibration_set:
             raise ValueError(
                 f'calibration="cross" calibrates on the rows that train, so {useless} have no '
                 'use: leave them out, or choose "joint" or "conformal".'

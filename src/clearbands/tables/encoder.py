@@ -138,7 +138,7 @@ give it the type it had in fit.
         if self.categorical_columns_:
             self.categorical_ = _plain(_one_hot() if self.categorical is None else self.categorical)
             self.categorical_.fit(categorical)
-            self.tell_of_names(len(categorical))
+            self.warn_of_names(len(categorical))
         return self
 
     @property
@@ -168,7 +168,7 @@ give it the type it had in fit.
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
         numeric, categorical = self._blocks(X)
-        self._tell_of_zones(X)
+        self._warn_of_zones(X)
         blocks = []
         with config_context(transform_output="default"):  # also for the parts of an imputer
             if self.numeric_ is not None:
@@ -266,7 +266,7 @@ give it the type it had in fit.
             names.extend(self.categorical_.get_feature_names_out(_names(self.categorical_columns_)))
         return np.asarray(names, dtype=object)
 
-    def tell_of_names(self, n_rows: int) -> None:
+    def warn_of_names(self, n_rows: int) -> None:
         """Warn of text columns in which nearly each of `n_rows` rows has a value of its own."""
         for j in self.columns_of_names(n_rows):
             values = self.categorical_.categories_[j]  # type: ignore[union-attr]
@@ -310,7 +310,7 @@ give it the type it had in fit.
         columns = self._columns(nw.from_native(X, eager_only=True))
         return [(name, columns[name]) for name in self._date_columns if not is_blank(columns[name])]
 
-    def _tell_of_zones(self, X: Table) -> None:
+    def _warn_of_zones(self, X: Table) -> None:
         """Warn of moments with a time zone where fit saw none, and the other way round."""
         for name, column in self._moments(X):
             had = name in self.zoned_columns_

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from clearbands.models.categories import learn_worths
+from clearbands.models.categories import learn_effects
 from clearbands.models.networks.losses import squared_error
 from clearbands.models.networks.shape import Shape
 from clearbands.models.networks.training import TrainingPlan, train
@@ -130,10 +130,10 @@ class DeepEnsemble(OutOfBagEnsemble):
         X, y = check_rows(self, X, y)
         weight = check_sample_weight(sample_weight, len(y))
         rng = check_random_state(self.random_state)
-        self.worths_ = None
+        self.effects_ = None
         if code_columns(X):
             count = np.ones(len(y)) if weight is None else weight
-            self.worths_, X = learn_worths(X, y[:, None], count, rng)
+            self.effects_, X = learn_effects(X, y[:, None], count, rng)
         shape = Shape.of_centers(self.hidden, X.shape[1], self.dropout)
         self.draws_ = Bootstraps.draw(len(y), self.n_members, rng)
         self.networks_ = train(
@@ -152,5 +152,5 @@ class DeepEnsemble(OutOfBagEnsemble):
     def predict_members(self, X: TableLike) -> np.ndarray:
         check_is_fitted(self, "networks_")
         X = check_numeric(self, X, reset=False)
-        worths = getattr(self, "worths_", None)
-        return self.networks_.predict_members(X if worths is None else worths.view(X))[:, 0]
+        effects = getattr(self, "effects_", None)
+        return self.networks_.predict_members(X if effects is None else effects.view(X))[:, 0]

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from clearbands.engine.quantiles import present_quantiles, sorted_quantiles
 from clearbands.rows.bands import distances
-from clearbands.rows.chunks import chunks, joined, row_chunks
+from clearbands.rows.chunks import chunks, concatenate, row_chunks
 from clearbands.rows.draws import Draws, compact_unseen
 from clearbands.rows.levels import check_levels, normal_distances, tails
 from clearbands.rows.typed import TableLike
@@ -145,7 +145,7 @@ class Ensemble(EpistemicPart):
 
     def predict(self, X: TableLike) -> np.ndarray:
         """Return the median of the members (n,)."""
-        return joined(
+        return concatenate(
             [sorted_quantiles(self.predict_members(rows), [0.5])[:, 0] for rows in chunks(X)]
         )
 
@@ -163,7 +163,7 @@ class Ensemble(EpistemicPart):
         for rows in chunks(X):
             members = self.predict_members(rows)
             summaries.append(flat(*center_and_widths(members, levels, self.spread, n_parts)))
-        return unflat(joined(summaries))
+        return unflat(concatenate(summaries))
 
 
 class OutOfBagEnsemble(Ensemble):

@@ -17,7 +17,7 @@ from clearbands.models.pools import residual_boosting
 from clearbands.models.seeds import seed_missing
 from clearbands.rows.bands import distances
 from clearbands.rows.checks import check_count, check_target
-from clearbands.rows.chunks import chunks, joined
+from clearbands.rows.chunks import chunks, concatenate
 from clearbands.rows.frames import check_numeric
 from clearbands.rows.levels import check_levels, curve_levels, pick_curves
 from clearbands.rows.typed import Seed, TableLike
@@ -110,7 +110,7 @@ class FoldedBounds(ResampledPart):
         check_is_fitted(self, "bag_")
         X = check_numeric(self, X, reset=False)
         members = len(self.draws_) * len(curve_levels(self.levels_))
-        bounds = joined(
+        bounds = concatenate(
             [self._bounds(self.bag_.predict_members(rows)) for rows in chunks(X, members)]
         )
         return _around(origin, bounds)

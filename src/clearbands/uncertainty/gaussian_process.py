@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearbands.models.networks.stack import Standard
 from clearbands.rows.checks import check_count, check_target
-from clearbands.rows.chunks import chunks, joined
+from clearbands.rows.chunks import chunks, concatenate
 from clearbands.rows.frames import check_numeric
 from clearbands.rows.levels import check_levels, normal_distances
 from clearbands.rows.typed import Seed, TableLike
@@ -147,14 +147,14 @@ class GaussianProcess(EpistemicPart):
         check_is_fitted(self, "process_")
         X = check_numeric(self, X, reset=False)
         pieces = chunks(self.inputs_.apply(X), self._rows)
-        return self.target_.undo(joined([self.process_.predict(rows) for rows in pieces]))
+        return self.target_.undo(concatenate([self.process_.predict(rows) for rows in pieces]))
 
     def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
         """Return the center (n,) and the epistemic widths (n, 2, k), the same below and above."""
         check_is_fitted(self, "process_")
         X = check_numeric(self, X, reset=False)
         pieces = chunks(self.inputs_.apply(X), self._rows)
-        moments = joined([self._mean_and_deviation(rows) for rows in pieces])
+        moments = concatenate([self._mean_and_deviation(rows) for rows in pieces])
         widths = moments[:, 1, None] * normal_distances(check_levels(self.confidence_level))
         widths = widths * self.target_.deviation
         return CenterAndWidths(

@@ -21,7 +21,7 @@ from clearbands.models.protocol import fit_weighted
 from clearbands.models.quantile_model import QuantileModel
 from clearbands.models.seeds import seed_missing
 from clearbands.rows.checks import check_count, check_predictions, check_share, check_target
-from clearbands.rows.chunks import some_rows
+from clearbands.rows.chunks import spread_rows
 from clearbands.rows.draws import draw_bootstraps
 from clearbands.rows.frames import check_numeric, check_table
 from clearbands.rows.messages import Failures
@@ -268,7 +268,7 @@ class PCSEnsemble(ResampledEnsemble):
             n_jobs=self.n_jobs,
             stage="epistemic",
         )
-        predicted = VersionBags(version, [bag]).predict_members(some_rows(train.X))
+        predicted = VersionBags(version, [bag]).predict_members(spread_rows(train.X))
         if not np.isfinite(predicted).all():
             raise ValueError("a member predicts NaN or infinity.")
         return bag

@@ -22,7 +22,7 @@ from clearbands.rows.checks import check_count, check_target
 from clearbands.rows.draws import Folds
 from clearbands.rows.frames import check_table
 from clearbands.rows.levels import check_levels
-from clearbands.rows.time_order import places, stages
+from clearbands.rows.time_order import time_blocks, time_ranks
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.rows.weighting import check_sample_weight
 from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
@@ -83,7 +83,7 @@ class ForwardSplits(Splits):
     refits = True
 
     def of(self, n_rows: int, groups: np.ndarray | None, rng: np.random.RandomState) -> list[Split]:
-        blocks = stages(places(n_rows) if groups is None else groups, self.gap)
+        blocks = time_blocks(time_ranks(n_rows) if groups is None else groups, self.gap)
         return list(blocks)
 
 

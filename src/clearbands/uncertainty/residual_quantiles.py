@@ -17,7 +17,7 @@ from clearbands.models.pools import residual_boosting
 from clearbands.models.seeds import seed_missing
 from clearbands.rows.bands import curve_widths
 from clearbands.rows.checks import check_count, check_target
-from clearbands.rows.chunks import chunks, joined
+from clearbands.rows.chunks import chunks, concatenate
 from clearbands.rows.draws import compact_unseen, draw_bootstraps
 from clearbands.rows.frames import check_numeric, check_table
 from clearbands.rows.levels import check_levels, curve_levels
@@ -137,7 +137,7 @@ class ResidualQuantiles(ResampledPart):
         """Return distances (n, 2, k) below and above the center at each level."""
         check_is_fitted(self, "bag_")
         X = self._view(self._check_X(X, reset=False))
-        return joined([self._widths(rows) for rows in chunks(X, 3 * self.n_bootstraps)])
+        return concatenate([self._widths(rows) for rows in chunks(X, 3 * self.n_bootstraps)])
 
     def _check_X(self, X: TableLike, *, reset: bool) -> Any:
         check = check_numeric if self.preprocessing is None else check_table

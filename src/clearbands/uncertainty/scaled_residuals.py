@@ -16,7 +16,7 @@ from clearbands.models.bagging import check_model, predict_unseen
 from clearbands.models.seeds import seed_missing
 from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.rows.checks import check_count, check_target
-from clearbands.rows.chunks import chunks, joined
+from clearbands.rows.chunks import chunks, concatenate
 from clearbands.rows.frames import check_numeric
 from clearbands.rows.levels import check_levels, tails
 from clearbands.rows.typed import Seed, TableLike
@@ -157,7 +157,7 @@ class ScaledResiduals(ResampledPart):
         check_is_fitted(self, "bag_")
         X = check_numeric(self, X, reset=False)
         pieces = chunks(X, len(self.draws_))
-        scale = joined([self._scale(self.bag_.predict_members(rows)[:, 0]) for rows in pieces])
+        scale = concatenate([self._scale(self.bag_.predict_members(rows)[:, 0]) for rows in pieces])
         return scale[:, None, None] * self.factors_
 
     def predict_unseen_widths(self, X: TableLike) -> np.ndarray:

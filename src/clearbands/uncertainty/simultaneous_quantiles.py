@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearbands.models.network_quantiles import NetworkQuantiles
 from clearbands.rows.bands import curve_widths
 from clearbands.rows.checks import check_count
-from clearbands.rows.chunks import chunks, joined
+from clearbands.rows.chunks import chunks, concatenate
 from clearbands.rows.frames import check_numeric, check_rows
 from clearbands.rows.levels import check_levels, check_quantiles, curve_levels
 from clearbands.rows.typed import Seed, TableLike
@@ -114,7 +114,7 @@ class SimultaneousQuantiles(AleatoricPart):
         check_is_fitted(self, "networks_")
         X = check_numeric(self, X, reset=False)
         members = len(self.quantiles_) * self.n_members
-        return joined([self._quantiles(rows) for rows in chunks(X, members)])
+        return concatenate([self._quantiles(rows) for rows in chunks(X, members)])
 
     def _quantiles(self, X: np.ndarray) -> np.ndarray:
         return np.sort(self.networks_.predict_members(X), axis=1).mean(axis=2)

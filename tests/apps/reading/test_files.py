@@ -57,7 +57,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, inter
     path.write_text("old")
 
     def fail_half_way():
-        with files.written_whole(path) as unfinished:
+        with files.atomic_path(path) as unfinished:
             unfinished.write_text("hal")
             raise interruption
 

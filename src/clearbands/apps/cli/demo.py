@@ -26,7 +26,7 @@ def demo(
 
         result = diabetes.run(progress)
     files.write_table(result.table(), table)
-    with files.written_whole(picture) as unfinished:
+    with files.atomic_path(picture) as unfinished:
         result.draw(unfinished)
     result.report().save(page)
     console.show_pairs("Diabetes progression after one year", result.summary())

@@ -62,11 +62,11 @@ def evaluate(
         console.say(json.dumps(counts | levels, indent=2))
         return
 
-    from clearbands.persistence.origin import are_many
+    from clearbands.persistence.origin import exceeds_chance
 
     console.show_scores(scores, f"{console.title_of(data)}, {len(y):,} rows")
     for each in uncertainties:
-        n_calibration = None if are_many(n_seen, len(y)) else rows.model.n_calibration_
+        n_calibration = None if exceeds_chance(n_seen, len(y)) else rows.model.n_calibration_
         console.say(_in_words(each, y, n_calibration, rows.origin.unit))
 
 

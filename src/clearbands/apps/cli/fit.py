@@ -44,7 +44,7 @@ def fit(
             raise ValueError(f"--report and --out both name {out}; give each a file of its own.")
     from clearbands.apps.cli import fit_files, fitting
     from clearbands.apps.cli.opened import drop_rows, in_order
-    from clearbands.rows.messages import some_rows
+    from clearbands.rows.messages import name_rows_by
 
     needs_memory = {
         "report": report,
@@ -74,9 +74,9 @@ def fit(
         fitting.fit_and_save(model, rows, names, settings, reading.known, data=data, out=out)
         return
     learned, held_out = shares
-    with some_rows(learned):
+    with name_rows_by(learned):
         fitting.fit_and_save(
             model, rows.take(learned), names, settings, reading.known, data=data, out=out
         )
-    with some_rows(held_out):
+    with name_rows_by(held_out):
         fitting.report_on(rows.take(held_out), model, reading, names, as_typed(ctx), report)

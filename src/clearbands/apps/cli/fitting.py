@@ -31,10 +31,10 @@ from clearbands.apps.report.facts import FEWEST_ROWS
 from clearbands.apps.task import task_of
 from clearbands.rows import display
 from clearbands.rows.checks import check_weights
-from clearbands.rows.messages import unsaid
+from clearbands.rows.messages import suppress_warnings
 from clearbands.rows.split import Rows, hold_out_last
 from clearbands.rows.split import hold_out as hold_out_by_chance
-from clearbands.rows.time_order import places
+from clearbands.rows.time_order import time_ranks
 
 if TYPE_CHECKING:
     from clearbands.apps.reading.reading import Reading
@@ -82,7 +82,7 @@ def hold_out(rows: Rows, names: Names, settings: Settings) -> tuple[np.ndarray, 
     """Which rows to fit on, and the fifth that no step of the fit may see: the last, in time."""
     numbered = replace(rows, X=np.arange(len(rows)))
     if names.time:
-        place = places(len(rows), rows.groups)
+        place = time_ranks(len(rows), rows.groups)
         shares = hold_out_last(numbered, HELD_OUT, place, settings.gap)
     else:
         other_draws = np.random.RandomState([settings.seed, 1])  # than those of the fit
@@ -127,7 +127,7 @@ def tell(reading: Reading, names: Names, choice: Choice, rows: Rows) -> None:
     warnings += warnings_about(reading, columns, [*mended, *features])
     warnings += [] if is_classes(y) else words_about_leaks(rows.X, y)
     if rows.groups is None and not is_classes(y):
-        with unsaid(UserWarning):  # of columns, which the fit says
+        with suppress_warnings(UserWarning):  # of columns, which the fit says
             copies = words_about_copies(rows.X, y, in_fit=True)
         warnings += [] if copies is None else [copies]
     for words in warnings:

@@ -19,7 +19,7 @@ from clearbands.apps.reading.dates import read_dates
 from clearbands.apps.reading.reading import Reading, read_table, reading_in_words
 from clearbands.apps.task import Task, task_of
 from clearbands.rows import display
-from clearbands.rows.messages import row_name, row_of_file, rows_stand_as
+from clearbands.rows.messages import record_order, row_name, row_of_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -160,16 +160,16 @@ class Opened:
             f"nothing about new ones and are left out: the scores are those of the other "
             f"{(~seen).sum():,}."
         )
-        rows_stand_as((~seen).nonzero()[0])
+        record_order((~seen).nonzero()[0])
         new = self.reading.frame.filter(~seen)
         return replace(self, reading=replace(self.reading, frame=new)), y[~seen]
 
     def count_seen(self, y: np.ndarray) -> int:
         """How many of the rows the model was fitted on; if they are many, it is said loudly."""
-        from clearbands.persistence.origin import are_many
+        from clearbands.persistence.origin import exceeds_chance
 
         n_seen = self.origin.count_seen(self.X, y)
-        if are_many(n_seen, len(y)):
+        if exceeds_chance(n_seen, len(y)):
             which = f"ALL {n_seen:,}" if n_seen == len(y) else f"{n_seen:,} of {len(y):,}"
             console.complain(
                 f"Warning: THE MODEL HAS SEEN THESE ROWS. It was fitted on {which}, "
@@ -201,7 +201,7 @@ def in_order(reading: Reading, column: str) -> Reading:
     if not times.is_sorted():
         console.say(f"Sorted the rows by {column!r}.")
         order = np.argsort(times.to_physical().to_numpy(), kind="stable")
-        rows_stand_as(order)
+        record_order(order)
         return replace(reading, frame=reading.frame[order])
     return reading
 

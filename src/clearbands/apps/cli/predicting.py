@@ -25,7 +25,7 @@ from clearbands.apps.reading.formats import FORMATS, STREAM
 from clearbands.apps.reading.formulas import without_formulas
 from clearbands.apps.reading.reading import Reading, in_kinds
 from clearbands.engine.progress import listening, report
-from clearbands.persistence.writing import written_whole
+from clearbands.persistence.writing import atomic_path
 from clearbands.scaling.engines import Engine
 from clearbands.scaling.rows import FileColumns, PieceRows, write_table
 from clearbands.scaling.source import ParquetTable, open_table
@@ -130,7 +130,7 @@ def predict_files(
     """Write the predictions; pieces that an earlier run wrote to `work` are not made again."""
     with _folder(work) as folder, console.progress_bar() as progress, listening(progress):
         digest = hashlib.sha256(model.read_bytes()).hexdigest()
-        store = Store(str(folder.resolve())).below(
+        store = Store(str(folder.resolve())).subfolder(
             "predictions", fingerprint=table.fingerprint, model=digest, wanted=wanted.words
         )
         write_table(store, table, FileColumns(list(table.columns)))
@@ -158,7 +158,7 @@ def _join(parts: list[Path], output: TableOut) -> None:
         ".parquet": whole.sink_parquet,
         ".feather": whole.sink_ipc,
     }
-    with written_whole(out) as unfinished:
+    with atomic_path(out) as unfinished:
         sinks[out.suffix.lower()](unfinished)
 
 

@@ -9,7 +9,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from clearbands.apps.reading.numbers import Stray, as_numbers
-from clearbands.rows.messages import row_of_file, rows_stand_as
+from clearbands.rows.messages import record_order, row_of_file
 from clearbands.tables.names import MAX_NAMED, first_names, nearest
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def drop_missing(reading: Reading, target: str) -> tuple[Reading, int]:
     if target in mended:
         mended[target] = replace(mended[target], strays=())  # their rows are gone
     frame = reading.frame.filter(pl.Series(is_there))
-    rows_stand_as(is_there.to_numpy().nonzero()[0])
+    record_order(is_there.to_numpy().nonzero()[0])
     return replace(reading, frame=frame, mended=mended), len(column) - frame.height
 
 

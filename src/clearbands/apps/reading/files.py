@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clearbands.apps.reading.formats import STREAM
-from clearbands.apps.reading.formulas import tell_of_formulas, without_formulas
-from clearbands.persistence.writing import _unfinished, written_whole
+from clearbands.apps.reading.formulas import warn_of_formulas, without_formulas
+from clearbands.persistence.writing import _temporary_path, atomic_path
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,7 +36,7 @@ def check_output(path: Path, *, inputs: Collection[Path] = (), table: bool = Fal
             raise ValueError(f"{path} is an input and would be overwritten; choose another --out.")
     if path.exists() and not os.access(path, os.W_OK):
         raise ValueError(f"{path} is there and write-protected; choose another name.")
-    probe = _unfinished(path)
+    probe = _temporary_path(path)
     try:
         probe.touch()
     except OSError as error:
@@ -74,7 +74,7 @@ def write_table(frame: pl.DataFrame, path: Path, *, no_formulas: bool = False) -
     if path == STREAM:
         sys.stdout.write(frame.write_csv())
         return
-    with written_whole(path) as unfinished:
+    with atomic_path(path) as unfinished:
         WRITERS[path.suffix.lower()](frame, unfinished)
 
 
@@ -84,7 +84,7 @@ def for_spreadsheets(table: pl.LazyFrame, path: Path, *, no_formulas: bool) -> p
         return table
     if no_formulas:
         return without_formulas(table)
-    tell_of_formulas(table)
+    warn_of_formulas(table)
     return table
 
 

@@ -28,7 +28,7 @@ def without_formulas(table: pl.LazyFrame) -> pl.LazyFrame:
     return quoted.rename({name: f"'{name}" for name in table.collect_schema() if _is_one(name)})
 
 
-def tell_of_formulas(table: pl.LazyFrame) -> None:
+def warn_of_formulas(table: pl.LazyFrame) -> None:
     """Warn where a name or a text starts as formulas do."""
     column, example = next(((n, n) for n in table.collect_schema() if _is_one(n)), (None, ""))
     column, example = (column, example) if column is not None else _first_text(table)

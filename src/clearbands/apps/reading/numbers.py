@@ -99,9 +99,9 @@ class Numbers:
         words = []
         if self.dressed:
             first = self.dressed[0]
-            shown = " ".join(first.value.split())  # narrow blanks would be shown as \\u202f
+            example = " ".join(first.value.split())  # narrow blanks would be shown as \\u202f
             words.append(
-                f"{cells(len(self.dressed))} such as {shown!r} read as numbers such as "
+                f"{cells(len(self.dressed))} such as {example!r} read as numbers such as "
                 f"{self.column[first.row - 1]:.15g}"
             )
         return " and ".join([*words, *strays_in_words(self.strays)])

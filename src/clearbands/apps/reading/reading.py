@@ -288,7 +288,7 @@ def in_kinds(frame: pl.DataFrame, fitted: Fitted) -> pl.DataFrame:
         if kind == "text":
             known = fitted.texts.get(column.name, ())
             columns.append(_text(column, known))
-            _tell_of_unknown_numbers(columns[-1], known)
+            _warn_of_unknown_numbers(columns[-1], known)
         elif kind == "number" and column.dtype == pl.Boolean:
             columns.append(column.cast(pl.Int64))
         elif kind in ("date", "datetime", "time", "boolean") and column.dtype == pl.String:
@@ -296,7 +296,7 @@ def in_kinds(frame: pl.DataFrame, fitted: Fitted) -> pl.DataFrame:
     return frame.with_columns(columns)
 
 
-def _tell_of_unknown_numbers(text: pl.Series, known: Collection[str]) -> None:
+def _warn_of_unknown_numbers(text: pl.Series, known: Collection[str]) -> None:
     """Warn of a column of numbers alone where the fit knew texts, none of which is among them."""
     import polars as pl
 

@@ -22,7 +22,7 @@ from clearbands.apps.report import answer, figures, row_lists, whiskers, widths
 from clearbands.apps.report.facts import Facts, gather
 from clearbands.apps.report.row_lists import rows_to_look_at
 from clearbands.calibration.guarantee import Guarantee, named
-from clearbands.persistence.writing import written_whole
+from clearbands.persistence.writing import atomic_path
 from clearbands.prediction import glossary
 from clearbands.rows import display
 from clearbands.rows.messages import row_number
@@ -55,7 +55,7 @@ class Report:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page; the file appears whole or not at all."""
-        with written_whole(Path(path)) as unfinished:
+        with atomic_path(Path(path)) as unfinished:
             unfinished.write_text(self.html, encoding="utf-8")
 
     def __repr__(self) -> str:
@@ -146,7 +146,7 @@ def _page(facts: Facts) -> dict[str, Any]:
         "losses": figures.losses(facts),
         "who_chose_lambda": answer.who_chose_lambda(facts),
         "how_lambda_won": answer.how_lambda_won(facts),
-        "findings": diagnosis.say_findings(("“", "”")),
+        "findings": diagnosis.findings_in_words(("“", "”")),
         "coverage": list(whiskers.whiskers(facts).items()),
         "boards": boards_of(facts.model),
         "most_listed": MOST_LISTED,

@@ -9,7 +9,7 @@ from clearbands.calibration.conformal import rows_needed
 from clearbands.diagnostics.coverage import FALSE_ALARMS
 from clearbands.diagnostics.diagnosis import lambda_words
 from clearbands.models.monotone import directions_of
-from clearbands.persistence.origin import are_many
+from clearbands.persistence.origin import exceeds_chance
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
 from clearbands.rows.display import count, level, number, percent, with_unit
 
@@ -34,7 +34,7 @@ def verdict(facts: Facts) -> str:
 
 def is_mostly_seen(facts: Facts) -> bool:
     """Whether so many of the rows were in the fit that no number says much about new rows."""
-    return are_many(facts.n_seen, len(facts.y))
+    return exceeds_chance(facts.n_seen, len(facts.y))
 
 
 def answer(facts: Facts) -> list[str]:
@@ -159,7 +159,7 @@ COME_LATER = "Give rows that came after those of the fit."
 
 def warning(n_seen: int, n: int, advice: str = KEEP_SOME) -> str:
     """Return the warning that a model has seen n_seen of n rows; "" where these are few."""
-    if not are_many(n_seen, n):
+    if not exceeds_chance(n_seen, n):
         return ""
     which = f"All {count(n)}" if n_seen == n else f"{n_seen:,} of the {count(n)}"
     return (

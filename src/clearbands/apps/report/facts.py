@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clearbands.calibration.lambda_path import LambdaPath
-from clearbands.diagnostics.compared_groups import bounds_together, needed_groups
+from clearbands.diagnostics.compared_groups import needed_groups, pooled_bounds
 from clearbands.diagnostics.coverage import Cell, coverage
-from clearbands.diagnostics.diagnose import FEWEST_ROWS, Predicted, judge
+from clearbands.diagnostics.diagnose import FEWEST_ROWS, Predicted, diagnose_predictions
 from clearbands.diagnostics.diagnosis import Diagnosis
 from clearbands.diagnostics.importance import Importance, feature_importance
 from clearbands.prediction.questions import fan_levels
@@ -141,14 +141,14 @@ def gather(
     importance = feature_importance(
         model, X, y, confidence_level=at, calibration_groups=needed, predicted=parts
     )
-    judged = Predicted.of(parts, bounds_together(model, X, at))
+    judged = Predicted.of(parts, pooled_bounds(model, X, at))
     return Facts(
         model=model,
         y=y,
         parts=parts,
         columns=tuple(columns_of(X)),
         importance=tuple(_most_important_first(importance)),
-        diagnosis=judge(model, X, y, judged, by=by, confidence_level=at),
+        diagnosis=diagnose_predictions(model, X, y, judged, by=by, confidence_level=at),
         levels=_levels(model, y, answers),
         path=model.lambda_paths_[chosen] if model.lambda_paths_ else None,
         target=target,

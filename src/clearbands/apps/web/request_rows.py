@@ -27,7 +27,7 @@ from clearbands.apps.task import Task
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import CellError, Refusal, refuse_values
 from clearbands.apps.web.values import column_of, expected, show
-from clearbands.rows.messages import unsaid
+from clearbands.rows.messages import suppress_warnings
 from clearbands.tables.encoder import ZoneWarning
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def predict_rows(task: Task, rows: pl.DataFrame, questions: Questions | None = N
     labels = None if group is None else rows[group.name].to_list()
     try:
         # The model refuses infinite values; moments with a zone have been turned into UTC.
-        with np.errstate(over="ignore", invalid="ignore"), unsaid(ZoneWarning):
+        with np.errstate(over="ignore", invalid="ignore"), suppress_warnings(ZoneWarning):
             return task.predict(X, questions, labels)
     except (ValueError, TypeError) as error:
         raise Refusal(422, f"The model cannot read the rows: {error}") from error

@@ -13,11 +13,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 
-class ShownAxes(Axes):
+class NotebookAxes(Axes):
     """Axes of matplotlib that a notebook shows."""
 
     def _repr_png_(self) -> bytes:
-        return picture_of(self.figure)
+        return figure_as_png(self.figure)
 
 
 class AxesPair(NamedTuple):
@@ -27,16 +27,16 @@ class AxesPair(NamedTuple):
     right: Axes
 
     def _repr_png_(self) -> bytes:
-        return picture_of(self.left.figure)
+        return figure_as_png(self.left.figure)
 
 
-def draw_on(columns: int) -> list[Axes]:
+def make_axes(columns: int) -> list[Axes]:
     """Return the Axes of a new figure, from left to right."""
     figure = Figure(figsize=(9 if columns == 1 else 5.6 * columns, 5), layout="constrained")
-    return [figure.add_subplot(1, columns, j + 1, axes_class=ShownAxes) for j in range(columns)]
+    return [figure.add_subplot(1, columns, j + 1, axes_class=NotebookAxes) for j in range(columns)]
 
 
-def picture_of(figure: Any) -> bytes:
+def figure_as_png(figure: Any) -> bytes:
     """Return the figure as a PNG."""
     written = BytesIO()
     figure.savefig(written, format="png", dpi=100)
