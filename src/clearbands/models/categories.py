@@ -114,7 +114,7 @@ def useful_columns(
     weight: np.ndarray | None = None,
     groups: np.ndarray | None = None,
 ) -> list[bool]:
-    """(t,): whether a member that saw all rows would be shown what the codes are worth."""
+    """Return for each column of codes whether a member that saw all rows would be shown it."""
     count = np.ones(len(X)) if weight is None else weight
     effects, _ = learn_effects(X, targets, count, np.random.RandomState(0), groups)
     return [bool(table.shape[1]) for table in effects.tables]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clearbands.calibration.conformal import capped_rank, order_statistic
+from clearbands.calibration.conformal import capped_rank, order_statistic, rows_needed
 from clearbands.engine.quantiles import weighted_median, weighted_quantiles
 from clearbands.rows.bands import Components
 from clearbands.rows.checks import LARGEST
@@ -205,6 +205,27 @@ def forgetting(
                 moved = float(np.sqrt(np.average(move**2, weights=weight)))
                 needed = _covering(_lacking(move, error, own, level), level, weight)
                 deviations[columns] *= min(moved, needed)
+    return deviations
+
+
+def deviations_of_new(
+    error: np.ndarray,
+    distances: np.ndarray,
+    is_new: np.ndarray,
+    level: float,
+    weight: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return the deviations with which intervals of rows with a new category cover.
+
+    There is one for each column of text. `error` (n,) and `distances` (n, 2) are those of rows that
+    calibrate, `is_new` (n, text columns) says whose categories nobody had seen who judged them.
+    Where these are too few for the level, the deviation is infinite: they do not tell.
+    """
+    deviations = np.full(is_new.shape[1], np.inf)
+    for j in np.flatnonzero(is_new.sum(axis=0) >= rows_needed(level)):
+        rows = is_new[:, j]
+        lacking = _lacking(np.zeros(rows.sum()), error[rows], distances[rows], level)
+        deviations[j] = _covering(lacking, level, None if weight is None else weight[rows])
     return deviations
 
 

@@ -71,7 +71,7 @@ class Familiarity:
         width = order_statistic(widths, capped_rank(n, ORDINARY))
         familiar = cls(low, high, known, width, 0.0)
         if held_out is None:
-            outside, new = _left_out(numbers)[rows], _alone(texts)[rows]
+            outside, new = _left_out(numbers)[rows], are_alone(texts)[rows]
         else:
             outside, new = familiar._outside(held_out.X), familiar.unknown(texts_in(held_out))
         familiar = replace(familiar, telling=_telling(new))
@@ -174,7 +174,7 @@ def _left_out(X: np.ndarray) -> np.ndarray:
     return _excess(X, low, high)
 
 
-def _alone(texts: np.ndarray) -> np.ndarray:
+def are_alone(texts: np.ndarray) -> np.ndarray:
     """Return which categories no other row has, as booleans (n, t)."""
     is_alone = np.zeros(texts.shape, bool)
     for j, column in enumerate(texts.T):

@@ -21,6 +21,7 @@ from clearbands.calibration.trend import Trend
 from clearbands.prediction.extrapolation import (
     MOST_COUNTS,
     Extrapolation,
+    deviations_of_new,
     forgetting,
     gap_deviations,
     gaps_together,
@@ -31,6 +32,7 @@ from clearbands.prediction.extrapolation import (
 )
 from clearbands.prediction.familiarity import (
     Familiarity,
+    are_alone,
     as_of_new_rows,
     epistemic_width,
     ordinary_rows,
@@ -220,7 +222,7 @@ class FitResult:
         if is_as_in_paper or self.plan.gap is not None or not self.sees_numbers:
             return None
         gaps, together = self._gaps(calibrated, level)
-        worth = self._forgetting(calibrator, level)
+        worth = self._forgetting(calibrator, calibrated, level)
         beyond = replace(self.towards_the_ends(), forgetting=worth, gaps=gaps, together=together)
         return beyond if self.span is None else beyond.widened(self.span.low, self.span.high)
 
@@ -262,8 +264,13 @@ class FitResult:
         if sentence is not None:
             warn(sentence, TargetWarning)
 
-    def _forgetting(self, calibrator: BaseEstimator, level: float) -> np.ndarray | None:
-        """Return what categories are worth to rows that calibrate; None if there are none."""
+    def _forgetting(
+        self, calibrator: BaseEstimator, calibrated: Components, level: float
+    ) -> np.ndarray | None:
+        """Return what categories are worth to rows that calibrate; None if there are none.
+
+        Where enough of these rows have a category of their own, it is no more than such rows lack.
+        """
         n_categories = [len(set(column.tolist())) for column in texts_in(self.train).T]
         if not n_categories:
             return None
@@ -281,7 +288,22 @@ class FitResult:
             return center, np.add(*widths)[:, :, 0]
 
         forget = self.encoder.forget
-        return forgetting(look, forget, X, texts, n_categories, error, level, weight)
+        worth = forgetting(look, forget, X, texts, n_categories, error, level, weight)
+        distances = np.add(calibrated.aleatoric, calibrated.epistemic)[:, :, 0]
+        errors, is_new = judged.y - judged.components.center, self._have_new_categories()
+        return np.minimum(worth, deviations_of_new(errors, distances, is_new, level, judged.weight))
+
+    def _have_new_categories(self) -> np.ndarray:
+        """Return (n, text columns) booleans: which categories of rows that calibrate are new.
+
+        Nobody had seen them who judged the row.
+        """
+        texts = texts_in(self.train)
+        if self.held_out is None:
+            return are_alone(texts)[self._numbers]
+        held_out = texts_in(self.held_out)
+        known = [~np.isin(own, seen) for own, seen in zip(held_out.T, texts.T, strict=True)]
+        return np.column_stack(known)
 
     def _gaps(
         self, calibrated: Components, level: float
