@@ -15,7 +15,7 @@ from clearbands.rows import display
 
 
 def make_card(model: Any, *, name: str = "model.clear", target: str = "") -> str:
-    """What the model predicts, how good it is, where it breaks, what holds, how to load it."""
+    """Write what the model predicts, how good it is, where it breaks and what is guaranteed."""
     is_classifier = hasattr(model, "classes_")
     origin = origin_of(model)
     target = _one_line(target or origin.target or "the target")
@@ -159,6 +159,6 @@ def _table(names: Sequence[str], rows: Any) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Whatever a column, a category or the target is called, no markup and no new line."""
+    """Return a name without markup or line breaks, whatever it holds."""
     plain = " ".join(text.split())
     return plain if plain.startswith("`") else plain.replace("<", "&lt;")

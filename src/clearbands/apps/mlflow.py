@@ -78,25 +78,25 @@ def log_model(model: ClearRegressor | ClearClassifier, name: str, **options: Any
 
 
 def load_model(model_uri: str) -> ClearRegressor | ClearClassifier:
-    """The model itself, from a place that MLflow knows."""
+    """Load the model itself, from a place that MLflow knows."""
     folder = _mlflow().artifacts.download_artifacts(artifact_uri=model_uri)
     return load(Path(folder) / "data" / FILE)
 
 
 class PredictionTable:
-    """What MLflow calls a model: tables in, tables out."""
+    """The model as MLflow wants it: tables in, tables out."""
 
     def __init__(self, model: ClearRegressor | ClearClassifier) -> None:
         self.model = model
 
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> pd.DataFrame:
-        """The columns of `predict_frame`; the index of the rows is kept."""
+        """Return the columns of `predict_frame`; the index of the rows is kept."""
         frame = self.model.predict_frame(model_input)
         return frame.to_pandas() if hasattr(frame, "to_pandas") else frame
 
 
 def _load_pyfunc(path: str) -> PredictionTable:
-    """Called by MLflow, with where the data of the model are."""
+    """Load the table of predictions from a path that MLflow gives."""
     return PredictionTable(load(path))
 
 

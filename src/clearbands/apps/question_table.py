@@ -1,6 +1,6 @@
-"""What can be asked of a model besides the answers of the fit: one table for command and service.
+"""The questions to a model besides the answers of the fit: one table for command and service.
 
-The command has an option, the service a parameter in its address, for each of them.
+For each of them, the command has an option and the service a parameter in its address.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Question:
-    """How a question is put, and what it asks for."""
+    """The wording of a question, and the kind of its value."""
 
     words: str
-    value: str  # what stands for its value in help
+    value: str  # the placeholder of its value in help
     may_repeat: bool = False
     of_classes: bool = False  # whether a model for classes answers it
 

@@ -1,4 +1,4 @@
-"""What a model is for, numbers or classes: all that command, service and pages ask of either."""
+"""The task of a model, numbers or classes: all that command, service and pages ask of it."""
 
 from __future__ import annotations
 
@@ -26,43 +26,43 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Regression:
-    """A model of numbers."""
+    """The task of predicting numbers."""
 
     model: ClearRegressor
 
     @property
     def levels(self) -> list[float]:
-        """Of the fit."""
+        """The levels of the fit."""
         return self.model.levels_.tolist()
 
     @property
     def highest_level(self) -> float:
-        """The highest level that its calibration rows suffice for."""
+        """The highest level for which the calibration rows suffice."""
         bands = self.model.any_level_
         return max(self.levels) if bands is None else float(bands.highest)
 
     @property
     def best_model(self) -> str | None:
-        """What won the center, if models competed."""
+        """The name of the center that won, if models competed."""
         from clearbands.selection.leaderboard import best_model
 
         return best_model(self.model)
 
     def take_target(self, reading: Reading, target: str) -> np.ndarray:
-        """The true values in a table."""
+        """Return the true values in a table."""
         return take_target(reading, target)
 
     def check(self, values: Mapping[str, Any], prefix: str = "") -> None:
-        """Numbers answer every question."""
+        """Do nothing: numbers answer every question."""
 
     def check_enough(self, questions: Questions) -> None:
-        """Raise for levels that the calibration rows are too few for."""
+        """Raise an error for levels that need more calibration rows than there are."""
         from clearbands.calibration.conformal import rows_needed
         from clearbands.rows.levels import same_level
 
         bands = self.model.any_level_
         if bands is None:
-            return  # the model says itself why it answers at the levels of the fit alone
+            return  # the model itself says why it has no other levels
         levels = [each for each in questions.levels if same_level(self.levels, each) is None]
         levels += [2 * abs(quantile - 0.5) for quantile in questions.quantiles]
         levels += [1 - share for share in questions.tails or () if share > 0]
@@ -77,13 +77,13 @@ class Regression:
     def predict(
         self, X: pl.DataFrame, questions: Questions | None = None, groups: Any = None
     ) -> Predictions:
-        """The answers, which have the columns of `predict_frame`."""
+        """Return the answers, which have the columns of `predict_frame`."""
         from clearbands.prediction.predictions import predict
 
         return predict(self.model, X, questions, groups)
 
     def widths(self, predictions: Predictions) -> dict[float, np.ndarray]:
-        """(n,) for each level of the fit: whoever asks could make up any number of others."""
+        """Return the widths (n,) at each level of the fit, as callers may ask for any others."""
         return {
             parts.confidence_level: np.ptp(parts.interval, axis=1)
             for parts in predictions.bands
@@ -93,7 +93,7 @@ class Regression:
     def evaluate(
         self, X: pl.DataFrame, y: np.ndarray, groups: Any = None
     ) -> tuple[list[dict[str, float]], Sequence[Uncertainty]]:
-        """The scores at each level of the fit, and the uncertainties that they are of."""
+        """Return the scores at each level of the fit, and the uncertainties that were scored."""
         from clearbands import metrics
 
         parts = self.model.predict_uncertainties(X, calibration_groups=groups)
@@ -112,18 +112,18 @@ class Regression:
 
 @dataclass(frozen=True)
 class Classification:
-    """A model of classes."""
+    """The task of predicting classes."""
 
     model: ClearClassifier
 
     @property
     def levels(self) -> list[float]:
-        """Of the sets."""
+        """The level of the sets."""
         return [float(self.model.confidence_level)]
 
     @property
     def highest_level(self) -> float:
-        """The highest level that its calibration rows suffice for."""
+        """The highest level for which the calibration rows suffice."""
         from clearbands.calibration.conformal import level_of_rank
         from clearbands.rows.weighting import size_of
 
@@ -132,17 +132,17 @@ class Classification:
 
     @property
     def best_model(self) -> str | None:
-        """The first of the models whose members are kept."""
+        """The name of the first model whose members are kept."""
         return next(iter(self.model.models_), None)
 
     def take_target(self, reading: Reading, target: str) -> np.ndarray:
-        """The true classes in a table, of the kind that the model knows them by."""
+        """Return the true classes in a table, as texts if the model knows them as texts."""
         y = take_classes(reading, target)
         is_text = self.model.classes_.dtype.kind == "U"
         return y.astype(str) if is_text and y.dtype.kind != "U" else y
 
     def check(self, values: Mapping[str, Any], prefix: str = "") -> None:
-        """Raise for questions, by their names, that only numbers answer."""
+        """Raise an error for questions, given by name, that only numbers answer."""
         for name, question in QUESTIONS.items():
             if not question.of_classes and values[name] not in (None, [], "both"):
                 raise ValueError(
@@ -150,7 +150,7 @@ class Classification:
                 )
 
     def check_enough(self, questions: Questions) -> None:
-        """Raise for levels that the calibration rows are too few for."""
+        """Raise an error for levels that need more calibration rows than there are."""
         from clearbands.calibration.conformal import suffices
 
         n, weight = self.model.n_calibration_, self.model.score_weights_
@@ -164,19 +164,19 @@ class Classification:
     def predict(
         self, X: pl.DataFrame, questions: Questions | None = None, groups: Any = None
     ) -> ClassPredictions:
-        """The answers, which have the columns of `predict_frame`."""
+        """Return the answers, which have the columns of `predict_frame`."""
         from clearbands.prediction.class_predictions import predict_classes
 
         return predict_classes(self.model, X, questions.levels if questions else ())
 
     def widths(self, predictions: ClassPredictions) -> dict[float, np.ndarray]:
-        """Sets have none."""
+        """Return nothing: sets have no widths."""
         return {}
 
     def evaluate(
         self, X: pl.DataFrame, y: np.ndarray, groups: Any = None
     ) -> tuple[list[dict[str, float]], Sequence[Uncertainty]]:
-        """The scores of probabilities and sets."""
+        """Return the scores of probabilities and sets."""
         from clearbands.diagnostics.class_metrics import evaluate_classes
 
         answers, level = self.model.answers(X), self.levels[0]
@@ -187,7 +187,7 @@ class Classification:
     def make_report(self, X: pl.DataFrame, y: np.ndarray, **words: Any) -> Report:
         from clearbands.apps.report.classes import make_class_report
 
-        words.pop("unit", None)  # which classes have none of
+        words.pop("unit", None)  # classes have no unit
         return make_class_report(self.model, X, y, **words)
 
 
@@ -195,5 +195,5 @@ Task: TypeAlias = Regression | Classification
 
 
 def task_of(model: Any) -> Task:
-    """By what a fitted model predicts."""
+    """Return the task of a fitted model."""
     return Classification(model) if hasattr(model, "classes_") else Regression(model)

@@ -1,4 +1,4 @@
-"""The command `clearbands`: its door, which opens without the extra being installed."""
+"""The entry of the command `clearbands`, which starts even without the extra."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def main() -> None:
         from clearbands.apps.cli.commands import app
 
         app(prog_name="clearbands")
-    except KeyboardInterrupt:  # before or after the work of a command, which handles its own
+    except KeyboardInterrupt:  # before or after a command, which handles its own
         sys.exit(130)

@@ -1,4 +1,4 @@
-"""How every command behaves: failures, interruptions and warnings in one line each."""
+"""The behaviour of all commands: one line for each failure, interruption and warning."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from clearbands.rows.messages import rows_of_a_file
 
 
 class Group(TyperGroup):
-    """Takes --debug wherever it stands."""
+    """The group of commands, which takes --debug at any place."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         if "--debug" in args:
@@ -31,7 +31,7 @@ class Group(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-RENAMED = {  # the old names of options, and the names of today that may be meant
+RENAMED = {  # the old names of options, with the new names that may be meant
     "--together": {"--groups": "rows that belong together"},
     "--group": {
         "--groups": "rows that belong together",
@@ -42,7 +42,7 @@ RENAMED = {  # the old names of options, and the names of today that may be mean
 
 
 class Command(TyperCommand):
-    """Failures are one sentence and exit code 2, Ctrl-C is 130, warnings are one line each."""
+    """A command: one sentence and exit code 2 for errors, 130 for Ctrl-C, one line for warnings."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         known = {name for param in self.params for name in param.opts}
@@ -78,7 +78,7 @@ class Command(TyperCommand):
 
 def _is_output_closed() -> bool:
     """Whether nobody reads standard output any more, as in `clearbands forecast MODEL | head`."""
-    output = select.poll()  # a broken pipe elsewhere is an error like any other
+    output = select.poll()  # a broken pipe elsewhere is an ordinary error
     output.register(sys.stdout.fileno(), 0)
     if is_closed := any(event & select.POLLERR for _, event in output.poll(0)):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # it is flushed at the end
@@ -86,7 +86,7 @@ def _is_output_closed() -> bool:
 
 
 def laid_out(function: Callable[..., None]) -> Callable[..., None]:
-    """The command that typer sees: each field of a parameter that is a dataclass is an option."""
+    """Return the command as typer sees it: each field of a dataclass parameter is an option."""
     hints = get_type_hints(function, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
 
@@ -119,7 +119,7 @@ def laid_out(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _named(name: str, annotation: Any) -> Any:
-    """With an option that has no name called like its parameter, a flag without its opposite."""
+    """Name an option after its parameter if it has no name; a flag gets no opposite."""
     if get_origin(annotation) is not Annotated:
         return annotation
     of, info = get_args(annotation)
@@ -136,7 +136,7 @@ def _default_of(field: Field[Any]) -> Any:
 
 
 def as_typed(ctx: typer.Context) -> str:
-    """The command under way with all its arguments and options, as a shell takes it."""
+    """Return the running command with all its arguments and options, as one types it in a shell."""
     words = ["clearbands", ctx.info_name or ""]
     for param in ctx.command.params:
         source = ctx.get_parameter_source(param.name or "")
@@ -145,7 +145,7 @@ def as_typed(ctx: typer.Context) -> str:
         value = ctx.params[param.name or ""]
         if param.param_type_name == "argument":
             words.append(str(value))
-        elif value is True:  # a flag, which takes no value
+        elif value is True:  # a flag takes no value
             words.append(param.opts[0])
         else:
             values = value if isinstance(value, list | tuple) else [value]

@@ -1,6 +1,6 @@
-"""The command line: one file per command, put together here.
+"""The command line, put together from one file per command.
 
-Whatever is slow to import is imported by the command that needs it, so that help is fast.
+A command imports itself what is slow to import, so that help is fast.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FUNCTIONS: tuple[Callable[..., None], ...] = (
     *(update, monitor, label, serve, explore, warm),
 )
 COMMANDS = tuple(map(laid_out, FUNCTIONS))
-"""In the order of help."""
+"""The commands in the order of help."""
 
 app = typer.Typer(
     cls=Group,

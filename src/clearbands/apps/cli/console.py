@@ -1,4 +1,4 @@
-"""What the command says: results on standard output, the rest on standard error."""
+"""The output of the command: results on standard output, the rest on standard error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from clearbands.apps.reading.inspection import Inspected
     from clearbands.apps.reading.reading import Reading
 
-MOST_FOLDED = 1_000  # columns of a table: more are shown in lines that are not broken
+MOST_FOLDED = 1_000  # with more columns than this, a table has unbroken lines
 EXPECTED = (ValueError, TypeError, OSError, ImportError)
 STAGES = {
     "choosing a model": "Choosing a model",
@@ -49,7 +49,7 @@ HEADINGS = {
     "ece": "calibration error\n(ECE)",
     "set_size": "mean size of sets",
 }
-"""Of the columns of `evaluate`, with the abbreviations of the paper."""
+"""Headings of the columns of `evaluate`, with the abbreviations of the paper."""
 
 
 def say(text: str) -> None:
@@ -57,7 +57,7 @@ def say(text: str) -> None:
 
 
 def write(text: str) -> None:
-    """As it is, to standard output."""
+    """Write text as it is to standard output."""
     typer.echo(text, nl=False)
 
 
@@ -66,7 +66,7 @@ def complain(text: str) -> None:
 
 
 def sentence(error: Exception) -> str:
-    """The error in one line; one that nobody foresaw says so."""
+    """Return the error in one line, which says so if nobody expected it."""
     text = " ".join(str(error).split())
     if isinstance(error, EXPECTED) and text:
         return f"Error: {text}"
@@ -80,11 +80,11 @@ IN_OPTIONS = {
     "let sample_weight say": "let --weight say",
     "by labels in groups": "with --groups COLUMN",
 }
-"""What warnings of the library say in Python, as options of the command."""
+"""Python code in warnings of the library, and the options of the command that replace it."""
 
 
 def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Stands in for `warnings.showwarning`."""
+    """Print a warning in one line; this replaces `warnings.showwarning`."""
     words = " ".join(str(message).split())
     for code, option in IN_OPTIONS.items():
         words = words.replace(code, option)
@@ -93,7 +93,7 @@ def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 @contextmanager
 def progress_bar() -> Iterator[Listener | None]:
-    """A listener that moves one bar, with the time left; None where nobody would see it."""
+    """Yield a listener that moves a bar and shows the time left; None if nobody would see it."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -120,7 +120,7 @@ def progress_bar() -> Iterator[Listener | None]:
     task = bars.add_task("Preparing (longer the first time)", total=None, left="")
 
     class RichBar(ProgressBar):
-        """The same knowledge of how far a fit is, drawn by rich."""
+        """A progress bar that rich draws."""
 
         stage = ""
 
@@ -139,7 +139,7 @@ def progress_bar() -> Iterator[Listener | None]:
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """A sign of life while there is nothing to count; none where nobody would see it."""
+    """Show that work goes on while nothing can be counted, if anybody would see it."""
     if not sys.stderr.isatty():
         yield
         return
@@ -150,12 +150,12 @@ def working(what: str) -> Iterator[None]:
 
 
 def title_of(data: Path) -> str:
-    """What a table is called in titles."""
+    """Return the name of a table for titles."""
     return "Standard input" if str(data) == "-" else data.name
 
 
 def show_reading(reading: Reading, columns: Sequence[Inspected], title: str) -> None:
-    """How a table was read, in a line per kind of column."""
+    """Show how a table was read, in one line per kind of column."""
     pairs = {"as": reading.in_words}
     for kind in dict.fromkeys(column.kind for column in columns if not column.is_blank):
         pairs[kind] = display.first_of([column.name for column in columns if column.kind == kind])
@@ -171,7 +171,7 @@ def show_reading(reading: Reading, columns: Sequence[Inspected], title: str) -> 
 
 
 def show_columns(columns: Sequence[Inspected], title: str) -> None:
-    """A row per column of a table."""
+    """Show one line per column of a table."""
     heading = ("column", "kind", "gaps", "distinct", "values", "remark")
     rows = [
         (
@@ -202,7 +202,7 @@ def show_columns(columns: Sequence[Inspected], title: str) -> None:
 
 
 def _say_lines(rows: Sequence[tuple[str, ...]]) -> None:
-    """A line per row, however wide: to be searched rather than read."""
+    """Print one unbroken line per row, which is easy to search."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     padded = ([c.ljust(w) for c, w in zip(row, widths, strict=True)] for row in rows)
     write("".join("  ".join(cells).replace("\n", " ").rstrip() + "\n" for cells in padded))
@@ -216,7 +216,7 @@ def show_pairs(title: str, pairs: Mapping[str, str]) -> None:
 
 
 def show_scores(scores: Sequence[Mapping[str, float]], title: str) -> None:
-    """A row per level, a column per metric."""
+    """Show one line per level, with a column per metric."""
     table = _table()
     names = list(scores[0])
     for name in names:
@@ -227,7 +227,7 @@ def show_scores(scores: Sequence[Mapping[str, float]], title: str) -> None:
 
 
 def show_updates(model: Any, title: str) -> None:
-    """How calibration goes on: a row per level."""
+    """Show the state of calibration after updates, one line per level."""
     rolling = model.rolling_
     table = _table()
     for name in ("level", "asked for now", "coverage so far", "below", "above"):
@@ -252,5 +252,5 @@ def _table(**options: Any) -> Table:
 def _print(title: str, table: Table) -> None:
     from rich.console import Console
 
-    say(title)  # not the table's own, which would be broken to its width
+    say(title)  # the table would break a title of its own to its width
     Console(highlight=False, markup=False).print(table)

@@ -1,4 +1,4 @@
-"""The demo: intervals for patients of scikit-learn's diabetes data that no model saw."""
+"""The demo: intervals for patients in scikit-learn's diabetes data that no model saw."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WORDS = (ALEATORIC.plain, EPISTEMIC.plain, UNCLEAR)
 
 @dataclass(frozen=True)
 class Demo:
-    """A fitted model and the rows that were kept from it."""
+    """A fitted model, and rows that it did not see."""
 
     model: ClearRegressor
     X: pl.DataFrame
@@ -42,7 +42,7 @@ class Demo:
 
     @cached_property
     def answers(self) -> Answers:
-        """Table, picture, report and summary tell of the same predictions, made once."""
+        """The predictions that table, picture, report and summary share."""
         return self.model.answers(self.X)
 
     @property
@@ -50,7 +50,7 @@ class Demo:
         return self.answers.uncertainties()
 
     def table(self) -> pl.DataFrame:
-        """What `clearbands predict` would write, behind the true values."""
+        """Return the table that `clearbands predict` would write, with the true values in front."""
         import polars as pl
 
         table = answer(self.answers, Questions()).frame()
@@ -66,14 +66,14 @@ class Demo:
         figure.savefig(path, dpi=150, bbox_inches="tight", pad_inches=0.15)
 
     def report(self) -> Report:
-        """The page about the model on the rows kept from it."""
+        """Make the page about the model on the rows that it did not see."""
         origin = {"Command": "clearbands demo", "Data": "load_diabetes of scikit-learn"}
         return make_report(
             self.model, self.X, self.y, target=TARGET, origin=origin, answers=self.answers
         )
 
     def summary(self) -> dict[str, str]:
-        """The result in a few words."""
+        """Return the result in a few words."""
         model, parts = self.model, self.predicted[0]
         inside, share = covered(self.y, parts.interval), parts.epistemic_share
         low, high = chance_range(len(self.y), parts.confidence_level, model.n_calibration_)
@@ -94,7 +94,7 @@ class Demo:
 
 
 def run(progress: Listener | None = None) -> Demo:
-    """Fit on three quarters of the rows."""
+    """Fit a model on three quarters of the rows."""
     import polars as pl
     from sklearn.datasets import load_diabetes
     from sklearn.model_selection import train_test_split

@@ -71,7 +71,7 @@ def evaluate(
 
 
 def _in_words(parts: Uncertainty, y: np.ndarray, n_calibration: int | None, unit: str) -> str:
-    """Coverage and width at one level as the report tells them; chance where rows are new."""
+    """Return coverage and width at one level as the report words them; chance for new rows only."""
     from clearbands.apps.report.facts import typical_width
     from clearbands.diagnostics.coverage import chance_range
     from clearbands.rows.bands import covered

@@ -60,7 +60,7 @@ def explore(
         reading = opened[0].without_missing(target).reading
         opened = [Opened(each.model, reading) for each in opened]
     for each in opened:
-        _ = each.X  # a table that lacks columns is refused in one sentence
+        _ = each.X  # refuse a table that lacks columns, in one sentence
     y = _true_values(opened[0], target)
     seen = [] if y is None else [each.count_seen(y) for each in opened]
     page = create_page(make_scene(models, reading.frame, y, max(seen, default=0)))
@@ -68,12 +68,12 @@ def explore(
         address = server.address_of(listener)
         console.say(f"The page is at {address} (Ctrl-C ends it)")
         if not no_browser:
-            webbrowser.open(address)  # it waits for the first answer
+            webbrowser.open(address)  # the browser waits for the first answer
         server.run(page, listener, grace=5)
 
 
 def _true_values(opened: Opened, target: str | None) -> np.ndarray | None:
-    """The true values, if they are asked for or there for every row."""
+    """Return the true values, if they are asked for or known for every row."""
     frame, known = opened.reading.frame, opened.origin.target
     if target is None and (known not in frame.columns or frame[known].null_count()):
         return None

@@ -1,4 +1,4 @@
-"""clearbands fit, of a table in parquet files that is never read into memory as a whole."""
+"""The command `clearbands fit` for parquet files that are never in memory as a whole."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from clearbands.scaling.source import ParquetTable, open_table, read_piece, shap
 from clearbands.tables.fingerprints import hash_rows
 
 ROWS_AT_ONCE = 2**18
-MOST_IN_MEMORY = 1_000_000  # rows of a file that is read whole without being asked
+MOST_IN_MEMORY = 1_000_000  # the most rows of a file that is read whole by default
 
 
 def is_for_files(data: Path, target: str, options: dict[str, Any]) -> bool:
-    """Whether a parquet file is better not read into memory, which nothing that is asked needs."""
+    """Whether a parquet file should not be read into memory, and no option needs that."""
     import polars as pl
 
     is_parquet = FORMATS.get(data.suffix.lower()) == "parquet"
@@ -35,11 +35,11 @@ def is_for_files(data: Path, target: str, options: dict[str, Any]) -> bool:
     if n_rows <= MOST_IN_MEMORY or target not in kinds or not kinds[target].is_numeric():
         return False
     values = pl.scan_parquet(data).select(pl.col(target).drop_nulls().unique().head(3))
-    return values.collect().height > 2  # two alone are classes
+    return values.collect().height > 2  # two values alone are classes
 
 
 def check_options(options: dict[str, Any]) -> None:
-    """Raise for options that need the whole table."""
+    """Raise an error for options that need the whole table."""
     for name, value in options.items():
         if value:
             raise ValueError(
@@ -51,7 +51,7 @@ def check_options(options: dict[str, Any]) -> None:
 def fit_and_save(
     data: Path, out: Path, names: Names, settings: Settings, choice: Choice, workers: Workers
 ) -> None:
-    """The model, with a record of where it comes from, in its file."""
+    """Fit the model, and write it with a record of its origin."""
     engine, table = workers.make_engine(settings.jobs), open_table(data)
     columns = list(table.columns)
     dropped = {names.target, names.id, names.groups, names.weight, *names_in(choice.drop, columns)}
@@ -81,7 +81,7 @@ def fit_and_save(
 
 
 def _origin(table: ParquetTable, learned: list[str], names: Names, data: str) -> Origin:
-    """The record of all rows, piece by piece."""
+    """Record the origin of the model, with the hashes of all rows, piece by piece."""
     hashes = []
     for piece in table.pieces(ROWS_AT_ONCE):
         frame = read_piece(piece, [*learned, names.target])

@@ -1,4 +1,4 @@
-"""The options of fit: what each is called, what its help says, and what goes together."""
+"""The options of fit: their names, their help, and which of them fit together."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 OF_CLASSES = {"target", "unit", "weight", "id", "level", "calibration", "seed", "jobs", "verbose"}
-"""The options below that a target of classes takes; all others are for numbers."""
+"""The options below that also work with a target of classes; all others are for numbers."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """What the columns of a table are to the model."""
+    """The meanings that columns of a table have for the model."""
 
     target: Target
     unit: Unit = ""
@@ -70,13 +70,13 @@ class Names:
 
     @property
     def of_rows(self) -> list[str]:
-        """Columns that say something about rows, and are not learned from."""
+        """Columns that say something about rows; the model does not learn from them."""
         return [name for name in (self.id, self.groups, self.time, self.weight) if name]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which columns and rows are learned from, and how they are read."""
+    """The choice of columns and rows to learn from, and how they are read."""
 
     features: Annotated[
         list[str], column("Learn from this column alone; repeat it for several.")
@@ -96,7 +96,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Settings:
-    """Of the model; checked when they are made, which is before the data are read."""
+    """The settings of the model, which are checked when they are made, before the data are read."""
 
     level: Annotated[
         list[float], option("The confidence level; repeat it for several.", "LEVEL")
@@ -167,7 +167,7 @@ class Settings:
             require("torch", what="Training networks", extra="deep")
 
     def check_names(self, names: Names) -> None:
-        """Raise where a setting needs the name of a column that is not there."""
+        """Raise an error if a setting needs the name of a column that is not given."""
         if self.gap and not names.time:
             raise ValueError("--gap needs --time, the column that says when rows were.")
         if self.unknown_groups == "pool" and not names.calibration_groups:
@@ -176,7 +176,7 @@ class Settings:
             )
 
     def directions(self, columns: Sequence[str]) -> dict[str, int] | None:
-        """The columns that the target rises (1) and falls (-1) with."""
+        """Return the columns with which the target rises (1) or falls (-1)."""
         ways: dict[str, int] = {}
         for name_of_option, values, way in (
             ("--rises", self.rises, 1),
@@ -194,7 +194,7 @@ class Settings:
         return ways or None
 
     def check_classes(self, rows: Rows, names: Names) -> None:
-        """Raise where classes are too few, or something was asked for that only numbers have."""
+        """Raise an error if there are too few classes, or for options that are for numbers."""
         import numpy as np
 
         from clearbands.rows.class_labels import check_counts
@@ -229,7 +229,7 @@ class Settings:
         )
 
     def make_regressor(self, names: Names, columns: Sequence[str]) -> Any:
-        """The preset; what was not given is left to the library."""
+        """Make the model of the preset; the library decides what the options leave open."""
         from clearbands.presets import PRESETS
 
         parameters: dict[str, Any] = {
@@ -256,7 +256,7 @@ class Settings:
 
 
 def support_in(text: str | None) -> tuple[float | None, float | None] | None:
-    """The two ends in LOW:HIGH, either of which may be left out.
+    """Return the two ends in LOW:HIGH, either of which may be left out.
 
     >>> support_in("0:"), support_in("-1.5:2")
     ((0.0, None), (-1.5, 2.0))

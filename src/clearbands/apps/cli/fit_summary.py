@@ -1,4 +1,4 @@
-"""What fit says at its end: how good the model is, what won, how long it took."""
+"""The summary at the end of fit: how good the model is, what won, how long it took."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def show_written(
     model: Any, data: Path, out: Path, seconds: float, *, verbose: bool = False
 ) -> None:
-    """What came of a fit, and where it is now."""
+    """Show the result of a fit, and the file that it was written to."""
     is_classifier = hasattr(model, "classes_")
     pairs = _of_classes(model) if is_classifier else _of_numbers(model, verbose=verbose)
     lines = {name: words.replace(display.GAP, " ") for name, words in pairs.items()}
@@ -78,7 +78,7 @@ def _of_classes(model: ClearClassifier) -> dict[str, str]:
 
 
 def about_support(model: ClearRegressor) -> str | None:
-    """A sentence where bounds are negative and no target was; None if the library said it."""
+    """Return a sentence if only bounds are negative; None if not, or if the library has said it."""
     from clearbands.rows.targets import FEWEST
 
     unseen = model.unseen_
@@ -93,7 +93,7 @@ def about_support(model: ClearRegressor) -> str | None:
 
 
 def who_saw_what(model: Any) -> str:
-    """How many rows trained, chose and calibrated."""
+    """Return how many rows trained, chose and calibrated."""
     if model.calibration_ == "cross":
         return (
             f"{model.n_train_:,} trained, {model.n_calibration_:,} of them calibrated by members "
@@ -107,7 +107,7 @@ def who_saw_what(model: Any) -> str:
 
 
 def _time(seconds: float) -> str:
-    """As people say it.
+    """Return a duration as people say it.
 
     >>> _time(3.21), _time(203)
     ('3.2 s', '3 min 23 s')

@@ -1,4 +1,4 @@
-"""What fit does with a table in memory, step by step: choose the rows, fit, save, report."""
+"""The steps of fit with a table in memory: choose the rows, fit, save, report."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from clearbands.apps.reading.reading import Reading
     from clearbands.apps.reading.understanding import Known
 
-HELD_OUT = 0.2  # of the rows, for a report
+HELD_OUT = 0.2  # the share of the rows that a report keeps
 
 
 def choose_rows(reading: Reading, names: Names, choice: Choice) -> Rows:
-    """The columns to learn from, the target, and the labels of groups where there are any."""
+    """Return the columns to learn from, the target, and labels of groups if there are any."""
     frame, path = reading.frame, reading.name
     y = take_y(reading, names.target, choice.task)
     X = choose_features(
@@ -69,7 +69,7 @@ def choose_rows(reading: Reading, names: Names, choice: Choice) -> Rows:
 
 
 def make_model(rows: Rows, names: Names, settings: Settings) -> Any:
-    """By what the target holds; settings that do not go with it are refused."""
+    """Make the model that the target calls for; settings that do not go with it raise an error."""
     columns = rows.X.columns
     if not is_classes(rows.y):
         return settings.make_regressor(names, columns)
@@ -79,13 +79,13 @@ def make_model(rows: Rows, names: Names, settings: Settings) -> Any:
 
 
 def hold_out(rows: Rows, names: Names, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows to fit on, and the fifth that no step of the fit may see: the last, in time."""
+    """Return the rows to fit on, and the fifth that no step of the fit sees (in time, the last)."""
     numbered = replace(rows, X=np.arange(len(rows)))
     if names.time:
         place = time_ranks(len(rows), rows.groups)
         shares = hold_out_last(numbered, HELD_OUT, place, settings.gap)
     else:
-        other_draws = np.random.RandomState([settings.seed, 1])  # than those of the fit
+        other_draws = np.random.RandomState([settings.seed, 1])  # not those of the fit
         shares = hold_out_by_chance(numbered, HELD_OUT, other_draws)
     learned, held_out = (share.X for share in shares)
     if len(held_out) < FEWEST_ROWS:
@@ -97,7 +97,7 @@ def hold_out(rows: Rows, names: Names, settings: Settings) -> tuple[np.ndarray, 
 
 
 def tell(reading: Reading, names: Names, choice: Choice, rows: Rows) -> None:
-    """How the table was read, and what in it looks wrong; not of columns that nobody asked for."""
+    """Show how the table was read and what looks wrong, but not in columns nobody asked for."""
     from clearbands.apps.reading.inspection import (
         inspect_table,
         warnings_about,
@@ -118,7 +118,7 @@ def tell(reading: Reading, names: Names, choice: Choice, rows: Rows) -> None:
         console.say(about_target)
     warnings = [] if is_classes(y) else warnings_about_target(names.target, y)
     unasked = frame.columns if choice.features else names_in(choice.drop, frame.columns)
-    quiet = {*features, *unasked, *names.of_rows}  # whose absence needs no words
+    quiet = {*features, *unasked, *names.of_rows}  # no warning if they are empty
     warnings += [
         f"Column {name!r} has no value in any row. It is left out, and new tables need not have it."
         for name in without_values(frame)
@@ -152,7 +152,7 @@ def fit_and_save(
 
         labels: dict[str, Any] = {"sample_weight": rows.sample_weight}
         if not is_classes(rows.y):
-            # The name of a column that is learned from, which the model then finds for itself.
+            # If the model learns from the column that names the groups, it finds it by this name.
             name = names.calibration_groups
             is_learned = name in rows.X.columns
             labels["calibration_groups"] = name if is_learned else rows.calibration_groups
@@ -178,7 +178,7 @@ def fit_and_save(
 def report_on(
     held_out: Rows, model: Any, reading: Reading, names: Names, command: str, path: Path
 ) -> None:
-    """The page about rows that were kept out of the fit."""
+    """Write the page about rows that were kept out of the fit."""
     which = "the last ones" if names.time else "drawn by the seed"
     drawn = f"{len(held_out):,} of {reading.frame.height:,}, {which} and kept out of the fit"
     write_report(

@@ -1,4 +1,4 @@
-"""Model files, and tables read as their models need them."""
+"""Models and tables from files; the tables are read as their models need them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def load_model(path: Path, *, of_classes: bool = False) -> Any:
-    """The model in a file, of numbers or also `of_classes`, that knows its columns by name."""
+    """Load a model that knows its columns by name; only with `of_classes` may it be of classes."""
     from clearbands.classifier import ClearClassifier
     from clearbands.persistence.model_file import ModelFileError, load
     from clearbands.regressor import ClearRegressor
@@ -54,7 +54,7 @@ def load_model(path: Path, *, of_classes: bool = False) -> Any:
 
 
 def read_for(data: Path, text: TextFile, *models: Any) -> Reading:
-    """The table, with its columns in the kinds of the models; what was mended is said."""
+    """Read the table with its columns as the models need them, and warn of changed cells."""
     from clearbands.apps.reading.features import fitted_columns
 
     reading = read_table(data, options=text, fitted=fitted_columns(*models))
@@ -64,7 +64,7 @@ def read_for(data: Path, text: TextFile, *models: Any) -> Reading:
 
 
 def drop_rows(reading: Reading, target: str) -> Reading:
-    """The table without the rows whose target is missing, which is said."""
+    """Return the table without the rows whose target is missing, and warn of them."""
     left, n_dropped = drop_missing(reading, target)
     if n_dropped:
         rows = display.count(n_dropped, "row")
@@ -79,7 +79,7 @@ def drop_rows(reading: Reading, target: str) -> Reading:
 
 @dataclass(frozen=True)
 class Opened:
-    """A model, and a table whose rows it is asked about."""
+    """A model, and a table with questions about its rows."""
 
     model: Any
     reading: Reading
@@ -109,7 +109,7 @@ class Opened:
 
     @cached_property
     def groups(self) -> np.ndarray | None:
-        """The labels of the rows, where the model has groups and does not find them for itself."""
+        """The labels of the rows, if the model has groups and does not find the labels itself."""
         from clearbands.apps.reading.features import group_feature
 
         group = group_feature(self.model)
@@ -118,7 +118,7 @@ class Opened:
         return take_labels(self.reading.frame, group.name, self.reading.name)
 
     def target(self, name: str | None) -> str:
-        """The name of the target: as the user says, or else as the model knows it."""
+        """Return the name of the target, which the user gives or else the model knows."""
         if not name and not self.origin.target:
             raise ValueError(
                 "The model does not know the name of its target; give it with --target."
@@ -126,29 +126,29 @@ class Opened:
         return name or self.origin.target
 
     def y(self, target: str | None) -> np.ndarray:
-        """The true values, or classes."""
+        """Return the true values or classes."""
         return self.task.take_target(self.reading, self.target(target))
 
     def carried(self, output: TableOut) -> list[pl.Series]:
-        """The columns to carry along: what names the rows first."""
+        """Return the columns to carry along, with the one that names the rows first."""
         columns = self.reading.frame.columns
         row_id = output.row_id or (self.origin.id if self.origin.id in columns else None)
         names = dict.fromkeys([*([row_id] if row_id else []), *names_in(output.keep, columns)])
         return [take_column(self.reading.frame, name, self.reading.name) for name in names]
 
     def without_missing(self, target: str | None) -> Opened:
-        """Without the rows whose target is missing."""
+        """Return the same without the rows whose target is missing."""
         return replace(self, reading=drop_rows(self.reading, self.target(target)))
 
     def in_time(self, column: str | None) -> tuple[Opened, str]:
-        """With the rows in the order of a column, by default of the one that the model knows."""
+        """Return the same with rows in the order of a column, by default the model's own."""
         name = column or self.origin.time
         return (replace(self, reading=in_order(self.reading, name)) if name else self), name
 
     def without_seen(self, y: np.ndarray) -> tuple[Opened, np.ndarray]:
-        """Without the rows of the fit and their true values, which is said.
+        """Return the same without the rows of the fit, and the other true values, with a warning.
 
-        Where it is not known which they are, or too few others are there, all rows stay.
+        If these rows are not known, or too few others are left, all rows stay.
         """
         from clearbands.diagnostics.diagnose import FEWEST_ROWS
 
@@ -165,7 +165,7 @@ class Opened:
         return replace(self, reading=replace(self.reading, frame=new)), y[~seen]
 
     def count_seen(self, y: np.ndarray) -> int:
-        """How many of the rows the model was fitted on; if they are many, it is said loudly."""
+        """Return how many of the rows the model was fitted on, and warn loudly if they are many."""
         from clearbands.persistence.origin import exceeds_chance
 
         n_seen = self.origin.count_seen(self.X, y)
@@ -180,7 +180,7 @@ class Opened:
 
 
 def in_order(reading: Reading, column: str) -> Reading:
-    """The table sorted by a column of dates, times or numbers, which is said where it was not."""
+    """Sort the table by a column of dates, times or numbers; say so if this moved any row."""
     import numpy as np
     import polars as pl
 
@@ -192,7 +192,7 @@ def in_order(reading: Reading, column: str) -> Reading:
         row = row_name(int(times.is_null().arg_true()[0]))
         raise ValueError(f"The time {column!r} is missing in {row}; remove such rows.")
     if times.dtype == pl.String:
-        dates = read_dates(times, reading.orders)  # a csv file has told
+        dates = read_dates(times, reading.orders)  # a csv file has shown the order of day and month
         if not dates.is_convincing or dates.strays or dates.doubt:
             first = dates.strays[0] if dates.strays else None
             _refuse_time(column, first.row if first else 1, first.value if first else times[0])

@@ -1,7 +1,7 @@
-"""Arguments and options that several commands take, in one wording.
+"""The arguments and options that several commands share, in one wording.
 
-Options that belong together are the fields of a class: a command has one parameter for all of them
-(`command.laid_out`). What is wrong with them is said when it is made, before the work.
+Options that belong together are the fields of a class, and a command has one parameter for all of
+them (`command.laid_out`). Errors in them are raised when the class is made, before the work.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from clearbands.rows.settings import EngineName
 
 
 def option(words: str, metavar: str | None = None, *, name: str = "", **more: Any) -> Any:
-    """An option whose help says `words`, called like its parameter unless it has another name."""
+    """Return an option with this help text; without `name` it is called like its parameter."""
     names = [name] if name else []
     return typer.Option(*names, metavar=metavar, help=words, **more)
 
 
 def column(words: str, *, name: str = "") -> Any:
-    """An option that names a column."""
+    """Return an option that names a column."""
     return option(words, "COLUMN", name=name)
 
 
@@ -56,7 +56,7 @@ Jobs = Annotated[
 
 @dataclass(frozen=True)
 class TextFile(TextOptions):
-    """How a text file is written."""
+    """The format of a text file."""
 
     separator: Annotated[
         str | None, option("The separator, such as ; or tab; by default it is found.", "CHAR")
@@ -82,7 +82,7 @@ ColumnsAs = Annotated[
 
 @dataclass(frozen=True)
 class TableOut:
-    """The table that is written, and what goes into it besides the predictions."""
+    """The table to write, and what it holds besides the predictions."""
 
     out: Annotated[
         Path, option("A .csv, .parquet or .feather file; - for standard output.", "FILE")
@@ -108,7 +108,7 @@ class TableOut:
 
 @dataclass(frozen=True)
 class Workers:
-    """Who works on a table in parquet files, and where they keep what is finished."""
+    """The workers on a table in parquet files, and the folder of finished work."""
 
     engine: Annotated[
         EngineName | None, option("What works on a table in parquet files; it changes no result.")
@@ -127,7 +127,7 @@ class Workers:
         return not (self.engine is self.scheduler is self.work is None)
 
     def make_engine(self, jobs: int | None) -> Any:
-        """The engine, threads by default."""
+        """Make the engine, by default threads."""
         if (self.scheduler is None) != (self.engine != "dask"):
             raise ValueError("--engine dask and --scheduler ADDRESS belong together: give both.")
         from clearbands.scaling.engines import DaskCluster, choose_engine
@@ -137,7 +137,7 @@ class Workers:
         return choose_engine(self.engine or "threads", -1 if jobs is None else jobs)
 
     def refuse(self) -> None:
-        """Raise where a table that is read whole was given."""
+        """Raise an error if these options come with a table that is read whole."""
         if self.are_wanted:
             raise ValueError("--engine, --scheduler and --work are for tables in parquet files.")
 
@@ -152,7 +152,7 @@ OR_COLUMN = " A number or a column."
 
 @dataclass(frozen=True)
 class Questioned:
-    """What is asked about the rows, as it was typed; checked when it is made."""
+    """The questions about the rows as they were typed, checked when they are made."""
 
     level: Annotated[list[float], _question("level")] = field(default_factory=list)
     side: Annotated[str, _question("side")] = "both"
@@ -165,7 +165,7 @@ class Questioned:
         self.questions()
 
     def questions(self, **thresholds: Any) -> Any:
-        """With the thresholds `above` and `below` by their names."""
+        """Return the questions, with the thresholds `above` and `below` by their names."""
         from clearbands.prediction.questions import Questions, tails_in
 
         tails = None if self.tails is None else tails_in("--tails", self.tails)
@@ -173,7 +173,7 @@ class Questioned:
 
 
 def kinds_wanted(columns_as: list[str]) -> dict[str, str]:
-    """Columns and kinds from COLUMN=KIND, or several columns with commas between them."""
+    """Return kinds by column from COLUMN=KIND, where commas may separate several columns."""
     kinds: dict[str, str] = {}
     for pair in columns_as:
         names, equals, kind = pair.rpartition("=")
@@ -184,7 +184,7 @@ def kinds_wanted(columns_as: list[str]) -> dict[str, str]:
 
 
 def names_in(values: list[str], columns: list[str]) -> list[str]:
-    """Names of columns, of which one value may hold several with commas between them."""
+    """Return names of columns; one value may hold several names with commas between them."""
     names = []
     for value in values:
         names += [value] if value in columns else [name.strip() for name in value.split(",")]

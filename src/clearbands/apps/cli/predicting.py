@@ -1,4 +1,4 @@
-"""What predict does with rows: in memory, or for a table in parquet files a task for each piece."""
+"""The predictions of predict: in memory, or for a table in parquet files one task per piece."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ from clearbands.scaling.source import ParquetTable, open_table
 from clearbands.scaling.store import Store
 from clearbands.scaling.tasks import make_all
 
-PIECE = 2**16  # rows of a file
-ROWS_AT_ONCE = 10_000  # between two steps of the progress bar
+PIECE = 2**16  # the number of rows in a file
+ROWS_AT_ONCE = 10_000  # the number of rows between two steps of the progress bar
 TEXTS = ("text", "any")  # kinds of columns that may be text
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is asked about the rows, and what goes into the output besides."""
+    """The questions about the rows, and what else the output holds."""
 
     questioned: Questioned
     output: TableOut
 
     @property
     def words(self) -> dict[str, Any]:
-        """All that decides what a row of the output holds."""
+        """All options that decide what a row of the output holds."""
         return vars(self.questioned) | {"keep": self.output.keep, "row_id": self.output.row_id}
 
     def table(self, model: Any, reading: Reading) -> pl.DataFrame:
-        """The answers for all rows, and the columns that are carried along."""
+        """Return the answers for all rows, and the columns that are carried along."""
         rows = Opened(model, reading)
         questions = self.questioned.questions(
             above=_thresholds(self.questioned.above, reading),
@@ -73,7 +73,7 @@ class Wanted:
 
 
 def _thresholds(values: Sequence[str], reading: Reading) -> dict[str, float | np.ndarray]:
-    """Each a number, or a column with one for every row."""
+    """Return thresholds by name: each a number, or a column with one number for every row."""
     thresholds: dict[str, float | np.ndarray] = {}
     for name in values:
         try:
@@ -85,9 +85,9 @@ def _thresholds(values: Sequence[str], reading: Reading) -> dict[str, float | np
 
 @dataclass(frozen=True)
 class PredictRows(PieceRows):
-    """A file of predictions for every piece of the table."""
+    """A task that writes a file of predictions for every piece of the table."""
 
-    model: str  # its file
+    model: str  # the path of its file
     wanted: Wanted
 
     def name(self, number: int) -> str:
@@ -101,14 +101,15 @@ class PredictRows(PieceRows):
         self.store.write_table(self.name(number), table)
 
     def files(self) -> list[Path]:
-        """In the order of the rows."""
+        """Return the files in the order of the rows."""
         return [self.store.path(self.name(number)) for number in range(self.count)]
 
 
 def table_in_files(data: Path, model: Any) -> ParquetTable | None:
-    """The table, if its files are parquet and hold what the model needs as it needs it.
+    """Return the table if its files are parquet and hold the columns that the model needs.
 
-    None leaves it to be read into memory, where text that should be numbers can be mended.
+    None means that it should be read into memory, where text that should be numbers can be
+    corrected.
     """
     is_parquet = FORMATS.get(data.suffix.lower()) == "parquet"
     if not data.exists() or not (is_parquet or data.is_dir()):
@@ -144,7 +145,7 @@ def predict_files(
 
 
 def _join(parts: list[Path], output: TableOut) -> None:
-    """One table of many, which are never in memory together."""
+    """Join many tables into one, without holding them in memory together."""
     out, no_formulas = output.out, output.no_formulas
     whole = for_spreadsheets(pl.scan_parquet(parts), out, no_formulas=no_formulas)
     if out == STREAM:

@@ -1,4 +1,4 @@
-"""What the commands remark about a table that is to be learned from: its target, its copies."""
+"""Remarks of the commands about a table to learn from: its target and its copies."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
 
     from clearbands.apps.reading.reading import Reading
 
-MOST_NAMED = 6  # classes in one line
-FEW = 10  # whole numbers that may be classes
-FEWEST = 20  # rows whose order says something
-GLANCE = 500  # rows by which most columns are told from the target
-SAME_ORDER = 0.999  # Spearman's correlation, of 1: nearly all rows stand in the order of the target
-MOST_ROWS = 200_000  # that are compared before a fit; more of them would take seconds
+MOST_NAMED = 6  # the most classes in one line
+FEW = 10  # the most different whole numbers that may be classes
+FEWEST = 20  # the fewest rows whose order says something
+GLANCE = 500  # the number of rows that tell most columns from the target
+SAME_ORDER = 0.999  # Spearman's correlation if nearly all rows have the order of the target
+MOST_ROWS = 200_000  # the most rows that are compared before a fit; more would take seconds
 
 
 def take_y(reading: Reading, target: str, task: str | None) -> np.ndarray:
-    """Numbers as floats, classes as texts or whole numbers; as asked, or else as they look."""
+    """Return the target: floats, or classes as texts or whole numbers, as asked or as it looks."""
     classes = holds_classes(reading, target) if task is None else task == "classification"
     return take_classes(reading, target) if classes else take_target(reading, target)
 
 
 def is_classes(y: np.ndarray) -> bool:
-    """Of a target that `take_y` gave."""
+    """Whether a target that `take_y` returned holds classes."""
     return y.dtype.kind != "f"
 
 
 def words_about(target: str, y: np.ndarray, task: str | None) -> str:
-    """What the target holds, and how to have it otherwise where that was guessed; "" if clear."""
+    """Say what the target holds, and which option reads it otherwise; "" if nothing is unclear."""
     if not is_classes(y):
         return _words_about_numbers(target, y) if task is None else ""
     names, counts = np.unique(y, return_counts=True)
@@ -51,7 +51,7 @@ def words_about(target: str, y: np.ndarray, task: str | None) -> str:
 
 
 def _words_about_numbers(target: str, y: np.ndarray) -> str:
-    """Of a few whole numbers, which may be classes."""
+    """Say how to predict classes if the target holds a few whole numbers, or else ""."""
     values = np.unique(y)
     if not 2 < len(values) <= FEW or 2 * len(values) > len(y) or (values != np.rint(values)).any():
         return ""
@@ -62,7 +62,7 @@ def _words_about_numbers(target: str, y: np.ndarray) -> str:
 
 
 def words_about_leaks(X: pl.DataFrame, y: np.ndarray) -> list[str]:
-    """A sentence for every column of numbers that says the target, or nearly."""
+    """Return a sentence for every column of numbers that gives the target away, or nearly."""
     return [
         f"Column {column.name!r} sorts the rows as the target does. If its values are known only "
         f"after the target, leave it out (--drop {quote(column.name)})."
@@ -72,7 +72,7 @@ def words_about_leaks(X: pl.DataFrame, y: np.ndarray) -> list[str]:
 
 
 def _is_in_order(values: np.ndarray, y: np.ndarray) -> bool:
-    """By Spearman's correlation, first of a few rows."""
+    """Whether two columns have one order by Spearman's correlation, judged on few rows first."""
     there = np.flatnonzero(np.isfinite(values))
     if 2 * len(there) < len(y):
         return False
@@ -85,7 +85,7 @@ def _is_in_order(values: np.ndarray, y: np.ndarray) -> bool:
 
 
 def words_about_copies(X: pl.DataFrame, y: np.ndarray, *, in_fit: bool) -> str | None:
-    """A sentence about copies; None where there are none, or where `fit` warns of them itself."""
+    """Return a sentence about copies; None if there are none, or if `fit` warns of them itself."""
     from clearbands.rows.copies import MANY_COPIES, count_copies
     from clearbands.tables.encoder import TableEncoder
 

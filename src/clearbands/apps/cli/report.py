@@ -81,7 +81,7 @@ def report(
 
 
 def _compared(rows: Opened, by: str | None) -> np.ndarray | None:
-    """The labels to compare, which are those that the model needs where it needs some."""
+    """Return the labels to compare; if the model needs labels, these are the ones."""
     if rows.groups is None:
         return None if by is None else take_labels(rows.reading.frame, by, rows.reading.name)
     if by is not None and by != rows.origin.calibration_groups:
@@ -93,7 +93,7 @@ def _compared(rows: Opened, by: str | None) -> np.ndarray | None:
 
 
 def _history(rows: Opened, path: Path) -> dict[str, str]:
-    """With what, when and on what the model was fitted, as far as it is known."""
+    """Return what is known of the fit: the versions, the data and the time."""
     from clearbands.persistence.model_file import read_header
 
     header, origin = read_header(path), rows.origin
