@@ -1,7 +1,6 @@
-"""The reference: docs/api.md, which is committed, and docs/api/, a page for each name of it.
+"""The reference: docs/api.md, which is committed, and a page in docs/api/ for each of its names.
 
-`python -m tests.api_pages` writes both; the pages themselves are filled by mkdocstrings when the
-site is built.
+`python -m tests.api_pages` writes both. mkdocstrings fills the pages when the site is built.
 """
 
 from __future__ import annotations
@@ -120,13 +119,13 @@ SECTIONS: dict[str, list[str]] = {
 
 
 def names_of(section: list[str]) -> Iterator[str]:
-    """The names, with those of its modules as `module.name`; colours of pictures have no page."""
+    """Yield the names of a section, with those of its modules as `module.name`, without colours."""
     for name in section:
         value = getattr(clearbands, name)
         if isinstance(value, ModuleType):
             inner = [each for each in value.__all__ if not isinstance(getattr(value, each), str)]
             inner.sort(key=lambda each: (inspect.isclass(getattr(value, each)), each))
-            yield from (f"{name}.{each}" for each in inner)  # functions before what they return
+            yield from (f"{name}.{each}" for each in inner)  # functions before their classes
         else:
             yield name
 
@@ -139,7 +138,7 @@ def value_of(name: str) -> Any:
 
 
 def home_of(name: str) -> str:
-    """Where the name is defined, as mkdocstrings looks for it."""
+    """Return the place where a name is defined, as mkdocstrings looks for it."""
     value = value_of(name)
     if inspect.isclass(value) or inspect.isfunction(value):
         return f"{value.__module__}.{value.__qualname__}"
@@ -149,7 +148,7 @@ def home_of(name: str) -> str:
 
 
 def summary_of(name: str) -> str:
-    """The first sentence of its docstring."""
+    """Return the first sentence of the docstring of a name."""
     value = value_of(name)
     has_docstring = inspect.isclass(value) or inspect.isfunction(value)
     text = inspect.getdoc(value) if has_docstring else _docstring_below(home_of(name))
@@ -158,7 +157,7 @@ def summary_of(name: str) -> str:
 
 
 def _docstring_below(home: str) -> str:
-    """What stands below the line that gives a constant its value."""
+    """Return the string below the line that gives a constant its value."""
     module, _, constant = home.rpartition(".")
     lines = ast.parse(Path(inspect.getfile(import_module(module))).read_text("utf-8")).body
     for line, below in pairwise(lines):
@@ -168,7 +167,7 @@ def _docstring_below(home: str) -> str:
 
 
 def write_page() -> str:
-    """The text of docs/api.md."""
+    """Return the text of docs/api.md."""
     lines = [START]
     for title, section in SECTIONS.items():
         lines += [f"## {title}\n", "| | |", "|---|---|"]
@@ -178,7 +177,7 @@ def write_page() -> str:
 
 
 def write_entry(name: str) -> str:
-    """The text of the page of one name."""
+    """Return the text of the page of one name."""
     return f"""---
 title: {name}
 ---
@@ -194,7 +193,7 @@ title: {name}
 
 
 def write_all(docs: Path = DOCS) -> None:
-    """docs/api.md, and a page for each name that it links to."""
+    """Write docs/api.md, and a page for each name that it links to."""
     (docs / "api.md").write_text(write_page(), encoding="utf-8")
     folder = docs / "api"
     folder.mkdir(exist_ok=True)

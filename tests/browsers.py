@@ -1,4 +1,4 @@
-"""A real browser for the tests of pages, of the size of a phone."""
+"""A real browser, as wide and high as a phone, for the tests of pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPTIONS = [
 
 @contextmanager
 def open_browser(folder: Path, width: int = 390, height: int = 844, **options) -> Iterator:
-    """A context of Debian's chromium; skips the test where it or playwright is not there."""
+    """Open a context of Debian's chromium; skip the test if chromium or playwright is missing."""
     if CHROMIUM is None:
         pytest.skip("chromium is not installed")
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

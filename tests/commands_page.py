@@ -1,4 +1,4 @@
-"""docs/commands.md, from the help of the commands: `python -m tests.commands_page` writes it."""
+"""docs/commands.md from the help of the commands; `python -m tests.commands_page` writes it."""
 
 from __future__ import annotations
 

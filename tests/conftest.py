@@ -2,7 +2,7 @@
 
 import os
 
-# Tests run side by side, one to a core: threads inside OpenMP would only wait for each other.
+# Tests run side by side, one for each core, so threads inside OpenMP would only wait.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
@@ -10,22 +10,22 @@ from hypothesis import settings
 
 from tests.skipped import summary
 
-# How long an example takes says more about the machine, and about compiling, than about the code.
+# How long an example takes depends on the machine and on compiling more than on the code.
 settings.register_profile("new", parent=settings(), deadline=None)
-# The same examples in each run, so that what fails is what was changed; `make fuzz` draws new ones.
+# Each run has the same examples, so that a failure comes from a change; `make fuzz` draws new ones.
 settings.register_profile("same", settings.get_profile("new"), derandomize=True)
 settings.load_profile("same")
 
 
 def pytest_collection_modifyitems(items):
-    """Whatever needs a browser is slow."""
+    """Mark tests that need a browser as slow."""
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
 
 
 def pytest_unconfigure(config):
-    """The last line says what was skipped, and how to get it; workers have no reporter."""
+    """Print which tests were skipped and how to run them; only the main process has a reporter."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None:
         reports = reporter.stats.get("skipped", [])

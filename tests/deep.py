@@ -1,4 +1,4 @@
-"""Networks small enough for tests, and the reason why tests of them are left out."""
+"""Networks that are small enough for tests, and the reason for tests without them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What each extra installs: `python -m tests.extras` writes the table of docs/install.md.
+"""The packages of each extra; `python -m tests.extras` writes the table of docs/install.md.
 
 Each extra goes into an empty environment of its own, by pip, as a user installs it. Names may be
 given, as in `python -m tests.extras cli serve`; the lines of the others stay as they are.
@@ -33,7 +33,7 @@ ADDS = {
 
 
 def measure(extra: str, folder: Path) -> tuple[int, float]:
-    """How many packages, and the megabytes of all of them, the library included."""
+    """Return the number of packages, and the megabytes of all of them with the library."""
     environment = folder / "environment"
     subprocess.run(["uv", "venv", "--quiet", "--clear", environment], check=True)
     what = f"{ROOT}[{extra}]" if extra != NOTHING else str(ROOT)
@@ -45,7 +45,7 @@ def measure(extra: str, folder: Path) -> tuple[int, float]:
 
 
 def read_lines(text: str) -> dict[str, str]:
-    """By the extra, the lines of the table that is there."""
+    """Return the lines that the table has now, by extra."""
     table = text.partition(START)[2].partition(END)[0].splitlines(keepends=True)[2:]
     return {line.split("|")[1].strip().strip("`"): line for line in table}
 

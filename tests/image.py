@@ -1,9 +1,9 @@
 """The steps of the Dockerfile without Docker: `python -m tests.image`.
 
-In a folder of its own: an empty environment for the base image, only the files that .dockerignore
-lets through, then the commands as they stand there. The service must become healthy as the image
-would, answer, and stop when it is told to. What needs a machine of its own (the user, the layers)
-is left out and said.
+A new folder gets an empty environment in place of the base image and the files that .dockerignore
+lets through; then the commands run as they stand in the Dockerfile. The service must become
+healthy, answer, and stop on request. Steps that need a machine of their own (the user, the layers)
+are left out, and a line says so.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ import clearbands
 from tests.served import small_model
 
 ROOT = Path(__file__).parents[1]
-PORT = "8000"  # of the Dockerfile
-MOST_SECONDS = 120  # until it is healthy, on a busy machine
+PORT = "8000"  # the port in the Dockerfile
+MOST_SECONDS = 120  # before it is healthy, on a busy machine
 
 
 class Step(NamedTuple):
-    """An instruction and the rest of its line."""
+    """An instruction of the Dockerfile, and the rest of its line."""
 
     name: str
     rest: str
 
     @property
     def words(self) -> list[str]:
-        """Of a list in brackets, or of a line."""
+        """The words of a list in brackets, or of a line."""
         return json.loads(self.rest) if self.rest.startswith("[") else shlex.split(self.rest)
 
 
 def read_steps(text: str) -> list[Step]:
-    """The instructions of a Dockerfile, continued lines joined and comments left out."""
+    """Return the instructions of a Dockerfile; continued lines are joined, comments left out."""
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     joined = "\n".join(lines).replace("\\\n", " ")
     pairs = (line.split(None, 1) for line in joined.splitlines() if line.strip())
@@ -51,7 +51,7 @@ def read_steps(text: str) -> list[Step]:
 
 
 def let_through(root: Path) -> list[str]:
-    """What .dockerignore leaves of the root: it ignores all but what it names with a "!"."""
+    """Return the names that .dockerignore lets through: it names them with "!" after "*"."""
     first, *others = (root / ".dockerignore").read_text("utf-8").split()
     assert first == "*", "this reader knows a list of what is let through, and nothing else"
     assert all(name.startswith("!") for name in others)
@@ -59,7 +59,7 @@ def let_through(root: Path) -> list[str]:
 
 
 def copy(sources: list[str], root: Path, folder: Path) -> None:
-    """COPY, from a context without the ignored files."""
+    """Run COPY, without the files that .dockerignore ignores."""
     allowed = let_through(root)
     for source in sources:
         if source not in allowed:
@@ -72,7 +72,7 @@ def copy(sources: list[str], root: Path, folder: Path) -> None:
 
 
 def build(steps: list[Step], root: Path, folder: Path) -> dict[str, str]:
-    """Run the steps up to the end of the build; the environment that the service gets."""
+    """Run the steps up to the end of the build; return the environment of the service."""
     home = folder / "venv"
     subprocess.run([sys.executable, "-m", "venv", home], check=True)
     environment = {"PATH": f"{home / 'bin'}:{os.defpath}", "HOME": str(folder)}
@@ -93,7 +93,7 @@ def build(steps: list[Step], root: Path, folder: Path) -> dict[str, str]:
 
 
 def serve(steps: list[Step], environment: dict[str, str], model: Path) -> None:
-    """Start the service as the container would, until it is healthy; ask it, and stop it."""
+    """Start the service as the container would, wait until it is healthy, ask it, and stop it."""
     named = {step.name: step for step in steps}
     port = free_port()
     given = {"/model.clear": str(model), PORT: port}

@@ -1,4 +1,4 @@
-"""Who imports whom, read from the source: `python -m tests.imports` draws it into CONTRIBUTING.md.
+"""The imports between rooms; `python -m tests.imports` draws them in CONTRIBUTING.md.
 
 A room is a folder or a file directly below a package. Imports inside functions count; those for
 type checkers alone do not.
@@ -31,7 +31,7 @@ LAYERS = (
     ("rows",),
     ("engine", "_compat"),
 )
-"""The rooms of the library, from top to bottom. A room imports from layers below its own alone."""
+"""The rooms of the library, from top to bottom. A room imports only from layers below its own."""
 
 BOXES = {
     "apps/": ("__main__", "apps"),
@@ -56,21 +56,21 @@ BOXES = {
         "_compat",
     ),
 }
-"""The rooms in ten boxes, for the drawing; what is in one box is drawn as one."""
+"""The ten boxes of the drawing, with their rooms."""
 
 REPORTS = {
     ("clearbands.regressor", "clearbands.apps.report"),
-    ("clearbands.classifier", "clearbands.apps.report"),  # for its type
+    ("clearbands.classifier", "clearbands.apps.report"),  # for a type alone
     ("clearbands.classifier", "clearbands.apps.report.classes"),
     ("clearbands.prediction.table_estimator", "clearbands.apps.card"),
 }
-"""The one exception: `model.report()` and `model.card()` import what writes them when called."""
+"""The exceptions: `model.report()` and `model.card()` import their writers when called."""
 
 Imports = Mapping[str, set[str]]
 
 
 def imports_of(package: Path, *, for_types: bool = False) -> dict[str, set[str]]:
-    """For every module of the package those of the same package that it imports.
+    """Return, for every module of a package, the modules of the same package that it imports.
 
     `for_types` counts imports for type checkers, too.
     """
@@ -84,7 +84,7 @@ def imports_of(package: Path, *, for_types: bool = False) -> dict[str, set[str]]
 
 
 def rooms(imports: Imports) -> dict[str, set[str]]:
-    """The same between rooms, without what happens inside one."""
+    """Return the imports between rooms, without those inside a room."""
     found: dict[str, set[str]] = {}
     for module, imported in imports.items():
         if "." in module:
@@ -95,7 +95,7 @@ def rooms(imports: Imports) -> dict[str, set[str]]:
 
 
 def upward(found: Imports, layers: tuple[tuple[str, ...], ...] = LAYERS) -> list[str]:
-    """The imports that do not point downwards, in words."""
+    """Return the imports that do not point downwards, in words."""
     height = {room: -i for i, layer in enumerate(layers) for room in layer}
     return [
         f"{room} imports {other}, which is not below it"
@@ -106,12 +106,12 @@ def upward(found: Imports, layers: tuple[tuple[str, ...], ...] = LAYERS) -> list
 
 
 def without_cycles(imports: Imports) -> list[str]:
-    """The modules, each after those it imports; `graphlib.CycleError` where that cannot be."""
+    """Return the modules, each after those it imports, or raise a `graphlib.CycleError`."""
     return list(TopologicalSorter(imports).static_order())
 
 
 def drawing(found: Imports) -> str:
-    """A diagram for mermaid. Arrows that follow from others are left out: it is to be read."""
+    """Return a diagram for mermaid, without the arrows that follow from others."""
     numbers = {room: i for i, box in enumerate(BOXES.values()) for room in box}
     imported: dict[str, set[str]] = {str(i): set() for i in range(len(BOXES))}
     for room, others in found.items():
@@ -126,7 +126,7 @@ def drawing(found: Imports) -> str:
 
 
 def with_drawing(text: str, drawn: str) -> str:
-    """The page with the drawing between its two marks."""
+    """Return the page with the drawing between its two marks."""
     before, _, rest = text.partition(START)
     _, mark, after = rest.partition(END)
     if not mark:
@@ -135,7 +135,7 @@ def with_drawing(text: str, drawn: str) -> str:
 
 
 def _imported(source: str, *, for_types: bool = False) -> Iterator[str]:
-    """Full names: of modules, or of what is imported from them."""
+    """Yield the full names of imported modules, and of what is imported from them."""
     nodes: list[ast.AST] = [ast.parse(source)]
     while nodes:
         node = nodes.pop()
@@ -152,7 +152,7 @@ def _imported(source: str, *, for_types: bool = False) -> Iterator[str]:
 
 
 def _public_homes(package: Path) -> dict[str, str]:
-    """`clearbands.save` -> `clearbands.persistence.model_file.save`, by the stub."""
+    """Return full names by public names, from the stub: `clearbands.save` and so on."""
     stub = package / "__init__.pyi"
     if not stub.exists():
         return {}
@@ -163,7 +163,7 @@ def _public_homes(package: Path) -> dict[str, str]:
 
 
 def _module_of(name: str, package: Path) -> str:
-    """The module of the package that has this name, or nothing."""
+    """Return the module of the package that a name belongs to, or ""."""
     parts = name.split(".")
     if parts[0] != package.name:
         return ""
@@ -185,7 +185,7 @@ def _room(module: str) -> str:
 
 
 def _reachable(found: Imports, room: str) -> set[str]:
-    """Rooms that are imported by it, or by those that it imports, and so on."""
+    """Return the rooms that a room imports, directly or through others."""
     direct = found.get(room, set())
     return direct.union(*(_reachable(found, other) for other in direct))
 

@@ -1,6 +1,6 @@
-"""docs/notebook.md, the notebook executed and rendered: `python -m tests.notebook_page` writes it.
+"""docs/notebook.md, the executed and rendered notebook; `python -m tests.notebook_page` writes it.
 
-Tables stand on the page as text, pictures in docs/images/notebook. `make docs` runs it.
+Tables stand on the page as text, and pictures in docs/images/notebook. `make docs` runs it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SOURCE = "[The notebook](notebook.ipynb) that this page was made from can be ope
 
 
 def execute(notebook: Any, folder: Path) -> Any:
-    """The notebook with its outputs; what it writes goes to the folder."""
+    """Execute the notebook; the files that it writes go to the folder."""
     import nbclient
 
     options = {"timeout": 300, "resources": {"metadata": {"path": str(folder)}}}
@@ -33,7 +33,7 @@ def execute(notebook: Any, folder: Path) -> Any:
 
 
 def render(notebook: Any) -> tuple[str, dict[str, bytes]]:
-    """The page, and its pictures by name."""
+    """Return the page, and its pictures by name."""
     parts: list[str] = []
     pictures: dict[str, bytes] = {}
     for cell in notebook.cells:

@@ -1,8 +1,8 @@
-"""The code on a page, run as a reader would: from top to bottom, in one session.
+"""The code on a page, run as a reader would run it: from top to bottom, in one session.
 
-`python -m tests.pages docs/gallery.md` runs the Python of a page in its own folder; what it saves
-stays there. `python -m tests.pages --tutorials` runs the tutorials whole, commands included, in a
-folder of their own, and takes their pictures into docs/images/tutorials.
+`python -m tests.pages docs/gallery.md` runs the Python of a page in its own folder; the files that
+it saves stay there. `python -m tests.pages --tutorials` runs whole tutorials with their commands,
+each in a folder of its own, and copies their pictures to docs/images/tutorials.
 
 Above a block, `<!-- needs NAME -->` names a package that it needs, and `<!-- not run: REASON -->`
 says why nobody can run it here.
@@ -56,7 +56,7 @@ def python_blocks(page: Path) -> list[Block]:
 
 
 def commands(page: Path) -> list[list[str]]:
-    """The arguments of every line that starts the command, in order."""
+    """Return the arguments of every line that starts the command, in order."""
     found = []
     for block in _blocks(page, {"", "sh"}):
         lines = block.code.replace("\\\n", " ").splitlines()
@@ -79,13 +79,13 @@ def _blocks(page: Path, kinds: set[str]) -> list[Block]:
 
 
 def steps(page: Path) -> list[Block]:
-    """Python and commands in the order of the page."""
+    """Return the blocks of Python and of commands, in the order of the page."""
     return _blocks(page, {"python", "sh"})
 
 
 @contextmanager
 def shell(folder: Path) -> Iterator[Any]:
-    """Runs blocks of commands in `folder`; what they leave running is ended at the end."""
+    """Yield a function that runs blocks of commands in `folder`; end their processes at last."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
@@ -132,7 +132,7 @@ def take_pictures() -> None:
 
 
 def as_text(html: str) -> str:
-    """What a reader of the page sees, in one line."""
+    """Return the text that a reader of the page sees, in one line."""
     without = re.sub(r"<(script|style)\b.*?</\1>|<[^>]+>", " ", html, flags=re.DOTALL)
     return " ".join(unescape(without).split())
 

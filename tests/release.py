@@ -1,7 +1,7 @@
-"""A wheel as a user gets it: `python tests/release.py README.md`, with the extra `serve` installed.
+"""A test of the wheel with the extra `serve`: `python tests/release.py README.md`.
 
-It runs the first block of Python of the README, then the command on a table, then the service, and
-asks that for a prediction. It is run by `make dist`, outside of the clone.
+It runs the first block of Python of the README, the command on a table, and the service, which it
+asks for a prediction. `make dist` runs it outside of the clone.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from tests.served import serving
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SIZE = {"width": 1180, "height": 760}
-COLOURS = 96  # of the picture: enough for flat pages, and small
+COLOURS = 96  # enough for flat pages, and the file stays small
 
 
 def main() -> None:
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def save(page: Page, name: str, height: int = SIZE["height"]) -> None:
-    """The top of what is in sight, in few colours."""
+    """Save the top of the page that is in sight, in few colours."""
     from PIL import Image
 
     clip = {"x": 0, "y": 0, "width": SIZE["width"], "height": height}

@@ -30,7 +30,7 @@ ROW = {"x": 0.5, "age": 40, "heated": True, "sold": "2020-05-01", "colour": "red
 
 
 def houses(n_rows: int, seed: int = 0) -> pl.DataFrame:
-    """The columns and the target, `price`."""
+    """Return a frame with the columns and the target, `price`."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=n_rows)
     colour = rng.choice(["red", "green", None], n_rows)
@@ -64,7 +64,7 @@ def small_model(seed: int = 0) -> ClearRegressor:
 def linear_model(
     frame: pl.DataFrame, y: np.ndarray, calibration_groups=None, time=None, **options
 ) -> ClearRegressor:
-    """One that is fitted in no time."""
+    """Fit a model of lines, which takes no time."""
     linear = LinearQuantiles()
     parts = PCSEnsemble({"linear": linear}, n_bootstraps=3), ResidualQuantiles(linear, 3)
     options = {"calibration": "joint", "random_state": 0} | options
@@ -74,13 +74,13 @@ def linear_model(
 
 
 def far_houses() -> tuple[pl.DataFrame, np.ndarray]:
-    """The houses of docs/serving.md, of which every tenth is priced absurdly."""
+    """Return the houses of docs/serving.md, but with an absurd price for every tenth."""
     frame, prices = documented_houses()
     return frame, np.where(np.arange(len(prices)) % 10 == 0, 1e6, prices)
 
 
 def documented_houses() -> tuple[pl.DataFrame, np.ndarray]:
-    """The houses of docs/serving.md: their columns and prices."""
+    """Return the houses of docs/serving.md: their columns and prices."""
     rng = np.random.default_rng(0)
     area, town = rng.uniform(40, 200, 200), rng.choice(["Basel", "Bern"], 200)
     noise = rng.normal(size=200) * area / 4
@@ -90,7 +90,7 @@ def documented_houses() -> tuple[pl.DataFrame, np.ndarray]:
 
 @contextmanager
 def serving(app, patience: Patience | None = None) -> Iterator[int]:
-    """The port of an app that a thread of this process serves."""
+    """Serve an app by a thread of this process, and yield its port."""
     with server.listen("127.0.0.1", 0) as listener:
         protocol = limited_protocol(patience or Patience())
         running = uvicorn.Server(server.configure(app, 5, protocol))
@@ -105,7 +105,7 @@ def serving(app, patience: Patience | None = None) -> Iterator[int]:
 
 
 def post_rows_to(port: int, rows: list[dict], timeout: float = 30) -> tuple[int, dict]:
-    """Status and answer of a prediction, over a connection of its own."""
+    """Return status and answer of a prediction, over a connection of its own."""
     connection = HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
         body = json.dumps({"rows": rows})

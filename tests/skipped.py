@@ -1,4 +1,4 @@
-"""What the tests of a run did without, and how to get it: the last line of `make test`."""
+"""The last line of `make test`: what was missing in this run, and how to get it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOW_TO_GET = {
 
 
 def summary(reasons: Iterable[str]) -> str:
-    """One line, from the reason of every test that was skipped; empty where there is none."""
+    """Return one line from the reasons of all skipped tests; it is empty if there are none."""
     counts = Counter(_need(reason) for reason in reasons)
     others = counts.pop("", 0)
     parts = [f"{count} for want of {need}" for need, count in counts.most_common()]
@@ -27,7 +27,7 @@ def summary(reasons: Iterable[str]) -> str:
 
 
 def _need(reason: str) -> str:
-    """The first thing that a reason says is missing, and how to get it."""
+    """Return the first missing thing that a reason names, and how to get it."""
     named = NAMED.search(reason)
     if named is None:
         return ""

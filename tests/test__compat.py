@@ -11,11 +11,11 @@ from clearbands._compat import EXTRAS, advice, has_extra, require
 PYPROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))
 INSTALLED = PYPROJECT["project"]["optional-dependencies"]
 NO_ADVICE = {"clearbands", "xgboost"}
-"""Extras in extras, and what macOS has instead."""
+"""Extras of other extras, and the part that macOS replaces."""
 
 
 def libraries(extra):
-    """All that an extra installs, also by other extras."""
+    """Return all libraries that an extra installs, also through other extras."""
     names = set()
     for line in INSTALLED[extra]:
         inner = re.match(r"clearbands\[([\w,]+)\]", line)

@@ -33,7 +33,7 @@ from clearbands.tables.encoder import NamesWarning, encode_to_fit
 
 
 class Few(ModelSearch):
-    """One center, so that a fit takes no time."""
+    """A search with one center, whose fit takes no time."""
 
     def centers(self, n_rows, n_columns):
         return {"trees": SymmetricTrees(n_trees=12, max_depth=3)}
@@ -102,7 +102,7 @@ def test_files_clones_pickles_and_jobs_answer_alike(tmp_path):
 
 
 class Keeping(ClearCalibrator):
-    """Keeps what it was fitted on."""
+    """A calibrator that keeps what it was fitted on."""
 
     def fit(self, y, center, aleatoric, epistemic, **given):
         self.y_, self.components_ = y, (center, aleatoric, epistemic)
@@ -110,7 +110,7 @@ class Keeping(ClearCalibrator):
 
 
 def judged(X, y, rows=None, **parameters):
-    """The targets that calibrate, and what is said of them, by members of trees."""
+    """Return the targets that calibrate, and their components by members of trees."""
     parts = FoldedEnsemble(SymmetricTrees(n_trees=8), 3, 2), ScaledResiduals(n_folds=3, n_repeats=1)
     model = ClearRegressor(*parts, calibrator=Keeping(), random_state=0, **parameters)
     fitted = model.fit(X, y, **(rows or {}))
@@ -174,7 +174,7 @@ def test_a_name_for_nearly_every_row_is_no_sign_of_being_unfamiliar():
 
 
 def test_a_new_category_widens_where_ordinary_rows_have_new_ones_too():
-    """A tenth of the rows have a town that no other has: as new a one as that of a new row."""
+    """In a tenth of the rows, the town is as new as that of a new row: no other row has it."""
     X, y = towns(300)
     alone = [f"alone {i}" if i % 10 == 0 else town for i, town in enumerate(X["town"])]
     model = quick().fit(X.with_columns(town=pl.Series(alone)), y)
@@ -185,7 +185,7 @@ def test_a_new_category_widens_where_ordinary_rows_have_new_ones_too():
 
 
 def with_names(X, n_alone):
-    """So many rows have a name of their own, and the others share one with the next."""
+    """Give `n_alone` rows a name of their own; the others share one with the next row."""
     names = [f"n{i}" if i < n_alone else f"both {i // 2}" for i in range(len(X))]
     return X.with_columns(name=pl.Series(names))
 
@@ -204,7 +204,7 @@ def test_names_that_tell_nothing_change_nothing(classes):
 
 
 def test_names_that_tell_are_kept():
-    """Three rows in twenty share a name with another, and then have the same y."""
+    """Three rows in twenty share a name with another row, and have the same y as that one."""
     X, _ = towns(400)
     named = with_names(X, 340)
     worth = dict(zip(named["name"].unique(), np.random.RandomState(0).randn(400), strict=False))
@@ -217,7 +217,7 @@ def test_names_that_tell_are_kept():
 
 
 def test_nul_at_the_end_of_a_category_changes_nothing():
-    """Files that pad their texts have it; without it the category is known."""
+    """Files that pad their texts have a nul there; without it the category is known."""
     X, y = towns()
     model = quick().fit(X, y)
     padded = X.with_columns(pl.col("town") + "\0")
@@ -289,7 +289,7 @@ def test_a_gap_where_there_was_none_widens():
     assert unknown.mean() > 1.05 * known.mean()
     bounds = model.predict_interval(gap)[1]
     assert 0.85 < np.mean((bounds[:, 0, 0] <= y) & (y <= bounds[:, 1, 0])) < 0.97
-    # Rows that have their values are not touched by others that have gaps.
+    # Rows that have their values do not change if others have gaps.
     mixed = pl.concat([X[:200], gap[200:]])
     np.testing.assert_allclose(np.diff(model.predict_interval(mixed)[1], axis=1)[:200], known[:200])
 
@@ -303,7 +303,7 @@ def test_a_gap_in_a_column_that_had_some_is_as_calibrated():
 
 @pytest.mark.parametrize("effect", [0.0, 3.0])
 def test_a_table_can_hold_one_column_of_text_alone(effect, tmp_path):
-    """Where it does not pay, members say the same of all rows."""
+    """If the column does not pay, members predict the same for all rows."""
     rng = np.random.default_rng(0)
     town = rng.integers(0, 30, 400)
     table = pl.DataFrame({"town": [f"town {number}" for number in town]})

@@ -27,7 +27,7 @@ from tests.toys import OTHER_DRAWS
 
 
 def blobs(n=240, n_classes=3, seed=0):
-    """X (n, 2) and y: overlapping clouds in a row."""
+    """Return X (n, 2) and y: overlapping clouds in a row."""
     rng = np.random.default_rng(seed)
     y = rng.integers(n_classes, size=n)
     X = rng.normal(size=(n, 2))
@@ -36,7 +36,7 @@ def blobs(n=240, n_classes=3, seed=0):
 
 
 def quick(model=None, **parameters):
-    """A model that is fitted in no time."""
+    """Return a model whose fit takes no time."""
     defaults = {"n_folds": 3, "n_repeats": 2, "random_state": 0}
     model = LogisticRegression() if model is None else model
     return ClearClassifier(model, **(defaults | parameters))
@@ -82,7 +82,7 @@ def test_a_conformal_promise_counts_rows_however_much_they_weigh():
 
 
 def test_heavy_rows_decide_and_count_in_the_sets():
-    """Of two sources the heavy one says the opposite of the other."""
+    """The heavy one of two sources says the opposite of the other."""
     X, y = blobs(400, n_classes=2)
     is_heavy = np.arange(400) % 2 == 0
     y = np.where(is_heavy, y, 1 - y)
@@ -139,7 +139,7 @@ def test_constants_of_one_are_the_plain_mean_of_the_members():
 
 @pytest.mark.slow
 def test_conformal_coverage_follows_the_beta_distribution():
-    """Over calibration sets of n rows, sets cover as Beta(k, n + 1 - k) says."""
+    """Over calibration sets of n rows, the coverage of sets is Beta(k, n + 1 - k)."""
     X, y = blobs(100, n_classes=4)
     X_test, y_test = blobs(4000, n_classes=4, seed=1)
     X_cal, y_cal = blobs(150 * 60, n_classes=4, seed=2)
@@ -187,7 +187,7 @@ def test_every_class_is_seen_by_every_member_and_every_row_unseen_by_as_many():
 
 
 def test_cross_judges_rows_by_members_that_did_not_see_them():
-    """Members that know their own rows by heart would otherwise look flawless."""
+    """Members that remember their own rows would otherwise look flawless."""
     X, y = blobs()
     y = np.random.default_rng(0).permutation(y)  # nothing to learn
     model = quick(RandomForestClassifier(5)).fit(X, y)
@@ -209,7 +209,7 @@ def test_models_that_help_each_other_are_kept_together():
 
 
 class Guesses(ClassifierMixin, BaseEstimator):
-    """Probabilities by chance."""
+    """A classifier that gives random probabilities."""
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)
@@ -221,7 +221,7 @@ class Guesses(ClassifierMixin, BaseEstimator):
 
 
 class Hopeful(Guesses):
-    """Probabilities that sum to more than 1."""
+    """A classifier whose probabilities sum to more than 1."""
 
     def predict_proba(self, X):
         return super().predict_proba(X) + 0.1
@@ -254,7 +254,7 @@ def test_rounds_that_were_left_open_are_chosen_by_unseen_rows():
     assert [trees.n_trees for trees in told.models_.values()] == [20]
 
 
-# Where it is used
+# Use in other tools
 
 
 @pytest.mark.parametrize("calibration", ["cross", "joint"])
@@ -342,7 +342,7 @@ def test_stock_classifiers_survive_a_file(model, n_classes, tmp_path):
     np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
 
 
-# What cannot be done is said
+# Errors that say what cannot be done
 
 
 @pytest.mark.parametrize(
@@ -452,7 +452,7 @@ def test_a_model_that_fails_is_left_out_and_named():
 
 
 class Tires(LogisticRegression):
-    """Can be fitted so many times; after that it raises, or says nonsense."""
+    """A classifier whose fit works `fits_left` times, and later raises or gives NaN."""
 
     fits_left = 0
 
@@ -467,7 +467,7 @@ class Tires(LogisticRegression):
         return super().predict_proba(X) * (np.nan if self.is_tired_ else 1)
 
 
-@pytest.mark.parametrize("C", [1.0, 2.0])  # raises, or says nonsense
+@pytest.mark.parametrize("C", [1.0, 2.0])  # raises, or gives NaN
 def test_where_members_fail_later_the_others_go_on(C):
     X, y = blobs(80)
     pool = {"tires": Tires(C=C), "line": LogisticRegression(C=1e-4)}
@@ -502,7 +502,7 @@ def test_whatever_scikit_learn_is_set_to_give(output):
 
 
 class Asked(LogisticRegression):
-    """Counts how often its probabilities are asked for."""
+    """A classifier that counts how often its probabilities are asked for."""
 
     n_asked = 0
 

@@ -1,4 +1,4 @@
-"""Every public name shows in its docstring how it is used, and what is shown is what comes out."""
+"""Every public name has an example in its docstring, and the example gives what it shows."""
 
 import doctest
 import importlib
@@ -23,13 +23,13 @@ NEEDS = {
     "variant_c": "xgboost",
     "variant_deep": "torch",
 }
-"""Libraries without which an example cannot run."""
+"""Libraries without which an example cannot run, by the name it is for."""
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def public_names():
-    """Classes and functions; constants and modules have no docstring of their own to show."""
+    """Yield classes and functions; constants and modules have no docstring of their own."""
     for name in sorted(clearbands.__all__):
         value = getattr(clearbands, name)
         if not isinstance(value, ModuleType) and callable(value):
@@ -37,7 +37,7 @@ def public_names():
 
 
 def examples_of(name):
-    """Of the name's docstring and those of its methods."""
+    """Return the examples in the docstrings of a name and of its methods."""
     value = getattr(clearbands, name)
     module = importlib.import_module(value.__module__)
     found = doctest.DocTestFinder().find(value, name, module=module, globs=vars(module).copy())
@@ -53,7 +53,7 @@ def test_every_public_name_shows_how_it_is_used():
 def test_what_is_shown_is_what_comes_out(name, tmp_path, monkeypatch):
     if (library := NEEDS.get(name)) and find_spec(library) is None:
         pytest.skip(f"{library} is not installed")
-    monkeypatch.chdir(tmp_path)  # for examples that write files
+    monkeypatch.chdir(tmp_path)  # some examples write files
     for test in examples_of(name):
         said: list[str] = []
         result = doctest.DocTestRunner(optionflags=FLAGS).run(test, out=said.append)

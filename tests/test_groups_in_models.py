@@ -1,4 +1,4 @@
-"""Coverage in every group, under a shift, and inside a support: of whole models."""
+"""Coverage of whole models: in every group, under a shift, and inside a support."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from tests.toys import linear_clear, noisy_line
 
 
 def towns(n, seed=0):
-    """The noise of the second town is four times that of the first, which X does not tell."""
+    """The noise in the second town is four times that in the first; X does not show the town."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1, 1, (n, 2))
     labels = np.where(rng.random(n) < 0.5, "Aix", "Bex")
@@ -61,7 +61,7 @@ def test_groups_belong_to_the_calibration_rows_that_are_given():
 
 
 def with_a_rare_town(n, n_rare, seed=0):
-    """The noise of the rare town is ten times that of the others."""
+    """The noise in the rare town is ten times that in the others."""
     X, y, labels = towns(n, seed)
     labels = labels.astype(object)
     labels[:n_rare] = "Cham"
@@ -118,7 +118,7 @@ def test_weights_make_the_level_hold_for_rows_that_are_distributed_otherwise():
     X, y = noisy_line(3000)
     model = linear_clear(calibration="conformal", calibration_size=0.6)
     weight = np.where(X[:, 1] > 0, 9.0, 1.0)  # new rows are mostly noisy ones
-    shown = X[:, :1]  # the model does not see which
+    shown = X[:, :1]  # the model does not see the second column
     plain = model.fit(shown, y)
     X_new, y_new = noisy_line(6000, seed=1)
     heavy = np.random.default_rng(0).random(6000) < np.where(X_new[:, 1] > 0, 0.9, 0.1)

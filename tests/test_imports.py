@@ -1,4 +1,4 @@
-"""The rooms of the house: who may import whom."""
+"""The rooms of the library, and the imports between them."""
 
 import graphlib
 
@@ -62,12 +62,12 @@ def test_the_drawing_is_up_to_date():
     assert with_drawing(text, drawn) == text, "`python -m tests.imports` draws it again"
 
 
-# The instrument itself
+# The functions that read the imports
 
 
 @pytest.fixture
 def house(tmp_path):
-    """cellar.py, and attic/ above it; the last line of the cellar is the caller's."""
+    """Build cellar.py, and attic/ above it; the caller chooses the last line of the cellar."""
 
     def build(last_line=""):
         files = {

@@ -1,4 +1,4 @@
-"""Noise and ignorance by the learning curve, in a fitted model."""
+"""Noise and ignorance of a fitted model, from its learning curve."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from clearbands import ClearRegressor, fast, load, save, variant_b
 
 
 class Hasty(ClearRegressor):
-    """Looks at no learning curve."""
+    """A regressor meant to skip the learning curve; but nothing calls `_look_ahead` any more."""
 
     def _look_ahead(self, learned, rng):
         return None

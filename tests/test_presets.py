@@ -1,4 +1,4 @@
-"""Set-ups of the regressor: each is what it says, and every parameter can be changed."""
+"""Presets of the regressor: each has the parts it names, and every parameter can be changed."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def test_each_preset_takes_the_parameters_of_the_regressor(name):
 def test_variants_are_calibrated_as_in_the_paper_unless_told_otherwise(name):
     assert PRESETS[name]().calibration == "joint"
     assert PRESETS[name](calibration="conformal").calibration == "conformal"
-    assert PRESETS[name]().calibrator is None  # lambda where the loss is smallest
+    assert PRESETS[name]().calibrator is None  # lambda is the one of the smallest loss
 
 
 @pytest.mark.parametrize("name", ["a", "b", "c"])

@@ -77,7 +77,7 @@ def test_parts_add_up_to_the_bounds():
         np.testing.assert_allclose(point + reach[:, 1], intervals[:, 1, j])
         ratio = parts.epistemic.sum(axis=1) / parts.aleatoric.sum(axis=1)
         np.testing.assert_allclose(parts.ratio, ratio)
-        # Noise and errors of equal variance make an interval of 1.41 times the noise.
+        # Noise and errors of equal variance make an interval 1.41 times as wide as the noise.
         np.testing.assert_array_equal(parts.dominant == "ignorance", ratio > np.sqrt(2) - 1)
 
 
@@ -108,7 +108,7 @@ def test_conformal_calibration_keeps_rows_apart_for_gamma1():
 
 @pytest.mark.slow
 def test_conformal_coverage_follows_the_beta_law():
-    """Over calibration sets of n rows the coverage is Beta(k, n + 1 - k), whatever the model."""
+    """Over calibration sets of n rows, the coverage is Beta(k, n + 1 - k), whatever the model."""
     X, y = noisy_line(400)
     X_new, y_new = noisy_line(20_000, seed=1)
     model, n = linear_clear(calibration="conformal").fit(X, y), 30
@@ -128,7 +128,7 @@ def test_conformal_coverage_follows_the_beta_law():
 
 
 def test_calibration_rows_train_nothing():
-    """Other targets in the calibration rows leave the parts as they were, one model to choose."""
+    """The parts do not change with the targets of the calibration rows, as no models compete."""
     X, y = noisy_line(300)
     one = linear_clear().fit(X[:200], y[:200], X_cal=X[200:], y_cal=y[200:])
     other = linear_clear().fit(X[:200], y[:200], X_cal=X[200:], y_cal=10 * y[200:])
@@ -168,7 +168,7 @@ def test_out_of_bag_residuals_need_bootstraps():
 
 
 class SeenFeatures(ResidualQuantiles):
-    """Lines that remember what they were shown."""
+    """Lines that keep the rows that they were shown."""
 
     def __init__(self, confidence_level=0.9, n_jobs=None, random_state=None):
         super().__init__(
@@ -189,7 +189,7 @@ class SeenFeatures(ResidualQuantiles):
 
 
 def test_the_aleatoric_part_sees_the_center_as_of_new_rows():
-    """Of training rows the out-of-bag center, or the plain one of rows that all members saw."""
+    """Training rows show the out-of-bag center, or the plain one if all members saw the row."""
     X, y = noisy_line(60)
     model = linear_clear(aleatoric=SeenFeatures(), show_center=True)
     model.set_params(epistemic__n_bootstraps=4).fit(X, y, X_cal=X + 1, y_cal=y)
@@ -444,9 +444,9 @@ def test_predict_before_fit():
 )
 def test_estimator_checks(estimator, check):
     with warnings.catch_warnings():
-        # The checks fit on a handful of rows, too few to calibrate at 0.9.
+        # The checks fit on a few rows, too few to calibrate at 0.9.
         warnings.simplefilter("ignore", CalibrationWarning)
-        warnings.simplefilter("ignore", TargetWarning)  # of targets that are classes
+        warnings.simplefilter("ignore", TargetWarning)  # the targets are classes
         check(estimator)
 
 

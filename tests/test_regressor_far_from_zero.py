@@ -1,4 +1,4 @@
-"""Targets far from zero: what differs between them is learned as well as near zero."""
+"""Targets far from zero: their differences are learned as well as near zero."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""ClearRegressor(split="time"): no future row trains or calibrates a past one."""
+"""ClearRegressor(split="time"): no later row trains or calibrates an earlier one."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from tests.toys import noisy_line
 
 
 class Keeping(ClearCalibrator):
-    """Keeps what it was fitted on."""
+    """A calibrator that keeps what it was fitted on."""
 
     def fit(self, y, center, aleatoric, epistemic, **given):
         self.y_, self.said_ = y, (center, aleatoric, epistemic)
@@ -26,7 +26,7 @@ class Keeping(ClearCalibrator):
 
 
 def in_time(**parameters):
-    """A model that is fitted in no time."""
+    """Return a model whose fit takes no time."""
     defaults = {
         "epistemic": FoldedEnsemble(LinearRegression(), 3, 2),
         "aleatoric": ScaledResiduals(LinearRegression(), 3, 1),
@@ -53,7 +53,7 @@ def test_the_first_rows_train_and_are_judged_by_nobody():
     X, y = noisy_line(160)
     model = in_time().fit(X, y)
     assert model.n_train_ == 160
-    assert model.n_calibration_ == 90  # three quarters have a center, three quarters of them noise
+    assert model.n_calibration_ == 90  # 3/4 have a center, and 3/4 of these have noise
     assert model.guarantee_ == Guarantee.TIME
 
 

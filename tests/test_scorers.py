@@ -1,4 +1,4 @@
-"""Scorers in scikit-learn's tools."""
+"""The scorers in scikit-learn's tools."""
 
 from __future__ import annotations
 

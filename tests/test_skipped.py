@@ -1,4 +1,4 @@
-"""The last line of a run, which names what was not there."""
+"""The last line of a run, which names what was missing."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What type checkers say of users' code, and that the presets have the parameters of the model."""
+"""Type checks of users' code, and of the presets: they have the parameters of the model."""
 
 from __future__ import annotations
 

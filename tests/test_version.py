@@ -1,4 +1,4 @@
-"""The version is written once; what must repeat it says the same."""
+"""The version is written once; all that repeats it must agree."""
 
 import re
 from importlib.metadata import version

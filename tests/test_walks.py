@@ -1,4 +1,4 @@
-"""The instrument of `python -m tests.walks`, on a house of three files."""
+"""The tool `python -m tests.walks`, on a house of three files."""
 
 import ast
 import importlib
@@ -81,7 +81,7 @@ VAGUE = {"asked", "found", "given", "kept", "made", "said", "shown", "told"}
 
 
 def names_in(file):
-    """Variables, arguments, fields, functions and classes, each with its line."""
+    """Yield variables, arguments, fields, functions and classes, each with its line."""
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.arg):
             yield node.arg, node.lineno

@@ -1,4 +1,4 @@
-"""Small data with a known truth, and five-line models with known output."""
+"""Small data with a known truth, and models of five lines with known output."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ OTHER_DRAWS = {
         "copies of a row are drawn apart, unless `groups` says that they belong together"
     )
 }
-"""A check of scikit-learn that parts which draw rows cannot pass; test_weighting.py has the law."""
+"""A check of scikit-learn that fails for parts which draw rows; test_weighting.py has the law."""
 
 
 def calibration_set(n=300, seed=0):
-    """y, center, aleatoric, epistemic with noise from both parts."""
+    """Return y, center, aleatoric and epistemic widths, with noise from both parts."""
     rng = np.random.default_rng(seed)
     center = rng.normal(size=n)
     aleatoric = rng.uniform(0.5, 1.5, size=(n, 2)) * rng.lognormal(0, 0.5, size=(n, 1))
@@ -27,7 +27,7 @@ def calibration_set(n=300, seed=0):
 
 
 def noisy_line(n=240, seed=0):
-    """X (n, 2) and y: a line in the first column whose noise grows with the second."""
+    """Return X (n, 2) and y: a line in the first column, whose noise grows with the second."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1, 1, size=(n, 2))
     y = 3 * X[:, 0] + (0.2 + 0.4 * (X[:, 1] > 0)) * rng.normal(size=n)
@@ -35,7 +35,7 @@ def noisy_line(n=240, seed=0):
 
 
 def linear_clear(**parameters):
-    """A model that is fitted in no time: lines throughout."""
+    """Return a model of lines, whose fit takes no time."""
     defaults = {
         "epistemic": PCSEnsemble([LinearRegression()], n_bootstraps=10),
         "aleatoric": ResidualQuantiles(LinearQuantiles(), n_bootstraps=3),
@@ -46,7 +46,7 @@ def linear_clear(**parameters):
 
 
 def widths_with_ties():
-    """Few distinct values, zeros among them: where order statistics and divisions go wrong."""
+    """Widths with few distinct values and with zeros, where order statistics and divisions fail."""
     small = st.integers(0, 3).map(float)
 
     def rows(n):

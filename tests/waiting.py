@@ -1,4 +1,4 @@
-"""For tests of what other processes do in their own time."""
+"""Waiting in tests for what other processes do."""
 
 import time
 

@@ -1,9 +1,9 @@
-"""How far a call walks through the files: `python -m tests.walks` prints the table.
+"""The way of a call through the files; `python -m tests.walks` prints the table.
 
-What is read from the source (sizes, imports, names that occur twice) is by `ast`; what a call does
-is by `sys.setprofile`, on a default `fit` of 300 x 4 rows and a `predict_interval` of it. A walk
+Sizes, imports and names that occur twice come from the source, by `ast`. The ways of a call come
+from `sys.setprofile`, on a default `fit` of 300 x 4 values and a `predict_interval` of it. A walk
 goes from the file of a caller to the file of what it calls. Kernels (`engine/`) and leaf helpers,
-files that call no other, are left out of it.
+which are files that call no other, are left out.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ ROOT = Path(__file__).parents[1]
 LIBRARY = ROOT / "src" / "clearbands"
 
 
-# Read from the source
+# The figures of the source
 
 
 def code_lines(file: Path) -> int:
-    """Lines that hold code: no blanks, no comments, no docstrings."""
+    """Return the number of lines that hold code: no blanks, comments or docstrings."""
     lines: set[int] = set()
     quiet = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
     with file.open("rb") as source:
@@ -44,7 +44,7 @@ def code_lines(file: Path) -> int:
 
 
 def longest_chain(graph: Imports) -> int:
-    """How many rooms the longest way down passes."""
+    """Return how many rooms the longest way down passes."""
     lengths: dict[str, int] = {}
 
     def length(room: str) -> int:
@@ -56,7 +56,7 @@ def longest_chain(graph: Imports) -> int:
 
 
 def largest_knot(graph: Imports) -> int:
-    """How many rooms reach each other both ways; 0 where none do."""
+    """Return how many rooms import each other both ways; 0 if none do."""
     reach = {room: _reachable(graph, room) for room in graph}
     knots = [sum(room in reach[other] for other in reach[room]) for room in graph]
     return max((size for size in knots if size > 1), default=0)
@@ -72,13 +72,13 @@ def classes_in(file: Path) -> Iterator[str]:
 
 
 def without_tests(package: Path, tests: Path) -> list[str]:
-    """Modules that have no test file of their path."""
+    """Return the modules that have no test file at their path."""
     files = [file.relative_to(package) for file in _files(package) if file.stem != "__init__"]
     return [str(file) for file in files if not (tests / file.parent / f"test_{file.name}").exists()]
 
 
 def of_the_source(package: Path = LIBRARY, tests: Path = ROOT / "tests") -> dict[str, str]:
-    """The figures that are read from the source, by what they count."""
+    """Return the figures of the source, by what they count."""
     files = _files(package)
     apps = sum(code_lines(file) for file in files if "apps" in file.relative_to(package).parts)
     core = sum(map(code_lines, files)) - apps
@@ -115,17 +115,17 @@ def _reachable(graph: Imports, room: str) -> set[str]:
     return seen
 
 
-# Seen while a call runs
+# The figures of a running call
 
 
 @dataclasses.dataclass
 class Walk:
-    """What a call did: which files called which, and how often it checked."""
+    """The steps of a call: which files called which, and how often it checked."""
 
     edges: set[tuple[str, str]] = dataclasses.field(default_factory=set)
     n_checks: int = 0
-    n_scans: int = 0  # of the process for thread pools
-    carriers: set[str] = dataclasses.field(default_factory=set)  # types of values, outside engine
+    n_scans: int = 0  # scans of the process for thread pools
+    carriers: set[str] = dataclasses.field(default_factory=set)  # types of values outside engine
 
     @property
     def ways(self) -> set[tuple[str, str]]:
@@ -150,7 +150,7 @@ class Walk:
 
 
 def walk(call: Callable[[], Any], package: Path = LIBRARY) -> Walk:
-    """Run the call, and write down where it goes."""
+    """Run the call, and record which files it passes."""
     steps, names = Walk(), dict[Any, str]()
 
     def name_of(code: Any) -> str:
@@ -166,7 +166,7 @@ def walk(call: Callable[[], Any], package: Path = LIBRARY) -> Walk:
         code = frame.f_code
         if code.co_name == "_load_libraries" and "threadpoolctl" in code.co_filename:
             steps.n_scans += 1
-        if code.co_name == "__init__" and code.co_filename == "<string>":  # of a dataclass
+        if code.co_name == "__init__" and code.co_filename == "<string>":  # a dataclass
             steps.carriers |= _carrier(type(frame.f_locals.get("self")), package.name)
         if code.co_filename.startswith("<string>") and "_cls" in frame.f_locals:  # a named tuple
             steps.carriers |= _carrier(frame.f_locals["_cls"], package.name)
@@ -192,14 +192,14 @@ def walk(call: Callable[[], Any], package: Path = LIBRARY) -> Walk:
 
 
 def _carrier(kind: type, package: str) -> set[str]:
-    """The name of a type of the package, unless it belongs to the kernels."""
+    """Return the name of a type of the package, or nothing if it belongs to the kernels."""
     module = kind.__module__
     is_ours = module.startswith(f"{package}.") and not module.startswith(f"{package}.engine")
     return {f"{module}.{kind.__qualname__}"} if is_ours else set()
 
 
 def of_a_fit() -> dict[str, str]:
-    """The figures of a default fit of 300 x 4, and of predictions for its rows."""
+    """Return the figures of a default fit on 300 x 4 values, and of predictions for its rows."""
     import numpy as np
 
     from clearbands import ClearRegressor

@@ -1,4 +1,4 @@
-"""A wheel in an environment that has nothing else: `python tests/wheel.py`, outside the clone."""
+"""A test of the wheel in an empty environment: `python tests/wheel.py`, outside of the clone."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ with tempfile.TemporaryDirectory() as folder:
 command = Path(sys.executable).with_name("clearbands")
 said = subprocess.run([command, "--help"], capture_output=True, text=True, check=False)
 assert said.returncode == 2, said
-assert "cli" in said.stderr, said.stderr  # which extra the command needs
+assert "cli" in said.stderr, said.stderr  # the extra that the command needs
 assert "Traceback" not in said.stderr, said.stderr

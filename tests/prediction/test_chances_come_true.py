@@ -1,4 +1,4 @@
-"""What is said to happen in 1, 5, 95 or 99 of 100 cases happens as often."""
+"""Events with a chance of 1, 5, 95 or 99 % happen as often."""
 
 import numpy as np
 import pytest
@@ -21,13 +21,13 @@ NOISES = {
 @pytest.mark.parametrize("name", NOISES)
 def test_chances_come_true(name):
     came = np.mean([how_often(NOISES[name], seed) for seed in range(FITS)], axis=0)
-    # Of one fit it differs as the share of so many rows does; five such errors of the mean.
+    # In one fit the share varies as in a draw of so many rows; the bound is five errors.
     chance = 5 * np.sqrt(SHARES * (1 - SHARES) / CALIBRATION_ROWS / FITS)
     np.testing.assert_array_less(np.abs(came - SHARES), chance)
 
 
 def how_often(noise, seed):
-    """Of new rows: the share below the value that is said to be above a share of the targets."""
+    """Return the shares of new rows below the values that the distributions give for the shares."""
     rng = np.random.default_rng(seed)
 
     def rows(n):

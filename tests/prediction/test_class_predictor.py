@@ -1,4 +1,4 @@
-"""A fitted classifier's answers: one pass over the members, and sets by the rank of a mass."""
+"""The answers of a fitted classifier: one pass over the members, and sets by rank."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from clearbands.prediction.class_predictor import ClassPredictor, disagreement, 
 
 
 class Bag:
-    """Members whose logits are the rows themselves, times a number each."""
+    """Members whose logits are the rows themselves, each times a number."""
 
     def __init__(self, *factors):
         self.factors = np.array(factors)

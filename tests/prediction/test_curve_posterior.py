@@ -1,4 +1,4 @@
-"""Where a learning curve goes."""
+"""The course of a learning curve beyond the rows."""
 
 import numpy as np
 import pytest
@@ -65,7 +65,7 @@ def test_errors_are_measured_so_one_below_the_noise_of_a_flat_curve_says_little(
     flat = posterior(np.ones(4), error=0.98).shares()
     assert flat.middle < 0.1
     less = posterior(np.ones(4), error=0.8).shares()
-    assert less.middle > 0.15  # such a difference is no chance
+    assert less.middle > 0.15  # chance does not explain such a difference
 
 
 def test_a_range_reaches_no_ignorance_where_so_few_rows_make_the_width():

@@ -1,4 +1,4 @@
-"""Beyond the training rows intervals grow, and ordinary rows are as they were."""
+"""Intervals grow beyond the training rows, and ordinary rows do not change."""
 
 from copy import copy
 from dataclasses import replace
@@ -59,7 +59,7 @@ def test_a_column_that_the_center_does_not_follow_hardly_counts():
 
 def test_a_slope_among_most_rows_does_not_hold_across_a_long_tail():
     X = np.append(np.linspace(0, 1, 100), [500.0, 1000.0])[:, None]
-    found = of(X, np.minimum(X[:, 0], 1))  # 1 per unit among most, and 1 per range in all
+    found = of(X, np.minimum(X[:, 0], 1))  # 1 per unit among most rows, and 1 per range of all rows
     assert found.steepness == pytest.approx([1.0])
     np.testing.assert_allclose(found.deviations(np.array([[2500.0]])), [[1.0, 1.0]])
 
@@ -67,7 +67,7 @@ def test_a_slope_among_most_rows_does_not_hold_across_a_long_tail():
 def test_columns_of_one_or_two_values():
     X = np.column_stack([np.ones(60), np.arange(60) == 7, np.linspace(0, 1, 60)])
     found = of(X, 5.0 * X[:, 1])
-    assert found.margin == pytest.approx(1 / 59)  # of the third: who else would have it?
+    assert found.margin == pytest.approx(1 / 59)  # of the third column: its last value is alone
     np.testing.assert_allclose(found.steepness, [0, 5, 0])
     assert not found.deviations(np.array([[9.0, 0.0, 0.5]])).any()  # a distance without a scale
 
@@ -123,7 +123,7 @@ def trees():
 
 
 class OnlyTrees(ModelSearch):
-    """Whose predictions are constant far out."""
+    """A search for trees alone, whose predictions are constant far out."""
 
     def centers(self, n_rows, n_columns):
         pool = super().centers(n_rows, n_columns)
@@ -173,11 +173,11 @@ def test_the_farthest_numbers_are_no_trouble(trees):
     assert np.all(np.isfinite(intervals))
 
 
-# Categories that nobody has seen
+# Categories that no training row has
 
 
 def towns(n, n_towns=30, seed=0):
-    """Towns whose targets differ by far more than the noise."""
+    """Return towns whose targets differ by far more than the noise."""
     rng = np.random.default_rng(seed)
     effect, town = rng.normal(0, 3, n_towns), rng.integers(0, n_towns, n)
     size = rng.uniform(0, 1, n)
@@ -195,7 +195,7 @@ def test_unknown_categories_make_intervals_wide_enough(calibration):
     assert model.unfamiliar(new).all()
     bounds = model.predict_interval(new)[1][:, :, 0]
     assert np.ptp(bounds, axis=1).mean() > 3 * known.mean()
-    assert metrics.picp(y_new, bounds) > 0.75  # 0.2 if nothing were added
+    assert metrics.picp(y_new, bounds) > 0.75  # 0.2 without the additions
     parts = model.predict_uncertainty(new)
     assert parts.epistemic_share.min() > 0.5
     np.testing.assert_array_equal(known, elsewhere)
@@ -204,12 +204,12 @@ def test_unknown_categories_make_intervals_wide_enough(calibration):
     plain.predictor_ = replace(model.predictor_, beyond=beyond)
     np.testing.assert_array_equal(
         plain.predict_interval(X)[1], model.predict_interval(X)[1]
-    )  # what is known is as it was
+    )  # rows with known categories do not change
     assert metrics.picp(y_new, plain.predict_interval(new)[1][:, :, 0]) < 0.5
 
 
 def _looks(slopes, reached=0.0):
-    """Centers that are a line, and bounds as far from them."""
+    """Return a function of rows that gives centers on a line and bounds at one distance."""
     return lambda rows: (rows @ slopes, np.full((len(rows), 2), reached))
 
 
@@ -220,7 +220,7 @@ def _without(rows, texts, columns):
 def test_what_a_category_is_worth_counts_rows_as_weights_say():
     X, texts = np.array([[1.0, 5.0], [0.0, 5.0]]), np.array([["a"], ["b"]])
     how = _looks(np.array([3.0, 0.0])), _without, X, texts, [2], np.full(2, 99.0), 0.9
-    few = _of_few(2)  # what two categories tell is not enough to know the next
+    few = _of_few(2)  # two categories show too little about the next one
     assert few > 2 > _of_few(10) > _of_few(1000) > 1
     np.testing.assert_allclose(forgetting(*how), [few * 3 / np.sqrt(2)])
     weighted = forgetting(*how, np.array([3.0, 1.0]))
@@ -228,8 +228,7 @@ def test_what_a_category_is_worth_counts_rows_as_weights_say():
 
 
 def test_intervals_of_rows_whose_category_is_forgotten_are_widened_by_what_they_lack():
-    """Not by all that the center moves where few rows move far, or where the model itself is less
-    sure of such rows."""
+    """What is added is less than the moves if few rows move far, or the model is less sure."""
     rng, n, level = np.random.RandomState(0), 400, 0.9
     X = np.where(rng.rand(n) < 0.08, 20.0, 1.0)[:, None] * rng.randn(n, 1)
     texts, error = np.array([["a"]] * n, object), 0.1 * rng.randn(n)
@@ -283,7 +282,7 @@ def test_ranges_larger_than_any_number():
 
 
 def test_intervals_around_centers_without_a_number_cover_as_the_level_says():
-    """Whatever the moves look like: here most rows move a little, and one in four far down."""
+    """This holds for any moves: here most rows move a little, and one in four far down."""
     rng = np.random.RandomState(0)
     moves = np.where(rng.rand(2, 2000) < 0.25, -6.0, 1.0) * [[1.0], [0.0]]
     error = rng.uniform(-1, 1, 2000)
@@ -292,7 +291,7 @@ def test_intervals_around_centers_without_a_number_cover_as_the_level_says():
     reach = np.hypot(0.92, found[:, None] * normal_distances([0.9]))
     covered = np.abs(error + moves) <= reach
     assert covered[0].mean() == pytest.approx(0.9, abs=2e-3)
-    assert found[1] == 0.0  # nothing moves, and more rows than asked for are covered
+    assert found[1] == 0.0  # nothing moves, and more rows are covered than the level asks for
     twice = gap_deviations(moves, error, distances, 0.9, np.full(2000, 2.0))
     np.testing.assert_allclose(twice, found, rtol=1e-2)
 
@@ -311,7 +310,7 @@ def test_numbers_are_dropped_in_parts_where_rows_are_wide(monkeypatch):
 
 
 def test_several_gaps_cover_as_the_level_says_whether_numbers_repeat_each_other_or_not():
-    """Two columns of which one stands in for the other: alone they move nothing, together a lot."""
+    """One of two columns stands in for the other: alone they move nothing, together a lot."""
     rng = np.random.RandomState(0)
     error, distances = rng.uniform(-1, 1, 2000), np.full((2000, 2), 0.9)
     moves, one_by_one = 5 * rng.randn(2000), np.full(2000, 0.5)
@@ -321,7 +320,7 @@ def test_several_gaps_cover_as_the_level_says_whether_numbers_repeat_each_other_
     reach = np.hypot(0.9, together[1, 1] * 0.5 * normal_distances([0.9]))
     assert (np.abs(error + moves) <= reach).mean() == pytest.approx(0.9, abs=2e-3)
     nothing = gaps_together({2: moves}, {2: np.zeros(2000)}, error, distances, 0.9)
-    assert nothing[1].tolist() == [2.0, 0.0]  # what adds up to nothing is nothing times anything
+    assert nothing[1].tolist() == [2.0, 0.0]  # a sum of nothing needs no factor
 
 
 def test_so_many_numbers_are_gone_of_every_row_and_others_of_each():

@@ -23,7 +23,7 @@ def test_of_ordinary_rows_about_one_in_twenty_is_flagged(make):
 
 
 def test_also_of_a_flexible_model_that_has_seen_its_rows():
-    """Members agree on rows that they have seen: by such widths one new row in ten is strange."""
+    """Members agree on rows that they have seen; by such widths, a tenth of new rows is strange."""
     flagged = [
         fast(random_state=0)
         .fit(*noisy_line(400, seed=seed))

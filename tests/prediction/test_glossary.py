@@ -1,4 +1,4 @@
-"""Every surface takes words and colours of the two parts from one place."""
+"""All pages and pictures take the words and colours of the two parts from one place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model keeps of its learning curve."""
+"""The learning curve that a model keeps."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_a_forecast_has_a_line_for_each_size_and_the_end():
     assert list(frame.columns[:7]) == [
         "rows", "width", "width_low", "width_high", "rmse", "rmse_low", "rmse_high",
     ]  # fmt: skip
-    # What is left to learn falls with the rows: 0.25 + 0.75 / times of the square.
+    # The part that can be learned falls with the rows: the squares are 0.25 + 0.75 / times.
     assert frame["width"].to_numpy() == pytest.approx(10 * np.sqrt([1, 0.625, 0.325, 0.25]))
     assert frame["rmse"].to_numpy() == pytest.approx(0.3 * frame["width"].to_numpy())
 

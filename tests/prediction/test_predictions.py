@@ -1,4 +1,4 @@
-"""`predict_frame`: one row per row, under the names that every surface uses."""
+"""`predict_frame`: one line for each row, under the names that every interface uses."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_model_that_cannot_tell_strange_rows_leaves_the_column_empty(model, ro
     other = copy(model)
     other.predictor_ = replace(
         model.predictor_, familiar=None
-    )  # as of members that were fitted elsewhere
+    )  # as for members that were fitted elsewhere
     frame = other.predict_frame(pl.from_pandas(rows[0]))
     assert frame.columns == NAMES
     assert frame["unfamiliar"].null_count() == len(rows[0])

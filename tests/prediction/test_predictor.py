@@ -1,4 +1,4 @@
-"""One model, every question about y."""
+"""One model and every question about y."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def rows():
 
 @pytest.fixture(scope="module")
 def much():
-    """A model of many rows, and as many that are new to it."""
+    """Return a model of many rows, and as many rows that are new to it."""
     X, y = noisy_line(3000, seed=5)
     return folded_lines().fit(X[:1500], y[:1500]), X[1500:], y[1500:]
 

@@ -1,4 +1,4 @@
-"""What can be asked of a model: checked when it is made, and asked of some rows at a time."""
+"""The questions to a model, which are checked when they are made, for all rows or some."""
 
 import numpy as np
 import pytest

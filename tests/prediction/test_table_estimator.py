@@ -1,4 +1,4 @@
-"""What estimators of tables share: encoders that may see targets or not, and rows at the door."""
+"""The base of estimators of tables: encoders that may or may not see targets, and row checks."""
 
 import numpy as np
 import pytest

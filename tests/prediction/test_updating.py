@@ -1,4 +1,4 @@
-"""ClearRegressor.update: calibration goes on, nothing is fitted again."""
+"""ClearRegressor.update: calibration goes on, and nothing is fitted again."""
 
 import copy
 import pickle
@@ -80,7 +80,7 @@ def test_a_level_shift_moves_bounds_and_quantiles_and_leaves_points():
     assert 0.02 < np.mean(late > high) < 0.1
     assert abs(np.mean(late < middle) - 0.5) < 0.15
     np.testing.assert_array_equal(bounds[:, 1, 1], high)
-    assert np.all(low > point)  # so that the interval reaches farther than the quantile
+    assert np.all(low > point)  # so the interval reaches farther than the quantile
     np.testing.assert_array_equal(bounds[:, 0, 1], point)
     chance = model.predict_probability(X[900:], below=middle)
     np.testing.assert_allclose(chance, 0.5, atol=0.01)
@@ -100,7 +100,7 @@ def test_rows_that_become_noisier_are_covered_again_and_a_refit_is_advised():
     _, stale = model.predict_interval(X[700:])
     with pytest.warns(RefitWarning, match="a model that is fitted anew"):
         model.update(X[160:700], noisy[160:700], window=200)
-    model.update(X[700:], noisy[700:])  # said once
+    model.update(X[700:], noisy[700:])  # it warns once
     inside = (stale[:, 0, 0] <= noisy[700:]) & (noisy[700:] <= stale[:, 1, 0])
     assert inside.mean() < 0.6
     _, bounds = model.predict_interval(X[700:])
@@ -227,6 +227,6 @@ def test_the_first_lead_is_what_the_gap_leaves_unknown():
 def test_rows_that_trained_are_told_of():
     X, y = noisy_line(300)
     model = in_time(calibrator=None, split="random").fit(X, y)
-    inside = model.predict(X)  # as if it had learned them by heart
+    inside = model.predict(X)  # as if it remembered them
     with pytest.warns(CalibrationWarning, match="100% of these 300 rows lie inside"):
         model.update(X, inside)

@@ -1,4 +1,4 @@
-"""The default from end to end: all rows train, and none is judged by what saw it."""
+"""The default from end to end: all rows train, and no row is judged by a member that saw it."""
 
 import numpy as np
 import pytest
@@ -27,14 +27,14 @@ from tests.toys import noisy_line
 
 
 class RandomTreesAlone(ModelSearch):
-    """A center without a rival."""
+    """A search with one center, which has no rival."""
 
     def centers(self, n_rows, n_columns):
         return {"random trees": RandomTrees(8)}
 
 
 def folded_lines(**parameters):
-    """Quick parts, calibrated on all rows."""
+    """Return a model of quick parts, calibrated on all rows."""
     defaults = {
         "epistemic": FoldedEnsemble(LinearRegression(), 5, 2),
         "aleatoric": ResidualQuantiles(LinearQuantiles(), n_bootstraps=25),
@@ -90,7 +90,7 @@ def test_the_default_is_saved_and_loaded(tmp_path):
 
 @pytest.mark.slow
 def test_an_average_of_pairs_knows_that_it_may_be_wrong():
-    """61 rows of mostly noise, for which no pair has a use for its epistemic part."""
+    """Of these 61 rows of mostly noise, no pair needs its epistemic part."""
     rng = np.random.default_rng(11)
     X = rng.uniform(size=(61, 5))
     smooth = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3]
@@ -130,7 +130,7 @@ def test_parts_compete_on_training_rows_alone_where_others_calibrate():
 
 
 class Tires(LinearRegression):
-    """A line that can be fitted so many times."""
+    """A line whose fit works `fits_left` times."""
 
     fits_left = 0
 
@@ -142,7 +142,7 @@ class Tires(LinearRegression):
 
 
 class Tiring(TwoByTwo):
-    """Its best center is judged well, and fails later."""
+    """A search whose best center is judged well and fails later."""
 
     def centers(self, n_rows, n_columns):
         return {"tires": Tires(), **super().centers(n_rows, n_columns), "line": Ridge(50)}
@@ -170,9 +170,9 @@ def test_the_models_of_a_search_stay_as_they_were_given():
 @pytest.mark.parametrize(
     ("fits", "rules", "left"),
     [
-        (3, {"n_centers": 1}, {"line"}),  # judged, and no member can be fitted
-        (3, {"n_centers": 2}, {"line"}),  # the mean is out of reach
-        (3 + 2, {"n_centers": 1}, {"line"}),  # some members can be
+        (3, {"n_centers": 1}, {"line"}),  # judged, but then no member can be fitted
+        (3, {"n_centers": 2}, {"line"}),  # nor can the mean
+        (3 + 2, {"n_centers": 1}, {"line"}),  # only some members can be fitted
     ],
 )
 def test_where_a_center_fails_later_the_next_best_takes_its_place(fits, rules, left):
@@ -186,7 +186,7 @@ def test_where_a_center_fails_later_the_next_best_takes_its_place(fits, rules, l
     assert len(model.epistemic_.predict_members(X)[0]) == 6
 
 
-@pytest.mark.parametrize("fits", [0, 4])  # around no center, or not with all its members
+@pytest.mark.parametrize("fits", [0, 4])  # with no center, or not with all its members
 def test_noise_that_fails_is_left_out(fits):
     X, y = noisy_line(60)
     Tires.fits_left = fits
@@ -213,7 +213,7 @@ def test_where_all_fail_or_nothing_else_competes_it_is_an_error():
     with pytest.raises(RuntimeError, match="the device is gone"):
         ClearRegressor(given, search=TwoByTwo(), random_state=0).fit(X, y)
     given = ScaledResiduals(Tires())
-    with pytest.raises(RuntimeError, match="the device is gone"):  # once, whatever the centers
+    with pytest.raises(RuntimeError, match="the device is gone"):  # once for all centers
         ClearRegressor(aleatoric=given, search=TwoByTwo(), random_state=0).fit(X, y)
 
 
@@ -292,7 +292,7 @@ def test_of_few_rows_members_miss_fewer_and_of_many_rows_more():
     assert [search.folds_for(n, 8) for n in (49, 50, 1_999, 2_000)] == [5, 10, 10, 5]
     assert [search.folds_for(n, 8) for n in (2, 3, 8)] == [2, 2, 4]  # two rows or more in each
     assert search.folds_for(1_000, 8, n_units=6) == 3
-    assert search.folds_for(1_999, 513) == 5  # columns cost more than rows gain
+    assert search.folds_for(1_999, 513) == 5  # columns cost more than folds gain
     assert [ModelSearch().folds_for(n, 8) for n in (5_000, 5_001)] == [10, 5]
     assert search.race_folds(1_999, 8) == 5
 
@@ -300,14 +300,14 @@ def test_of_few_rows_members_miss_fewer_and_of_many_rows_more():
 @pytest.mark.filterwarnings("ignore::clearbands.CalibrationWarning")
 @pytest.mark.parametrize("n", [3, 4, 19])
 def test_few_rows_do_not_make_enormous_widths(n):
-    """Members that miss the same single row agree but for rounding, of which no width is made."""
+    """Members that leave out the same single row agree up to rounding, which makes no width."""
     X, y = make_friedman1(n, n_features=5, noise=1.0, random_state=0)
     _, intervals = ClearRegressor(random_state=0).fit(X, y).predict_interval(X)
     assert np.diff(intervals[:, :, 0]).max() < 20 * np.ptp(y)
 
 
 class TreesAlone(ModelSearch):
-    """A center without a rival, and noise that costs nothing."""
+    """A search with one center, which has no rival, and with noise that costs nothing."""
 
     def centers(self, n_rows, n_columns):
         return {"trees": SymmetricTrees(n_trees=400, max_depth=2)}
@@ -325,7 +325,7 @@ def test_what_has_won_is_finer_where_rows_are_many():
 
     assert (trees_of(80), trees_of(90)) == (400, 800)
     own = FoldedEnsemble(SymmetricTrees(n_trees=8, max_depth=2), 2, 2)
-    assert trees_of(90, epistemic=own) == 8  # those of a part that was given are the user's
+    assert trees_of(90, epistemic=own) == 8  # a part that was given keeps its trees
 
 
 def test_a_surface_that_becomes_finer_competes_with_fewer_landmarks():
@@ -343,4 +343,4 @@ def test_where_many_members_judge_a_row_each_has_its_share_of_the_random_trees()
 
     X, y = noisy_line(60)
     model = ClearRegressor(search=RandomTreesAlone(folds=3, repeats=2), random_state=0).fit(X, y)
-    assert trees_of(model.epistemic_) == 4  # of 8, where two members judge each row
+    assert trees_of(model.epistemic_) == 4  # instead of 8, as two members judge each row

@@ -16,7 +16,7 @@ from clearbands.uncertainty.pairs import Blend
 
 
 class Known:
-    """The center is the first column; ignorance is 1 everywhere, and 2 for what says it so."""
+    """A part whose center is the first column, and whose ignorance is the same everywhere."""
 
     def __init__(self, ignorance=1.0):
         self.ignorance = ignorance
@@ -50,7 +50,7 @@ def result_of(chosen, train, *held_out, support=ANYWHERE, **rules):
 
 
 def test_training_rows_are_judged_by_those_that_did_not_see_them():
-    numbers = np.array([3, 0, 2])  # one row was seen by all
+    numbers = np.array([3, 0, 2])  # all members saw the fourth row
     train = encoded([10, 11, 12, 13])
     unseen_by = Known(ignorance=3.0).components(train.X[numbers])
     unseen = UnseenRows(numbers, unseen_by, np.ones(3))
@@ -59,12 +59,12 @@ def test_training_rows_are_judged_by_those_that_did_not_see_them():
     assert result.calibration_set.y.tolist() == [13, 10, 12]
     assert result.chooser is None
     assert result.chosen_on is result.calibration_set
-    assert result.familiarity().width == 6.0  # as wide as those say that did not see them
+    assert result.familiarity().width == 6.0  # the widths of members that did not see them
     assert result.familiarity().high.tolist() == [13]
 
 
 def test_errors_are_taken_as_those_of_new_rows():
-    """Of which more members speak: targets are moved towards what few of them said."""
+    """More members predict a new row, so targets are moved towards predictions of the few."""
     train = encoded([10, 20])
     unseen_by = Known().components(train.X)._replace(center=np.array([6.0, 20.0]))
     unseen = UnseenRows(np.arange(2), unseen_by, np.array([0.5, 0.5]))
@@ -73,7 +73,7 @@ def test_errors_are_taken_as_those_of_new_rows():
 
 
 def test_widths_follow_a_trend_that_unseen_rows_show():
-    """The parts that answer for new rows change as what was said of the rows that calibrate."""
+    """The parts that answer for new rows change as the components of rows that calibrate do."""
     rng, said = np.random.default_rng(0), np.linspace(1, 2, 500)
     train = replace(encoded(np.zeros(500)), X=said[:, None], y=said**3 * rng.normal(size=500))
     parts = Blend([SaysWidths()], np.ones((1, 2, 1)))
@@ -81,7 +81,7 @@ def test_widths_follow_a_trend_that_unseen_rows_show():
     chosen = ChosenParts(parts, unseen=UnseenRows(np.arange(500), plain, np.ones(500)))
     result = result_of(chosen, train)
     changed = result.calibration_set.components.aleatoric
-    assert changed[-1, 0, 0] / changed[0, 0, 0] > 2.5  # of 2, and of noise 8
+    assert changed[-1, 0, 0] / changed[0, 0, 0] > 2.5  # the ratio is 2 before, and 8 in the noise
     np.testing.assert_array_equal(result.chosen.parts.components(train.X).aleatoric, changed)
     in_time, given = {"gap": 0}, {"epistemic": object(), "aleatoric": object()}
     for rules in (in_time, given, {"direction": np.ones(1)}):
@@ -97,7 +97,7 @@ def test_rows_apart_choose_and_calibrate():
     assert result.calibration_set.components.center.tolist() == [20, 21, 21]  # inside the support
     assert result.chosen_on.y.tolist() == [1, 2]
     assert result.familiarity().width == 2.0
-    assert result.familiarity().threshold == 10.0  # those that calibrate lie far outside
+    assert result.familiarity().threshold == 10.0  # the rows that calibrate lie far outside
 
 
 def test_one_share_does_both():

@@ -1,4 +1,4 @@
-"""Training rows that calibrate, changed by more than rounding: members know them."""
+"""Training rows that calibrate after a change larger than rounding: members know them."""
 
 import warnings
 
@@ -65,7 +65,7 @@ def test_the_same_places_measured_anew_are_other_rows():
 def test_rows_of_the_same_place_are_other_rows():
     X, y = table(400)
     assert said_nothing(X[:200], y[:200], X[200:], y[200:]) == Guarantee.CONFORMAL
-    x = np.sort(X[:, :1], axis=0)  # between two training rows each, and without noise
+    x = np.sort(X[:, :1], axis=0)  # each between two training rows, without noise
     assert said_nothing(x[::2], np.sin(x[::2, 0]), x[1::2], np.sin(x[1::2, 0]))
 
 

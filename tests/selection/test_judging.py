@@ -61,11 +61,11 @@ def test_pairs_of_different_centers_are_averaged_first():
     ranked = [replace(contestant(c, np.ones(3)), noise_name=n) for c, n in ("ax", "ay", "az", "bx")]
     names = [(c.center_name, c.noise_name) for c in most_diverse(ranked, 3)]
     assert names == [("a", "x"), ("b", "x"), ("a", "y")]
-    assert len(most_diverse(ranked, 4)) == 3  # of one center two at most
+    assert len(most_diverse(ranked, 4)) == 3  # at most two of one center
 
 
 def test_a_clearly_worse_center_is_averaged_only_where_it_helps():
-    """Errors of one pair that are opposite to those of the best cancel them; others do not."""
+    """Errors that are opposite to those of the best pair cancel them; others do not."""
     rng = np.random.default_rng(0)
     error = rng.normal(size=400)
 
@@ -84,7 +84,7 @@ def test_a_clearly_worse_center_is_averaged_only_where_it_helps():
 
 
 def test_errors_shrink_by_what_few_members_vary_more_than_all():
-    """Two of four members speak of a row here, all four of a new one."""
+    """Two of four members predict a row here, all four a new one."""
     rng = np.random.default_rng(0)
     n, deviation = 20_000, 0.8
     truth, members = rng.normal(size=n), deviation * rng.normal(size=(n, 4))
@@ -112,12 +112,12 @@ def test_one_pair_alone_keeps_its_own_units():
 
 
 def test_what_no_pair_has_a_use_for_is_not_lost():
-    """All would drop the epistemic part: the mean of them could not say how little it knows."""
+    """If no pair uses its epistemic part, their mean keeps it: it shows how little they know."""
     two = [replace(contestant(name, np.ones(3)), factors=np.array([[2.0], [0.0]])) for name in "ab"]
     mean, (_, unseen, _) = blend(two)
     np.testing.assert_array_equal(mean.factors, 2)
     np.testing.assert_array_equal(unseen.epistemic, 2)
-    _, (_, unseen, _) = blend([two[0], contestant("c", np.ones(3))])  # one of them has
+    _, (_, unseen, _) = blend([two[0], contestant("c", np.ones(3))])  # one of them uses it
     np.testing.assert_array_equal(unseen.epistemic, 1.5)
 
 
@@ -129,7 +129,7 @@ def test_rows_that_every_member_saw_do_not_judge():
 
 
 def test_the_best_of_infinite_losses_is_kept_with_those_that_are_as_bad():
-    """Of very few rows every pair may have infinite bounds."""
+    """With very few rows every pair may have infinite bounds."""
     field = [
         contestant("best", [np.inf, 1.0]),
         contestant("as bad", [np.inf, 1.0]),

@@ -1,4 +1,4 @@
-"""Errors on unseen rows at several training sizes."""
+"""The errors on unseen rows at several training sizes."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_rows_with_the_same_x_tell_noise():
     f, noise = 10 * rng.normal(size=100).repeat(3), rng.normal(size=300)
     errors = np.full(300, 2.0)
     ratio, variance = _noise_of_repeats(Rows(X, f + noise), errors)
-    # Of a standard normal distribution the mean absolute value is the root of 2 over pi.
+    # The mean absolute value of a standard normal distribution is the root of 2 over pi.
     assert np.exp(ratio) == pytest.approx(np.sqrt(2 / np.pi) / 2, rel=0.1)
     assert variance < 0.1**2
     nothing = _noise_of_repeats(Rows(X[::3], f[::3]), errors[::3])

@@ -1,6 +1,6 @@
-"""The outlook counts observations: a copy of a row is no new one, wherever the rows are.
+"""The outlook counts observations: a copy of a row is not a new one, in memory and in files.
 
-It is of intervals that are finite: a group with too few rows for any bound is left out of it.
+It covers the finite intervals alone, without groups that have too few rows for any bound.
 """
 
 import numpy as np
@@ -34,13 +34,13 @@ def test_copies_in_the_sample_tell_how_many_there_are_in_the_files(tmp_path):
         model = fast(random_state=0, n_jobs=1).fit(tmp_path / "table.parquet", "y", work=work)
     rows = model.outlook_.posterior.rows
     assert model.n_train_ == 1200
-    assert 400 < rows < 1200  # of 400 rows that are in memory, fewer than 400 are different
+    assert 400 < rows < 1200  # fewer than 400 of the 400 rows in memory are different
 
 
 def test_a_group_of_infinite_bounds_leaves_the_forecast_finite():
     X, y = lines(200)
     labels = np.array(["many"] * 170 + ["few"] * 30)
-    with pytest.warns(UserWarning, match="within few"):  # 3 rows calibrate it, 9 would have to
+    with pytest.warns(UserWarning, match="within few"):  # 3 rows calibrate it, and 9 would have to
         model = fast(calibration="conformal", random_state=0, n_jobs=1).fit(
             X, y, calibration_groups=labels
         )
@@ -50,4 +50,4 @@ def test_a_group_of_infinite_bounds_leaves_the_forecast_finite():
     forecast = model.forecast()
     columns = forecast.columns()
     assert all(np.isfinite(columns[name]).all() for name in ("width", "loss", "rmse"))
-    assert 1 < forecast.width < 10  # of normal errors of size 1, at 90 %
+    assert 1 < forecast.width < 10  # 90 % of normal errors of size 1

@@ -14,14 +14,14 @@ from tests.toys import noisy_line
 
 
 class Broken(RegressorMixin, BaseEstimator):
-    """Cannot cope with any data."""
+    """A regressor that fails on any data."""
 
     def fit(self, X, y):
         raise ValueError("these rows are beyond me.")
 
 
 class Nonsense(DummyRegressor):
-    """Predicts no numbers."""
+    """A regressor that predicts NaN."""
 
     def predict(self, X):
         return np.full(len(X), np.nan)
@@ -46,7 +46,7 @@ def test_errors_are_those_of_unseen_rows():
 
 
 class Shifted(LinearRegression):
-    """Errs by as much everywhere as it is told."""
+    """A line with an error of a given size."""
 
     def __init__(self, by=0.0):
         super().__init__()
@@ -57,7 +57,7 @@ class Shifted(LinearRegression):
 
 
 def test_who_makes_the_mean_no_better_is_beaten():
-    """Of three that err, two err in opposite directions, and their mean does not err."""
+    """Two of three candidates err in opposite directions, so that their mean does not err."""
     X, y = noisy_line(120)
     pool = {"best": Shifted(10.0), "alike": Shifted(11.0), "opposite": Shifted(-13.0)}
     finalists, beaten = run(pool, X, y)
@@ -77,11 +77,11 @@ def test_not_more_come_through_than_are_allowed():
 def test_rows_that_all_members_saw_are_not_judged():
     X, y = noisy_line(120)
     ((_, predicted, *_),) = run({"line": LinearRegression()}, X, y, n_judges=2)[0]
-    assert len(predicted) == 48  # of two folds
+    assert len(predicted) == 48  # the rows of two folds
 
 
 def test_trees_stop_where_more_are_not_worth_it():
-    """48 trees win where there is nothing to learn, and no member grows more than the next 100."""
+    """48 trees win if there is nothing to learn, and no member grows more than the next 100."""
     X, _ = noisy_line(200)
     y = np.random.default_rng(1).normal(size=200)
     draws = Folds.draw(200, 5, 1, np.random.RandomState(0))

@@ -5,7 +5,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 
 class Root(FunctionTransformer):
-    """X as it is, y as its square root."""
+    """A preprocessing that leaves X as it is and learns the square root of y."""
 
     def transform_target(self, y):
         return np.sqrt(y)

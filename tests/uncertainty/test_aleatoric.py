@@ -1,4 +1,4 @@
-"""Members of a noise model that learn of rows as their fold may see them."""
+"""Members of a noise model that learn from rows as their fold may see them."""
 
 import numpy as np
 from sklearn.linear_model import LinearRegression
@@ -15,7 +15,7 @@ def test_each_member_learns_its_own_view_of_the_rows_that_it_may_see():
     weight = np.arange(1.0, 61.0)
 
     def see(fold):
-        """Residuals differ from fold to fold; rows that are left out have wild ones."""
+        """Return residuals that differ from fold to fold, with wild ones for rows left out."""
         return X, np.where(folds.counts[fold] > 0, residual + fold, 1e6)
 
     labels = {

@@ -79,7 +79,7 @@ def test_unusual_tables(make, n):
 
 @pytest.mark.slow
 def test_clear_with_networks(tmp_path):
-    """The paper's pair end to end; saved and loaded it predicts the same, without torch."""
+    """The paper's pair works end to end; after loading it predicts the same, without torch."""
     X, y = noisy_line(200)
     model = variant_deep(confidence_level=[0.9, 0.5], random_state=0)
     assert model.epistemic.n_members == 5

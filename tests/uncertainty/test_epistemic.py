@@ -1,4 +1,4 @@
-"""Centers and widths of members, with and without those that saw a row."""
+"""Centers and widths of members, over all of them and over those that did not see a row."""
 
 import numpy as np
 import pytest

@@ -12,7 +12,7 @@ QUICK = BoostedQuantiles(n_trees=5, max_depth=2)
 
 
 def test_distances_are_measured_from_the_center_and_not_from_the_middle():
-    """Residuals of a center that lies 1 too low are 1 on average: all of the noise is above."""
+    """If the center lies 1 too low, residuals are 1 on average: all of the noise is above."""
     X, y = noisy_line(400)
     residual = y - 3 * X[:, 0] + 1
     widths = FoldedBounds(LinearQuantiles(), random_state=0).fit(X, residual).predict_widths(X)

@@ -34,7 +34,7 @@ def test_the_target_of_a_row_has_no_part_in_what_is_said_of_it_unseen():
 
 
 def test_widths_of_new_rows_are_of_the_kind_that_calibrated():
-    """Outer points of 4 members lie closer together than those of 40: groups of 4 are compared."""
+    """Outer points of 4 members lie closer than those of 40, so groups of 4 are compared."""
     X, y = noisy_line(2000)
     fitted = FoldedEnsemble(LinearRegression(), 10, 4, spread="quantiles", random_state=0)
     fitted.fit(X[:1000], y[:1000])

@@ -12,7 +12,7 @@ need_torch()
 
 @pytest.mark.slow
 def test_it_learns_how_strong_the_noise_is():
-    """noisy_line: 0.2 where the second column is negative, 0.6 where it is positive."""
+    """The noise of `noisy_line` is 0.2 for a negative second column, 0.6 for a positive one."""
     X, y = noisy_line(800)
     fitted = GaussianNetwork(2, **TINY | {"max_epochs": 60}, learning_rate=0.01, random_state=0)
     fitted.set_params(confidence_level=[0.9, 0.5]).fit(X, y - 3 * X[:, 0])

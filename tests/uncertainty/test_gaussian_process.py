@@ -28,7 +28,7 @@ def test_the_widths_are_those_of_the_function_and_not_of_its_noise():
 
 
 def test_the_posterior_is_that_of_a_process_with_known_noise():
-    """The noise as `alpha` instead of a part of the kernel gives the deviation of the function."""
+    """With the noise as `alpha`, not in the kernel, the deviation is that of the function."""
     X, y = wave(40)
     fitted = GaussianProcess(RBF(1.0)).fit(X, y)
     signal, noise = fitted.process_.kernel_.k1, fitted.process_.kernel_.k2.noise_level
@@ -51,7 +51,7 @@ def test_only_some_rows_are_used():
 
 def test_clear_around_a_process(tmp_path):
     X, y = noisy_line(150)
-    aleatoric = ResidualQuantiles(LinearQuantiles(), n_bootstraps=25)  # each row unseen by some
+    aleatoric = ResidualQuantiles(LinearQuantiles(), n_bootstraps=25)  # every row is left out
     model = ClearRegressor(GaussianProcess(max_rows=60), aleatoric, random_state=0).fit(X, y)
     expected = model.predict_interval(X)[1]
     clearbands.save(model, tmp_path / "gp.clear")

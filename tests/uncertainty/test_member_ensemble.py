@@ -43,7 +43,7 @@ def test_clear_around_models_that_are_already_fitted():
     X, y = noisy_line(600)
     ensemble = MemberEnsemble(fitted_members(X[:200], y[:200]))
     noise = ResidualQuantiles(LinearQuantiles(), n_bootstraps=3)
-    held_out = {"X_cal": X[400:500], "y_cal": y[400:500]}  # that the members did not see
+    held_out = {"X_cal": X[400:500], "y_cal": y[400:500]}  # rows that the members did not see
     model = ClearRegressor(ensemble, noise, random_state=0).fit(X[200:400], y[200:400], **held_out)
     point, intervals = model.predict_interval(X[500:])
     np.testing.assert_array_equal(point, ensemble.predict(X[500:]))
@@ -126,9 +126,9 @@ def test_other_models_have_no_virtual_ensembles():
 
 
 def test_torch_modules_are_members():
-    """In their own precision, without dropout, and left in the mode they were in."""
+    """They predict in their own precision, without dropout, and stay in the mode they were in."""
     torch = need_torch()
-    torch.manual_seed(0)  # weights that put a row near 0 would make the last digit of it large
+    torch.manual_seed(0)  # random weights might put a row near 0 and make its last digit large
     X, _ = noisy_line(30)
     line = torch.nn.Linear(2, 1, dtype=torch.float64)
     module = torch.nn.Sequential(line, torch.nn.Dropout(0.9))

@@ -66,7 +66,7 @@ def test_the_center_without_a_fold_is_a_line_through_all_other_rows():
     ],
 )
 def test_noise_that_judges_a_row_has_learned_nothing_of_it(part):
-    """Not even by the residuals of its neighbours, of a center that had seen it."""
+    """It has not even seen residuals of neighbours by a center that saw the row."""
     X, y = noisy_line(60)
     new = np.linspace(-1, 1, 7).reshape(-1, 1)
 
@@ -79,7 +79,7 @@ def test_noise_that_judges_a_row_has_learned_nothing_of_it(part):
 
     before, fold = members(y)
     odd = np.flatnonzero(fold == 3)
-    # The median size of residuals, which sets the unit of a logarithm, stays as it is.
+    # The median size of residuals, which is the unit of the logarithm, must not change.
     largest = odd[np.argsort(-np.abs(y[odd]))[:2]]
     y[largest] *= 1.5
     after, _ = members(y)

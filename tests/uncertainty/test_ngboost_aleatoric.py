@@ -11,12 +11,12 @@ NEEDED = "NGBoost is not installed"
 
 
 def test_without_ngboost_the_error_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "ngboost", None)  # an import of it fails
+    monkeypatch.setitem(sys.modules, "ngboost", None)  # so that an import of it fails
     with pytest.raises(ImportError, match="needs NGBoost: pip install ngboost"):
         NGBoostAleatoric().fit(*noisy_line(30))
 
 
-@pytest.mark.filterwarnings("ignore")  # of its own dependencies
+@pytest.mark.filterwarnings("ignore")  # warnings of its own dependencies
 def test_widths_follow_the_noise():
     ngboost = pytest.importorskip("ngboost", reason=NEEDED)
     X, y = noisy_line(400)

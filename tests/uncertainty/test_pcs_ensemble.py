@@ -33,7 +33,7 @@ def test_the_best_model_wins_and_the_table_says_by_how_much():
 
 
 class Odd(RegressorMixin, BaseEstimator):
-    """A line whose predictions are spoilt."""
+    """A line that spoils its predictions."""
 
     def __init__(self, spoil=None):
         self.spoil = spoil
@@ -67,7 +67,7 @@ def test_a_candidate_that_fails_is_left_out_and_named(said):
     with pytest.warns(UserWarning, match=f"The model 'odd' is left out: .*{said}"):
         ensemble.fit(X, y)
     assert [entry["model"] for entry in ensemble.leaderboard_] == ["line", "mean"]
-    with pytest.raises((ValueError, RuntimeError), match=said):  # where it has no rival
+    with pytest.raises((ValueError, RuntimeError), match=said):  # if it has no rival
         FoldedEnsemble(Odd(SPOILT[said])).fit(X, y).predict_unseen(X)
 
 
@@ -79,11 +79,11 @@ def test_a_pool_that_fails_says_why():
         pytest.raises(ValueError, match=r"model 'odd', .*: RuntimeError: out of memory") as error,
     ):
         PCSEnsemble(pool, n_bootstraps=3, random_state=0).fit(X, y)
-    assert isinstance(error.value.__cause__, RuntimeError)  # with its own lines
+    assert isinstance(error.value.__cause__, RuntimeError)  # the cause shows where it failed
 
 
 class OddInBootstraps(Odd):
-    """A line that is spoilt where rows were drawn twice."""
+    """A line that spoils its predictions if some rows were drawn twice."""
 
     def fit(self, X, y):
         self.spoils_ = len(np.unique(X, axis=0)) < len(X)
@@ -164,7 +164,7 @@ def test_a_share_keeps_that_part_of_the_distinct_combinations():
 
 
 class Counting(LinearRegression):
-    """Knows how often any of its clones was fitted."""
+    """A line that counts how often its clones were fitted."""
 
     fits = 0
 
@@ -181,7 +181,8 @@ def test_versions_with_the_same_training_data_are_fitted_once(top_k):
     fitted = PCSEnsemble([Counting()], versions, top_k, n_bootstraps=1).fit(X, y - y.min())
     assert fitted.duplicates_ == {"two": "one"}
     assert {entry["preprocessing"] for entry in fitted.leaderboard_} == {"one", "three"}
-    # Once for each distinct version to compare them, where there is a choice; once in the bags.
+    # There is one fit for each distinct version, to compare them if there is a choice, and one in
+    # the bags.
     assert Counting.fits == (3 if top_k == 1 else 2)
 
 

@@ -1,4 +1,4 @@
-"""Versions of the data: what a preprocessing makes of rows and targets."""
+"""Versions of the data: the rows and targets after a preprocessing."""
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ from tests.uncertainty.root import Root
 
 
 def test_preprocessings_are_versions_of_the_data():
-    """Only squares make the curve a line: the version with squares wins."""
+    """The curve is a line only in the squares, so the version with squares wins."""
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(200, 1))
     y = X[:, 0] ** 2 + 0.01 * rng.normal(size=200)
@@ -28,7 +28,7 @@ def test_preprocessings_are_versions_of_the_data():
 
 
 def test_a_preprocessing_may_choose_the_scale_of_the_target():
-    """The square root of y is a line: on that scale the fit is exact, also for the members."""
+    """The square root of y is a line, so the fit on that scale is exact, also for the members."""
     X = np.linspace(0, 1, 50)[:, None]
     y = (1 + X[:, 0]) ** 2
     versions = {"as it is": FunctionTransformer(), "root": Root()}

@@ -26,7 +26,7 @@ from tests.toys import noisy_line
 
 
 class Mean(EpistemicPart):
-    """The mean of y, as unsure as it has few rows: a part of one's own."""
+    """An own epistemic part: the mean of y, with widths that shrink with the number of rows."""
 
     def __init__(self, confidence_level=0.9):
         self.confidence_level = confidence_level
@@ -40,7 +40,7 @@ class Mean(EpistemicPart):
 
 
 class Deviation(AleatoricPart):
-    """As wide everywhere as the residuals scatter."""
+    """An own aleatoric part: one width everywhere, the deviation of the residuals."""
 
     def __init__(self, confidence_level=0.9):
         self.confidence_level = confidence_level
@@ -124,7 +124,7 @@ def test_the_future_changes_nothing_that_was_said_before(part):
         ResampledEpistemic(part, ForwardSplits(4), random_state=0).fit(X, target).predict_unseen(X)
         for target in (y, changed)
     )
-    # The block that the first changed row is in ends at 68; all up to it saw only older rows.
+    # The block of the first changed row ends at 68; all rows before that saw only older rows.
     np.testing.assert_array_equal(said.center[:68], again.center[:68])
     np.testing.assert_array_equal(said.widths[:68], again.widths[:68])
     assert not np.array_equal(said.center[68:], again.center[68:])

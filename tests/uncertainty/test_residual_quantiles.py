@@ -27,7 +27,7 @@ class GivenBag:
 
 
 class GivenQuantiles(QuantileModel):
-    """Members with known quantiles, whatever the data."""
+    """A quantile model with known members, whatever the data."""
 
     def __init__(self, quantiles=(0.5,), members=None):
         self.quantiles = quantiles
@@ -38,11 +38,11 @@ class GivenQuantiles(QuantileModel):
 
 
 def test_the_width_is_the_median_of_positive_parts():
-    """Three members (columns) with lower, middle and upper quantiles (rows); one crosses."""
+    """The members are columns, and the lower, middle and upper quantiles are rows; one crosses."""
     members = [[-1.0, -2.0, 5.0], [0.0, 0.0, 4.0], [2.0, 3.0, 10.0]]
     X = np.zeros((4, 1))
     fitted = ResidualQuantiles(GivenQuantiles(members=members), n_bootstraps=3).fit(X, np.zeros(4))
-    # below: 1, 2, and 4 - 5 counts as 0; above: 2, 3, 6
+    # widths below are 1, 2, and 0 for 4 - 5; widths above are 2, 3 and 6
     np.testing.assert_array_equal(fitted.predict_widths(X)[0, :, 0], [1.0, 3.0])
 
 
@@ -61,7 +61,7 @@ def test_a_preprocessing_turns_a_table_into_numbers():
     [LinearQuantiles(), BoostedQuantiles(n_trees=30), ForestQuantiles(n_trees=20), ExpectileGAM()],
 )
 def test_widths_follow_the_noise(model):
-    """The noise of noisy_line is three times as strong where the second column is positive."""
+    """The noise of noisy_line is three times as strong if the second column is positive."""
     X, y = noisy_line(1500)
     fitted = ResidualQuantiles(model, n_bootstraps=5, random_state=0).fit(X, y - 3 * X[:, 0])
     widths = fitted.predict_widths(X)
@@ -94,7 +94,7 @@ def test_jobs_and_repetition_change_nothing():
     once = widths(n_jobs=1, random_state=1)
     np.testing.assert_array_equal(widths(n_jobs=1, random_state=1), once)
     np.testing.assert_array_equal(widths(n_jobs=2, random_state=1), once)
-    assert (widths(n_jobs=1, random_state=2) != once).any()  # the seed is what decides
+    assert (widths(n_jobs=1, random_state=2) != once).any()  # the seed decides
 
 
 def test_bad_input():

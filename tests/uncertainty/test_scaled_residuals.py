@@ -12,7 +12,7 @@ QUICK = SymmetricTrees(n_trees=20, max_depth=2)
 
 
 def noise(n=1000):
-    """Skewed residuals, three times as large where the second column is positive."""
+    """Return skewed residuals, three times as large if the second column is positive."""
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(n, 2))
     return X, (1 + 2 * (X[:, 1] > 0)) * (rng.exponential(size=n) - 1)

@@ -16,7 +16,7 @@ def tiny(**parameters):
 
 @pytest.mark.slow
 def test_widths_follow_the_noise():
-    """The noise of noisy_line is three times as strong where the second column is positive."""
+    """The noise of noisy_line is three times as strong if the second column is positive."""
     X, y = noisy_line(600)
     fitted = tiny(max_epochs=60, learning_rate=0.01).fit(X, y - 3 * X[:, 0])
     widths = fitted.predict_widths(X)
@@ -25,7 +25,7 @@ def test_widths_follow_the_noise():
 
 
 def test_the_quantiles_are_those_of_the_target():
-    """A standard normal target: levels asked for beside those of the interval."""
+    """The target is standard normal; other levels are asked for beside those of the interval."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1500, 1)), rng.normal(size=1500)
     fitted = tiny(
@@ -41,7 +41,7 @@ def test_the_quantiles_are_those_of_the_target():
 
 
 def test_with_skip_connections_a_line_is_learned_at_once():
-    """The output sees the input, so that no hidden layer is needed for it."""
+    """The output sees the input, so that it needs no hidden layer."""
     X = np.random.default_rng(0).normal(size=(400, 3))
     y = X @ [3.0, -2.0, 1.0]
 
