@@ -15,6 +15,7 @@ ROWS = "a,b,c\n1,2,3\n4,5,6\n"
         (f"Report,,\n\n{ROWS}", ("1 line above the header left out, such as 'Report'",)),
         (f"{ROWS}Source: us\n", ("1 line below the rows left out, such as 'Source: us'",)),
         (f"{ROWS},,\n,,\n", ("2 empty rows at the end left out",)),
+        ("a,b,c\n1,2,3\na, b,c\n4,5,6\n", ("1 row repeats the header: left out",)),
     ],
 )
 def test_what_is_no_row_is_left_out_and_told(text, said):

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from clearbands.apps.reading.decimals import Decimals
-from clearbands.apps.reading.totals import is_total
+from clearbands.apps.reading.totals import is_total, partial_totals
 
 
 def table(label, last, numbers=("1", "2", "3", "4")):
@@ -45,3 +45,11 @@ def test_two_rows_are_too_few_to_be_summed_up():
 
 def test_gaps_are_left_out_of_the_sum():
     assert is_total(table("Total", "8", ("1", None, "3", "4")), Decimals("."))
+
+
+def test_rows_named_like_sums_are_told_where_they_alone_lack_a_value():
+    months = [["North", "1"], ["North", "2"], ["Total North", None], ["South", "1"]]
+    rows = pl.DataFrame(months, ["region", "month"], orient="row")
+    assert partial_totals(rows) == ["Total North"]
+    assert partial_totals(rows.with_columns(month=pl.lit("3"))) == []
+    assert partial_totals(rows.with_columns(region=pl.lit("Total War"))) == []

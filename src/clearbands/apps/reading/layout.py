@@ -57,8 +57,23 @@ def read_cells(text: str, separator: str) -> TextTable:
     frame = pl.read_csv(f"{header_line}\n{body}".encode(), separator=separator, infer_schema=False)
     frame.columns = names
     frame = frame.with_columns(pl.all().str.strip_chars())
+    repeats = _repeats(frame, [name.strip() for name in completed])
+    if repeats.any():
+        rows = "1 row repeats" if repeats.sum() == 1 else f"{repeats.sum():,} rows repeat"
+        notes.append(f"{rows} the header: left out")
+        frame = frame.filter(~repeats)
     table = _without_notes(TextTable(_without(frame, [""]), (*notes, *renamed)))
     return replace(table, frame=_without(table.frame, MISSING))
+
+
+def _repeats(frame: pl.DataFrame, header: list[str]) -> pl.Series:
+    """Return which rows are the header once more, as where files were joined."""
+    import polars as pl
+
+    if len(header) < 2:
+        return pl.Series([False]).new_from_index(0, frame.height)
+    same = (pl.nth(place).fill_null("") == name for place, name in enumerate(header))
+    return frame.select(pl.all_horizontal(*same)).to_series()
 
 
 def _without(frame: pl.DataFrame, words: list[str]) -> pl.DataFrame:

@@ -17,7 +17,7 @@ from clearbands.apps.reading.dialect import TO_BE_FOUND, Dialect, TextOptions, r
 from clearbands.apps.reading.formats import name_of, read_content, read_excel
 from clearbands.apps.reading.layout import TextTable, read_cells
 from clearbands.apps.reading.numbers import Stray, as_numbers, trimmed
-from clearbands.apps.reading.totals import is_total
+from clearbands.apps.reading.totals import is_total, partial_totals
 from clearbands.apps.reading.understanding import (
     NOTHING_KNOWN,
     Known,
@@ -181,6 +181,10 @@ def _understood(
         notes.append(f"the last row, {first!r}, left out: it sums up the others")
         frame = frame[:-1]
         texts = {name: text[:-1] for name, text in texts.items()}
+    sums = partial_totals(pl.DataFrame(list(texts.values()))) if len(texts) == frame.width else []
+    if sums:
+        rows = "1 row is" if len(sums) == 1 else f"{len(sums):,} rows are"
+        notes.append(f"{rows} named like a sum, such as {sums[0]!r}: remove them if they are sums")
     dialect = replace(reading.dialect, decimal=decimals.of_file)
     european = dialect.decimal == "," or dialect.separator == ";"
     understood = understand(texts, decimals, kinds=kinds, known=known, european=european)

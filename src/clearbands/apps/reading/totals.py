@@ -19,6 +19,7 @@ LABEL = re.compile(
     r"|summen?|gesamt(summe)?|insgesamt|mittel(wert)?|durchschnitt|somme|moyenne|totale|suma|media",
     re.IGNORECASE,
 )
+OF_SOME = r"(?i)^(sub[ -]?|grand )?(total|sum|summe|gesamt|somme|totale|suma)\b"
 FEWEST = 3  # rows that can be summed up
 ROUNDED = 0.01  # the share by which a rounded sum may differ
 
@@ -35,6 +36,19 @@ def is_total(texts: pl.DataFrame, decimals: Decimals) -> bool:
         for column, cell in zip(texts, last, strict=True)
         if cell is not None and any(character.isdigit() for character in cell)
     )
+
+
+def partial_totals(texts: pl.DataFrame) -> list[str]:
+    """Return what rows are called that may sum up some others: "Total North".
+
+    They stand behind the first row, and have no value in a column in which all other rows do.
+    """
+    first, *others = texts
+    is_named = first.str.contains(OF_SOME).fill_null(False)
+    if is_named.sum() in (0, len(first)) or is_named[0]:
+        return []
+    lacks = (column.is_null() for column in others)
+    return first.filter(is_named).to_list() if any((own == is_named).all() for own in lacks) else []
 
 
 def _sums_up(numbers: pl.Series) -> bool:
