@@ -1,4 +1,4 @@
-"""Rows for GAMs, and what pygam said of some."""
+"""Rows for GAMs, with predictions by pygam for some of them."""
 
 import json
 
@@ -15,7 +15,7 @@ def case_name(record):
 
 
 def unsorted_predictions(model, X):
-    """(n, q): one column per level as fitted, before crossings are sorted away."""
+    """Return predictions (n, q) as fitted, a column per level, before sorting ends crossings."""
     return model.bag_.basis.apply(X) @ model.bag_.coef[0].T
 
 

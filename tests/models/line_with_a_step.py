@@ -1,4 +1,4 @@
-"""A line with a step, and few trees."""
+"""A line with a step, and a model of few trees."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What models that are fitted in bags promise: parameters are checked once, forms are their own."""
+"""Models that are fitted in bags: parameters are checked once, and each keeps its own."""
 
 import pytest
 from sklearn.linear_model import LinearRegression
@@ -34,7 +34,7 @@ from tests.toys import noisy_line
     ids=lambda model: type(model).__name__,
 )
 def test_parameters_are_checked_once_by_whoever_fits_bags(model):
-    """`fit_bag` itself trusts them, as it trusts rows and weights."""
+    """`fit_bag` itself trusts parameters, rows and weights."""
     X, y = noisy_line(40)
     words = "must be "
     for part in (model, FoldedEnsemble(model, 2, 1), ScaledResiduals(model, 2, 1)):

@@ -51,7 +51,7 @@ def test_progress_counts_every_member():
 
 
 class LeavesEarly(LinearRegression):
-    """Makes the process that fits it believe that it leaks memory, so that it leaves."""
+    """A model whose process believes that it leaks memory, and therefore ends."""
 
     def fit(self, X, y):
         from joblib.externals.loky import process_executor
@@ -63,7 +63,7 @@ class LeavesEarly(LinearRegression):
 
 @pytest.mark.slow
 def test_processes_that_leave_are_replaced_where_warnings_are_errors():
-    """The thread of joblib's that replaces them warns first, and nobody would if it ended."""
+    """A thread of joblib replaces them after a warning; if that were an error, nobody would."""
     pytest.importorskip("psutil")  # without it no process looks at its memory
     X, y = noisy_line(50)
     counts = np.ones((12, 50), np.uint8)

@@ -1,4 +1,4 @@
-"""BoostedQuantiles: the estimator's contract, and its likeness to stock XGBoost."""
+"""BoostedQuantiles: the contract of estimators, and agreement with stock XGBoost."""
 
 import pickle
 import subprocess
@@ -102,7 +102,7 @@ def test_a_fitted_model_predicts_in_a_fresh_process(tmp_path):
 
 
 def test_a_missing_xgboost_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "xgboost", None)  # as the import system marks what is absent
+    monkeypatch.setitem(sys.modules, "xgboost", None)  # the import system marks absent modules so
     X, y = noisy_waves(30, 0)
     with pytest.raises(ImportError) as raised:
         BoostedQuantiles(backend="xgboost").fit(X, y)
@@ -141,7 +141,7 @@ def test_as_good_as_stock_xgboost():
 
 
 def bagged_loss(backend, seed):
-    """Pinball loss on new rows of the mean of five members."""
+    """Return the pinball loss on new rows for the mean of five members."""
     levels = (0.1, 0.5, 0.9)
     X, y = noisy_waves(400, seed)
     bootstraps = Bootstraps.draw(400, 5, np.random.RandomState(seed))

@@ -1,4 +1,4 @@
-"""What categories are worth."""
+"""The worths of categories."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from clearbands.rows.coded import coded
 
 
 def streets(n=300, n_codes=20, seed=0, noise=1.0):
-    """One number, one column of codes, and targets that depend on both."""
+    """Return numbers and codes in two columns, targets that depend on both, and the effects."""
     rng = np.random.RandomState(seed)
     code, x = rng.randint(0, n_codes, n), rng.rand(n)
     effect = 3 * rng.randn(n_codes)
@@ -83,7 +83,7 @@ def test_rows_that_a_member_does_not_see_look_like_new_ones():
 
 def test_groups_tell_each_other_nothing():
     X, y, _ = streets(n_codes=30)
-    # Each code is one group: to a row its category is always new, so that it cannot pay.
+    # Each code is one group: a row's category is always new to its members, so it cannot pay.
     effects, view = learn(X, y, groups=np.asarray(X[:, 1]))
     assert (view.shape[1], effects.tables[0].shape[1]) == (1, 0)
 
@@ -100,7 +100,7 @@ def test_a_name_that_few_rows_share_is_not_taken_at_its_word(seed):
     rng = np.random.RandomState(seed)
     code = rng.randint(0, 4_000, 400)
     _, left = shrunken_effects(code, 4_000, rng.randn(400), np.ones(400))
-    assert left[code].min() < 0.4  # of a name that one row has
+    assert left[code].min() < 0.4  # for a name that only one row has
 
 
 def test_codes_that_a_member_has_not_seen_are_new():

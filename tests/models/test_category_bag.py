@@ -1,4 +1,4 @@
-"""Members that learn what categories are worth, whatever the model."""
+"""Members of any model learn what categories are worth."""
 
 import pickle
 
@@ -44,7 +44,7 @@ def test_nothing_that_is_said_of_a_row_unseen_depends_on_its_target(name):
     before, after = (
         predict_unseen(bag_of(MODELS[name], X, target, draws), X, draws) for target in (y, other)
     )
-    # Smooth models measure y in a unit that all rows have a part in: only rounding tells.
+    # Smooth models measure y in a unit that depends on all rows: only rounding may differ.
     np.testing.assert_allclose(before[11], after[11], rtol=1e-7)
     assert not np.array_equal(before, after)
 

@@ -1,4 +1,4 @@
-"""A center that is added in one file: where it competes, and what is said where it cannot."""
+"""A center that is added in one file competes, and an error says where it cannot."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from clearbands.selection.model_search import ModelSearch
 
 
 class Steps(CenterModel):
-    """The mean of y on either side of the median of the first column, as one more center."""
+    """A new center: the mean of y on either side of the median of the first column."""
 
     supports_monotone = True
 
@@ -38,7 +38,7 @@ class _Step(Steps):
 
 
 class EarlyTrees(SymmetricTrees):
-    """Trees with larger steps, which files can grow as they grow their parents."""
+    """Trees with larger steps, which fits on files can grow like their parent class."""
 
     def _learning_rates(self, n_rows):
         return np.full(len(n_rows), 0.5)
@@ -104,7 +104,7 @@ def test_files_are_grown_by_the_class_of_the_center_and_not_by_its_parent(tmp_pa
         model = ClearRegressor(center, noise, random_state=0).fit(file, "y")
         predicted.append(model.predict(pl.DataFrame({"a": [0.1, 0.9], "b": [0.5, 0.5]})))
     slow, early = (np.ptp(each) for each in predicted)
-    assert early > 1.5 * slow  # five steps of a tenth do not reach the target, five halves do
+    assert early > 1.5 * slow  # five steps of a tenth do not reach the target, but five halves do
 
 
 def test_where_none_can_a_sentence_says_what_is_missing(tmp_path):

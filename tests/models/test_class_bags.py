@@ -1,4 +1,4 @@
-"""What fitted classifiers say of a row."""
+"""The logits of a row by fitted classifiers."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Coordinates in which a distance is taken."""
+"""The coordinates in which distances are taken."""
 
 import numpy as np
 

@@ -20,18 +20,18 @@ def test_chooses_the_smoothing_pygam_chooses(record):
 
 
 def test_golden_choices_differ():
-    """Else the test above could not tell a search from a constant."""
+    """If they agreed, the test above could not tell a search from a constant."""
     assert len({record["chosen"] for record in RECORDS}) == len(RECORDS)
 
 
 def test_residuals_balance_at_every_level():
-    """The definition: residuals weighed level above and 1 - level below sum to zero."""
+    """By definition, residuals weighed by level above and 1 - level below sum to zero."""
     X, y = noisy_rows(500)
     levels = (0.01, 0.3, 0.5, 0.9)
     residual = y[:, None] - unsorted_predictions(ExpectileGAM(levels).fit(X, y), X)
     weights = np.where(residual > 0, levels, 1 - np.array(levels))
     balance = np.sum(weights * residual, axis=0) / np.sum(weights * np.abs(residual), axis=0)
-    # Not exactly zero because the ridge acts on the intercept too.
+    # The sum is not exactly zero because the ridge also acts on the intercept.
     np.testing.assert_allclose(balance, 0, atol=1e-8)
 
 

@@ -1,4 +1,4 @@
-"""ForestQuantiles: the scikit-learn contract, and agreement with quantile-forest."""
+"""ForestQuantiles: the contract of scikit-learn, and agreement with quantile-forest."""
 
 import pickle
 import sys
@@ -15,7 +15,7 @@ from clearbands.rows.draws import Bootstraps
 
 
 def heteroscedastic(n, seed):
-    """Targets with known quantiles: the spread grows with the first column."""
+    """Return targets with known quantiles, whose spread grows with the first column."""
     rng = np.random.RandomState(seed)
     X = rng.uniform(size=(n, 4))
     spread = 0.5 + 2 * X[:, 0]
@@ -57,7 +57,7 @@ def test_seed_decides(data):
 
 
 def test_coverage_of_known_quantiles():
-    """Held-out targets fall below the predicted quantiles about as often as these say."""
+    """The share of held-out targets below a predicted quantile is about its level."""
     X, y = heteroscedastic(4000, seed=1)
     new_X, new_y = heteroscedastic(4000, seed=2)
     quantiles = np.array([0.1, 0.5, 0.9])
@@ -88,7 +88,7 @@ def test_agrees_with_quantile_forest():
 
 
 def test_both_backends_grow_trees_of_the_same_size():
-    """The weight that stands for min_samples_leaf is the right one: leaves are as many."""
+    """The weight that stands for min_samples_leaf is right: there are as many leaves."""
     pytest.importorskip("quantile_forest")
     X, y = heteroscedastic(1500, seed=5)
     for min_samples_leaf in (1, 10, 50):

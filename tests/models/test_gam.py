@@ -1,4 +1,4 @@
-"""ExpectileGAM: against pygam's numbers, the definition of an expectile, and laws."""
+"""ExpectileGAM: pygam's numbers, the definition of an expectile, and laws."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -66,10 +66,10 @@ def test_estimator_checks(estimator, check):
 
 @pytest.mark.parametrize("record", RECORDS, ids=case_name)
 def test_predicts_what_pygam_predicts(record):
-    """Inside the range the two differ by the ridges alone, which are 1e-8 against a penalty.
+    """Inside the range the two differ only by their ridges, which are 1e-8 beside the penalty.
 
-    With the smallest penalty, 1e-3, that is 1e-5 of it, hence 3e-5. Lines drawn beyond the
-    range rest on few rows, where the ridges weigh most: 5e-3.
+    That is 1e-5 of the smallest penalty, 1e-3, and therefore the bound is 3e-5. Lines beyond the
+    range depend on few rows, where the ridges weigh most, so their bound is 5e-3.
     """
     X, y, new = draw(record["case"], record["seed"])
     for golden in record["predictions"]:
@@ -84,10 +84,10 @@ def test_predicts_what_pygam_predicts(record):
 @example(seed=673, n=5, d=3)
 @given(seed=st.integers(0, 10_000), n=st.integers(5, 60), d=st.integers(1, 3))
 def test_counts_equal_repeated_rows(seed, n, d):
-    """Where the rows say what the curve is: in between, a little ridge of the whole table does."""
+    """They agree on the rows; in between, a small ridge that depends on the whole table differs."""
     X, y = noisy_rows(n, d, seed)
     counts = Bootstraps.draw(n, 1, np.random.RandomState(seed)).counts
-    # The rows that span the range must be drawn, for knots are those of all rows.
+    # Rows at the ends of the range must be drawn, as all rows together decide the knots.
     counts[0, np.r_[X.argmin(axis=0), X.argmax(axis=0)]] += 1
     rows = np.repeat(np.arange(n), counts[0])
     model = ExpectileGAM(QUANTILES, smoothing=0.5)
@@ -108,7 +108,7 @@ def test_follows_scale_and_shift_of_target_and_columns(seed, scale, shift, level
     predicted = ExpectileGAM((level,), smoothing=1).fit(X, y).predict(X)
     moved = ExpectileGAM((level,), smoothing=1).fit(X * scale + shift, scale * (y + shift))
     expected = scale * (predicted + shift)
-    # Rounding of X * scale + shift, once its own digits are lost behind the shift.
+    # These digits of X * scale + shift are lost behind the shift.
     lost = 1e-5 + 1e-13 * abs(shift) / scale
     np.testing.assert_allclose(
         moved.predict(X * scale + shift), expected, atol=scale * np.ptp(y) * lost
@@ -162,7 +162,7 @@ def test_bag_predicts_rows_by_levels_by_members_and_survives_pickle():
 
 
 def test_outputs_never_cross():
-    """Eight noisy rows per function: the fits themselves do cross beyond the data."""
+    """With eight noisy rows per function, the fits themselves do cross beyond the data."""
     X, y = noisy_rows(25, d=3)
     far = np.random.RandomState(0).uniform(-4, 4, (500, 3))
     model = ExpectileGAM((0.3, 0.4, 0.5, 0.6), smoothing=0.01).fit(X, y)
@@ -209,7 +209,7 @@ def test_constant_column_is_ignored_even_when_it_moves():
 def test_only_constant_columns_leave_the_expectile_of_the_target():
     y = np.array([0.0, 0.0, 0.0, 1.0])
     predicted = ExpectileGAM((0.5, 0.75)).fit(np.ones((4, 2)), y).predict_quantiles(np.ones((1, 2)))
-    # 0.75 * (1 - m) = 3 * 0.25 * m at m = 1/2.
+    # The balance 0.75 * (1 - m) = 3 * 0.25 * m holds at m = 1/2.
     np.testing.assert_allclose(predicted, [[0.25, 0.5]], rtol=1e-6)
 
 
@@ -225,7 +225,7 @@ def test_two_values_are_a_straight_line_between_two_groups():
 
 
 def test_wide_dummies_are_fitted_by_group_means():
-    """400 dummies of one factor: collinear with the intercept, and some groups of one row."""
+    """400 dummies of one factor are collinear with the intercept, and some groups have one row."""
     rng = np.random.RandomState(0)
     group = np.r_[np.arange(400), rng.randint(400, size=800)]
     X = np.eye(400)[group]
@@ -248,7 +248,7 @@ def test_repeated_columns_share_one_function():
     X, y = noisy_rows(300)
     model = ExpectileGAM(QUANTILES, smoothing=1).fit(np.column_stack((X, X[:, 0], -X[:, 1])), y)
     once = ExpectileGAM(QUANTILES, smoothing=0.5).fit(X, y)
-    # Two copies split the coefficients, and a penalty on two halves is half the penalty.
+    # Two copies share the coefficients, and the penalty on two halves is half the penalty.
     predicted = model.predict_quantiles(np.column_stack((X, X[:, 0], -X[:, 1])))
     np.testing.assert_allclose(predicted, once.predict_quantiles(X), atol=1e-5)
 
@@ -302,6 +302,6 @@ def test_too_many_columns_are_refused_before_they_cost_anything():
     wide = np.random.RandomState(0).randn(40, 300)
     with pytest.raises(TooLarge, match="2,701 splines for 40 rows"):
         ExpectileGAM().fit(wide, wide[:, 0])
-    # Dummies are straight lines, of one term each.
+    # Dummies are straight lines with one term each.
     dummies = (wide > 0).astype(float)
     assert ExpectileGAM().fit(dummies, wide[:, 0]).predict(dummies).shape == (40,)

@@ -33,14 +33,14 @@ def likeness(surface, X):
 
 
 def test_of_a_training_row_speaks_a_distance_that_did_not_learn_from_it():
-    """With one distance for all, targets that are noise were foretold by members without them."""
+    """A distance learned from all rows would help members to foretell noise they did not see."""
     X, y = waves(60)
     counts = Folds.draw(60, 5, 1, np.random.RandomState(0)).counts
     model = KernelRidge(random_state=0)
     plain = model.fit_bag(X, y, counts)
     for taught in (0, 1):
         own, other = plain.teaches[taught], y.copy()
-        other[own] = np.roll(y[own], 1)  # neither their mean nor their spread changes
+        other[own] = np.roll(y[own], 1)  # this changes neither mean nor spread
         changed = model.fit_bag(X, other, counts)
         speaker = 1 - taught
         np.testing.assert_array_equal(plain.teaches, changed.teaches)
@@ -78,7 +78,7 @@ def test_a_member_that_lacks_few_rows_has_the_sums_of_the_others():
     rest = Sums.of(Values.of(basis, X[7:]), y[7:], np.arange(7.0, 80.0))
     np.testing.assert_allclose(sums.drawn(counts)[0], rest.gram, atol=1e-6)
     np.testing.assert_allclose(sums.drawn(counts)[1], rest.moment, atol=1e-6)
-    doubled = sums.drawn(2 * counts)  # summed up row by row
+    doubled = sums.drawn(2 * counts)  # these sums are taken row by row
     np.testing.assert_allclose(doubled[0], 2 * rest.gram, atol=1e-6)
     np.testing.assert_allclose(doubled[1], 2 * rest.moment, atol=1e-6)
 
@@ -123,7 +123,7 @@ def test_what_trees_get_is_what_is_left_without_the_row():
     all_but_one = np.ones((50, 50), np.uint8) - np.eye(50, dtype=np.uint8)
     left = (y - bag.predict_training(X)[:, 0, 0]) / (1 - bag.leverage)
     for i, seen in enumerate(all_but_one.astype(bool)):
-        surface = bag.surfaces[int(bag.teaches[0, i])]  # which it did not teach
+        surface = bag.surfaces[int(bag.teaches[0, i])]  # the surface that the row did not teach
         K = likeness(surface, X)
         weights = np.linalg.solve(
             K[np.ix_(seen, seen)] + surface.ridge * np.eye(49), y[seen] - bag.origin

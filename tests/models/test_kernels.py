@@ -1,4 +1,4 @@
-""""""
+"""Kernels, and classifiers on their landmarks."""
 
 import numpy as np
 import pytest

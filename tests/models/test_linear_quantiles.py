@@ -1,4 +1,4 @@
-"""LinearQuantiles: against scikit-learn's quantile regression, exact cases, and laws."""
+"""LinearQuantiles: scikit-learn's quantile regression, exact cases, and laws."""
 
 import pickle
 
@@ -24,7 +24,7 @@ def noisy_rows(n=150, d=3, seed=0):
 
 
 def lines(model, X):
-    """(n, q): one column per level as fitted, before crossings are sorted away."""
+    """Return predictions (n, q) as fitted, a column per level, before sorting ends crossings."""
     return X @ model.bag_.coef[0].T + model.bag_.intercept[0]
 
 
@@ -45,7 +45,7 @@ def test_equals_quantile_regressor_on_standardised_columns(alpha):
     Z = StandardScaler().fit_transform(X)
     for column, level in enumerate(model.quantiles):
         other = QuantileRegressor(quantile=level, alpha=alpha, solver="highs").fit(Z, y)
-        # 151 rows and levels that split no row: the solution is unique.
+        # With 151 rows and levels that split no row, the solution is unique.
         np.testing.assert_allclose(lines(model, X)[:, column], other.predict(Z), rtol=1e-7)
     assert alpha < 1 or (model.bag_.coef == 0).any()
 
@@ -63,7 +63,7 @@ def test_no_line_has_a_smaller_loss_than_scikit_learns(seed, level, d):
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000), n=st.integers(6, 50))
 def test_counts_equal_repeated_rows(seed, n):
-    """In the loss, for the line itself need not be unique."""
+    """Only the losses agree, as the line itself need not be unique."""
     X, y = noisy_rows(n, 2, seed)
     counts = Bootstraps.draw(n, 1, np.random.RandomState(seed)).counts
     rows = np.repeat(np.arange(n), counts[0])
@@ -132,8 +132,10 @@ def test_constant_and_repeated_columns_get_the_coefficient_zero():
 
 
 def test_bootstrap_without_a_group_predicts_it_moderately():
-    """The dummy of a group that was not drawn is constant there and must not stand in for the
-    intercept: the group would be predicted far away."""
+    """The dummy of a group that was not drawn is constant, and must not replace the intercept.
+
+    Otherwise the prediction for the group would be far off.
+    """
     X = np.eye(5)[np.arange(100) % 5]
     y = 10 + np.random.RandomState(0).randn(100)
     counts = np.ones((1, 100), np.uint8)

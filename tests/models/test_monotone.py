@@ -1,4 +1,4 @@
-"""Columns that the target rises or falls with: what is promised holds for any two rows."""
+"""Columns that the target rises or falls with: the promised order holds for any two rows."""
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ def draw_rows(n, seed=0):
 
 
 def along(column, values, seed=1, n=25):
-    """Rows that differ in one column alone, in groups of len(values), beyond the data, too."""
+    """Return groups of len(values) rows that differ in one column alone, also beyond the data."""
     X = np.random.default_rng(seed).uniform(-0.3, 1.3, (n, 3))
     X = np.repeat(X, len(values), axis=0)
     X[:, column] = np.tile(values, n)
@@ -38,7 +38,7 @@ def along(column, values, seed=1, n=25):
 
 
 def everything(model, X):
-    """Whatever is said about rows and should rise where targets do."""
+    """Return all answers about rows that should rise with the targets."""
     said = model.answers(X)
     found = [
         said.center,

@@ -1,4 +1,4 @@
-"""Networks for classes: the contract, and that unseen rows stay unseen."""
+"""Networks for classes: the contract of estimators, and unseen rows that stay unseen."""
 
 import numpy as np
 import pytest

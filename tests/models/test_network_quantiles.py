@@ -1,4 +1,4 @@
-"""Quantiles of a network, bagged."""
+"""The quantiles of networks in a bag."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ need_torch()
 
 
 def test_networks_in_a_pool_of_models():
-    """Bootstraps of a network are one batched model whose members stop by the rows left out."""
+    """Bootstraps of a network are one batched model; rows left out decide when members stop."""
     X, y = noisy_line(150)
     pool = {"network": NetworkQuantiles(**TINY)}
     fitted = PCSEnsemble(pool, n_bootstraps=4, random_state=0).fit(X, y)

@@ -1,4 +1,4 @@
-"""Pools of models, and which one takes part for which rows."""
+"""Pools of models, and the rows for which a model takes part."""
 
 import numpy as np
 import pytest

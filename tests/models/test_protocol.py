@@ -1,4 +1,4 @@
-"""A row of weight 3 is three rows: in every kernel, every part and the whole model."""
+"""The protocol of models: an error names the model that takes no weights."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What every quantile model shares, on a model of five lines."""
+"""The base of all quantile models, tested on a model of five lines."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from clearbands.engine.progress import listening, report
 
 
 class Constants:
-    """A bag that predicts the same, crossing quantiles for every row."""
+    """A bag that predicts the same crossing quantiles for every row."""
 
     def __init__(self, quantiles):
         self.quantiles = quantiles
@@ -19,7 +19,7 @@ class Constants:
 
 
 class Crossing(QuantileModel):
-    """Remembers what it was fitted on; its quantiles fall where they should rise."""
+    """A model that keeps what it was fitted on, and whose quantiles fall instead of rising."""
 
     def __init__(self, quantiles=(0.1, 0.4, 0.9)):
         self.quantiles = quantiles

@@ -1,4 +1,4 @@
-"""RandomTrees: the estimator's contract, and what it is good for."""
+"""RandomTrees: the contract of estimators, and the data that it suits."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""SymmetricTrees: the estimator's contract, and what it is good for."""
+"""SymmetricTrees: the contract of estimators, and the data that it suits."""
 
 import pickle
 import subprocess

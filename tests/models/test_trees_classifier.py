@@ -1,4 +1,4 @@
-"""Symmetric trees for classes: the estimator's contract, names of classes and rounds."""
+"""Symmetric trees for classes: the contract of estimators, names of classes, and rounds."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_whole_weights_are_repeated_rows_bit_for_bit(n_classes):
     other = model.fit(X[rows], label[rows]).predict_proba(X)
     np.testing.assert_array_equal(one, other)
     near = model.fit(X, label, weight + 1e-9 * (weight > 0)).predict_proba(X)
-    np.testing.assert_allclose(near, one, atol=0.2)  # cut and rounded by grains
+    np.testing.assert_allclose(near, one, atol=0.2)  # the weights are cut and rounded by grains
 
 
 def test_classes_that_change_names_change_columns():
@@ -51,7 +51,7 @@ def test_very_many_columns_are_screened_for_each_class():
     rng = np.random.default_rng(0)
     label = rng.integers(3, size=400)
     X = rng.normal(size=(400, 600))
-    X[:, 100] += 4 * (label == 1)  # neither rising nor falling with the number of the class
+    X[:, 100] += 4 * (label == 1)  # neither rises nor falls with the number of the class
     model = SymmetricTreesClassifier(n_trees=8, max_depth=2, random_state=0).fit(X, label)
     assert np.mean((model.predict_proba(X)[:, 1] > 0.5) == (label == 1)) > 0.9
 

@@ -34,13 +34,13 @@ def test_bounds_are_rounded_outwards():
 
 def test_a_higher_level_that_reaches_less_far_takes_over_the_lower_one():
     one, other = np.array([[[4.0, 1.0, 2.0]]]), np.array([[[1.0, 2.0, 9.0]]])
-    nest([0.5, 0.9, 0.8], one, other)  # reaches 5, 3 and 11
+    nest([0.5, 0.9, 0.8], one, other)  # the bounds reach 5, 3 and 11
     assert (one + other).tolist() == [[[5.0, 11.0, 11.0]]]
     assert one.tolist() == [[[4.0, 2.0, 2.0]]]
 
 
 def test_curves_to_widths():
-    curves = np.array([[-3.0, -1.0, 0.0, 2.0, 1.0]])  # at 0.05, 0.25, 0.5, 0.75 and 0.95
+    curves = np.array([[-3.0, -1.0, 0.0, 2.0, 1.0]])  # at levels 0.05, 0.25, 0.5, 0.75 and 0.95
     assert curve_widths(curves, [0.9, 0.5]).tolist() == [[[3.0, 1.0], [1.0, 2.0]]]
     crossing = np.array([[0.5, 0.0, 1.0]])
     assert curve_widths(crossing, [0.9]).tolist() == [[[0.0], [1.0]]]

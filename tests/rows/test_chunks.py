@@ -1,4 +1,4 @@
-"""Rows in pieces: every row once, in order, and never more of them than can be held."""
+"""Rows in pieces: every row once and in order, and no piece larger than memory allows."""
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from clearbands.rows.chunks import (
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 8, 9])
 def test_each_row_is_in_one_piece_and_in_order(n):
-    members = PREDICTIONS_AT_ONCE // 4  # so that four rows are held at once
+    members = PREDICTIONS_AT_ONCE // 4  # so that a piece has four rows
     pieces = row_chunks(n, members)
     np.testing.assert_array_equal(np.concatenate(pieces), np.arange(n))
     assert all(0 < len(piece) * members <= PREDICTIONS_AT_ONCE for piece in pieces)

@@ -1,4 +1,4 @@
-"""Classes: how they are checked and numbered, and the way from logits to the likeliest."""
+"""Classes: checks, numbers, and the way from logits to the likeliest class."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""The mark of columns that are codes."""
+"""The mark of columns that hold codes."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Rows that stand there more than once, and models that say so."""
+"""Rows that occur more than once, and models that say so."""
 
 import warnings
 
@@ -106,7 +106,7 @@ def test_one_value_that_is_usual_is_no_copy():
 
 def test_a_few_copies_are_nothing():
     X, y = noisy_line(100)
-    assert not said_of(Rows(np.vstack([X, X[:5]]), np.append(y, y[:5])))  # 10 of 105
+    assert not said_of(Rows(np.vstack([X, X[:5]]), np.append(y, y[:5])))  # 10 of 105 rows
     assert said_of(Rows(np.vstack([X, X[:6]]), np.append(y, y[:6])))
 
 
@@ -114,14 +114,14 @@ def test_rows_alike_in_few_values_are_no_copies():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, (200, 2)).astype(float)
     assert not said_of(Rows(X, rng.integers(0, 4, 200).astype(float)))  # noise
-    assert not said_of(Rows(X, X[:, 0]))  # no noise, and every row very often
+    assert not said_of(Rows(X, X[:, 0]))  # no noise, and every row occurs very often
     assert not said_of(Rows(rng.normal(size=(20, 2)), np.ones(20)))
     X_new, y_new = X[:50], rng.integers(0, 4, 50).astype(float)
     assert not said_of(Rows(X, rng.integers(0, 4, 200).astype(float)), [Rows(X_new, y_new)])
 
 
 def grid(n, seed=0):
-    """(n, 3): five values in every column, 125 different rows."""
+    """Return rows (n, 3) with five values in every column, so 125 different rows."""
     return np.random.default_rng(seed).integers(0, 5, (n, 3)).astype(float)
 
 
@@ -136,9 +136,10 @@ def test_where_y_follows_from_few_values_rows_are_alike_by_chance():
     X = grid(500)
     y = X @ [1.0, 0.7, 0.3]
     assert not said_of(Rows(X, y))
-    towns = np.eye(40)[np.random.default_rng(1).integers(0, 40, 400)]  # as an encoder shows them
+    towns = np.eye(40)[np.random.default_rng(1).integers(0, 40, 400)]  # as an encoder makes them
     assert not said_of(Rows(towns, towns @ np.arange(40.0)))
-    # Rows that chance does not make alike: many values together, though few in each column.
+    # Chance does not make these rows alike: their many values agree together, though each column
+    # has few.
     many = np.random.default_rng(2).integers(0, 6, (300, 8)).astype(float)
     assert said_of(Rows(np.tile(many, (2, 1)), np.tile(many @ np.arange(8.0), 2)))
 
@@ -148,7 +149,7 @@ def test_where_x_has_few_values_y_tells_copies():
     X, noise = grid(500), rng.normal(size=500)
     assert not said_of(Rows(X, X[:, 0] + noise))
     assert said_of(Rows(np.tile(X, (2, 1)), np.tile(X[:, 0] + noise, 2)))
-    # Claims: most are zero, and the others differ.
+    # Most claims are zero, and the others differ.
     claims = np.where(rng.random(500) < 0.7, 0.0, rng.exponential(size=500))
     assert not said_of(Rows(X, claims))
     assert said_of(Rows(np.tile(X, (2, 1)), np.tile(claims, 2)))

@@ -1,4 +1,4 @@
-"""Numbers as people read them: one value, one number."""
+"""Numbers as people read them: one value has one number."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_shares_never_round_to_all_or_nothing():
 
 @given(st.floats(1e-3, 1e9), st.integers(-4, 4))
 def test_the_last_digits_of_floating_point_change_no_number(value, steps):
-    value = float(f"{value:.5g}")  # halves of the last digit shown among them
+    value = float(f"{value:.5g}")  # also halves of the last digit that is shown
     nearby = value
     for _ in range(abs(steps)):
         nearby = math.nextafter(nearby, math.copysign(math.inf, steps))

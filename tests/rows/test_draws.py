@@ -29,7 +29,7 @@ def test_blocks_are_stretches_of_neighbours():
     assert (draws.counts.sum(axis=1) == 60).all()
     jumps = np.abs(np.diff(draws.counts.astype(int), axis=1)).sum(axis=1)
     assert jumps.max() <= 10  # five stretches have at most ten ends
-    # Rows far from both ends are in twelve of the 49 stretches: each is drawn 5 * 12 / 49 times.
+    # Rows far from both ends are in twelve of the 49 stretches, so each is drawn 5 * 12 / 49 times.
     assert draws.counts[:, 20:40].mean() == pytest.approx(5 * 12 / 49, rel=0.05)
 
 
@@ -37,7 +37,7 @@ def test_blocks_have_a_length_of_their_own():
     draws = BlockBootstraps.draw(1000, 1, np.random.RandomState(0))
     inside = draws.counts[0] > 0
     ends = np.count_nonzero(np.diff(inside.astype(int))) / 2
-    assert 30 < ends <= 101  # a hundred stretches of ten rows, some of which touch
+    assert 30 < ends <= 101  # a hundred stretches of ten rows, and some of them touch
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Columns of groups are read alike from arrays and frames, as labels or as numbers."""
+"""Columns of groups read alike from arrays and frames, as labels or as numbers."""
 
 import numpy as np
 import pandas as pd

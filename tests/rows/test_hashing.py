@@ -1,4 +1,4 @@
-"""Numbers of rows by hash: the same whoever asks, and as random as drawn ones."""
+"""Numbers of rows by hash: the same for every caller, and as random as drawn numbers."""
 
 import numpy as np
 import pytest
@@ -58,4 +58,4 @@ def test_a_share_is_taken_of_the_rows_outside_the_fold():
     seen = draws.counts.astype(bool)
     assert not (seen & draws.unseen).any()
     np.testing.assert_allclose(seen.mean(axis=1), 0.8 * 0.25, atol=0.015)
-    assert abs(np.corrcoef(seen[0], seen[1])[0, 1]) < 0.1  # every member draws its own
+    assert abs(np.corrcoef(seen[0], seen[1])[0, 1]) < 0.1  # every member has draws of its own

@@ -1,4 +1,4 @@
-"""Rows are named by their own numbers."""
+"""Messages name rows by their own numbers."""
 
 import inspect
 import linecache
@@ -76,7 +76,7 @@ def shown(warning):
 
 
 def test_own_lines_are_passed_over():
-    [told] = noticed(lambda: warn("Look here.", FutureWarning))  # this line
+    [told] = noticed(lambda: warn("Look here.", FutureWarning))  # the line that must be passed over
     assert told.category is FutureWarning
     assert str(told.message) == "Look here."
     assert told.filename == __file__
@@ -150,7 +150,7 @@ def test_other_arguments_pass():
 
 
 class Groups(ClearRegressor):
-    """Keeps the labels that fit was given."""
+    """A regressor that keeps the labels of its fit."""
 
     def fit(self, X, y, *, groups=None):
         self.labels_ = groups

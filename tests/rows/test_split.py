@@ -25,7 +25,7 @@ def test_rows_of_one_label_are_on_one_side():
     rows = Rows(visits[:, None], np.arange(70.0), visits)
     for seed in range(5):
         stays, leaves = hold_out(rows, 0.25, np.random.RandomState(seed))
-        assert (len(stays), len(leaves)) == (49, 21)  # 18 rows, rounded up to whole labels
+        assert (len(stays), len(leaves)) == (49, 21)  # 18 rows, rounded up to whole groups
         assert not set(stays.groups) & set(leaves.groups)
     with pytest.raises(ValueError, match="All rows have one label in groups"):
         hold_out(Rows(rows.X, rows.y, np.zeros(70)), 0.25, np.random.RandomState(0))

@@ -1,4 +1,4 @@
-"""Scales of the target: there and back, with what lies outside refused."""
+"""Scales of the target: there and back, with an error for values outside."""
 
 import numpy as np
 import pytest

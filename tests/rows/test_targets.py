@@ -1,4 +1,4 @@
-"""Targets as they are: learned on another scale, whole, within a range; answered as they came."""
+"""Targets on another scale, as whole numbers and within a range; answers are on the scale of y."""
 
 import math
 import warnings
@@ -33,7 +33,7 @@ QUANTILES = [0.05, 0.3, 0.5, 0.7, 0.95]
 
 
 def prices(n=240, seed=0):
-    """A line whose noise is a factor."""
+    """Return a line with noise that is a factor."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(0, 2, (n, 2))
     return X, np.exp(1 + X[:, 0] + 0.3 * rng.normal(size=n))
@@ -60,7 +60,7 @@ def log_model():
 
 
 def test_everything_is_what_the_logarithms_say(log_model):
-    """The same model of log y, taken back by hand."""
+    """A model of log y gives the same after `exp`."""
     X, y = prices()
     other = lines(confidence_level=[0.5, 0.9]).fit(X, np.log(y))
     point, intervals = log_model.predict_interval(X)
@@ -151,7 +151,7 @@ def test_variants_presets_and_held_out_rows_take_it():
 
 
 def test_just_as_many_calibration_rows_are_covered_as_without():
-    """The order statistic covers its own row, also after the way there and back."""
+    """The order statistic covers its own row, also after the way to the scale and back."""
     for seed in range(2):
         X, y = prices(40, seed)
         X_cal, y_cal = prices(99, seed + 100)
@@ -208,7 +208,7 @@ def test_counts_have_whole_bounds_that_cover_as_much(count_model):
     inside = [(b[:, 0] <= y_new[:, None]) & (y_new[:, None] <= b[:, 1]) for b in (real, whole)]
     assert np.all(inside[1] >= inside[0])
     wider = (whole[:, 1] - whole[:, 0]) - (real[:, 1] - real[:, 0])
-    assert np.all(wider < 1)  # only where an interval has no whole number on a side
+    assert np.all(wider < 1)  # only if an interval has no whole number on one side
     assert np.mean(wider) < -0.3
     assert np.all(whole[:, 0, 1] <= whole[:, 0, 0])  # nested
     np.testing.assert_array_equal(whole, np.maximum(whole, 0))
@@ -282,7 +282,7 @@ def test_bounds_that_leave_the_range_of_all_targets_are_told_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         lines(support=(0, None), whole_numbers=True).fit(X, y)
-        lines().fit(X, 1000 * y + 20_000)  # whole, and no rounding would be seen
+        lines().fit(X, 1000 * y + 20_000)  # whole, and rounding would not show
 
 
 def test_hints_by_hand():

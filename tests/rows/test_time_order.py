@@ -26,15 +26,15 @@ def test_nobody_judges_who_saw_the_future_or_the_gap(place, gap):
     try:
         found = time_blocks(place, gap)
     except ValueError:
-        assert len(np.unique(place)) < 8 + 2 * gap  # only few moments leave no block
+        assert len(np.unique(place)) < 8 + 2 * gap  # only too few moments leave no block
         return
     judged = np.concatenate([stage.block for stage in found])
     assert len(np.unique(judged)) == len(judged)  # no row twice
-    assert np.all(np.diff(judged) == 1)  # and none left out after the first that is judged
+    assert np.all(np.diff(judged) == 1)  # and no row is left out after the first judged row
     assert judged[-1] == len(place) - 1
     for past, block in found:
         assert place[past].max() < place[block].min() - gap
-        # Whoever may train does.
+        # Every row that may train does.
         assert np.array_equal(past, np.flatnonzero(place < place[block].min() - gap))
 
 

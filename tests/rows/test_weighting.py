@@ -64,7 +64,7 @@ def members(model, X, y, draws, new, **options):
 @KERNEL
 @pytest.mark.parametrize("shape", [(150, 3), (90, 600), (5000, 1)], ids=["few", "wide", "long"])
 def test_whole_weights_are_repeated_rows_bit_for_bit(model, shape):
-    """Also where columns are screened, and where there are more values than bins."""
+    """This also holds if columns are screened, and if there are more values than bins."""
     X, y, weight = weighted_rows(*shape)
     rows = np.repeat(np.arange(len(y)), weight)
     one = model.fit(X, y, weight).predict(X[:200])
@@ -87,7 +87,7 @@ def test_a_member_counts_a_row_as_often_as_it_is_drawn_times_its_weight(model):
 
 @KERNEL
 def test_weights_that_are_hardly_whole_give_hardly_another_model(model):
-    """They are rounded to grains, and what is counted in rows is counted in grains then."""
+    """They are rounded to grains, and then limits on numbers of rows count grains."""
     X, y, weight = weighted_rows(150, 3, smallest=1)
     one = model.fit(X, y, weight).predict(X)
     other = model.fit(X, y, weight + 1e-9).predict(X)
@@ -195,7 +195,7 @@ def test_weights_of_one_change_nothing():
 
 @pytest.mark.slow
 def test_the_whole_competition():
-    """Up to rounding, with weights by which no two splits of a tree are equally good."""
+    """Both agree up to rounding, with weights by which no two splits of a tree are equally good."""
     quick = ClearRegressor(search=ModelSearch(folds=4, repeats=1, n_centers=1), random_state=0)
     weight = np.random.default_rng(2).integers(1, 4, 160)
     one, other, _ = fitted_both_ways(quick, weight)
@@ -204,7 +204,7 @@ def test_the_whole_competition():
 
 @pytest.mark.parametrize("calibration", ["joint", "conformal"])
 def test_weights_where_rows_are_held_out(calibration):
-    """The rows that are trusted more are on another line, which the center follows."""
+    """The rows with large weights lie on another line, which the center follows."""
     X, y = noisy_line(240)
     second = np.arange(240) % 2 == 0
     y = np.where(second, y + 10, y)
@@ -247,7 +247,7 @@ def test_other_levels_count_rows_the_same_way():
 
 
 def test_sample_and_calibration_weight_together():
-    """A row that counts twice, and is three times as frequent among new ones, counts six times."""
+    """A row of weight 2 that is three times as frequent among new rows counts six times."""
     X, y = noisy_line(240)
     counts = np.random.default_rng(0).integers(1, 3, 240)
     rows = np.repeat(np.arange(240), counts)
@@ -306,7 +306,7 @@ def test_dates_in_days(half_life):
 
 
 def test_a_model_follows_what_is_recent():
-    """The level of y jumped by 10 in the last third."""
+    """The level of y jumps by 10 in the last third."""
     X = np.linspace(0, 1, 150)[:, None] * 0
     y = np.where(np.arange(150) < 100, 0.0, 10.0) + np.resize([-0.1, 0.0, 0.1], 150)
     weight = recency_weights(150, half_life=10)

@@ -1,4 +1,4 @@
-"""Small networks, quickly trained, that the tests of networks share."""
+"""Small networks with quick training, which the tests of networks share."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Layers against torch: derivatives, and the outputs of a whole member."""
+"""The layers against torch: derivatives, and the outputs of a whole member."""
 
 import importlib
 
@@ -12,7 +12,7 @@ from tests.models.networks.small_networks import small_shape, torch
 layers = importlib.import_module("clearbands.models.networks.layers")
 
 
-# Against other implementations
+# Comparison with other implementations
 
 
 @pytest.mark.parametrize("axis", [layers.UNITS, layers.ROWS])
@@ -34,7 +34,7 @@ def test_the_derivative_is_the_one_of_finite_differences(axis, slope):
 @pytest.mark.parametrize("layer_norm", [False, True])
 @pytest.mark.parametrize("skip", [False, True])
 def test_a_member_is_the_network_that_torch_would_build(layer_norm, skip):
-    """Its outputs in training, on the whole batch at once, and afterwards in NumPy."""
+    """Its outputs agree in training, on the whole batch at once, and afterwards in NumPy."""
     shape = small_shape(layer_norm=layer_norm, skip=skip, dropout=0.0, n_outputs=2)
     flat = shape.initial(np.random.default_rng(0))[None]
     X = np.random.default_rng(1).normal(size=(20, 2)).astype(np.float32)
@@ -52,7 +52,7 @@ def test_a_member_is_the_network_that_torch_would_build(layer_norm, skip):
     torch.testing.assert_close(output[0].T, expected)
     found = [tuple(value[:, :, 0].numpy() for value in layer) for layer in moments]
     if layer_norm:
-        found = fresh_moments(shape)  # are not used
+        found = fresh_moments(shape)  # layers with LayerNorm do not use them
     np.testing.assert_allclose(
         Stack.of(shape, flat, found).forward(0, X), expected.detach().numpy(), atol=1e-5
     )

@@ -1,4 +1,4 @@
-"""Losses by hand and against torch."""
+"""Losses against values by hand and against torch."""
 
 import math
 
@@ -11,7 +11,7 @@ from tests.models.networks.small_networks import torch
 def test_pinball_loss_and_crossing_penalty():
     output = torch.tensor([[[3.0], [1.0], [2.0]]])  # the first two cross by 2
     target = torch.tensor([[2.0]])
-    shortfalls = [0.9 * 1, 0.5 * 1, 0.0]  # below by 1 at level 0.1, above by 1 at 0.5, on it
+    shortfalls = [0.9 * 1, 0.5 * 1, 0.0]  # 1 below at 0.1, 1 above at 0.5, equal at 0.9
     plain = pinball([0.1, 0.5, 0.9], 0.0)(output, target)
     assert plain.item() == pytest.approx(sum(shortfalls) / 3)
     penalised = pinball([0.1, 0.5, 0.9], 10.0)(output, target)

@@ -1,4 +1,4 @@
-"""How the parameters of a network lie in one array."""
+"""The places of the parameters of a network in one array."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def test_blocks_are_views_that_share_out_all_parameters(skip):
     shape = small_shape(skip=skip)
     flat = shape.initial(np.random.default_rng(0))[None]
     views = shape.views(flat)
-    # Two hidden layers of 8 and 6 units on 2 columns: weight, scale and shift of each.
+    # Two hidden layers of 8 and 6 units on 2 columns have a weight, scale and shift each.
     sizes = [(8, 2), (8, 1), (8, 1), (6, 8), (6, 1), (6, 1)]
     output = [(1, 2), (1, 8), (1, 6), (1, 1)] if skip else [(1, 6), (1, 1)]
     assert [view.shape[1:] for view in views] == sizes + output

@@ -1,4 +1,4 @@
-"""Members side by side: standardised columns."""
+"""Members side by side, on standardised columns."""
 
 import numpy as np
 
@@ -10,5 +10,5 @@ def test_standardised_columns():
     standard = Standard.of(values)
     np.testing.assert_array_equal(standard.apply(values), [[-1, 0], [1, 0]])
     np.testing.assert_array_equal(standard.undo(standard.apply(values)), values)
-    # A constant column stays silent, whatever new rows hold.
+    # A constant column has no effect, whatever new rows hold.
     np.testing.assert_array_equal(standard.apply(np.array([[2.0, 0.0]])), [[0, 0]])

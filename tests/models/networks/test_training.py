@@ -1,4 +1,4 @@
-"""The training loop that all networks share: what is learnt, repeated, stopped and survived."""
+"""The training loop of all networks: what it learns, repeats, stops and survives."""
 
 import math
 
@@ -18,12 +18,12 @@ def first_rows(networks, n=50):
 
 
 def test_one_step_is_a_step_of_adam():
-    """One full batch: parameters as torch's own optimiser would leave them."""
+    """After one full batch, the parameters are as torch's own optimiser would leave them."""
     X, y = noisy_line(20)
     shape = small_shape(hidden=(), skip=True, dropout=0.0)  # a linear model
     plan = quick_plan(max_epochs=1, weight_decay=0.1, max_gradient_norm=0.5)
 
-    def one_too_high(output, target):  # else the bias has nothing to learn
+    def one_too_high(output, target):  # without this the bias has nothing to learn
         return squared_error(output, target + 1)
 
     found = train(shape, plan, one_too_high, X, y, np.ones((1, 20), int), [3], stage="test")
@@ -46,7 +46,7 @@ def test_one_step_is_a_step_of_adam():
 
 
 def test_members_do_not_depend_on_their_neighbours():
-    """All at once, one by one, and in groups: the same networks but for rounding."""
+    """Training all at once, one by one or in groups gives the same networks up to rounding."""
     seeds = (5, 6, 7, 8)
     counts = hold_out_counts(120, 4, 0.2, np.random.RandomState(1))
     together = first_rows(train_lines(counts, seeds))
@@ -84,7 +84,7 @@ def test_rows_that_do_not_count_do_not_train():
     plan = quick_plan(max_epochs=1)
     calm = train(small_shape(), plan, squared_error, X, y, counts, [1], stage="test")
     other = train(small_shape(), plan, squared_error, X, wild, counts, [1], stage="test")
-    # The 40 rows enter by mean and deviation of the target alone, which were made the same.
+    # The 40 rows enter only by mean and deviation of the target, which are the same.
     scale = np.abs(calm.stack.weights[0]).max()
     far = np.abs(calm.stack.weights[0] - other.stack.weights[0]).max()
     assert far < 0.2 * scale
@@ -103,7 +103,8 @@ def test_training_stops_when_it_no_longer_helps_and_keeps_the_best():
     assert epochs_run < 400
     assert networks.epochs.max() + 5 == epochs_run
     assert said[-1] == ("test", 400, 400)
-    # Without rows to stop by, those that train are judged; the loss is that of the kept weights.
+    # If no rows are left to stop by, the training rows are judged; the loss is that of kept
+    # weights.
     rows, target = networks.inputs.apply(X), networks.target.apply(y)
     for i, loss in enumerate(networks.losses):
         error = networks.stack.forward(i, rows)[:, 0] - target
@@ -118,11 +119,11 @@ def test_an_interrupt_ends_training_at_once():
         train_lines()
 
 
-# Trouble
+# Failures
 
 
 def explode_at(limit):
-    """Squared error that is infinite once the outputs are large, as with too high a rate."""
+    """Return a squared error that is infinite for large outputs, as after a too high rate."""
 
     def loss(output, target):
         error = squared_error(output, target)
@@ -143,7 +144,7 @@ def test_when_nothing_helps_the_error_says_what_to_do():
 
 
 def test_no_batch_of_a_single_row():
-    """33 rows in batches of at most 32 are 17 and 16."""
+    """In batches of at most 32, 33 rows are 17 and 16."""
     sizes = set()
 
     def watching(output, target):
@@ -152,7 +153,7 @@ def test_no_batch_of_a_single_row():
 
     X, y = noisy_line(33)
     train(small_shape(), quick_plan(), watching, X, y, np.ones((1, 33), int), [0], stage="test")
-    assert sizes == {16, 17, 33}  # 33: judged without a batch
+    assert sizes == {16, 17, 33}  # 33 rows are judged without a batch
 
 
 def test_a_constant_target_is_predicted_exactly():
