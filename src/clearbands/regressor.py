@@ -40,7 +40,7 @@ from clearbands.rows.settings import Calibration, Residuals, Side, Split
 from clearbands.rows.split import Rows
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.scaling.source import check_nothing_for_files, is_table_on_disk
-from clearbands.selection.centers import CenterStanding
+from clearbands.selection.centers import CenterScore
 from clearbands.selection.fit_result import FitResult, UnseenScores
 from clearbands.selection.in_memory import fit_in_memory
 from clearbands.selection.judging import LeaderboardRow
@@ -174,7 +174,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         The aleatoric part of the same pair, on the same scale.
     leaderboard_ : tuple of LeaderboardRow
         The pairs that competed, best first. It is empty if both parts were given.
-    centers_ : tuple of CenterStanding
+    centers_ : tuple of CenterScore
         The centers that competed before, best first. It is empty if the epistemic part was given.
     search_ : ModelSearch or None
         The rules of the search. It is None if both parts were given and rows were held out.
@@ -223,7 +223,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
 
     predictor_: Predictor
     leaderboard_: tuple[LeaderboardRow, ...]
-    centers_: tuple[CenterStanding, ...]
+    centers_: tuple[CenterScore, ...]
     unseen_: UnseenScores
     last_time_: Any
 
@@ -423,8 +423,8 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         self.leaderboard_, self.centers_ = chosen.leaderboard, chosen.centers
         self.search_, self.n_train_ = chosen.search, result.n_train
         self.n_calibration_ = len(result.calibration_set.y)
-        self.n_validation_ = len(result.chosen_on.y)
-        self.lambda_paths_ = lambda_paths(predictor.pooled, result.chosen_on, result.plan.levels)
+        self.n_validation_ = len(result.choosing_set.y)
+        self.lambda_paths_ = lambda_paths(predictor.pooled, result.choosing_set, result.plan.levels)
         self.unseen_ = result.unseen_scores(calibrated)
 
     def _columns_named(self, X: Any, calibration_groups: Any) -> str | list[str] | None:

@@ -8,7 +8,7 @@ import pytest
 
 from clearbands import ClearRegressor, FoldedEnsemble, ScaledResiduals, SymmetricTrees
 from clearbands.models.bagging import fit_clones
-from clearbands.models.center_model import CenterModel, has
+from clearbands.models.center_model import CenterModel, has_capability
 from clearbands.selection.model_search import ModelSearch
 
 
@@ -120,7 +120,7 @@ def test_where_none_can_a_sentence_says_what_is_missing(tmp_path):
     class Plain(Steps):
         supports_monotone = False
 
-    assert not has(Plain(), "supports_monotone")
+    assert not has_capability(Plain(), "supports_monotone")
     given.set_params(epistemic=FoldedEnsemble(Plain()), monotone=[1, 0])
     with pytest.raises(ValueError, match="FoldedEnsemble cannot keep to monotone"):
         given.fit(*rows())

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from clearbands.models.coordinates import Coordinates, learn_turn
+from clearbands.models.coordinates import Coordinates, learn_linear_map
 from clearbands.models.kernels import Kernel
 from tests.models.wave_rows import waves
 
@@ -10,7 +10,7 @@ from tests.models.wave_rows import waves
 def test_directions_in_which_nothing_changes_are_made_short():
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(200, 4))
-    turn, _ = learn_turn(Z, np.sin(2 * (Z[:, 0] + Z[:, 1])), Kernel("gaussian"))
+    turn, _ = learn_linear_map(Z, np.sin(2 * (Z[:, 0] + Z[:, 1])), Kernel("gaussian"))
     lengths = np.linalg.norm(np.array([[1, 1, 0, 0], [1, -1, 0, 0], [0, 0, 1, 1]]) @ turn, axis=1)
     assert lengths[0] > 3 * lengths[1]
     assert lengths[0] > 3 * lengths[2]

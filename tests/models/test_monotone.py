@@ -16,7 +16,7 @@ from clearbands import (
 )
 from clearbands.apps.report.answer import directions as directions_in_words
 from clearbands.apps.report.facts import gather
-from clearbands.models.monotone import Still, directions, directions_of
+from clearbands.models.monotone import FixedColumns, directions, directions_of
 
 QUICK = ModelSearch(folds=3, repeats=1, averaged=2)
 
@@ -160,8 +160,8 @@ def test_a_table_in_files_says_that_it_knows_none(tmp_path):
 def test_still_rows_follow_weights_as_repeated_rows():
     X = np.random.default_rng(0).normal(size=(30, 2))
     weight = np.random.default_rng(1).integers(1, 4, 30)
-    one = Still.at_medians(X, np.array([0, 1]), weight.astype(float))
-    other = Still.at_medians(np.repeat(X, weight, axis=0), np.array([0, 1]), None)
+    one = FixedColumns.at_medians(X, np.array([0, 1]), weight.astype(float))
+    other = FixedColumns.at_medians(np.repeat(X, weight, axis=0), np.array([0, 1]), None)
     assert one.columns.tolist() == [1]
     np.testing.assert_array_equal(one.values, other.values)
     assert directions({"b": -1}, ["a", "b"]).tolist() == [0, -1]

@@ -13,14 +13,14 @@ from clearbands import ClearRegressor, ModelSearch, fast, load, metrics, save
 from clearbands.prediction import extrapolation
 from clearbands.prediction.extrapolation import (
     Extrapolation,
-    _of_few,
+    _factor_for_few,
+    category_deviations,
+    center_moves_without,
     deviations_of_new,
-    forgetting,
+    draw_gaps,
+    drop_numbers,
+    factors_by_gap_count,
     gap_deviations,
-    gaps_together,
-    moves_without_numbers,
-    numbers_gone,
-    without_numbers,
 )
 from clearbands.rows.bands import Components
 from clearbands.rows.levels import normal_distances
@@ -200,7 +200,7 @@ def test_unknown_categories_make_intervals_wide_enough(calibration):
     assert parts.epistemic_share.min() > 0.5
     np.testing.assert_array_equal(known, elsewhere)
     plain = copy(model)
-    beyond = replace(model.beyond_, forgetting=None)
+    beyond = replace(model.beyond_, category_deviations=None)
     plain.predictor_ = replace(model.predictor_, beyond=beyond)
     np.testing.assert_array_equal(
         plain.predict_interval(X)[1], model.predict_interval(X)[1]
@@ -220,10 +220,10 @@ def _without(rows, texts, columns):
 def test_what_a_category_is_worth_counts_rows_as_weights_say():
     X, texts = np.array([[1.0, 5.0], [0.0, 5.0]]), np.array([["a"], ["b"]])
     how = _looks(np.array([3.0, 0.0])), _without, X, texts, [2], np.full(2, 99.0), 0.9
-    few = _of_few(2)  # two categories show too little about the next one
-    assert few > 2 > _of_few(10) > _of_few(1000) > 1
-    np.testing.assert_allclose(forgetting(*how), [few * 3 / np.sqrt(2)])
-    weighted = forgetting(*how, np.array([3.0, 1.0]))
+    few = _factor_for_few(2)  # two categories show too little about the next one
+    assert few > 2 > _factor_for_few(10) > _factor_for_few(1000) > 1
+    np.testing.assert_allclose(category_deviations(*how), [few * 3 / np.sqrt(2)])
+    weighted = category_deviations(*how, np.array([3.0, 1.0]))
     np.testing.assert_allclose(weighted, [few * 3 * np.sqrt(3 / 4)])
 
 
@@ -236,9 +236,9 @@ def test_intervals_of_rows_whose_category_is_forgotten_are_widened_by_what_they_
     found = []
     for reached in (0.2, 1.0, 99.0):
         look = _looks(np.ones(1), reached)
-        (worth,) = forgetting(look, _without, X, texts, [1000], error, level)
+        (worth,) = category_deviations(look, _without, X, texts, [1000], error, level)
         found.append(worth)
-        bound = np.hypot(reached, step * worth / _of_few(1000))
+        bound = np.hypot(reached, step * worth / _factor_for_few(1000))
         assert np.mean(np.abs(error + X[:, 0]) <= bound) >= level
     assert found[0] > found[1] > found[2] == 0
     assert found[0] < np.sqrt(np.mean(X**2))
@@ -268,8 +268,8 @@ def test_of_many_columns_those_that_move_nothing_are_looked_at_together(n_column
         return _without(rows, texts, columns)
 
     error = np.full(30, 99.0)
-    found = forgetting(_looks(slopes), forget, X, texts, [2] * n_columns, error, 0.9)
-    expected = _of_few(2) * np.abs(slopes) * np.sqrt(np.mean(X**2, axis=0))
+    found = category_deviations(_looks(slopes), forget, X, texts, [2] * n_columns, error, 0.9)
+    expected = _factor_for_few(2) * np.abs(slopes) * np.sqrt(np.mean(X**2, axis=0))
     np.testing.assert_allclose(found, expected)
     assert len(calls) < 25
 
@@ -302,10 +302,10 @@ def test_numbers_are_dropped_in_parts_where_rows_are_wide(monkeypatch):
     def drop(rows, column):
         return np.where(np.arange(3) == column, 0.0, rows)
 
-    whole = moves_without_numbers(lambda rows: rows.sum(axis=1), drop, X, np.array([0, 2]))
+    whole = center_moves_without(lambda rows: rows.sum(axis=1), drop, X, np.array([0, 2]))
     np.testing.assert_array_equal(whole, X[:, [0, 2]].T)
     monkeypatch.setattr(extrapolation, "MOST_NUMBERS", 1)
-    parts = moves_without_numbers(lambda rows: rows.sum(axis=1), drop, X, np.array([0, 2]))
+    parts = center_moves_without(lambda rows: rows.sum(axis=1), drop, X, np.array([0, 2]))
     np.testing.assert_array_equal(parts, whole)
 
 
@@ -314,27 +314,27 @@ def test_several_gaps_cover_as_the_level_says_whether_numbers_repeat_each_other_
     rng = np.random.RandomState(0)
     error, distances = rng.uniform(-1, 1, 2000), np.full((2000, 2), 0.9)
     moves, one_by_one = 5 * rng.randn(2000), np.full(2000, 0.5)
-    together = gaps_together({2: moves}, {2: one_by_one}, error, distances, 0.9)
+    together = factors_by_gap_count({2: moves}, {2: one_by_one}, error, distances, 0.9)
     assert together[0].tolist() == [1.0, 1.0]
     assert together[1, 0] == 2
     reach = np.hypot(0.9, together[1, 1] * 0.5 * normal_distances([0.9]))
     assert (np.abs(error + moves) <= reach).mean() == pytest.approx(0.9, abs=2e-3)
-    nothing = gaps_together({2: moves}, {2: np.zeros(2000)}, error, distances, 0.9)
+    nothing = factors_by_gap_count({2: moves}, {2: np.zeros(2000)}, error, distances, 0.9)
     assert nothing[1].tolist() == [2.0, 0.0]  # a sum of nothing needs no factor
 
 
 def test_so_many_numbers_are_gone_of_every_row_and_others_of_each():
-    gone = numbers_gone(400, 6)
+    gone = draw_gaps(400, 6)
     assert list(gone) == [2, 3, 6]
     for count, rows in gone.items():
         assert (rows.sum(axis=1) == count).all()
     np.testing.assert_allclose(gone[2].mean(axis=0), 1 / 3, atol=0.1)
-    assert (list(numbers_gone(3, 2)), list(numbers_gone(3, 1))) == ([2], [])
+    assert (list(draw_gaps(3, 2)), list(draw_gaps(3, 1))) == ([2], [])
 
     def drop(rows, column):
         return np.where(np.arange(3) == column, -1.0, rows)
 
-    left = without_numbers(drop, np.zeros((2, 3)), np.array([0, 2]), np.eye(2, dtype=bool))
+    left = drop_numbers(drop, np.zeros((2, 3)), np.array([0, 2]), np.eye(2, dtype=bool))
     np.testing.assert_array_equal(left, [[-1, 0, 0], [0, 0, -1]])
 
 

@@ -4,11 +4,11 @@ from sklearn.dummy import DummyRegressor
 
 from clearbands import metrics
 from clearbands.selection.centers import (
-    CenterStanding,
+    CenterScore,
     JudgedCenter,
     constant_width_loss,
     measure_center,
-    mix,
+    mix_centers,
 )
 
 
@@ -30,22 +30,22 @@ def test_losses_are_those_of_bounds_at_the_outer_quantiles():
 
 
 def judged_as(name, predicted):
-    return JudgedCenter(CenterStanding(name, DummyRegressor(), 0.0, 0.0, 0.0), predicted)
+    return JudgedCenter(CenterScore(name, DummyRegressor(), 0.0, 0.0, 0.0), predicted)
 
 
 def test_a_mixture_takes_those_that_err_in_different_directions():
     wave = np.sin(np.arange(100))
     y = np.zeros(100)
     pool = [judged_as("up", wave + 1), judged_as("down", wave - 1), judged_as("far", wave + 9)]
-    standing, predicted, *_ = mix(pool, y, None, [0.9], 2)
+    standing, predicted, *_ = mix_centers(pool, y, None, [0.9], 2)
     assert standing.name == "50% up + 50% down"
     assert standing.model.weights == [0.5, 0.5]
     np.testing.assert_allclose(predicted, wave)
     assert standing.rmse == pytest.approx(np.sqrt(np.mean(wave**2)))
-    assert mix(pool, y, None, [0.9], 1) is None
+    assert mix_centers(pool, y, None, [0.9], 1) is None
 
 
 def test_there_is_no_mixture_where_one_alone_is_best():
     y = np.arange(10.0)
     pool = [judged_as("right", y), judged_as("wrong", y + 1)]
-    assert mix(pool, y, None, [0.9], 3) is None
+    assert mix_centers(pool, y, None, [0.9], 3) is None

@@ -36,10 +36,10 @@ class SaysWidths:
 
     epistemic = "none"
 
-    def say(self, X):
+    def predict_epistemic(self, X):
         return CenterAndWidths(np.zeros(len(X)), np.zeros((len(X), 2, 1)))
 
-    def around(self, X, predicted):
+    def components_around(self, X, predicted):
         return Components(predicted.center, np.tile(X[:, :1, None], (1, 2, 1)), predicted.widths)
 
 
@@ -58,7 +58,7 @@ def test_training_rows_are_judged_by_those_that_did_not_see_them():
     assert result.held_out is None
     assert result.calibration_set.y.tolist() == [13, 10, 12]
     assert result.chooser is None
-    assert result.chosen_on is result.calibration_set
+    assert result.choosing_set is result.calibration_set
     assert result.familiarity().width == 6.0  # the widths of members that did not see them
     assert result.familiarity().high.tolist() == [13]
 
@@ -95,7 +95,7 @@ def test_rows_apart_choose_and_calibrate():
     assert result.held_out is calibrate
     assert result.calibration_set.y.tolist() == [20, 21, 22]
     assert result.calibration_set.components.center.tolist() == [20, 21, 21]  # inside the support
-    assert result.chosen_on.y.tolist() == [1, 2]
+    assert result.choosing_set.y.tolist() == [1, 2]
     assert result.familiarity().width == 2.0
     assert result.familiarity().threshold == 10.0  # the rows that calibrate lie far outside
 
@@ -103,10 +103,10 @@ def test_rows_apart_choose_and_calibrate():
 def test_one_share_does_both():
     result = result_of(ChosenParts(Known()), encoded([10, 12]), encoded([11]))
     assert result.chooser is None
-    assert result.chosen_on is result.calibration_set
+    assert result.choosing_set is result.calibration_set
 
 
 def test_the_center_of_judged_rows_tells_how_steep_it_is():
     others = encoded(np.linspace(0, 10, 41))
     result = result_of(ChosenParts(Known()), encoded([0, 5, 10]), others)
-    np.testing.assert_allclose(result.towards_the_ends().steepness, [10.0])  # per range of 10
+    np.testing.assert_allclose(result.slopes_at_ends().steepness, [10.0])  # per range of 10

@@ -9,7 +9,7 @@ from clearbands.models.symmetric_trees import SymmetricTrees
 from clearbands.models.trees_on_smooth import TreesOnSmooth
 from clearbands.rows.draws import Folds
 from clearbands.rows.split import Rows
-from clearbands.selection.centers import constant_width_loss, judge_center, race, stages_of
+from clearbands.selection.centers import constant_width_loss, judge_center, race_centers, stages_of
 from tests.toys import noisy_line
 
 
@@ -29,7 +29,7 @@ class Nonsense(DummyRegressor):
 
 def run(candidates, X, y, *, most=9, fewest=1, n_judges=5):
     draws = Folds.draw(len(y), 5, 1, np.random.RandomState(0)).members(slice(n_judges))
-    return race(candidates, Rows(X, y), draws, [0.9], n_jobs=1, most=most, fewest=fewest)
+    return race_centers(candidates, Rows(X, y), draws, [0.9], n_jobs=1, most=most, fewest=fewest)
 
 
 def test_errors_are_those_of_unseen_rows():
@@ -61,8 +61,8 @@ def test_who_makes_the_mean_no_better_is_beaten():
     X, y = noisy_line(120)
     pool = {"best": Shifted(10.0), "alike": Shifted(11.0), "opposite": Shifted(-13.0)}
     finalists, beaten = run(pool, X, y)
-    assert [each.standing.name for each in finalists] == ["best", "opposite"]
-    assert [each.standing.name for each in beaten] == ["alike"]
+    assert [each.score.name for each in finalists] == ["best", "opposite"]
+    assert [each.score.name for each in beaten] == ["alike"]
     assert len(run(pool, X, y, fewest=3)[0]) == 3
 
 
@@ -97,8 +97,8 @@ def test_trees_stop_where_more_are_not_worth_it():
     model = Watched(max_depth=6, random_state=0)
     assert stages_of(model) == [48, 100, 200, 400]
     judged = judge_center("trees", model, Rows(X, y), draws, [0.9], n_jobs=1)
-    assert judged.standing.name == "trees with 48 trees"
-    assert judged.standing.model.n_trees == 48
+    assert judged.score.name == "trees with 48 trees"
+    assert judged.score.model.n_trees == 48
     assert grown == [48, 100]
 
 
@@ -106,12 +106,12 @@ def test_a_candidate_that_fails_is_left_out_by_name():
     X, y = noisy_line(120)
     with pytest.warns(UserWarning, match="'broken' is left out: these rows are beyond me"):
         finalists, _ = run({"broken": Broken(), "line": LinearRegression()}, X, y)
-    assert [each.standing.name for each in finalists] == ["line"]
+    assert [each.score.name for each in finalists] == ["line"]
     with pytest.warns(
         UserWarning, match="'nonsense' is left out: Nonsense predicts NaN or infinity"
     ):
         finalists, _ = run({"nonsense": Nonsense(), "line": LinearRegression()}, X, y)
-    assert [each.standing.name for each in finalists] == ["line"]
+    assert [each.score.name for each in finalists] == ["line"]
     with (
         pytest.warns(UserWarning, match="left out"),
         pytest.raises(

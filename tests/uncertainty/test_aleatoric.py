@@ -21,7 +21,7 @@ def test_each_member_learns_its_own_view_of_the_rows_that_it_may_see():
     labels = {
         "weight": weight,
         "groups": None,
-        "nested": NestedRows(folds, see).learning(np.square),
+        "nested": NestedRows(folds, see).with_residuals(np.square),
     }
     rng = np.random.RandomState(0)
     part, model = ScaledResiduals(), LinearRegression()

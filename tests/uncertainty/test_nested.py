@@ -8,14 +8,14 @@ from clearbands.rows.split import Rows
 from clearbands.selection.judging import judge
 from clearbands.uncertainty.folded_bounds import FoldedBounds
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
-from clearbands.uncertainty.nested import Nested
+from clearbands.uncertainty.nested import NestedPredictions
 from clearbands.uncertainty.scaled_residuals import ScaledResiduals
 from tests.toys import noisy_line
 
 
 def nested_of(X, y, n_folds=5):
     ensemble = FoldedEnsemble(LinearRegression(), 5, 2, random_state=0).fit(X, y)
-    return ensemble, Nested.fit(ensemble, Rows(X, y), n_folds)
+    return ensemble, NestedPredictions.fit(ensemble, Rows(X, y), n_folds)
 
 
 def test_every_two_folds_are_left_out_by_one_member():
@@ -41,8 +41,12 @@ def test_what_is_said_without_a_fold_has_no_part_of_its_targets():
     y[fold == 2] += 1000 * np.arange(np.sum(fold == 2))
     _, after = nested_of(X, y)
     others = fold != 2
-    np.testing.assert_array_equal(after.without(2).center[others], before.without(2).center[others])
-    assert not np.array_equal(after.without(1).center[others], before.without(1).center[others])
+    np.testing.assert_array_equal(
+        after.without_fold(2).center[others], before.without_fold(2).center[others]
+    )
+    assert not np.array_equal(
+        after.without_fold(1).center[others], before.without_fold(1).center[others]
+    )
 
 
 def test_the_center_without_a_fold_is_a_line_through_all_other_rows():
@@ -54,7 +58,7 @@ def test_the_center_without_a_fold_is_a_line_through_all_other_rows():
             seen = (fold != own) & (fold != other)
             line = LinearRegression().fit(X[seen], y[seen])
             expected = line.predict(X[row : row + 1])[0]
-            assert nested.without(other).center[row] == pytest.approx(expected)
+            assert nested.without_fold(other).center[row] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

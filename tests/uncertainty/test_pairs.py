@@ -3,7 +3,7 @@ import pytest
 
 from clearbands.rows.bands import Components, make_interval
 from clearbands.uncertainty.epistemic import CenterAndWidths
-from clearbands.uncertainty.pairs import Blend, show
+from clearbands.uncertainty.pairs import Blend, add_visible_columns
 
 
 def components(center, aleatoric, epistemic):
@@ -31,5 +31,5 @@ def test_the_bounds_of_a_blend_are_the_means_of_the_bounds():
 )
 def test_what_the_noise_is_shown(shown, added):
     said = CenterAndWidths(np.array([5.0, 6.0]), np.array([[[1.0], [2.0]], [[3.0], [4.0]]]))
-    seen = show(np.zeros((2, 2)), said, shown)
+    seen = add_visible_columns(np.zeros((2, 2)), said, shown)
     np.testing.assert_array_equal(seen[:, 2:], added)

@@ -14,7 +14,7 @@ from clearbands.uncertainty.aleatoric import AleatoricPart
 from clearbands.uncertainty.epistemic import CenterAndWidths, EpistemicPart
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 from clearbands.uncertainty.resampled import (
-    Elsewhere,
+    FittedElsewhere,
     FoldSplits,
     ForwardSplits,
     ResampledAleatoric,
@@ -81,7 +81,7 @@ def test_parts_are_wrapped_as_they_need():
     members = MemberEnsemble([LinearRegression().fit(X, y), LinearRegression().fit(X, 2 * y)])
     assert resampled(Mean()).splits == FoldSplits(5)
     assert resampled(Mean(), gap=2).splits == ForwardSplits(2)
-    assert resampled(members).splits == resampled(members, gap=2).splits == Elsewhere()
+    assert resampled(members).splits == resampled(members, gap=2).splits == FittedElsewhere()
     folded, bounds = FoldedEnsemble(), FoldedBounds()
     assert resampled(folded) is folded
     assert resampled_noise(bounds) is bounds

@@ -19,7 +19,7 @@ from clearbands.rows.split import Rows
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.uncertainty.aleatoric import AleatoricPart
 from clearbands.uncertainty.epistemic import EpistemicPart
-from clearbands.uncertainty.pairs import set_up
+from clearbands.uncertainty.pairs import configured_clone
 from clearbands.uncertainty.residual_quantiles import ResidualQuantiles
 
 
@@ -116,7 +116,7 @@ class _BaggedQuantiles(Additive, AroundPCS):
     def _fit_parts(self, train: Rows, levels: list[float], rng: np.random.RandomState) -> None:
         super()._fit_parts(train, levels, rng)
         part = ResidualQuantiles() if self.aleatoric is None else self.aleatoric
-        aleatoric = set_up(part, levels, self.n_jobs, rng)
+        aleatoric = configured_clone(part, levels, self.n_jobs, rng)
         self.aleatoric_ = match_quantile_model(aleatoric, self.epistemic_)
         fit_weighted(self.aleatoric_, train.X, self._target(train), train.sample_weight)
 

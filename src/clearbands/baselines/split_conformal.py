@@ -31,7 +31,7 @@ from clearbands.rows.copies import check_copies
 from clearbands.rows.split import Rows, hold_out
 from clearbands.rows.typed import Seed, TableLike
 from clearbands.uncertainty.epistemic import EpistemicPart
-from clearbands.uncertainty.pairs import set_up
+from clearbands.uncertainty.pairs import configured_clone
 from clearbands.uncertainty.pcs_ensemble import PCSEnsemble
 
 
@@ -142,7 +142,7 @@ class AroundPCS(WidthConformal):
 
     def _fit_parts(self, train: Rows, levels: list[float], rng: np.random.RandomState) -> None:
         part = PCSEnsemble() if self.epistemic is None else self.epistemic
-        self.epistemic_ = set_up(part, levels, self.n_jobs, rng)
+        self.epistemic_ = configured_clone(part, levels, self.n_jobs, rng)
         fit_weighted(self.epistemic_, train.X, train.y, train.sample_weight)
 
     def predict(self, X: TableLike) -> np.ndarray:

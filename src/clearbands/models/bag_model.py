@@ -63,7 +63,7 @@ class BagModel(RegressorMixin, BaseEstimator, ABC):
             self.bag_ = self.fit_bag(X, y, np.ones((1, len(y)), np.uint8), weight=weight)
         return self
 
-    def _alone(self, X: TableLike) -> np.ndarray:
+    def _predict_only_member(self, X: TableLike) -> np.ndarray:
         """Return the predictions (n, q) of the only member."""
         check_is_fitted(self)
         return self.bag_.predict_members(check_numeric(self, X, reset=False))[:, :, 0]

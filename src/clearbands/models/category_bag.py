@@ -39,11 +39,15 @@ class CategoryBag:
 
     def predict_members(self, X: np.ndarray) -> np.ndarray:
         """Return the predictions (n, q, b) of the members."""
-        return np.concatenate([part.predict_members(view) for part, view in self._each(X)], axis=-1)
+        return np.concatenate(
+            [part.predict_members(view) for part, view in self._views_of_members(X)], axis=-1
+        )
 
     def predict_logits(self, X: np.ndarray) -> np.ndarray:
         """Return the logits (n, b, classes) of members that are classifiers."""
-        return np.concatenate([part.predict_logits(view) for part, view in self._each(X)], axis=1)
+        return np.concatenate(
+            [part.predict_logits(view) for part, view in self._views_of_members(X)], axis=1
+        )
 
     def member(self, number: int) -> CategoryBag:
         """Return a bag of one member."""
@@ -68,7 +72,7 @@ class CategoryBag:
         """The smooth models of members that fit trees to the residuals of such models."""
         return replace(self, parts=[part.smooth for part in self.parts])
 
-    def _each(self, X: np.ndarray) -> Any:
+    def _views_of_members(self, X: np.ndarray) -> Any:
         rows = CodedRows.of(X, self.effects[0].columns)
         return ((p, w.view_coded(rows)) for p, w in zip(self.parts, self.effects, strict=True))
 
@@ -105,8 +109,9 @@ def fit_category_bag(
     fitted = [fit_one(0, model)]
     report(stage, 1, len(counts))
     # Members that are fitted together share what a model chooses from all rows.
-    settled = model.settled(fitted[0][1]) if hasattr(model, "settled") else model
-    jobs = (delayed(fit_one)(member, settled) for member in range(1, len(counts)))
+    if hasattr(model, "with_choices_of"):
+        model = model.with_choices_of(fitted[0][1])
+    jobs = (delayed(fit_one)(member, model) for member in range(1, len(counts)))
     for each in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(jobs):
         fitted.append(each)
         report(stage, len(fitted), len(counts))

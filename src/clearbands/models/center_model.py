@@ -29,26 +29,27 @@ class CenterModel(BagModel):
 
     def predict(self, X: TableLike) -> np.ndarray:
         """Return the predictions (n,)."""
-        return self._alone(X)[:, 0]
+        return self._predict_only_member(X)[:, 0]
 
 
 Capability = Literal["supports_monotone", "streams_files"]
 
 
-def has(model: Any, capability: Capability) -> bool:
+def has_capability(model: Any, capability: Capability) -> bool:
     """Whether a model, of this package or of others, declares this capability.
 
     >>> from sklearn.linear_model import LinearRegression
     >>> from clearbands import SymmetricTrees
-    >>> has(SymmetricTrees(), "streams_files"), has(LinearRegression(), "streams_files")
-    (True, False)
+    >>> models = SymmetricTrees(), LinearRegression()
+    >>> [has_capability(model, "streams_files") for model in models]
+    [True, False]
     """
     return bool(getattr(model, capability, False))
 
 
-def those_with(capability: Capability, pool: Mapping[str, Any], what: str) -> dict[str, Any]:
+def models_with(capability: Capability, pool: Mapping[str, Any], what: str) -> dict[str, Any]:
     """Return the models of a pool with this capability; raise for `what` if none has it."""
-    able = {name: model for name, model in pool.items() if has(model, capability)}
+    able = {name: model for name, model in pool.items() if has_capability(model, capability)}
     if not able:
         kinds = ", ".join(sorted({type(model).__name__ for model in pool.values()}))
         raise ValueError(

@@ -75,7 +75,7 @@ class WholeBag:
         return own
 
     @property
-    def is_open(self) -> bool:
+    def chooses_rounds(self) -> bool:
         """Whether the number of rounds was left to the unseen rows."""
         return getattr(self.model, "n_trees", None) == "auto"
 
@@ -182,9 +182,9 @@ def _numbers(X: TableLike) -> np.ndarray:
     return check_array(X, dtype=np.float64, order="C")
 
 
-def lengths_of(bag: Any) -> list[Any]:
+def shortened_bags(bag: Any) -> list[Any]:
     """The bag itself, or where the number of rounds was left open, after fewer and more."""
-    if isinstance(bag, WholeBag) and bag.is_open:
+    if isinstance(bag, WholeBag) and bag.chooses_rounds:
         return [bag.first(n_trees) for n_trees in LENGTHS]
     return [bag]
 

@@ -65,7 +65,7 @@ def _ranks(column: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return values, ranks
 
 
-def learn_turn(Z: np.ndarray, t: np.ndarray, kernel: Kernel) -> tuple[np.ndarray, float]:
+def learn_linear_map(Z: np.ndarray, t: np.ndarray, kernel: Kernel) -> tuple[np.ndarray, float]:
     """Return the map (d, d) of standardised columns and the length scale that predict t best.
 
     Every round fits t, finds the directions in which the fit changes fast, and stretches those.

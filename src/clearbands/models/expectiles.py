@@ -44,14 +44,14 @@ class WeightedRows:
     def of(cls, design: np.ndarray, target: np.ndarray, size: float) -> WeightedRows:
         return cls(design, target, design.T @ design, design.T @ target, size)
 
-    def lacking(self, out: np.ndarray) -> WeightedRows:
+    def without_rows(self, out: np.ndarray) -> WeightedRows:
         """Return all but the rows with these numbers, which are subtracted from the sums."""
         few = self.of(self.design[out], self.target[out], 0.0)
         gram, moment = self.gram - few.gram, self.moment - few.moment
         counted = np.delete(np.arange(len(self.target)), out)
         return replace(self, gram=gram, moment=moment, counted=counted)
 
-    def apart(self) -> WeightedRows:
+    def drop_uncounted(self) -> WeightedRows:
         """Return the same rows without those that do not count."""
         if self.counted is None:
             return self
@@ -67,7 +67,7 @@ def fit_expectiles(
 ) -> np.ndarray:
     """Return the coefficients (q, p) of every level; `starts` (q, p) only saves time."""
     if np.any(np.asarray(levels) != 0.5):
-        rows = rows.apart()  # only the mean follows from the sums
+        rows = rows.drop_uncounted()  # only the mean follows from the sums
     if starts is None:
         mean = solve_positive(0.5 * rows.gram + penalty, 0.5 * rows.moment)
         starts = np.broadcast_to(mean, (len(levels), len(mean)))

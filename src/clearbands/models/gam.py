@@ -168,7 +168,7 @@ class ExpectileGAM(QuantileModel):
         basis = SplineBasis.from_data(X, self.n_splines, self.spline_order)
         _check_size(len(X), basis.n_terms)
         design = basis.apply(X)
-        center, scale = _location_and_scale(y, weight)
+        center, scale = _mean_and_deviation(y, weight)
         target = (y - center) / scale
         coef = np.empty((len(counts), len(levels), design.shape[1]))
         with one_blas_thread():
@@ -188,7 +188,7 @@ class ExpectileGAM(QuantileModel):
                     if out is None:
                         drawn = WeightedRows.from_counts(design, target, counts[i] * ones)
                     else:
-                        drawn = everything.lacking(out)
+                        drawn = everything.without_rows(out)
                     coef[i] = fit_expectiles(drawn, levels, penalty, starts)
 
             run_threads(fit_member, len(counts), n_jobs=n_jobs, stage=stage)
@@ -197,7 +197,7 @@ class ExpectileGAM(QuantileModel):
         check_finite(coef)
         return GAMBag(basis, coef, float(smoothing))
 
-    def settled(self, bag: GAMBag) -> ExpectileGAM:
+    def with_choices_of(self, bag: GAMBag) -> ExpectileGAM:
         """Return the model, unfitted, with the smoothing that a bag chose."""
         return clone(self).set_params(smoothing=bag.smoothing)
 
@@ -218,7 +218,7 @@ class GAMBag:
         return np.sort(predictions.reshape(-1, n_levels, n_members), axis=1)
 
 
-def _location_and_scale(y: np.ndarray, weight: np.ndarray | None) -> tuple[float, float]:
+def _mean_and_deviation(y: np.ndarray, weight: np.ndarray | None) -> tuple[float, float]:
     with np.errstate(over="ignore", invalid="ignore"):
         center = mean_of(y, weight)
         scale = np.max(np.abs(y - center))

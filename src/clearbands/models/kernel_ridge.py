@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from clearbands.engine.threads import one_blas_thread, run_threads
 from clearbands.models.center_model import CenterModel
-from clearbands.models.coordinates import Coordinates, learn_turn
+from clearbands.models.coordinates import Coordinates, learn_linear_map
 from clearbands.models.kernels import KERNELS, Kernel, Name, distances_between, stretches_in_cache
 from clearbands.rows.checks import check_count
 from clearbands.rows.draws import Draws, compact_unseen, few_missing_rows
@@ -141,7 +141,7 @@ class KernelRidge(CenterModel):
 
         def learn(half: int) -> Basis:
             few = teachers[half]
-            turn, scale = learn_turn(coordinates.standard(distinct[few]), mean[few], kernel)
+            turn, scale = learn_linear_map(coordinates.standard(distinct[few]), mean[few], kernel)
             return Basis.around(replace(coordinates, turn=turn), landmarks, kernel, scale)
 
         return np.array([np.isin(number, few) for few in teachers]), learn
@@ -170,7 +170,7 @@ class KernelLandmarks:
     kernel: Kernel
     scale: float
 
-    def alike(self, X: np.ndarray) -> np.ndarray:
+    def similarities(self, X: np.ndarray) -> np.ndarray:
         """Return the kernel (n, m) between rows and landmarks."""
         distance = distances_between(self.coordinates.apply(X), self.places)
         for rows in stretches_in_cache(distance):
@@ -188,7 +188,7 @@ class Basis:
     @classmethod
     def around(cls, coordinates: Coordinates, X: np.ndarray, kernel: Kernel, scale: float) -> Basis:
         landmarks = KernelLandmarks(coordinates, coordinates.apply(X), kernel, scale)
-        size, vectors = np.linalg.eigh(landmarks.alike(X))
+        size, vectors = np.linalg.eigh(landmarks.similarities(X))
         is_large = size > SMALLEST * size[-1]
         return cls(landmarks, vectors[:, is_large] / np.sqrt(size[is_large]))
 
@@ -207,7 +207,7 @@ class Values:
         if len(X) * values.n_functions > MOST_KEPT:
             return values
         held = np.empty((len(X), values.n_functions))
-        for rows in _stretches(len(X)):
+        for rows in _slices(len(X)):
             held[rows] = values.at(rows)
         return replace(values, held=held)
 
@@ -219,7 +219,7 @@ class Values:
         """Return the values (rows, k) at some training rows."""
         if self.held is not None:
             return self.held[rows]
-        return self.basis.landmarks.alike(self.X[rows]) @ self.basis.mix
+        return self.basis.landmarks.similarities(self.X[rows]) @ self.basis.mix
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ class Sums:
 
     @classmethod
     def of(cls, values: Values, t: np.ndarray, weight: np.ndarray) -> Sums:
-        return cls(values, t, weight, *_sum_up(values, t, weight, _stretches(len(t))))
+        return cls(values, t, weight, *_sum_up(values, t, weight, _slices(len(t))))
 
     def drawn(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the gram (k, k) and the moment (k,) of rows that count `counts` (n,) times."""
@@ -261,7 +261,7 @@ def _sum_up(
     return gram, moment
 
 
-def _stretches(n: int) -> Iterator[slice]:
+def _slices(n: int) -> Iterator[slice]:
     """Yield n rows in slices."""
     for start in range(0, n, ROWS_AT_ONCE):
         yield slice(start, min(start + ROWS_AT_ONCE, n))
@@ -284,7 +284,7 @@ def _choose_ridge(
     projected = vectors.T @ moment
     inverse = 1 / (np.maximum(size, 0)[:, None] + np.array(RIDGES))  # (k, ridges)
     error, leverages = np.zeros(len(RIDGES)), np.empty((len(t), len(RIDGES)))
-    for rows in _stretches(len(t)):
+    for rows in _slices(len(t)):
         turned = values.at(rows) @ vectors
         leverages[rows] = np.minimum(turned**2 @ inverse, MOST_LEVERAGE)
         left = t[rows, None] - turned @ (inverse * projected[:, None])
@@ -305,8 +305,8 @@ class Surface:
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the predictions (n, b) of the members."""
         members = np.empty((len(X), self.weights.shape[1]))
-        for rows in _stretches(len(X)):
-            members[rows] = self.landmarks.alike(X[rows]) @ self.weights
+        for rows in _slices(len(X)):
+            members[rows] = self.landmarks.similarities(X[rows]) @ self.weights
         return members
 
 

@@ -98,8 +98,8 @@ def fit_lines(
     """Return intercept and coefficients (q, 1 + d) of every level, for rows of weight `counts`."""
     drawn = np.flatnonzero(counts)
     X, y, weights = X[drawn], y[drawn], counts[drawn].astype(float)
-    center, scale = _location_and_scale(X, weights)
-    y_center, y_scale = _location_and_scale(y, weights)
+    center, scale = _mean_and_deviation(X, weights)
+    y_center, y_scale = _mean_and_deviation(y, weights)
     columns, target = (X - center) / scale, (y - y_center) / y_scale
     independent = np.arange(X.shape[1]) if alpha > 0 else independent_columns(columns, weights)
     lines = np.zeros((len(levels), 1 + X.shape[1]))
@@ -112,7 +112,7 @@ def fit_lines(
     return lines
 
 
-def _location_and_scale(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _mean_and_deviation(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return weighted means and standard deviations of columns; constant ones have the scale 1."""
     with np.errstate(over="ignore", invalid="ignore"):
         # Values are counted from the first row, so that the mean of a constant is not rounded.

@@ -87,10 +87,10 @@ def directions_of(model: Any) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class Still:
+class FixedColumns:
     """Columns that are held at one value each, so that predictions do not depend on them.
 
-    >>> Still(np.array([1]), np.array([5.0])).of(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> FixedColumns(np.array([1]), np.array([5.0])).apply(np.array([[1.0, 2.0], [3.0, 4.0]]))
     array([[1., 5.],
            [3., 5.]])
     """
@@ -99,12 +99,14 @@ class Still:
     values: np.ndarray  # (c,)
 
     @classmethod
-    def at_medians(cls, X: np.ndarray, direction: np.ndarray, weight: np.ndarray | None) -> Still:
+    def at_medians(
+        cls, X: np.ndarray, direction: np.ndarray, weight: np.ndarray | None
+    ) -> FixedColumns:
         """Hold all columns that have a direction at their medians over the rows."""
         columns = np.flatnonzero(direction)
         return cls(columns, np.array([weighted_median(X[:, j], weight) for j in columns]))
 
-    def of(self, X: np.ndarray) -> np.ndarray:
+    def apply(self, X: np.ndarray) -> np.ndarray:
         """Return a copy of the rows in which these columns do not vary."""
         held = np.array(X, subok=True)
         held[:, self.columns] = self.values

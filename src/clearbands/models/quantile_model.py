@@ -38,7 +38,7 @@ class QuantileModel(BagModel):
 
     def predict_quantiles(self, X: TableLike) -> np.ndarray:
         """Return the quantiles (n, q) in the order of `quantiles`; they never cross."""
-        return np.sort(self._alone(X), axis=1)
+        return np.sort(self._predict_only_member(X), axis=1)
 
     def predict(self, X: TableLike) -> np.ndarray:
         """Return the quantile (n,) nearest to the median."""

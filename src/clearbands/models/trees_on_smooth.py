@@ -117,13 +117,13 @@ class TreesOnSmooth(CenterModel):
         """Return the model, unfitted, with a smooth model that is cheap to fit."""
         return clone(self).set_params(smooth=self.smooth_model().coarser())
 
-    def settled(self, bag: GrowingOnSmooth | MixedBag) -> TreesOnSmooth:
+    def with_choices_of(self, bag: GrowingOnSmooth | MixedBag) -> TreesOnSmooth:
         """Return the model, unfitted, with what the smooth model of a bag chose for itself."""
         model = self.smooth_model()
-        if not hasattr(model, "settled"):
+        if not hasattr(model, "with_choices_of"):
             return self
         smooth = bag.bags[0] if isinstance(bag, MixedBag) else bag.smooth
-        return clone(self).set_params(smooth=model.settled(smooth))
+        return clone(self).set_params(smooth=model.with_choices_of(smooth))
 
     def _trees(self) -> SymmetricTrees:
         return SymmetricTrees() if self.trees is None else self.trees

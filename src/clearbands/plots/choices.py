@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from clearbands.calibration.lambda_path import LambdaPath
     from clearbands.prediction.forecast import Forecast
-    from clearbands.selection.centers import CenterStanding
+    from clearbands.selection.centers import CenterScore
     from clearbands.selection.judging import LeaderboardRow
 
 
@@ -72,7 +72,7 @@ def lambda_path(path: LambdaPath, *, ax: Axes | None = None) -> Axes:
 
 
 def model_comparison(
-    leaderboard: Sequence[LeaderboardRow | CenterStanding | Mapping[str, Any]],
+    leaderboard: Sequence[LeaderboardRow | CenterScore | Mapping[str, Any]],
     *,
     most: int = 10,
     ax: Axes | None = None,

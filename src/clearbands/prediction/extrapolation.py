@@ -72,7 +72,7 @@ class Extrapolation:
     margin: float  # in ranges: nothing is added up to here
     direction: np.ndarray | None = None
     """(columns,): 1 if targets rise with the column, -1 if they fall, 0 for neither."""
-    forgetting: np.ndarray | None = None
+    category_deviations: np.ndarray | None = None
     """(text columns,): deviations of the center without the category."""
     gaps: np.ndarray | None = None
     """(numeric columns,): deviations of the center without the number; 0 for those with gaps."""
@@ -147,10 +147,10 @@ class Extrapolation:
         and of being outside, the larger addition counts.
         """
         squares = np.zeros(len(X))
-        if unknown is not None and self.forgetting is not None:
-            squares += unknown @ self.forgetting**2
+        if unknown is not None and self.category_deviations is not None:
+            squares += unknown @ self.category_deviations**2
         if new_gaps is not None and self.gaps is not None:
-            squares += (new_gaps @ self.gaps**2) * self._together(new_gaps.sum(axis=1)) ** 2
+            squares += (new_gaps @ self.gaps**2) * self._factor_of_gaps(new_gaps.sum(axis=1)) ** 2
         deviations, steps = self.deviations(X), normal_distances(levels)
         if not (deviations.any() or squares.any()):
             return calibrated
@@ -161,13 +161,13 @@ class Extrapolation:
             added = np.maximum(added, np.hypot(whole, unknowns) - whole)
         return calibrated._replace(epistemic=calibrated.epistemic + added)
 
-    def _together(self, n_gaps: np.ndarray) -> np.ndarray | float:
+    def _factor_of_gaps(self, n_gaps: np.ndarray) -> np.ndarray | float:
         """Return the factors (n,) for the deviations of rows with so many gaps."""
         together = getattr(self, "together", None)
         return 1.0 if together is None else np.interp(n_gaps, *together.T)
 
 
-def forgetting(
+def category_deviations(
     look: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
     forget: Callable[[np.ndarray, np.ndarray, Sequence[int]], np.ndarray],
     X: np.ndarray,
@@ -188,7 +188,7 @@ def forgetting(
     examined alone.
     """
     n_columns = texts.shape[1]
-    deviations, center = np.array([_of_few(n) for n in n_categories]), look(X)[0]
+    deviations, center = np.array([_factor_for_few(n) for n in n_categories]), look(X)[0]
     step = AT_ONCE if n_columns > FEW_COLUMNS else 1
     waiting = [range(n_columns)[first : first + step] for first in range(0, n_columns, step)]
     while waiting:
@@ -203,7 +203,7 @@ def forgetting(
                 waiting += columns[:middle], columns[middle:]
             else:
                 moved = float(np.sqrt(np.average(move**2, weights=weight)))
-                needed = _covering(_lacking(move, error, own, level), level, weight)
+                needed = _covering_quantile(_shortfall(move, error, own, level), level, weight)
                 deviations[columns] *= min(moved, needed)
     return deviations
 
@@ -224,12 +224,12 @@ def deviations_of_new(
     deviations = np.full(is_new.shape[1], np.inf)
     for j in np.flatnonzero(is_new.sum(axis=0) >= rows_needed(level)):
         rows = is_new[:, j]
-        lacking = _lacking(np.zeros(rows.sum()), error[rows], distances[rows], level)
-        deviations[j] = _covering(lacking, level, None if weight is None else weight[rows])
+        lacking = _shortfall(np.zeros(rows.sum()), error[rows], distances[rows], level)
+        deviations[j] = _covering_quantile(lacking, level, None if weight is None else weight[rows])
     return deviations
 
 
-def _of_few(n_categories: int) -> float:
+def _factor_for_few(n_categories: int) -> float:
     """Return the factor from a deviation that so many categories show to that of the next one.
 
     It is the one of the 90 % level: Student's t has wider tails than the normal distribution if few
@@ -242,7 +242,7 @@ def _of_few(n_categories: int) -> float:
     return tail * float(np.sqrt(1 + 2 / free))
 
 
-def moves_without_numbers(
+def center_moves_without(
     predict: Callable[[np.ndarray], np.ndarray],
     drop: Callable[[np.ndarray, int], np.ndarray],
     X: np.ndarray,
@@ -266,7 +266,7 @@ def _at_once(X: np.ndarray) -> int:
     return max(1, MOST_NUMBERS // max(X.size, 1))
 
 
-def numbers_gone(n: int, n_columns: int) -> dict[int, np.ndarray]:
+def draw_gaps(n: int, n_columns: int) -> dict[int, np.ndarray]:
     """Draw which numbers (n, columns) each row loses: two, half and all of the columns.
 
     The answer holds booleans by the number of columns that are lost; it is empty for a single
@@ -277,7 +277,7 @@ def numbers_gone(n: int, n_columns: int) -> dict[int, np.ndarray]:
     return {count: order < count for count in sorted(counts)}
 
 
-def without_numbers(
+def drop_numbers(
     drop: Callable[[np.ndarray, int], np.ndarray],
     X: np.ndarray,
     columns: np.ndarray,
@@ -290,7 +290,7 @@ def without_numbers(
     return left
 
 
-def rows_that_tell(n: int, n_columns: int) -> np.ndarray:
+def rows_for_gaps(n: int, n_columns: int) -> np.ndarray:
     """Return the numbers of some of n rows that show what columns are worth; fewer for many."""
     return np.linspace(0, n - 1, min(n, max(FEWEST_ROWS, MOST_ROWS // n_columns))).astype(int)
 
@@ -309,11 +309,14 @@ def gap_deviations(
     to them, they must reach the target of as many rows as the level says.
     """
     return np.array(
-        [_covering(own, level, weight) for own in _lacking(moves, error, distances, level)]
+        [
+            _covering_quantile(own, level, weight)
+            for own in _shortfall(moves, error, distances, level)
+        ]
     )
 
 
-def gaps_together(
+def factors_by_gap_count(
     moves: Mapping[int, np.ndarray],
     deviations: Mapping[int, np.ndarray],
     error: np.ndarray,
@@ -329,13 +332,13 @@ def gaps_together(
     """
     factors = [[1.0, 1.0]]
     for count, own in moves.items():
-        lacking, one_by_one = _lacking(own, error, distances, level), deviations[count]
+        lacking, one_by_one = _shortfall(own, error, distances, level), deviations[count]
         times = np.divide(lacking, one_by_one, out=np.zeros_like(own), where=one_by_one > 0)
-        factors.append([count, _covering(times, level, weight)])
+        factors.append([count, _covering_quantile(times, level, weight)])
     return np.array(factors)
 
 
-def _lacking(
+def _shortfall(
     moves: np.ndarray, error: np.ndarray, distances: np.ndarray, level: float
 ) -> np.ndarray:
     """Return the deviations that must be added to the distances (n, 2) to reach the targets."""
@@ -346,7 +349,7 @@ def _lacking(
         return np.sqrt(np.maximum(off**2 - reached**2, 0.0)) / step
 
 
-def _covering(lacking: np.ndarray, level: float, weight: np.ndarray | None) -> float:
+def _covering_quantile(lacking: np.ndarray, level: float, weight: np.ndarray | None) -> float:
     """Return the value that is enough for as many rows as the level says."""
     if weight is not None:
         return float(weighted_quantiles(lacking, (level,), weight)[0])

@@ -71,10 +71,10 @@ class Familiarity:
         width = order_statistic(widths, capped_rank(n, ORDINARY))
         familiar = cls(low, high, known, width, 0.0)
         if held_out is None:
-            outside, new = _left_out(numbers)[rows], are_alone(texts)[rows]
+            outside, new = _outside_of_others(numbers)[rows], are_alone(texts)[rows]
         else:
             outside, new = familiar._outside(held_out.X), familiar.unknown(texts_in(held_out))
-        familiar = replace(familiar, telling=_telling(new))
+        familiar = replace(familiar, telling=_informative_columns(new))
         scores = familiar._combine(widths, outside, familiar._count(new))
         return replace(familiar, threshold=order_statistic(scores, capped_rank(n, ORDINARY)))
 
@@ -131,7 +131,7 @@ def ordinary_rows(n: int) -> np.ndarray:
     return np.arange(0, n, max(1, n // MOST_ROWS))
 
 
-def as_of_new_rows(seen: np.ndarray, unseen: np.ndarray) -> np.ndarray:
+def widths_as_if_new(seen: np.ndarray, unseen: np.ndarray) -> np.ndarray:
     """Return epistemic widths (n,) of training rows by all members, as wide as if they were new.
 
     Members agree more on rows that they have seen; the widths by members that did not see a row
@@ -164,7 +164,7 @@ def _excess(X: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return np.minimum(share, UNKNOWN * MARGIN).max(axis=1, initial=0.0)  # for constant columns, too
 
 
-def _left_out(X: np.ndarray) -> np.ndarray:
+def _outside_of_others(X: np.ndarray) -> np.ndarray:
     """Return how far each row (n,) lies outside the range of the others."""
     if len(X) < 2:
         return np.zeros(len(X))
@@ -183,7 +183,7 @@ def are_alone(texts: np.ndarray) -> np.ndarray:
     return is_alone
 
 
-def _telling(new: np.ndarray) -> np.ndarray:
+def _informative_columns(new: np.ndarray) -> np.ndarray:
     """Return where ordinary rows (n, t) hardly have new categories, as booleans (t,).
 
     Columns are taken in turn, the most familiar first, as long as at most half as many rows as may

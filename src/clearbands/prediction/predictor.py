@@ -197,7 +197,7 @@ class Predictor:
             return calibrated
         if beyond.gaps is not None and beyond.gaps.any():
             new_gaps = self.encoder.new_gaps(table)
-        if beyond.forgetting is not None and self.familiar is not None:
+        if beyond.category_deviations is not None and self.familiar is not None:
             unknown = self.familiar.unknown(texts_of_rows(self.encoder, table))
         return beyond.widen(calibrated, encoded, self.levels.tolist(), unknown, new_gaps)
 

@@ -14,7 +14,7 @@ import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from clearbands.models.center_model import those_with
+from clearbands.models.center_model import models_with
 from clearbands.models.seeds import MAX_SEED
 from clearbands.prediction.familiarity import texts_of_rows
 from clearbands.prediction.table_estimator import check_encoder_sees_no_target
@@ -120,7 +120,7 @@ class FileSearch(ModelSearch):
 
     def centers(self, n_rows: int, n_columns: int) -> Mapping[str, BaseEstimator]:
         pool = self.of.centers(n_rows, n_columns)
-        return those_with("streams_files", pool, "A table in files")
+        return models_with("streams_files", pool, "A table in files")
 
     def parts(self) -> Mapping[str, BaseEstimator]:
         return {}

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from clearbands.engine.binning import Bins
-from clearbands.models.center_model import has
+from clearbands.models.center_model import has_capability
 from clearbands.models.monotone import directions
 from clearbands.models.protocol import fit_weighted
 from clearbands.models.seeds import MAX_SEED
@@ -36,7 +36,7 @@ from clearbands.selection.judging import UnseenRows, assess, blend
 from clearbands.uncertainty.aleatoric import ResampledPart
 from clearbands.uncertainty.epistemic import CenterAndWidths, center_and_widths
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
-from clearbands.uncertainty.pairs import Blend, CrossPair, show
+from clearbands.uncertainty.pairs import Blend, CrossPair, add_visible_columns
 from clearbands.uncertainty.scaled_residuals import ScaledResiduals, learned_sizes
 
 
@@ -52,7 +52,9 @@ def check_can_refit(epistemic: Any) -> None:
     """Raise for a center whose members cannot be fitted on a table in files."""
     if epistemic is None:
         return
-    if isinstance(epistemic, FoldedEnsemble) and has(epistemic.center_model(), "streams_files"):
+    if isinstance(epistemic, FoldedEnsemble) and has_capability(
+        epistemic.center_model(), "streams_files"
+    ):
         return
     raise ValueError(
         "A table in files is fitted with members of symmetric trees: leave `epistemic` open or "
@@ -75,7 +77,7 @@ def refit(parts: Blend, work: TableWork, levels: Sequence[float]) -> tuple[Blend
         noise = fit_noise(pair.aleatoric, pair.visible, center, work)
         fitted = CrossPair(center.part, noise, pair.visible)
         sample = work.sample.encoded
-        unseen = fitted.unseen(sample.X, center.unseen)
+        unseen = fitted.unseen_components(sample.X, center.unseen)
         contestant = assess(("", ""), fitted, sample.y, unseen, levels, sample.sample_weight)
         contestants.append(contestant)
     return blend(contestants)
@@ -109,7 +111,7 @@ def refit_center(chosen: Any, work: TableWork, levels: Sequence[float]) -> Cente
 
 def _fits_in_pieces(part: BaseEstimator) -> bool:
     """Whether all rows can train a noise model piece by piece; others learn from the sample."""
-    return isinstance(part, ScaledResiduals) and has(part.scale_model(), "streams_files")
+    return isinstance(part, ScaledResiduals) and has_capability(part.scale_model(), "streams_files")
 
 
 def _refit_noise_on_all_rows(
@@ -120,7 +122,7 @@ def _refit_noise_on_all_rows(
     model, rng = part.prepare(residual, weight)
     draws = work.draws(int(rng.randint(MAX_SEED)), part)
     offset = part.offset_ if part.learn_log else None
-    view = show(sample.X, center.unseen, visible)
+    view = add_visible_columns(sample.X, center.unseen, visible)
     kind, parameters = _class_and_parameters(model, view.shape[1])
     store = center.unseen_rows.store.subfolder(
         "noise",
@@ -160,7 +162,7 @@ def _refit_noise_on_sample(
     if not all(map(store.is_complete, (PART, SEEN))):
         store.write_part(PART, clone(chosen))
         seen = {
-            "X": show(sample.X, center.unseen, visible),
+            "X": add_visible_columns(sample.X, center.unseen, visible),
             "residual": sample.y - center.unseen.center,
         }
         labels = {"weight": sample.sample_weight, "groups": sample.groups}

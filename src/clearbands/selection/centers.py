@@ -25,7 +25,7 @@ from clearbands.rows.weighting import mean_of
 STAGE = "choosing a center"
 
 
-class CenterStanding(NamedTuple):
+class CenterScore(NamedTuple):
     """A model, and how good it is on rows that it did not see."""
 
     name: str
@@ -36,14 +36,14 @@ class CenterStanding(NamedTuple):
 
 
 class JudgedCenter(NamedTuple):
-    """A center's standing, and the predictions that it was judged by."""
+    """A center's score, and the predictions that it was judged by."""
 
-    standing: CenterStanding
+    score: CenterScore
     predicted: np.ndarray  # (n,): predictions of the rows that choose
     seconds: float = 0.0  # the time that one member took
 
 
-def race(
+def race_centers(
     candidates: Mapping[str, Any],
     train: Rows,
     draws: Draws,
@@ -73,14 +73,14 @@ def race(
         report(STAGE, done, len(candidates))
     if not judged:
         raise failures.none_left("No center could be fitted")
-    judged.sort(key=lambda each: each.standing.loss)
+    judged.sort(key=lambda each: each.score.loss)
     rows = _judged_rows(train, draws)
-    ranks = _best_together(judged, rows.y, rows.sample_weight, levels, most, fewest)
+    ranks = _ranks_to_mix(judged, rows.y, rows.sample_weight, levels, most, fewest)
     finalists = [judged[rank] for rank in sorted(ranks)]
     return finalists, [each for rank, each in enumerate(judged) if rank not in ranks]
 
 
-def _best_together(
+def _ranks_to_mix(
     ranked: Sequence[JudgedCenter],
     y: np.ndarray,
     weight: np.ndarray | None,
@@ -93,7 +93,7 @@ def _best_together(
     Centers are added one after the other, each time the one that helps most, until there are
     `most`. One that does not help is added only while there are fewer than `fewest`.
     """
-    chosen, total, least = [0], ranked[0].predicted, ranked[0].standing.loss
+    chosen, total, least = [0], ranked[0].predicted, ranked[0].score.loss
     others = list(range(1, len(ranked)))
     while others and len(chosen) < most:
         errors = (y - (total + ranked[k].predicted) / (len(chosen) + 1) for k in others)
@@ -133,7 +133,7 @@ def judge_center(
         return mean_square(error, rows.sample_weight)
 
     best: tuple[float, int | None, np.ndarray] | None = None
-    for n_trees, predicted in _grown(coarser(model), train, draws, n_jobs):
+    for n_trees, predicted in _predictions_by_stage(coarser(model), train, draws, n_jobs):
         if not np.isfinite(predicted).all():
             raise ValueError("it predicts values that are not finite, or not one per row.")
         error = error_of(predicted)
@@ -148,11 +148,11 @@ def judge_center(
     elif n_trees is not None:
         joint = "and" if hasattr(model, "smooth_model") else "with"
         name = f"{name} {joint} {n_trees} trees"
-        model = model.shortened(n_trees, _most_seen(train, draws))
+        model = model.shortened(n_trees, _largest_training_size(train, draws))
     return measure_center(name, model, rows.y, predicted, rows.sample_weight, levels)
 
 
-def _grown(
+def _predictions_by_stage(
     model: Any, train: Rows, draws: Draws, n_jobs: int | None
 ) -> Iterator[tuple[int | None, np.ndarray]]:
     """Yield numbers of trees (None for other models) and predictions of the judged rows (n,)."""
@@ -160,20 +160,20 @@ def _grown(
     options: dict[str, Any] = {"n_jobs": n_jobs, "stage": "judging a center"}
     labels: dict[str, Any] = {"weight": train.sample_weight, "groups": train.groups}
 
-    def ask(bag: Any) -> np.ndarray:
+    def predict_judged(bag: Any) -> np.ndarray:
         return predict_unseen(bag, X, draws)[judged, 0, 0]
 
     if not hasattr(model, "start_bag"):
-        yield None, ask(fit_bag(model, X, y, draws, **labels, **options))
+        yield None, predict_judged(fit_bag(model, X, y, draws, **labels, **options))
         return
     growing = start_bag(model, X, y, draws, **labels, **options)
     before, has_smooth = np.zeros(np.count_nonzero(judged)), hasattr(growing, "smooth")
     if has_smooth:
-        before = ask(growing.smooth)
+        before = predict_judged(growing.smooth)
         yield 0, before
     for n_trees in stages_of(model):
         bag = growing.grow(n_trees, **options)
-        yield n_trees, before + ask(bag.bags[1] if has_smooth else bag)
+        yield n_trees, before + predict_judged(bag.bags[1] if has_smooth else bag)
 
 
 def stages_of(model: Any) -> list[int]:
@@ -187,14 +187,14 @@ def _judged_rows(train: Rows, draws: Draws) -> Rows:
     return train.take(np.flatnonzero(draws.unseen.any(axis=0)))
 
 
-def _most_seen(train: Rows, draws: Draws) -> float:
+def _largest_training_size(train: Rows, draws: Draws) -> float:
     """Return how many rows the largest member was fitted on."""
     weight = train.sample_weight
     seen = draws.counts if weight is None else draws.counts * weight
     return float(seen.sum(axis=1, dtype=float).max())
 
 
-def mix(
+def mix_centers(
     judged: Sequence[JudgedCenter],
     y: np.ndarray,
     weight: np.ndarray | None,
@@ -220,10 +220,10 @@ def mix(
     mixed: list[int] = sorted(set(chosen[: best[1]]), key=lambda k: -shares[k])
     if len(mixed) == 1:
         return None
-    standings = [judged[k].standing for k in mixed]
-    parts = zip(shares[mixed], standings, strict=True)
-    name = " + ".join(f"{share:.0%} {standing.name}" for share, standing in parts)
-    model = Mixture([standing.model for standing in standings], shares[mixed].tolist())
+    scores = [judged[k].score for k in mixed]
+    parts = zip(shares[mixed], scores, strict=True)
+    name = " + ".join(f"{share:.0%} {score.name}" for share, score in parts)
+    model = Mixture([score.model for score in scores], shares[mixed].tolist())
     predicted = np.sum([shares[k] * judged[k].predicted for k in mixed], axis=0)
     return measure_center(name, model, y, predicted, weight, levels)
 
@@ -241,7 +241,7 @@ def measure_center(
     rmse = float(np.sqrt(mean_square(error, weight)))
     mae = mean_of(np.abs(error), weight)
     loss = constant_width_loss(error, levels, weight)
-    return JudgedCenter(CenterStanding(name, model, rmse, mae, loss), predicted)
+    return JudgedCenter(CenterScore(name, model, rmse, mae, loss), predicted)
 
 
 def mean_square(error: np.ndarray, weight: np.ndarray | None) -> float:

@@ -11,12 +11,12 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from clearbands.engine.progress import expect, report
-from clearbands.models.monotone import Still
+from clearbands.models.monotone import FixedColumns
 from clearbands.models.protocol import fit_weighted
 from clearbands.rows.messages import Failures
 from clearbands.rows.split import Rows
 from clearbands.rows.typed import TableLike
-from clearbands.selection.centers import CenterStanding
+from clearbands.selection.centers import CenterScore
 from clearbands.selection.judging import (
     Contestant,
     LeaderboardRow,
@@ -33,8 +33,8 @@ from clearbands.selection.model_search import BEST_NOISES, ModelSearch
 from clearbands.uncertainty.aleatoric import ResampledPart
 from clearbands.uncertainty.epistemic import CenterAndWidths, CrossPart, OutOfBagEnsemble
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
-from clearbands.uncertainty.nested import Nested
-from clearbands.uncertainty.pairs import Blend, Pair, hold_still
+from clearbands.uncertainty.nested import NestedPredictions
+from clearbands.uncertainty.pairs import Blend, Pair, predict_with_fixed_columns
 
 PAIRS, CURVE = 0.7, 1.3
 """Times of noise and learning curve, in times of the race; `benchmarks.budget` measures them."""
@@ -48,7 +48,7 @@ class TimeLeft:
         self._pairs, self._curve = PAIRS * race, CURVE * race
         self._since = perf_counter()
 
-    def tell(self) -> None:
+    def announce(self) -> None:
         """Tell the listener, if there was a race."""
         self._since = perf_counter()
         if self._curve:
@@ -60,13 +60,13 @@ class TimeLeft:
         if expected:
             ratio = (perf_counter() - self._since) / expected
             self._centers = {other: ratio * each for other, each in self._centers.items()}
-        self.tell()
+        self.announce()
 
     def pairs_done(self, share: float, share_left: float) -> None:
         """Note which share of the noise is learned, and which share is left."""
         self._centers = {}
         self._pairs = (perf_counter() - self._since) * share_left / share
-        self.tell()
+        self.announce()
 
 
 class ChosenParts(NamedTuple):
@@ -75,7 +75,7 @@ class ChosenParts(NamedTuple):
     parts: Pair | Blend
     leaderboard: tuple[LeaderboardRow, ...] = ()  # pairs, best first
     unseen: UnseenRows | None = None  # None where both parts were given and rows were held out
-    centers: tuple[CenterStanding, ...] = ()  # best first
+    centers: tuple[CenterScore, ...] = ()  # best first
     search: ModelSearch | None = None  # the rules of the competition; None if nothing competed
 
     def unseen_center(self, X: TableLike) -> np.ndarray | None:
@@ -95,14 +95,14 @@ class ChosenParts(NamedTuple):
         return None
 
 
-def draw_numbers(rows: Rows, most: int, rng: np.random.RandomState) -> np.ndarray | None:
+def draw_row_numbers(rows: Rows, most: int, rng: np.random.RandomState) -> np.ndarray | None:
     """Return the numbers of `most` random rows; None if there are no more than that."""
     return None if len(rows) <= most else np.sort(rng.choice(len(rows), most, replace=False))
 
 
 def draw_rows(rows: Rows, most: int, rng: np.random.RandomState) -> Rows:
     """Return all rows, or `most` of them at random."""
-    some = draw_numbers(rows, most, rng)
+    some = draw_row_numbers(rows, most, rng)
     return rows if some is None else rows.take(some)
 
 
@@ -113,9 +113,9 @@ class _Fitted(NamedTuple):
     part: CrossPart
     unseen: CenterAndWidths
     numbers: np.ndarray  # (n,): the numbers of these rows among those that train
-    nested: Nested | None
+    nested: NestedPredictions | None
 
-    def among(self, some: np.ndarray | None) -> _Fitted:
+    def take(self, some: np.ndarray | None) -> _Fitted:
         """Return the same for some of the rows, without nested centers, which need all rows."""
         if some is None:
             return self
@@ -141,7 +141,7 @@ class Competition:
     search: ModelSearch
     visible: str = "nothing"  # what noises see besides X
     learns_target: bool = False  # whether noises learn y itself, not residuals
-    still: Still | None = None  # columns that no width depends on
+    fixed: FixedColumns | None = None  # columns that no width depends on
     time_left: TimeLeft = field(default_factory=TimeLeft)
     failures: Failures = field(default_factory=Failures)
 
@@ -152,7 +152,7 @@ class Competition:
         If there are many rows, some of them choose the noises, and the chosen ones are fitted on
         all rows. A part that fails is left out with a warning, unless it has no rival.
         """
-        judges = draw_numbers(self.train, self.search.judging_rows, rng)
+        judges = draw_row_numbers(self.train, self.search.judging_rows, rng)
         fitted = self.fit_centers(n_centers)
         contestants = self.judge(fitted, judges)
         while True:
@@ -160,7 +160,7 @@ class Competition:
             board = leaderboard(contestants, best)
             if judges is None:
                 break
-            again = self.fit_again(fitted, best)
+            again = self.refit_on_all_rows(fitted, best)
             failed = {each.names for each in best} - {each.names for each in again}
             if not failed:
                 best = again
@@ -190,7 +190,7 @@ class Competition:
         around = list(self.noises)
         for number, center in enumerate(fitted, start=1):
             n_noises = len(around)
-            pairs = self._pair_up(center.among(some), around)
+            pairs = self._judge_pairs(center.take(some), around)
             contestants += pairs
             if pairs:
                 around = [each.noise_name for each in not_told_apart(pairs)[:BEST_NOISES]]
@@ -201,7 +201,7 @@ class Competition:
             raise self.failures.none_left("No center could be fitted with noise around it")
         return contestants
 
-    def fit_again(
+    def refit_on_all_rows(
         self, fitted: Sequence[_Fitted], chosen: Sequence[Contestant]
     ) -> list[Contestant]:
         """Fit the chosen pairs with noise that learns from all rows, and leave out those that fail.
@@ -213,10 +213,10 @@ class Competition:
         once = replace(self, noises=noises)
         again = []
         for center, noise in (each.names for each in chosen):
-            again += once._pair_up(by_name[center], [noise])
+            again += once._judge_pairs(by_name[center], [noise])
         return again
 
-    def _pair_up(self, center: _Fitted, around: Iterable[str]) -> list[Contestant]:
+    def _judge_pairs(self, center: _Fitted, around: Iterable[str]) -> list[Contestant]:
         """Judge a center with these noises; leave out what fails unless it has no rival."""
         contestants: list[Contestant] = []
         used = self.train.take(center.numbers)
@@ -231,10 +231,10 @@ class Competition:
         epistemic = fit_weighted(part, rows.X, rows.y, rows.sample_weight, groups=rows.groups)
         nested = None
         n_folds = self.search.nested_folds_for(len(rows))
-        can_nest = self.still is None and isinstance(epistemic, FoldedEnsemble)
+        can_nest = self.fixed is None and isinstance(epistemic, FoldedEnsemble)
         if n_folds and len(self.noises) > 1 and can_nest:
-            nested = Nested.fit(epistemic, rows, n_folds)
-        unseen = hold_still(epistemic.predict_unseen, rows.X, self.still)
+            nested = NestedPredictions.fit(epistemic, rows, n_folds)
+        unseen = predict_with_fixed_columns(epistemic.predict_unseen, rows.X, self.fixed)
         numbers = unseen_rows(unseen.center, epistemic.judges_all)
         unseen = CenterAndWidths(unseen.center[numbers], unseen.widths[numbers])
         return _Fitted(name, epistemic, unseen, numbers, nested)
@@ -249,7 +249,7 @@ class Competition:
             self.levels,
             self.visible,
             center.nested,
-            self.still,
+            self.fixed,
             self.learns_target,
         )
         return replace(contestant, rows=center.numbers[contestant.rows])

@@ -15,7 +15,7 @@ from clearbands.models.class_bags import (
     ClassBag,
     ListedClassifiers,
     fit_classifiers,
-    lengths_of,
+    shortened_bags,
     unseen_logits,
 )
 from clearbands.models.pools import class_pool
@@ -34,7 +34,7 @@ GIVEN_MEMBERS = ", if no member was trained on these rows"
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedClassifiers:
     """The members of all models that were kept, one model after the other."""
 
     bags: list[ClassBag]
@@ -128,18 +128,22 @@ class ClassPlan:
                 )
         return pool
 
-    def train(self, rows: Rows, classes: np.ndarray, rng: np.random.RandomState) -> Trained:
+    def train(
+        self, rows: Rows, classes: np.ndarray, rng: np.random.RandomState
+    ) -> TrainedClassifiers:
         """Return the members: those of the models that are kept, or those that were given."""
         if self.members is not None:
             bag = ListedClassifiers(list(self.members), classes)
-            return Trained([bag], Folds(np.ones((len(bag), len(rows)), np.uint8)), {}, {})
+            return TrainedClassifiers(
+                [bag], Folds(np.ones((len(bag), len(rows)), np.uint8)), {}, {}
+            )
         draws = stratified_folds(rows.y, self.n_folds, self.n_repeats, rng)
         pool = self.pool(len(rows))
         models = {name: seed_missing(clone(model), rng) for name, model in pool.items()}
         return train_members(models, rows, len(classes), draws, self.n_repeats, n_jobs=self.n_jobs)
 
     def judged(
-        self, trained: Trained, shares: Sequence[Rows], rng: np.random.RandomState
+        self, trained: TrainedClassifiers, shares: Sequence[Rows], rng: np.random.RandomState
     ) -> tuple[Rows, Rows]:
         """Return the rows that choose c1 and c2, and the rows that judge sets.
 
@@ -157,7 +161,9 @@ class ClassPlan:
         judged = [part.with_X(logits_of(trained.bags, part.X)) for part in parts]
         return judged[0], judged[-1]
 
-    def familiarity(self, trained: Trained, shares: Sequence[Rows]) -> Familiarity | None:
+    def familiarity(
+        self, trained: TrainedClassifiers, shares: Sequence[Rows]
+    ) -> Familiarity | None:
         """Return what tells how ordinary rows look; None if members were given or see a table."""
         rows, *others = shares
         if self.are_fitted or not isinstance(rows.X, np.ndarray):
@@ -182,7 +188,7 @@ def train_members(
     n_repeats: int,
     *,
     n_jobs: int | None,
-) -> Trained:
+) -> TrainedClassifiers:
     """Fit all models on the first repeat of the folds, and those that are kept on the others.
 
     The best model is kept, and each other that makes unseen rows more likely beside those kept
@@ -191,16 +197,18 @@ def train_members(
     n_folds = len(draws) // n_repeats
     first, rest = Folds(draws.counts[:n_folds]), draws.counts[n_folds:]
     failures = Failures()
-    tried: dict[str, Tried] = {}
+    tried: dict[str, JudgedClassifier] = {}
     for name, model in models.items():
         with failures.leaving_out(f"The model {name!r}", has_rivals=len(models) > 1):
             fitted = fit_classifiers(model, rows, n_classes, first.counts, n_jobs, f"trying {name}")
-            lengths = [Tried.of(bag, model, rows, first) for bag in lengths_of(fitted)]
+            lengths = [
+                JudgedClassifier.of(bag, model, rows, first) for bag in shortened_bags(fitted)
+            ]
             tried[name] = min(lengths, key=lambda length: length.loss)
     if not tried:
         raise failures.none_left("Every model of the pool failed")
     tried = dict(sorted(tried.items(), key=lambda item: item[1].loss))
-    names, bags = _keep(tried), dict[str, list[ClassBag]]()
+    names, bags = _select_models(tried), dict[str, list[ClassBag]]()
     while missing := [name for name in names if name not in bags]:
         name = missing[0]
         with failures.leaving_out(f"The model {name!r}", has_rivals=len(tried) > 1):
@@ -212,8 +220,8 @@ def train_members(
             bags[name] = [tried[name].bag, *more]
         if name not in bags:
             del tried[name]
-            names = _keep(tried)
-    return Trained(
+            names = _select_models(tried)
+    return TrainedClassifiers(
         [bag for name in names for bag in bags[name]],
         Folds(np.tile(draws.counts, (len(names), 1))),
         {name: tried[name].model for name in names},
@@ -222,7 +230,7 @@ def train_members(
 
 
 @dataclass(frozen=True)
-class Tried:
+class JudgedClassifier:
     """The members of a model on the folds of the first repeat, and their logits of unseen rows."""
 
     model: Any  # unfitted
@@ -233,7 +241,7 @@ class Tried:
     loss: float
 
     @classmethod
-    def of(cls, bag: ClassBag, model: Any, rows: Rows, draws: Folds) -> Tried:
+    def of(cls, bag: ClassBag, model: Any, rows: Rows, draws: Folds) -> JudgedClassifier:
         judged = draws.unseen.any(axis=0)
         own = np.argmax(draws.unseen[:, judged], axis=0)
         weight = None if rows.sample_weight is None else rows.sample_weight[judged]
@@ -242,7 +250,7 @@ class Tried:
         return cls(model, bag, y, unseen, weight, _loss(y, unseen, weight))
 
 
-def _keep(tried: Mapping[str, Tried]) -> list[str]:
+def _select_models(tried: Mapping[str, JudgedClassifier]) -> list[str]:
     """Return the best model, and others that make unseen rows more likely beside those kept."""
     (first, best), *others = tried.items()
     names, lowest = [first], best.loss

@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
-from clearbands.models.center_model import has, those_with
-from clearbands.models.monotone import Still
+from clearbands.models.center_model import has_capability, models_with
+from clearbands.models.monotone import FixedColumns
 from clearbands.models.pools import STAGES, match_quantile_model
 from clearbands.models.protocol import finer, fit_weighted, repeated
 from clearbands.models.seeds import seed_missing
@@ -22,14 +22,14 @@ from clearbands.rows.frames import is_frame
 from clearbands.rows.split import Rows
 from clearbands.rows.time_order import time_blocks
 from clearbands.rows.typed import TableLike
-from clearbands.selection.centers import JudgedCenter, mix, race
+from clearbands.selection.centers import JudgedCenter, mix_centers, race_centers
 from clearbands.selection.compete import ChosenParts, Competition, TimeLeft, draw_rows
 from clearbands.selection.model_search import ModelSearch, search_within
 from clearbands.selection.plan import Plan
 from clearbands.uncertainty.aleatoric import AleatoricPart, ResampledPart
 from clearbands.uncertainty.epistemic import CrossPart, EpistemicPart, OutOfBagEnsemble
 from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
-from clearbands.uncertainty.pairs import Pair, Part, set_up
+from clearbands.uncertainty.pairs import Pair, Part, configured_clone
 from clearbands.uncertainty.resampled import resampled, resampled_noise
 
 GIVEN = "given"  # the name of a part in the leaderboard that had no rival
@@ -43,7 +43,7 @@ def fit_parts(
     `choosing` are separate rows that choose between parts; None if all rows train.
     """
     if choosing is not None and plan.is_given:
-        return ChosenParts(_pair(plan, train, choosing, rng))
+        return ChosenParts(_fit_pair(plan, train, choosing, rng))
     return fit_on_all(plan, train, rng)
 
 
@@ -51,18 +51,20 @@ def fit_on_all(plan: Plan, train: Rows, rng: np.random.RandomState) -> ChosenPar
     """Fit the parts so that some members do not see a row; a part that was given has no rival."""
     search = _search(plan, train)
     if plan.epistemic is not None:
-        part = _crossed(plan, _directed(plan, plan.epistemic))
-        centers = {GIVEN: _set_up(plan, part, rng)}
+        part = _as_cross_part(plan, _directed(plan, plan.epistemic))
+        centers = {GIVEN: _configured_clone(plan, part, rng)}
         ranked, reserves, time_left = [], {}, TimeLeft()
     else:
         started = perf_counter()
         finalists, beaten = _race(plan, train, search, rng)
         time_left = _time_left(search, train, finalists, perf_counter() - started)
-        centers = _ensembles(plan, train, search, finalists, rng) | _others(plan, search, rng)
+        centers = _ensembles(plan, train, search, finalists, rng) | _centers_without_race(
+            plan, search, rng
+        )
         # Reserves draw seeds from a copy: whatever competes in the end does not depend on them.
         reserves = _ensembles(plan, train, search, beaten, copy.deepcopy(rng))
         ranked = [*finalists, *beaten]
-        time_left.tell()
+        time_left.announce()
     competition = Competition(
         train,
         {**centers, **reserves},
@@ -71,12 +73,12 @@ def fit_on_all(plan: Plan, train: Rows, rng: np.random.RandomState) -> ChosenPar
         search,
         visible=_visible(plan, train.X),
         learns_target=plan.aleatoric is not None and plan.residuals == "target",
-        still=_still(plan, train),
+        fixed=_fixed_columns(plan, train),
         time_left=time_left,
     )
     chosen = competition.run(len(centers), rng)
-    standings = tuple(each.standing for each in ranked)
-    return chosen._replace(centers=standings, search=search)
+    scores = tuple(each.score for each in ranked)
+    return chosen._replace(centers=scores, search=search)
 
 
 def _search(plan: Plan, train: Rows) -> ModelSearch:
@@ -88,8 +90,8 @@ def _search(plan: Plan, train: Rows) -> ModelSearch:
     return search_within(plan.time_budget, train, plan.n_jobs)
 
 
-def _set_up(plan: Plan, part: Part, rng: np.random.RandomState) -> Part:
-    return set_up(part, plan.levels, plan.n_jobs, rng)
+def _configured_clone(plan: Plan, part: Part, rng: np.random.RandomState) -> Part:
+    return configured_clone(part, plan.levels, plan.n_jobs, rng)
 
 
 def _race(
@@ -106,7 +108,7 @@ def _race(
         name: seed_missing(clone(model), rng)
         for name, model in _candidates(plan, search, n_rows, n_columns).items()
     }
-    finalists, beaten = race(
+    finalists, beaten = race_centers(
         models,
         judges,
         draws,
@@ -116,9 +118,9 @@ def _race(
         fewest=search.fewest_centers_for(n_rows, n_columns),
     )
     judged = judges.take(np.flatnonzero(draws.unseen.any(axis=0)))
-    mixture = mix(finalists, judged.y, judged.sample_weight, plan.levels, search.mixed)
+    mixture = mix_centers(finalists, judged.y, judged.sample_weight, plan.levels, search.mixed)
     if mixture is not None:
-        finalists = sorted([*finalists, mixture], key=lambda each: each.standing.loss)
+        finalists = sorted([*finalists, mixture], key=lambda each: each.score.loss)
     return finalists, beaten
 
 
@@ -134,19 +136,24 @@ def _ensembles(
     n_folds = search.folds_for(n_rows, n_columns, _n_units(train))
     n_repeats = search.repeats_for(n_rows)
     parts = {}
-    for standing in (each.standing for each in centers):
-        model = repeated(standing.model, 1 / n_repeats)
+    for score in (each.score for each in centers):
+        model = repeated(score.model, 1 / n_repeats)
         if search.is_finer(n_rows):
             model = finer(model, n_columns)
         ensemble = FoldedEnsemble(model, n_folds, n_repeats)
-        parts[standing.name] = _set_up(plan, _crossed(plan, ensemble), rng)
+        parts[score.name] = _configured_clone(plan, _as_cross_part(plan, ensemble), rng)
     return parts
 
 
-def _others(plan: Plan, search: ModelSearch, rng: np.random.RandomState) -> dict[str, CrossPart]:
+def _centers_without_race(
+    plan: Plan, search: ModelSearch, rng: np.random.RandomState
+) -> dict[str, CrossPart]:
     """Return the centers that run no race; no such center obeys directions."""
     parts = search.parts() if plan.direction is None else {}
-    return {name: _set_up(plan, _crossed(plan, part), rng) for name, part in parts.items()}
+    return {
+        name: _configured_clone(plan, _as_cross_part(plan, part), rng)
+        for name, part in parts.items()
+    }
 
 
 def _n_units(rows: Rows) -> int | None:
@@ -164,13 +171,13 @@ def _time_left(
     times = n_members * (1 + search.is_finer(n_rows)) * of_judges
     return TimeLeft(
         seconds,
-        {each.standing.name: times * each.seconds * _share_of_trees(each) for each in finalists},
+        {each.score.name: times * each.seconds * _share_of_trees(each) for each in finalists},
     )
 
 
 def _share_of_trees(judged: JudgedCenter) -> float:
     """Return the model's trees as a share of those grown to judge it, which is one stage more."""
-    model = judged.standing.model
+    model = judged.score.model
     n_trees = getattr(getattr(model, "trees", model), "n_trees", None)
     more = [stage for stage in STAGES if n_trees in STAGES and stage > n_trees]
     return n_trees / more[0] if n_trees and more else 1.0
@@ -184,7 +191,7 @@ def _candidates(
     if plan.direction is None:
         return pool
     ways = tuple(plan.direction.tolist())
-    able = those_with("supports_monotone", pool, "monotone")
+    able = models_with("supports_monotone", pool, "monotone")
     return {name: clone(model).set_params(monotone=ways) for name, model in able.items()}
 
 
@@ -193,7 +200,7 @@ def _directed(plan: Plan, part: EpistemicPart) -> EpistemicPart:
     if plan.direction is None:
         return part
     model = part.center_model() if isinstance(part, FoldedEnsemble) else None
-    if model is None or not has(model, "supports_monotone"):
+    if model is None or not has_capability(model, "supports_monotone"):
         raise ValueError(
             f"{type(part).__name__} cannot keep to monotone: leave epistemic open, or give "
             "FoldedEnsemble(SymmetricTrees())."
@@ -202,10 +209,10 @@ def _directed(plan: Plan, part: EpistemicPart) -> EpistemicPart:
     return clone(part).set_params(model=model.set_params(monotone=ways))
 
 
-def _still(plan: Plan, train: Rows) -> Still | None:
+def _fixed_columns(plan: Plan, train: Rows) -> FixedColumns | None:
     if plan.direction is None:
         return None
-    return Still.at_medians(train.X, plan.direction, train.sample_weight)
+    return FixedColumns.at_medians(train.X, plan.direction, train.sample_weight)
 
 
 def _noises(
@@ -213,7 +220,7 @@ def _noises(
 ) -> Mapping[str, ResampledPart]:
     if plan.aleatoric is None:
         return {
-            name: _set_up(plan, _crossed_noise(plan, noise), rng)
+            name: _configured_clone(plan, _as_resampled_part(plan, noise), rng)
             for name, noise in search.noises().items()
         }
     if plan.residuals == "in-sample":
@@ -221,7 +228,7 @@ def _noises(
             'residuals="in-sample" would let rows that calibrate judge members that saw them; '
             'choose "out-of-bag" or "target", or calibration="joint" with both parts given.'
         )
-    return {GIVEN: _set_up(plan, _crossed_noise(plan, plan.aleatoric), rng)}
+    return {GIVEN: _configured_clone(plan, _as_resampled_part(plan, plan.aleatoric), rng)}
 
 
 def _race_draws(
@@ -241,12 +248,12 @@ def _race_draws(
     return folds.members(slice(search.n_judges(len(rows), n_folds)))
 
 
-def _crossed(plan: Plan, part: BaseEstimator) -> CrossPart:
+def _as_cross_part(plan: Plan, part: BaseEstimator) -> CrossPart:
     """Return the part in a form whose members leave out rows."""
     return resampled(part, plan.gap)
 
 
-def _crossed_noise(plan: Plan, part: AleatoricPart) -> ResampledPart:
+def _as_resampled_part(plan: Plan, part: AleatoricPart) -> ResampledPart:
     return resampled_noise(part, plan.gap)
 
 
@@ -259,21 +266,21 @@ def _visible(plan: Plan, X: TableLike) -> str:
     return "center and spread" if shall_show else "nothing"
 
 
-def _pair(plan: Plan, train: Rows, validation: Rows, rng: np.random.RandomState) -> Pair:
+def _fit_pair(plan: Plan, train: Rows, validation: Rows, rng: np.random.RandomState) -> Pair:
     """Fit the parts as the paper does: the center first, then the noise on its residuals."""
     assert plan.epistemic is not None
-    epistemic = _set_up(plan, _directed(plan, plan.epistemic), rng)
+    epistemic = _configured_clone(plan, _directed(plan, plan.epistemic), rng)
     _check_bootstraps(plan, epistemic)
     _check_can_show(plan, train.X)
     of_validation: dict[str, Any] = {"validation": (validation.X, validation.y)}
     if validation.sample_weight is not None and has_fit_parameter(epistemic, "validation_weight"):
         of_validation["validation_weight"] = validation.sample_weight
     fit_weighted(epistemic, train.X, train.y, train.sample_weight, **of_validation)
-    aleatoric = match_quantile_model(_set_up(plan, plan.aleatoric, rng), epistemic)
-    noise, still = _noise(plan, train, epistemic), _still(plan, train)
-    X = noise.X if still is None else still.of(noise.X)
+    aleatoric = match_quantile_model(_configured_clone(plan, plan.aleatoric, rng), epistemic)
+    noise, fixed = _noise(plan, train, epistemic), _fixed_columns(plan, train)
+    X = noise.X if fixed is None else fixed.apply(noise.X)
     fit_weighted(aleatoric, X, noise.y, noise.sample_weight)
-    return Pair(epistemic, aleatoric, "center" if _shows_center(plan) else "nothing", still)
+    return Pair(epistemic, aleatoric, "center" if _shows_center(plan) else "nothing", fixed)
 
 
 def _shows_center(plan: Plan) -> bool:

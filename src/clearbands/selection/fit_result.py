@@ -21,22 +21,22 @@ from clearbands.calibration.trend import Trend
 from clearbands.prediction.extrapolation import (
     MOST_COUNTS,
     Extrapolation,
+    category_deviations,
+    center_moves_without,
     deviations_of_new,
-    forgetting,
+    draw_gaps,
+    drop_numbers,
+    factors_by_gap_count,
     gap_deviations,
-    gaps_together,
-    moves_without_numbers,
-    numbers_gone,
-    rows_that_tell,
-    without_numbers,
+    rows_for_gaps,
 )
 from clearbands.prediction.familiarity import (
     Familiarity,
     are_alone,
-    as_of_new_rows,
     epistemic_width,
     ordinary_rows,
     texts_in,
+    widths_as_if_new,
 )
 from clearbands.prediction.predictor import Predictor
 from clearbands.prediction.table_estimator import was_fitted_elsewhere
@@ -46,7 +46,7 @@ from clearbands.rows.split import Rows
 from clearbands.rows.targets import OFTEN, Targets, TargetWarning, support_hint
 from clearbands.selection.compete import ChosenParts
 from clearbands.selection.plan import Plan
-from clearbands.uncertainty.pairs import Blend, set_up
+from clearbands.uncertainty.pairs import Blend, configured_clone
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class FitResult:
         return cls(plan, encoder, targets, chosen, train, held_out[-1], own, chooser, **known)
 
     @property
-    def chosen_on(self) -> CalibrationSet:
+    def choosing_set(self) -> CalibrationSet:
         """The rows that choose lambda."""
         return self.calibration_set if self.chooser is None else self.chooser
 
@@ -191,7 +191,7 @@ class FitResult:
         """Fit the calibrator; if there are groups, one for each of them."""
         if self.calibration_set.calibration_groups is not None:
             calibrator = for_groups(calibrator, self.calibration_set.calibration_groups)
-        calibrator = set_up(calibrator, self.plan.levels, self.plan.n_jobs, rng)
+        calibrator = configured_clone(calibrator, self.plan.levels, self.plan.n_jobs, rng)
         return fit_calibrator(calibrator, self.calibration_set, self.chooser)
 
     def familiarity(self) -> Familiarity | None:
@@ -204,8 +204,8 @@ class FitResult:
             familiar = Familiarity.of(train, widths, held_out=rows)
         else:
             some = ordinary_rows(len(widths))
-            seen = epistemic_width(self.chosen.parts.components(self._look(some)))
-            widths, numbers = as_of_new_rows(seen, widths[some]), self._numbers[some]
+            seen = epistemic_width(self.chosen.parts.components(self._encoded_rows(some)))
+            widths, numbers = widths_as_if_new(seen, widths[some]), self._numbers[some]
             familiar = Familiarity.of(train, widths, rows=numbers)
         return familiar if self.span is None else familiar.widened(*self.span)
 
@@ -221,19 +221,21 @@ class FitResult:
         is_as_in_paper = self.plan.is_given and self.chosen.unseen is None
         if is_as_in_paper or self.plan.gap is not None or not self.sees_numbers:
             return None
-        gaps, together = self._gaps(calibrated, level)
-        worth = self._forgetting(calibrator, calibrated, level)
-        beyond = replace(self.towards_the_ends(), forgetting=worth, gaps=gaps, together=together)
+        gaps, together = self._gap_deviations(calibrated, level)
+        worth = self._category_deviations(calibrator, calibrated, level)
+        beyond = replace(
+            self.slopes_at_ends(), category_deviations=worth, gaps=gaps, together=together
+        )
         return beyond if self.span is None else beyond.widened(self.span.low, self.span.high)
 
-    def towards_the_ends(self) -> Extrapolation:
+    def slopes_at_ends(self) -> Extrapolation:
         """Return how fast the center changes towards the ends of the training rows."""
         known = self.calibration_set
         some, weight = ordinary_rows(len(known.y)), known.sample_weight
         return Extrapolation.of(
             self.train.X,
             self.train.sample_weight,
-            self._look(some),
+            self._encoded_rows(some),
             known.components.center[some],
             None if weight is None else weight[some],
             self.plan.direction,
@@ -264,7 +266,7 @@ class FitResult:
         if sentence is not None:
             warn(sentence, TargetWarning)
 
-    def _forgetting(
+    def _category_deviations(
         self, calibrator: BaseEstimator, calibrated: Components, level: float
     ) -> np.ndarray | None:
         """Return what categories are worth to rows that calibrate; None if there are none.
@@ -275,20 +277,22 @@ class FitResult:
         if not n_categories:
             return None
         judged, parts = self.calibration_set, self.chosen.parts
-        some = rows_that_tell(len(judged.y), len(n_categories))
-        known, numbers = self._judged(some)
+        some = rows_for_gaps(len(judged.y), len(n_categories))
+        known, numbers = self._locate_calibration_rows(some)
         X, texts, labels = known.X[numbers], texts_in(known)[numbers], judged.calibration_groups
         error = (judged.y - judged.components.center)[some]
         weight = None if judged.weight is None else judged.weight[some]
 
-        def look(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        def predict_distances(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             """Return centers and distances of rows, which may be several tables in one."""
             own = None if labels is None else labels[np.resize(some, len(rows))]
             center, *widths = scale(calibrator, parts.components(rows), own)
             return center, np.add(*widths)[:, :, 0]
 
         forget = self.encoder.forget
-        worth = forgetting(look, forget, X, texts, n_categories, error, level, weight)
+        worth = category_deviations(
+            predict_distances, forget, X, texts, n_categories, error, level, weight
+        )
         distances = np.add(calibrated.aleatoric, calibrated.epistemic)[:, :, 0]
         errors, is_new = judged.y - judged.components.center, self._have_new_categories()
         return np.minimum(worth, deviations_of_new(errors, distances, is_new, level, judged.weight))
@@ -305,7 +309,7 @@ class FitResult:
         known = [~np.isin(own, seen) for own, seen in zip(held_out.T, texts.T, strict=True)]
         return np.column_stack(known)
 
-    def _gaps(
+    def _gap_deviations(
         self, calibrated: Components, level: float
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Return what numbers are worth to rows that calibrate, each alone and several together.
@@ -326,17 +330,14 @@ class FitResult:
             weight = None if judged.weight is None else judged.weight[rows]
             return (judged.y - judged.components.center)[rows], distances[rows], level, weight
 
-        rows = usable[rows_that_tell(len(usable), len(columns))]
-        moves = moves_without_numbers(predict, drop, self._look(rows), columns)
+        rows = usable[rows_for_gaps(len(usable), len(columns))]
+        moves = center_moves_without(predict, drop, self._encoded_rows(rows), columns)
         deviations[columns] = gap_deviations(moves, *known(rows))
-        rows = usable[rows_that_tell(len(usable), MOST_COUNTS)]
-        X, gone = self._look(rows), numbers_gone(len(rows), len(columns))
+        rows = usable[rows_for_gaps(len(usable), MOST_COUNTS)]
+        X, gone = self._encoded_rows(rows), draw_gaps(len(rows), len(columns))
         center = predict(X) if gone else np.zeros(len(rows))
-        together = gaps_together(
-            {
-                n: center - predict(without_numbers(drop, X, columns, own))
-                for n, own in gone.items()
-            },
+        together = factors_by_gap_count(
+            {n: center - predict(drop_numbers(drop, X, columns, own)) for n, own in gone.items()},
             {n: np.sqrt(own @ deviations[columns] ** 2) for n, own in gone.items()},
             *known(rows),
         )
@@ -348,12 +349,12 @@ class FitResult:
         assert self.chosen.unseen is not None
         return self.chosen.unseen.numbers
 
-    def _look(self, some: np.ndarray) -> np.ndarray:
+    def _encoded_rows(self, some: np.ndarray) -> np.ndarray:
         """Return some of the rows that calibrate, as parts see them."""
-        rows, numbers = self._judged(some)
+        rows, numbers = self._locate_calibration_rows(some)
         return rows.X[numbers]
 
-    def _judged(self, some: np.ndarray) -> tuple[Rows, np.ndarray]:
+    def _locate_calibration_rows(self, some: np.ndarray) -> tuple[Rows, np.ndarray]:
         """Return rows that hold those that calibrate, and the numbers in them of some of these."""
         if self.held_out is not None:
             return self.held_out, some

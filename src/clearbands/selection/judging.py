@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from clearbands.calibration.calibrators import ClearCalibrator
 from clearbands.calibration.conformal import CalibrationWarning
-from clearbands.models.monotone import Still
+from clearbands.models.monotone import FixedColumns
 from clearbands.models.pools import match_quantile_model
 from clearbands.models.protocol import fit_weighted
 from clearbands.rows.bands import Components, make_interval
@@ -21,8 +21,8 @@ from clearbands.rows.split import Rows
 from clearbands.rows.weighting import error_of_mean, may_be_chance, mean_of
 from clearbands.uncertainty.aleatoric import NestedRows, ResampledPart
 from clearbands.uncertainty.epistemic import CenterAndWidths, CrossPart
-from clearbands.uncertainty.nested import Nested
-from clearbands.uncertainty.pairs import Blend, CrossPair, show
+from clearbands.uncertainty.nested import NestedPredictions
+from clearbands.uncertainty.pairs import Blend, CrossPair, add_visible_columns
 
 
 def once_repeated(noise: ResampledPart) -> ResampledPart:
@@ -79,30 +79,32 @@ def judge(
     noise: ResampledPart,
     levels: Sequence[float],
     visible: str,
-    nested: Nested | None = None,
-    still: Still | None = None,
+    nested: NestedPredictions | None = None,
+    fixed: FixedColumns | None = None,
     learns_target: bool = False,
 ) -> Contestant:
     """Fit the noise around a fitted center, and calibrate both on unseen rows.
 
     `unseen_center` holds the center's components of the rows by members that did not see them.
     `nested` holds those of centers that left out one more fold: then a member of the noise learns
-    nothing of the rows that it judges. No width depends on the columns that are held `still`. With
+    nothing of the rows that it judges. No width depends on the columns that are held `fixed`. With
     `learns_target` the noise learns y itself instead of residuals.
 
     `unseen_center` is what the center says of the rows by what did not see them, `nested` what
     others like it say without one fold more: then a member of the noise learns nothing of what it
-    judges. No width depends on the columns that are held `still`. With `learns_target` the noise
+    judges. No width depends on the columns that are held `fixed`. With `learns_target` the noise
     learns y itself instead of residuals.
     """
     learned = rows.y if learns_target else rows.y - unseen_center.center
     part = match_quantile_model(clone(noise), epistemic)
-    pair = CrossPair(epistemic, part, visible, still)
+    pair = CrossPair(epistemic, part, visible, fixed)
     how: dict[str, Any] = {"groups": rows.groups}
     if nested is not None and part.takes_nested and not learns_target:
         how = {"nested": _nested_rows(rows, unseen_center, nested, visible)}
-    fit_weighted(part, pair.view(rows.X, unseen_center), learned, rows.sample_weight, **how)
-    unseen = pair.unseen(rows.X, unseen_center)
+    fit_weighted(
+        part, pair.aleatoric_view(rows.X, unseen_center), learned, rows.sample_weight, **how
+    )
+    unseen = pair.unseen_components(rows.X, unseen_center)
     return assess(names, pair, rows.y, unseen, levels, rows.sample_weight)
 
 
@@ -126,16 +128,16 @@ def assess(
 
 
 def _nested_rows(
-    rows: Rows, unseen_center: CenterAndWidths, nested: Nested, visible: str
+    rows: Rows, unseen_center: CenterAndWidths, nested: NestedPredictions, visible: str
 ) -> NestedRows:
     typical = float(np.mean(unseen_center.widths))
 
     def see(fold: int) -> tuple[np.ndarray, np.ndarray]:
-        center, widths = nested.without(fold)
+        center, widths = nested.without_fold(fold)
         # Members that saw fewer rows disagree more; the widths that are shown must be of one size.
         widths = widths * (typical / (float(np.mean(widths)) or 1.0))
         predicted = CenterAndWidths(center, widths)
-        return np.asarray(show(rows.X, predicted, visible), float), rows.y - center
+        return np.asarray(add_visible_columns(rows.X, predicted, visible), float), rows.y - center
 
     return NestedRows(nested.draws.folds(), see)
 

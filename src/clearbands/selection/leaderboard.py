@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clearbands.selection.centers import CenterStanding
+from clearbands.selection.centers import CenterScore
 from clearbands.selection.judging import LeaderboardRow
 
 
@@ -48,7 +48,7 @@ def boards_of(model: Any) -> tuple[Board, ...]:
 
 
 def board_of(
-    leaderboard: Sequence[LeaderboardRow | CenterStanding | Mapping[str, Any]],
+    leaderboard: Sequence[LeaderboardRow | CenterScore | Mapping[str, Any]],
 ) -> Board:
     """Return the board of `leaderboard_` or `centers_` of a regressor, or of a `PCSEnsemble`.
 
@@ -61,8 +61,8 @@ def board_of(
     first = leaderboard[0] if len(leaderboard) else None
     if isinstance(first, LeaderboardRow):
         return _pairs([each for each in leaderboard if isinstance(each, LeaderboardRow)])
-    if isinstance(first, CenterStanding):
-        return _centers([each for each in leaderboard if isinstance(each, CenterStanding)], set())
+    if isinstance(first, CenterScore):
+        return _centers([each for each in leaderboard if isinstance(each, CenterScore)], set())
     models = [each for each in leaderboard if isinstance(each, Mapping)]
     if not models or models[0]["rmse"] is None:
         raise ValueError("No models competed, so there are no validation errors to compare.")
@@ -75,18 +75,16 @@ def best_model(model: Any) -> str | None:
     return boards[0].entries[0].name if boards else None
 
 
-def _pairs(standings: Sequence[LeaderboardRow]) -> Board:
+def _pairs(scores: Sequence[LeaderboardRow]) -> Board:
     entries = tuple(
         Entry(f"{each.center}, noise by {each.noise}", each.loss, each.behind, each.selected)
-        for each in standings
+        for each in scores
     )
     return Board("pairs", "Quantile loss", "Behind the best", entries)
 
 
-def _centers(standings: Sequence[CenterStanding], chosen: set[str]) -> Board:
-    entries = tuple(
-        Entry(each.name, each.loss, each.rmse, each.name in chosen) for each in standings
-    )
+def _centers(scores: Sequence[CenterScore], chosen: set[str]) -> Board:
+    entries = tuple(Entry(each.name, each.loss, each.rmse, each.name in chosen) for each in scores)
     return Board("centers", "Quantile loss of one width", "Root mean squared error", entries)
 
 

@@ -63,17 +63,17 @@ class NestedRows:
     """Training rows as a member may see them, independent of the rows that it leaves out."""
 
     folds: Folds  # one fold for each member
-    see: Callable[[int], tuple[np.ndarray, np.ndarray]]
+    rows_for: Callable[[int], tuple[np.ndarray, np.ndarray]]
     """Return X and residuals of all rows for a member, useless in the rows that it leaves out."""
 
-    def learning(self, change: Callable[[np.ndarray], np.ndarray]) -> NestedRows:
-        """Return the same rows with residuals that `change` has transformed."""
+    def with_residuals(self, transform: Callable[[np.ndarray], np.ndarray]) -> NestedRows:
+        """Return the same rows with residuals that `transform` has transformed."""
 
-        def see(fold: int) -> tuple[np.ndarray, np.ndarray]:
-            X, residual = self.see(fold)
-            return X, change(residual)
+        def rows_for(fold: int) -> tuple[np.ndarray, np.ndarray]:
+            X, residual = self.rows_for(fold)
+            return X, transform(residual)
 
-        return replace(self, see=see)
+        return replace(self, rows_for=rows_for)
 
 
 class ResampledPart(AleatoricPart):
@@ -124,7 +124,7 @@ def fit_members(
         return draws, fit_bag(model, X, learned, draws, groups=groups, **options)
     bags = []
     for fold, counts in enumerate(nested.folds.counts):
-        X, learned = nested.see(fold)
+        X, learned = nested.rows_for(fold)
         once = Draws(counts[None])
         bags.append(fit_bag(clone(model), X, learned, once, **options))
     return nested.folds, JoinedBag(bags)

@@ -162,8 +162,8 @@ class Ensemble(EpistemicPart):
         summaries = []
         for rows in chunks(X):
             members = self.predict_members(rows)
-            summaries.append(flat(*center_and_widths(members, levels, self.spread, n_parts)))
-        return unflat(concatenate(summaries))
+            summaries.append(to_columns(*center_and_widths(members, levels, self.spread, n_parts)))
+        return from_columns(concatenate(summaries))
 
 
 class OutOfBagEnsemble(Ensemble):
@@ -214,8 +214,8 @@ class ResampledEnsemble(OutOfBagEnsemble, CrossPart):
         for rows in row_chunks(self._check_training_rows(X)):
             draws = Draws(self.draws_.counts[:, rows])
             members = self._predict_unseen_members(_safe_indexing(X, rows), draws)
-            summaries.append(flat(*center_and_widths(members, levels, self.spread, 1)))
-        return unflat(np.concatenate(summaries))
+            summaries.append(to_columns(*center_and_widths(members, levels, self.spread, 1)))
+        return from_columns(np.concatenate(summaries))
 
     def predict_like_unseen(self, X: TableLike) -> CenterAndWidths:
         """Predict new rows by all members, with widths of the same kind as in `predict_unseen`."""
@@ -249,7 +249,7 @@ def center_and_widths(
         widths = deviation[:, None, None] * normal_distances(levels)
         return center, np.repeat(widths, 2, axis=1)
     parts = (members[:, part::n_parts] for part in range(n_parts))
-    return center, np.mean([_reach(part, levels) for part in parts], axis=0)
+    return center, np.mean([_outer_distances(part, levels) for part in parts], axis=0)
 
 
 def _mean_deviation(members: np.ndarray, n_parts: int) -> np.ndarray:
@@ -262,7 +262,7 @@ def _mean_deviation(members: np.ndarray, n_parts: int) -> np.ndarray:
     return np.mean([_deviation(part.T) for part in parts], axis=0)
 
 
-def _reach(members: np.ndarray, levels: Sequence[float]) -> np.ndarray:
+def _outer_distances(members: np.ndarray, levels: Sequence[float]) -> np.ndarray:
     """Return distances (n, 2, k) from the median of the members to their outer points."""
     ends = np.array([tails(level) for level in levels])
     points = present_quantiles(members, [0.5, *ends[:, 0], *ends[:, 1]])
@@ -297,15 +297,15 @@ def _median_of_present(members: np.ndarray) -> np.ndarray:
     return center
 
 
-def flat(center: np.ndarray, widths: np.ndarray) -> np.ndarray:
+def to_columns(center: np.ndarray, widths: np.ndarray) -> np.ndarray:
     """Return center and widths side by side, (n, 1 + 2 k), so that chunks of rows can be joined."""
     return np.column_stack([center, widths.reshape(len(center), -1)])
 
 
-def unflat(summary: np.ndarray) -> CenterAndWidths:
+def from_columns(summary: np.ndarray) -> CenterAndWidths:
     return CenterAndWidths(summary[:, 0], summary[:, 1:].reshape(len(summary), 2, -1))
 
 
-def say_flat(part: EpistemicPart, X: TableLike) -> np.ndarray:
+def predict_columns(part: EpistemicPart, X: TableLike) -> np.ndarray:
     """Return the center and the widths that the part predicts, side by side."""
-    return flat(*part.predict_with_widths(X))
+    return to_columns(*part.predict_with_widths(X))

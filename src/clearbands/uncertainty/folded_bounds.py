@@ -113,12 +113,12 @@ class FoldedBounds(ResampledPart):
         bounds = concatenate(
             [self._bounds(self.bag_.predict_members(rows)) for rows in chunks(X, members)]
         )
-        return _around(origin, bounds)
+        return _distances_from(origin, bounds)
 
     def predict_unseen_widths(self, X: TableLike, origin: np.ndarray | None = None) -> np.ndarray:
         """Return distances for the training rows, by the members that did not see them."""
         X = check_numeric(self, X, reset=False)
-        return _around(origin, self._bounds(predict_unseen(self.bag_, X, self.draws_)))
+        return _distances_from(origin, self._bounds(predict_unseen(self.bag_, X, self.draws_)))
 
     def _bounds(self, members: np.ndarray) -> np.ndarray:
         """Return medians (n, 2, k) over members (n, q, m) of the lower and the upper quantiles."""
@@ -127,6 +127,6 @@ class FoldedBounds(ResampledPart):
         return np.stack([lower, upper], axis=1)
 
 
-def _around(origin: np.ndarray | None, bounds: np.ndarray) -> np.ndarray:
+def _distances_from(origin: np.ndarray | None, bounds: np.ndarray) -> np.ndarray:
     center = np.zeros(len(bounds)) if origin is None else origin
     return distances(center, bounds[:, 0], bounds[:, 1])

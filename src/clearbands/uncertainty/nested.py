@@ -18,7 +18,7 @@ from clearbands.uncertainty.folded_ensemble import FoldedEnsemble
 
 
 @dataclass(frozen=True)
-class Nested:
+class NestedPredictions:
     """Predictions of training rows by members that saw neither these rows nor one fold more.
 
     A model that learns noise from residuals and then judges a row must know nothing of this row.
@@ -31,7 +31,8 @@ class Nested:
     >>> X = np.linspace(0, 1, 60).reshape(-1, 1)
     >>> from sklearn.linear_model import LinearRegression
     >>> ensemble = FoldedEnsemble(LinearRegression(), random_state=0).fit(X, 2 * X[:, 0])
-    >>> Nested.fit(ensemble, Rows(X, 2 * X[:, 0]), n_folds=5).without(0).center.shape
+    >>> nested = NestedPredictions.fit(ensemble, Rows(X, 2 * X[:, 0]), n_folds=5)
+    >>> nested.without_fold(0).center.shape
     (60,)
     """
 
@@ -41,7 +42,7 @@ class Nested:
     spread: str
 
     @classmethod
-    def fit(cls, ensemble: FoldedEnsemble, rows: Rows, n_folds: int) -> Nested:
+    def fit(cls, ensemble: FoldedEnsemble, rows: Rows, n_folds: int) -> NestedPredictions:
         """Fit members of the kind of a fitted ensemble, one for every two of the folds."""
         rng = check_random_state(ensemble.random_state)
         draws = FoldPairs.draw(len(rows), n_folds, rng, rows.groups)
@@ -58,7 +59,7 @@ class Nested:
         members = predict_unseen(bag, rows.X, draws)[:, 0]
         return cls(draws, members, check_levels(ensemble.confidence_level), ensemble.spread)
 
-    def without(self, fold: int) -> CenterAndWidths:
+    def without_fold(self, fold: int) -> CenterAndWidths:
         """Return center and widths that know nothing of a fold, whose own rows are useless here.
 
         The center comes from the one member that saw neither the row nor the fold. The widths come

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from clearbands.models.monotone import Still
+from clearbands.models.monotone import FixedColumns
 from clearbands.models.seeds import seed_missing
 from clearbands.rows.bands import Components
 from clearbands.rows.coded import code_columns, coded
@@ -26,7 +26,7 @@ Noise often depends on the prediction, and it is larger where members disagree.
 Part = TypeVar("Part", bound=BaseEstimator)
 
 
-def set_up(
+def configured_clone(
     part: Part, levels: Sequence[float], n_jobs: int | None, rng: np.random.RandomState
 ) -> Part:
     """Return a clone of the part at these levels; open `n_jobs` and seeds are filled in."""
@@ -43,7 +43,7 @@ class Pair:
     epistemic: EpistemicPart
     aleatoric: AleatoricPart
     visible: str = "nothing"
-    still: Still | None = None  # columns that no width depends on
+    fixed: FixedColumns | None = None  # columns that no width depends on
 
     @property
     def best(self) -> Pair:
@@ -51,28 +51,28 @@ class Pair:
 
     def components(self, X: TableLike) -> Components:
         """Return center and uncalibrated widths of new rows."""
-        return self.around(X, self.say(X))
+        return self.components_around(X, self.predict_epistemic(X))
 
     def predict(self, X: TableLike) -> np.ndarray:
         """Return the center (n,)."""
         return self.epistemic.predict(X)
 
-    def say(self, X: TableLike) -> CenterAndWidths:
+    def predict_epistemic(self, X: TableLike) -> CenterAndWidths:
         """Return the center and the epistemic widths of new rows."""
-        return hold_still(self._ask, X, self.still)
+        return predict_with_fixed_columns(self._predict_with_widths, X, self.fixed)
 
-    def _ask(self, X: TableLike) -> CenterAndWidths:
+    def _predict_with_widths(self, X: TableLike) -> CenterAndWidths:
         return self.epistemic.predict_with_widths(X)
 
-    def around(self, X: TableLike, predicted: CenterAndWidths) -> Components:
+    def components_around(self, X: TableLike, predicted: CenterAndWidths) -> Components:
         """Return the components of rows, given their center and epistemic widths."""
-        widths = self.aleatoric.predict_widths(self.view(X, predicted))
+        widths = self.aleatoric.predict_widths(self.aleatoric_view(X, predicted))
         return Components(predicted.center, widths, predicted.widths)
 
-    def view(self, X: TableLike, predicted: CenterAndWidths) -> TableLike:
+    def aleatoric_view(self, X: TableLike, predicted: CenterAndWidths) -> TableLike:
         """Return X as the aleatoric part sees it."""
-        return show(
-            X if self.still is None else self.still.of(np.asanyarray(X)), predicted, self.visible
+        return add_visible_columns(
+            X if self.fixed is None else self.fixed.apply(np.asanyarray(X)), predicted, self.visible
         )
 
 
@@ -83,12 +83,12 @@ class CrossPair(Pair):
     epistemic: CrossPart
     aleatoric: ResampledPart
 
-    def _ask(self, X: TableLike) -> CenterAndWidths:
+    def _predict_with_widths(self, X: TableLike) -> CenterAndWidths:
         return self.epistemic.predict_like_unseen(X)
 
-    def unseen(self, X: TableLike, predicted: CenterAndWidths) -> Components:
+    def unseen_components(self, X: TableLike, predicted: CenterAndWidths) -> Components:
         """Return components of the training rows, in order, by members that did not see them."""
-        widths = self.aleatoric.predict_unseen_widths(self.view(X, predicted))
+        widths = self.aleatoric.predict_unseen_widths(self.aleatoric_view(X, predicted))
         return Components(predicted.center, widths, predicted.widths)
 
 
@@ -109,16 +109,22 @@ class Blend:
         return self.pairs[0]
 
     def components(self, X: TableLike) -> Components:
-        by_center = {id(pair.epistemic): pair.say(X) for pair in self._distinct()}
-        mean = self.average([pair.around(X, by_center[id(pair.epistemic)]) for pair in self.pairs])
+        by_center = {
+            id(pair.epistemic): pair.predict_epistemic(X) for pair in self._one_pair_per_center()
+        }
+        mean = self.average(
+            [pair.components_around(X, by_center[id(pair.epistemic)]) for pair in self.pairs]
+        )
         return mean if self.trend is None else self.trend(mean)
 
     def predict(self, X: TableLike) -> np.ndarray:
         """Return the mean of the centers (n,)."""
-        centers = {id(pair.epistemic): pair.epistemic.predict(X) for pair in self._distinct()}
+        centers = {
+            id(pair.epistemic): pair.epistemic.predict(X) for pair in self._one_pair_per_center()
+        }
         return np.mean([centers[id(pair.epistemic)] for pair in self.pairs], axis=0)
 
-    def _distinct(self) -> list[Pair]:
+    def _one_pair_per_center(self) -> list[Pair]:
         """Return one pair for each center."""
         return list({id(pair.epistemic): pair for pair in self.pairs}.values())
 
@@ -135,19 +141,19 @@ class Blend:
         )
 
 
-def hold_still(
-    ask: Callable[[TableLike], CenterAndWidths], X: TableLike, still: Still | None
+def predict_with_fixed_columns(
+    predict: Callable[[TableLike], CenterAndWidths], X: TableLike, fixed: FixedColumns | None
 ) -> CenterAndWidths:
     """Return predictions of rows, with the widths of these rows held still in some columns."""
-    predicted = ask(X)
+    predicted = predict(X)
     return (
         predicted
-        if still is None
-        else predicted._replace(widths=ask(still.of(np.asanyarray(X))).widths)
+        if fixed is None
+        else predicted._replace(widths=predict(fixed.apply(np.asanyarray(X))).widths)
     )
 
 
-def show(X: TableLike, predicted: CenterAndWidths, visible: str) -> Any:
+def add_visible_columns(X: TableLike, predicted: CenterAndWidths, visible: str) -> Any:
     """Return X, with the further columns that `visible` names."""
     if visible == "nothing":
         return X

@@ -175,10 +175,10 @@ class PCSEnsemble(ResampledEnsemble):
         return Rows(X, y, sample_weight=check_sample_weight(weight, len(y)))
 
     def _candidates(self, rng: np.random.RandomState) -> list[PoolModel]:
-        models = _named(default_pool() if self.models is None else self.models, "models")
+        models = _parts_by_name(default_pool() if self.models is None else self.models, "models")
         versions = [Version()]
         if self.preprocessings is not None:
-            named = _named(self.preprocessings, "preprocessings")
+            named = _parts_by_name(self.preprocessings, "preprocessings")
             versions = [Version(name, preprocessing) for name, preprocessing in named.items()]
         return [
             PoolModel(model_name, _prepare(model, rng), version)
@@ -198,7 +198,7 @@ class PCSEnsemble(ResampledEnsemble):
         self.duplicates_ = {}
         groups, seen = _by_version(candidates), dict[str, str]()
         for group in groups:
-            with failures.leaving_out(_version_called(group), has_rivals=len(groups) > 1):
+            with failures.leaving_out(_preprocessing_in_words(group), has_rivals=len(groups) > 1):
                 version, rows = group[0].version.fitted(train)
                 if len(groups) > 1:
                     first = seen.setdefault(joblib.hash((rows.X, rows.y)), version.name)
@@ -210,9 +210,9 @@ class PCSEnsemble(ResampledEnsemble):
                     continue
                 view = version.view(judged_on.X)
                 for candidate in group:
-                    with failures.leaving_out(_called(candidate)):
+                    with failures.leaving_out(_model_in_words(candidate)):
                         predicted = version.restore(_predict_once(candidate.model, rows, view))
-                        entries.append(_judged(candidate, judged_on, predicted))
+                        entries.append(_scored_entry(candidate, judged_on, predicted))
                     n_done = len(entries) + len(failures)
                     report("choosing a model", n_done, len(candidates))
         if not entries:
@@ -236,10 +236,10 @@ class PCSEnsemble(ResampledEnsemble):
             n_before = len(left)
             for group in _by_version(todo):
                 bags: dict[str, Bag] = {}
-                with failures.leaving_out(_version_called(group), has_rivals):
+                with failures.leaving_out(_preprocessing_in_words(group), has_rivals):
                     version, rows = group[0].version.fitted(train)
                     for candidate in group:
-                        with failures.leaving_out(_called(candidate), has_rivals):
+                        with failures.leaving_out(_model_in_words(candidate), has_rivals):
                             bags[candidate.model_name] = self._bag(candidate, version, rows, train)
                     if bags:
                         bags_by_version.append(VersionBags(version, [*bags.values()]))
@@ -297,16 +297,16 @@ def _names(entry: Mapping[str, Any]) -> tuple[str, str]:
     return entry["model"], entry["preprocessing"]
 
 
-def _called(candidate: PoolModel) -> str:
+def _model_in_words(candidate: PoolModel) -> str:
     version = candidate.version.name
     return f"The model {candidate.model_name!r}" + (f" on {version!r}" if version else "")
 
 
-def _version_called(group: list[PoolModel]) -> str:
+def _preprocessing_in_words(group: list[PoolModel]) -> str:
     return f"The preprocessing {group[0].version.name!r}"
 
 
-def _judged(candidate: PoolModel, rows: Rows, predicted: np.ndarray) -> dict[str, Any]:
+def _scored_entry(candidate: PoolModel, rows: Rows, predicted: np.ndarray) -> dict[str, Any]:
     y, weight = rows.y, rows.sample_weight
     if np.isnan(predicted).any():
         raise ValueError("it predicts NaN on the scale of y.")
@@ -346,7 +346,7 @@ def _prepare(model: BaseEstimator, rng: np.random.RandomState) -> Any:
     return model.set_params(quantiles=(0.5,)) if isinstance(model, QuantileModel) else model
 
 
-def _named(
+def _parts_by_name(
     parts: Mapping[str, BaseEstimator] | Sequence[BaseEstimator], what: str
 ) -> dict[str, Any]:
     """Return parts by name; without a dict, names are made from the names of classes."""

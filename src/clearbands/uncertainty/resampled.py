@@ -1,7 +1,7 @@
 """Any part, fitted in copies that each leave rows out, so that each row has a copy without it.
 
 `splits` say how: `FoldSplits` leave out one fold each, `ForwardSplits` leave out all later rows,
-and `Elsewhere` is for models that were fitted before, on rows that nobody here knows.
+and `FittedElsewhere` is for models that were fitted before, on rows that nobody here knows.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from clearbands.uncertainty.epistemic import (
     CenterAndWidths,
     CrossPart,
     EpistemicPart,
-    say_flat,
-    unflat,
+    from_columns,
+    predict_columns,
 )
-from clearbands.uncertainty.pairs import set_up
+from clearbands.uncertainty.pairs import configured_clone
 
 N_FOLDS = 5
 
@@ -46,11 +46,13 @@ class Splits(ABC):
     """The ways in which copies of a part leave rows out."""
 
     trains: bool = True
-    refits: bool = False
+    refits_on_all_rows: bool = False
     """Whether one more copy, fitted on all rows, predicts new rows, and not the mean of copies."""
 
     @abstractmethod
-    def of(self, n_rows: int, groups: np.ndarray | None, rng: np.random.RandomState) -> list[Split]:
+    def split(
+        self, n_rows: int, groups: np.ndarray | None, rng: np.random.RandomState
+    ) -> list[Split]:
         """Return one split for each copy."""
 
 
@@ -63,7 +65,9 @@ class FoldSplits(Splits):
 
     n_folds: int = N_FOLDS
 
-    def of(self, n_rows: int, groups: np.ndarray | None, rng: np.random.RandomState) -> list[Split]:
+    def split(
+        self, n_rows: int, groups: np.ndarray | None, rng: np.random.RandomState
+    ) -> list[Split]:
         check_count(self.n_folds, "n_folds", smallest=2)
         drawn = Folds.draw(n_rows, self.n_folds, 1, rng, groups).counts
         return [(np.flatnonzero(seen), np.flatnonzero(seen == 0)) for seen in drawn]
@@ -80,20 +84,24 @@ class ForwardSplits(Splits):
     """
 
     gap: int = 0
-    refits = True
+    refits_on_all_rows = True
 
-    def of(self, n_rows: int, groups: np.ndarray | None, rng: np.random.RandomState) -> list[Split]:
+    def split(
+        self, n_rows: int, groups: np.ndarray | None, rng: np.random.RandomState
+    ) -> list[Split]:
         blocks = time_blocks(time_ranks(n_rows) if groups is None else groups, self.gap)
         return list(blocks)
 
 
 @dataclass(frozen=True)
-class Elsewhere(Splits):
+class FittedElsewhere(Splits):
     """A split that trains nothing: all rows count as unseen, which the user must ensure."""
 
     trains = False
 
-    def of(self, n_rows: int, groups: np.ndarray | None, rng: np.random.RandomState) -> list[Split]:
+    def split(
+        self, n_rows: int, groups: np.ndarray | None, rng: np.random.RandomState
+    ) -> list[Split]:
         return [(np.arange(n_rows), np.arange(n_rows))]
 
 
@@ -142,8 +150,8 @@ class Resampled(BaseEstimator):
         y = check_target(y, X)
         weight = check_sample_weight(sample_weight, len(y))
         rng = check_random_state(self.random_state)
-        splits = self.splits.of(len(y), groups, rng)
-        part = set_up(self.part, check_levels(self.confidence_level), self.n_jobs, rng)
+        splits = self.splits.split(len(y), groups, rng)
+        part = configured_clone(self.part, check_levels(self.confidence_level), self.n_jobs, rng)
 
         def fitted(part: BaseEstimator, rows: np.ndarray) -> BaseEstimator:
             own = weight[rows] if weight is not None and self.splits.trains else None
@@ -151,12 +159,12 @@ class Resampled(BaseEstimator):
 
         self.judged_ = [judged for _, judged in splits]
         self.unseen_: np.ndarray | None = None
-        if not self.splits.refits:
+        if not self.splits.refits_on_all_rows:
             self.parts_ = [fitted(clone(part), train) for train, _ in splits]
             return
         light = part.lighter() if hasattr(part, "lighter") else part
         unseen = [
-            self._ask(fitted(clone(light), train), _safe_indexing(X, judged))
+            self._predict_copy(fitted(clone(light), train), _safe_indexing(X, judged))
             for train, judged in splits
         ]
         self.unseen_ = np.full((len(y), *unseen[0].shape[1:]), np.nan)
@@ -164,16 +172,16 @@ class Resampled(BaseEstimator):
         self.parts_ = [fit_weighted(part, X, y, weight)]
 
     @abstractmethod
-    def _ask(self, part: Any, X: TableLike) -> np.ndarray:
+    def _predict_copy(self, part: Any, X: TableLike) -> np.ndarray:
         """Return what a fitted copy predicts for rows, (n, ...)."""
 
-    def _ask_all(self, X: TableLike) -> np.ndarray:
+    def _predict_mean(self, X: TableLike) -> np.ndarray:
         """Return the mean over the copies."""
         check_is_fitted(self, "parts_")
         X = check_table(self, X, reset=False)
-        return np.mean([self._ask(part, X) for part in self.parts_], axis=0)
+        return np.mean([self._predict_copy(part, X) for part in self.parts_], axis=0)
 
-    def _ask_unseen(self, X: TableLike) -> np.ndarray:
+    def _predict_left_out(self, X: TableLike) -> np.ndarray:
         """Return, for each training row, the prediction by the copy that did not see it, or NaN."""
         check_is_fitted(self, "parts_")
         if self.unseen_ is not None:
@@ -186,7 +194,7 @@ class Resampled(BaseEstimator):
             return self.unseen_
         X = check_table(self, X, reset=False)
         unseen = [
-            self._ask(part, _safe_indexing(X, rows))
+            self._predict_copy(part, _safe_indexing(X, rows))
             for part, rows in zip(self.parts_, self.judged_, strict=True)
         ]
         return np.concatenate(unseen)[np.argsort(np.concatenate(self.judged_))]
@@ -220,27 +228,27 @@ class ResampledEpistemic(Resampled, CrossPart):
         self._fit_copies(X, y, sample_weight, groups)
         return self
 
-    def _ask(self, part: EpistemicPart, X: TableLike) -> np.ndarray:
-        return say_flat(part, X)
+    def _predict_copy(self, part: EpistemicPart, X: TableLike) -> np.ndarray:
+        return predict_columns(part, X)
 
     def predict(self, X: TableLike) -> np.ndarray:
         """Return the center (n,)."""
         check_is_fitted(self, "parts_")
-        return self.parts_[0].predict(X) if self.splits.refits else super().predict(X)
+        return self.parts_[0].predict(X) if self.splits.refits_on_all_rows else super().predict(X)
 
     def predict_with_widths(self, X: TableLike) -> CenterAndWidths:
-        return unflat(self._ask_all(X))
+        return from_columns(self._predict_mean(X))
 
     def predict_like_unseen(self, X: TableLike) -> CenterAndWidths:
         return self.predict_with_widths(X)
 
     def predict_unseen(self, X: TableLike) -> CenterAndWidths:
-        return unflat(self._ask_unseen(X))
+        return from_columns(self._predict_left_out(X))
 
     @property
     def judges_all(self) -> bool:  # type: ignore[override]
         """Whether some copy should judge every training row as unseen."""
-        return not self.splits.refits
+        return not self.splits.refits_on_all_rows
 
     @property
     def winner_(self) -> BaseEstimator:
@@ -263,20 +271,20 @@ class ResampledAleatoric(Resampled, ResampledPart):
         self._fit_copies(X, residual, sample_weight, groups)
         return self
 
-    def _ask(self, part: AleatoricPart, X: TableLike) -> np.ndarray:
+    def _predict_copy(self, part: AleatoricPart, X: TableLike) -> np.ndarray:
         return part.predict_widths(X)
 
     def predict_widths(self, X: TableLike) -> np.ndarray:
-        return self._ask_all(X)
+        return self._predict_mean(X)
 
     def predict_unseen_widths(self, X: TableLike) -> np.ndarray:
-        return self._ask_unseen(X)
+        return self._predict_left_out(X)
 
 
 def resampled(part: EpistemicPart, gap: int | None = None) -> CrossPart:
     """Return the part if it can judge rows as unseen, else copies; with a `gap`, in time."""
     if part.fitted_elsewhere and not isinstance(part, CrossPart):
-        return ResampledEpistemic(part, Elsewhere())
+        return ResampledEpistemic(part, FittedElsewhere())
     if gap is not None:
         return ResampledEpistemic(part, ForwardSplits(gap))
     return part if isinstance(part, CrossPart) else ResampledEpistemic(part)

@@ -153,12 +153,12 @@ class ResidualQuantiles(ResampledPart):
         """Return widths (n, 2, k) of the training rows, by the members that did not see them."""
         check_is_fitted(self, "bag_")
         X = self._view(self._check_X(X, reset=False))
-        reach = self._reach(compact_unseen(self.bag_.predict_members(X), self.draws_))
+        reach = self._outer_distances(compact_unseen(self.bag_.predict_members(X), self.draws_))
         return present_quantiles(reach, [0.5])[..., 0]
 
     def _widths(self, X: np.ndarray) -> np.ndarray:
-        return np.median(self._reach(self.bag_.predict_members(X)), axis=-1)
+        return np.median(self._outer_distances(self.bag_.predict_members(X)), axis=-1)
 
-    def _reach(self, members: np.ndarray) -> np.ndarray:
+    def _outer_distances(self, members: np.ndarray) -> np.ndarray:
         """Return distances (n, 2, k, b) of the members' outer quantiles from their middle."""
         return curve_widths(members, check_levels(self.confidence_level))

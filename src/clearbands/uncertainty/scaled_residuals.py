@@ -108,7 +108,7 @@ class ScaledResiduals(ResampledPart):
         residual = check_target(residual, X)
         weight = check_sample_weight(sample_weight, len(residual))
         model, rng = self.prepare(residual, weight)
-        nested = None if nested is None else nested.learning(self.sizes)
+        nested = None if nested is None else nested.with_residuals(self.sizes)
         labels: dict[str, Any] = {"weight": weight, "groups": groups, "nested": nested}
         sizes = self.sizes(residual)
         self.draws_, self.bag_ = fit_members(self, model, X, sizes, rng, **labels)

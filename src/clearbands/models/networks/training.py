@@ -220,7 +220,7 @@ class _Member:
     def noise(self, *size: int) -> np.ndarray:
         return self.rng.standard_normal(size, dtype=np.float32)
 
-    def words(self, n: int) -> np.ndarray:
+    def random_16_bit(self, n: int) -> np.ndarray:
         """Draw uniform 16-bit numbers (n,), four from each random word."""
         return self.rng.bit_generator.random_raw(-(-n // 4)).view(np.uint16)[:n]
 
@@ -241,7 +241,7 @@ class _Batch:
         self.parameters = self._tensor(np.stack([member.initial for member in members]))
         self.first, self.second = (self.torch.zeros_like(self.parameters) for _ in range(2))
         self.steps = np.zeros((len(members), 1))
-        self.blocks = self._leaves()
+        self.blocks = self._parameter_views()
         self.moments = [
             [self._tensor(np.tile(value[:, None], (len(members), 1, 1))) for value in layer]
             for layer in fresh_moments(shape)
@@ -250,7 +250,7 @@ class _Batch:
     def _tensor(self, array: np.ndarray) -> Any:
         return self.torch.from_numpy(array).to(self.data.device)
 
-    def _leaves(self) -> list[Any]:
+    def _parameter_views(self) -> list[Any]:
         """Return views of the parameters, for gradients; they change with the parameters."""
         return [block.detach().requires_grad_() for block in self.shape.views(self.parameters)]
 
@@ -301,7 +301,7 @@ class _Batch:
         factors = np.empty((len(self.members), sum(sizes)), np.float32)
         factor = np.float32(2**16 / (2**16 - dropped))
         for own, member in zip(factors, self.members, strict=True):
-            np.multiply(member.words(len(own)) >= dropped, factor, out=own)
+            np.multiply(member.random_16_bit(len(own)) >= dropped, factor, out=own)
         parts = self._tensor(factors).split(sizes, dim=1)
         return [
             part.reshape(len(self.members), units, n_rows)
@@ -343,7 +343,7 @@ class _Batch:
             if epoch + 1 - member.best.epoch < self.plan.patience:
                 going.append(i)
         if len(going) < len(self.members):
-            self._keep(going)
+            self._select_members(going)
 
     def _loss_of(self, stack: Stack, i: int, rows: np.ndarray) -> float:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -373,10 +373,10 @@ class _Batch:
             for value, best in zip(running, saved, strict=True):
                 value[i] = self._tensor(best[:, None])
 
-    def _keep(self, going: list[int]) -> None:
+    def _select_members(self, going: list[int]) -> None:
         self.members = [self.members[i] for i in going]
         self.parameters, self.first, self.second, self.steps = (
             state[going] for state in (self.parameters, self.first, self.second, self.steps)
         )
         self.moments = [[value[going] for value in layer] for layer in self.moments]
-        self.blocks = self._leaves()
+        self.blocks = self._parameter_views()
