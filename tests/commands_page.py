@@ -44,7 +44,7 @@ class Given(NamedTuple):
     def spelled(self) -> str:
         if isinstance(self.info, ArgumentInfo):
             return str(self.info.metavar)
-        (name,) = self.info.param_decls or (self.info.default,)  # where typer puts the first
+        (name,) = self.info.param_decls or (self.info.default,)  # typer puts the first name there
         if self.type is bool:
             return name
         return f"{name} {self.info.metavar or name.removeprefix('--').upper()}"

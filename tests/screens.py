@@ -37,7 +37,7 @@ def main() -> None:
             )
             page = browser.new_page()
             page.goto(report.as_uri())
-            save(page, "report.png", height=610)  # to the end of the contents
+            save(page, "report.png", height=610)  # where the contents end
             page.goto(f"http://127.0.0.1:{port}/")
             page.wait_for_selector("#bands svg")
             page.fill("#above", "200")

@@ -1,4 +1,4 @@
-"""Every public name has an example in its docstring, and the example gives what it shows."""
+"""Every public name has an example in its docstring, which gives the output that it shows."""
 
 import doctest
 import importlib

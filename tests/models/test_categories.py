@@ -1,4 +1,4 @@
-"""The worths of categories."""
+"""The effects of categories."""
 
 import numpy as np
 import pytest

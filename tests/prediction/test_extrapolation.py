@@ -245,14 +245,14 @@ def test_intervals_of_rows_whose_category_is_forgotten_are_widened_by_what_they_
 
 
 def test_rows_with_a_category_of_their_own_tell_what_such_rows_lack():
-    """Where they are enough for the level; a tenth of them may lack more."""
+    """They must be enough for the level, of which a tenth may lack more."""
     is_new = np.arange(100)[:, None] < [40, 5, 0]
     error, distances = np.where(is_new[:, 0], 3.0, 0.1), np.ones((100, 2))
     error[:3], error[3:30] = 99.0, -error[3:30]
     (step,) = normal_distances([0.9])
     expected = [np.sqrt(3.0**2 - 1) / step, np.inf, np.inf]
     np.testing.assert_allclose(deviations_of_new(error, distances, is_new, 0.9), expected)
-    weight = np.where(np.arange(100) < 3, 5.0, 1.0)  # these are many more
+    weight = np.where(np.arange(100) < 3, 5.0, 1.0)  # the first three rows now count most
     assert deviations_of_new(error, distances, is_new, 0.9, weight)[0] > 50
 
 

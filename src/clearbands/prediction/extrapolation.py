@@ -16,14 +16,14 @@ from clearbands.rows.coded import plain_columns
 from clearbands.rows.levels import normal_distances
 
 END = 1 / 8  # the share of the rows at an end of a column
-MOST_ROWS = 2_000  # that show what categories or numbers are worth, shared among all of them
+MOST_ROWS = 2_000  # rows that show moves of the center without a value, shared by all columns
 FEW_COLUMNS = 32  # with more columns of text than this, several are examined at a time
 AT_ONCE = 64
 FEWEST_CATEGORIES = 3  # fewer categories than this count as this many
-FEWEST_ROWS = 100  # the fewest rows that show what a category or a number is worth
+FEWEST_ROWS = 100  # the fewest rows that show this for one column
 MOST_COUNTS = 3  # the number of different counts of gaps in a row that are examined
 MOST_NUMBERS = 4_000_000  # the most numbers that are predicted at a time
-NOTHING = 1e-9  # of the largest center: a smaller move is rounding
+NOTHING = 1e-9  # a smaller move, relative to the largest center, is rounding
 FARTHEST = 1e9  # in ranges: beyond this, all distances count the same
 
 
@@ -47,23 +47,6 @@ class Extrapolation:
     hidden. For several gaps the squares add up, times a factor that is measured on rows with as
     many hidden numbers. It is below 1 if a number says little once another is gone, and above 1 if
     one stands in for another as long as that is there.
-
-    Beyond its data a tree says what it said at their end, and so do its like: that they agree there
-    means nothing. Therefore the center is given a deviation that grows with the distance from a
-    column's range, as steeply as the center changes towards an end of that column, but by no more
-    per range than it changes among all rows; of several columns the largest counts. Training rows
-    lie outside the others, too: as far out as the farthest of them nothing is added, so that hardly
-    an ordinary row is touched.
-
-    A target that rises with a column is not smaller beyond its largest values than at them: there
-    only the upper bound moves, and below the smallest values only the lower one.
-
-    A category that nobody has seen is beyond the data, too: there the center is off by as much as
-    rows whose category is known need once it is forgotten. So is a gap in a
-    column that had none: there it is off by as much as rows that calibrate need without the number.
-    Of several gaps together the squares add up, times what rows that calibrate need without so many
-    numbers: less than all of them where a number hardly tells once another is gone, and more where
-    one stands in for another as long as that is there.
     """
 
     low: np.ndarray  # (columns,) of the encoded training rows, without columns of codes
@@ -71,13 +54,13 @@ class Extrapolation:
     steepness: np.ndarray  # (columns,): the change of the center per range of the column
     margin: float  # in ranges: nothing is added up to here
     direction: np.ndarray | None = None
-    """(columns,): 1 if targets rise with the column, -1 if they fall, 0 for neither."""
+    """Directions of columns (columns,): 1 if targets rise with it, -1 if they fall, else 0."""
     category_deviations: np.ndarray | None = None
-    """(text columns,): deviations of the center without the category."""
+    """Deviations of the center without the category (text columns,)."""
     gaps: np.ndarray | None = None
-    """(numeric columns,): deviations of the center without the number; 0 for those with gaps."""
+    """Deviations of the center without the number (numeric columns,); 0 for columns with gaps."""
     together: np.ndarray | None = None
-    """(counts, 2): numbers of gaps in a row, and the factors of their deviation."""
+    """Numbers of gaps in a row, and the factors of their deviation (counts, 2)."""
 
     @classmethod
     def of(
@@ -218,8 +201,8 @@ def deviations_of_new(
     """Return the deviations with which intervals of rows with a new category cover.
 
     There is one for each column of text. `error` (n,) and `distances` (n, 2) are those of rows that
-    calibrate, `is_new` (n, text columns) says whose categories nobody had seen who judged them.
-    Where these are too few for the level, the deviation is infinite: they do not tell.
+    calibrate; `is_new` (n, text columns) marks categories that the members which judged the row had
+    not seen. If these rows are too few for the level, the deviation is infinite.
     """
     deviations = np.full(is_new.shape[1], np.inf)
     for j in np.flatnonzero(is_new.sum(axis=0) >= rows_needed(level)):
@@ -291,7 +274,7 @@ def drop_numbers(
 
 
 def rows_for_gaps(n: int, n_columns: int) -> np.ndarray:
-    """Return the numbers of some of n rows that show what columns are worth; fewer for many."""
+    """Return the numbers of some of n rows that show moves; with many columns they are fewer."""
     return np.linspace(0, n - 1, min(n, max(FEWEST_ROWS, MOST_ROWS // n_columns))).astype(int)
 
 

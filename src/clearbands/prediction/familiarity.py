@@ -17,7 +17,7 @@ from clearbands.rows.split import Rows
 from clearbands.rows.typed import TableLike
 
 ORDINARY = 0.95  # the share of ordinary rows that are not flagged
-MARGIN = 0.05  # of a column's range: a row so far outside is as unusual as the widest 5 % of widths
+MARGIN = 0.05  # in ranges of a column: so far outside is as unusual as the widest 5 % of widths
 UNKNOWN = 10.0  # a category that was never seen counts as ten such widths
 
 MOST_ROWS = 5_000  # the most rows that show what is ordinary
@@ -34,8 +34,6 @@ class Familiarity:
     The strangeness is the largest of three: the epistemic width, the distance from the range of a
     column, and the number of categories that were never seen. The threshold is the largest that
     `ORDINARY` rows have when they are compared with the other rows.
-
-    The threshold is that of `ORDINARY` rows as they look from outside.
     """
 
     low: np.ndarray  # (columns,) of the encoded training rows, without columns of codes

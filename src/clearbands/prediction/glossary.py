@@ -23,7 +23,7 @@ class Part:
 
     name: str  # in code
     plain: str  # on pages
-    remedy: str  # that makes it smaller
+    remedy: str  # the way to make it smaller
     fill: Colour
     line: Colour  # for lines and dots, which must carry the colour
 

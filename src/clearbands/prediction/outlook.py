@@ -64,7 +64,7 @@ class Outlook:
     """The learning curve of a model, as far as it is known."""
 
     width: float  # mean of the finite intervals at the first level, of rows unseen by members
-    rmse: float  # of the same rows
+    rmse: float  # the error in the same rows
     loss: float
     rows: int  # the number of rows that train
     posterior: CurvePosterior | None  # None if there are too few rows for a curve

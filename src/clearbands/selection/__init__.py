@@ -1,1 +1,1 @@
-"""Which parts win, and how they are fitted."""
+"""The competition of parts, and their fits."""

@@ -58,10 +58,6 @@ def race_centers(
     Both lists are in order, best first. At most `most` centers win: the best one, and those whose
     mean with it errs less than it does alone; in any case the `fewest` whose mean errs least. A
     candidate that fails is left out with a warning.
-
-    Both are in order, best first. At most so many come through: the best, and those whose mean with
-    it errs less than it does alone; or the `fewest` whose mean errs least. A candidate that fails
-    is left out with a warning.
     """
     failures, judged = Failures(), []
     for done, (name, model) in enumerate(candidates.items(), start=1):

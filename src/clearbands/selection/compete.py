@@ -130,8 +130,6 @@ class Competition:
 
     The parts are not fitted yet, but have their seeds and levels. They belong to the competition,
     which changes them.
-
-    Parts come unfitted, seeded and at the levels, and belong to the competition.
     """
 
     train: Rows
@@ -139,7 +137,7 @@ class Competition:
     noises: Mapping[str, ResampledPart]
     levels: list[float]
     search: ModelSearch
-    visible: str = "nothing"  # what noises see besides X
+    visible: str = "nothing"  # the further columns that noises see
     learns_target: bool = False  # whether noises learn y itself, not residuals
     fixed: FixedColumns | None = None  # columns that no width depends on
     time_left: TimeLeft = field(default_factory=TimeLeft)

@@ -40,12 +40,12 @@ class TrainedClassifiers:
     bags: list[ClassBag]
     draws: Folds  # which member saw which row
     models: dict[str, Any]  # the models that were kept, unfitted
-    losses: dict[str, float]  # by model: negative log-likelihood of unseen rows, the lowest first
+    losses: dict[str, float]  # negative log-likelihood of unseen rows by model, best first
 
 
 @dataclass(frozen=True)
 class ClassPlan:
-    """What the parameters of a `ClearClassifier` mean together."""
+    """The parameters of a `ClearClassifier`, taken together."""
 
     model: BaseEstimator | Sequence[BaseEstimator] | Mapping[str, BaseEstimator] | None
     n_folds: int

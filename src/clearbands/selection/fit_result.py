@@ -58,10 +58,10 @@ class UnseenScores:
     """
 
     n_rows: int
-    coverage: tuple[float, ...]  # of the intervals, by level
-    width: tuple[float, ...]  # the median width, by level
-    rmse: float  # of the center
-    rmse_of_mean: float  # of a model that always predicts the mean of these rows
+    coverage: tuple[float, ...]  # by level
+    width: tuple[float, ...]  # the median, by level
+    rmse: float  # the error of the center
+    rmse_of_mean: float  # the error of a model that always predicts the mean of these rows
     lowest_bound: float  # at the first level
     lowest_target: float
     is_often_negative: bool  # whether enough lower bounds are negative for `fit` to warn of it
@@ -269,9 +269,10 @@ class FitResult:
     def _category_deviations(
         self, calibrator: BaseEstimator, calibrated: Components, level: float
     ) -> np.ndarray | None:
-        """Return what categories are worth to rows that calibrate; None if there are none.
+        """Return deviations of centers without their categories; None if there are no categories.
 
-        Where enough of these rows have a category of their own, it is no more than such rows lack.
+        They come from rows that calibrate. If enough of these have a category of their own, no
+        deviation is larger than such rows need.
         """
         n_categories = [len(set(column.tolist())) for column in texts_in(self.train).T]
         if not n_categories:
@@ -312,7 +313,7 @@ class FitResult:
     def _gap_deviations(
         self, calibrated: Components, level: float
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Return what numbers are worth to rows that calibrate, each alone and several together.
+        """Return deviations of centers without a number, and the factors for several numbers.
 
         Both are None if the encoder cannot drop a value.
         """

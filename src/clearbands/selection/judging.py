@@ -89,11 +89,6 @@ def judge(
     `nested` holds those of centers that left out one more fold: then a member of the noise learns
     nothing of the rows that it judges. No width depends on the columns that are held `fixed`. With
     `learns_target` the noise learns y itself instead of residuals.
-
-    `unseen_center` is what the center says of the rows by what did not see them, `nested` what
-    others like it say without one fold more: then a member of the noise learns nothing of what it
-    judges. No width depends on the columns that are held `fixed`. With `learns_target` the noise
-    learns y itself instead of residuals.
     """
     learned = rows.y if learns_target else rows.y - unseen_center.center
     part = match_quantile_model(clone(noise), epistemic)

@@ -188,7 +188,7 @@ THOROUGH = ModelSearch(
     surfaces=True,
     networks=True,
 )
-"""For users who can wait: more members, four centers, mixtures, surfaces and networks."""
+"""The rules for those who wait: more members, four centers, mixtures, surfaces, networks."""
 
 
 TRIAL_ROWS = 4_000

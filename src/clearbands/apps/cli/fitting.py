@@ -127,7 +127,7 @@ def tell(reading: Reading, names: Names, choice: Choice, rows: Rows) -> None:
     warnings += warnings_about(reading, columns, [*mended, *features])
     warnings += [] if is_classes(y) else words_about_leaks(rows.X, y)
     if rows.groups is None and not is_classes(y):
-        with suppress_warnings(UserWarning):  # of columns, which the fit says
+        with suppress_warnings(UserWarning):  # the fit itself warns about columns
             copies = words_about_copies(rows.X, y, in_fit=True)
         warnings += [] if copies is None else [copies]
     for words in warnings:

@@ -46,7 +46,7 @@ class Wanted:
 
     @property
     def words(self) -> dict[str, Any]:
-        """All options that decide what a row of the output holds."""
+        """The options that decide what a row of the output holds."""
         return vars(self.questioned) | {"keep": self.output.keep, "row_id": self.output.row_id}
 
     def table(self, model: Any, reading: Reading) -> pl.DataFrame:
