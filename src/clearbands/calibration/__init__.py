@@ -1,1 +1,1 @@
-"""Held-out rows -> lambda, gamma1 and gamma2."""
+"""Calibration: held-out rows give lambda, gamma1 and gamma2."""

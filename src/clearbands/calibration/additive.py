@@ -1,4 +1,4 @@
-"""Conformalized quantile regression on arrays: bounds that move by one number."""
+"""Conformalized quantile regression on arrays: one number moves all bounds."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ class AdditiveCalibrator(_Calibrator):
         calibration_weight: ArrayLike | None = None,
         validation_weight: ArrayLike | None = None,
     ) -> AdditiveCalibrator:
-        """As for the siblings; `epistemic` None stands for ones, and `validation` is not used."""
+        """Choose gamma2 as `ClearCalibrator.fit` chooses its factors.
+
+        Without `epistemic` these widths are 1; `validation` is not used.
+        """
         super().fit(
             y,
             center,
@@ -71,7 +74,7 @@ class AdditiveCalibrator(_Calibrator):
         *,
         weight: ArrayLike | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """As for the siblings; what gamma2 < 0 takes away is taken from the aleatoric part."""
+        """Return both calibrated widths; a gamma2 below 0 shortens the aleatoric one."""
         aleatoric, added = super().scale(aleatoric, _or_ones(epistemic, aleatoric), weight=weight)
         return np.maximum(aleatoric + np.minimum(added, 0), 0), np.maximum(added, 0)
 

@@ -1,25 +1,27 @@
-"""Every level after the fit: bands that contain each other, and one number per calibration row.
+"""Bounds at every level after the fit, from nested bands and one number per calibration row.
 
 The calibrated distances at the fitted levels span a family of bands. Band z is, at a fitted level,
-the band of that level, where z is the number of standard deviations that enclose so much of a
-normal distribution; between fitted levels distances are interpolated in z, below the lowest and
-above the highest they are proportional to it. Every calibration row has a position: the z of the
-smallest band that contains it. The band of any other level is then the one that contains as many
-calibration rows as the level needs (the rank of `conformal.py`), so its coverage is calibrated like
-that of the fitted levels; and bands of rising levels contain each other, since z does not fall.
+the band of that level, where z is the number of standard deviations that enclose this share of a
+normal distribution. Distances are interpolated in z between fitted levels; below the lowest and
+above the highest level they are proportional to z. Every calibration row has a position: the z of
+the smallest band that contains it. The band of any other level is then the one that contains as
+many calibration rows as the level needs (the rank of `conformal.py`), so its coverage is calibrated
+like that of the fitted levels; and bands of rising levels contain each other, since z does not
+fall.
 
 Band 0 is the median. That is the center, unless the calibration rows show otherwise: a center may
 be a mean, and where noise is skewed most targets lie on one side of it. The median then divides the
-distance from the center to the bound of the lowest level so that half of them lie on either side.
+distance from the center to the bound of the lowest level so that half of the targets lie on either
+side of it.
 
 Inside the band of the lowest fitted level, rows may lie close to the median on one side and far
 from it on the other; rows beyond the highest level may, too. Where the calibration rows show that,
 z grows at a different rate below and above the median (its pace), so that a wider band takes in as
 large a share of the rows below as of those above.
 
-The bands of the fitted levels stay where calibration put them, and of skewed noise more may lie
-above them than below. Where the calibration rows show that, quantiles and chances no longer count
-both sides together: every quantile is then that of the signed positions of the rows.
+The bands of the fitted levels stay where calibration put them. If the noise is skewed, more targets
+may lie above such a band than below it. Where the calibration rows show that, quantiles and chances
+no longer count both sides together: every quantile is then one of the signed positions of the rows.
 """
 
 from __future__ import annotations
@@ -64,9 +66,9 @@ from clearbands.rows.weighting import check_sample_weight, size_of
 
 @dataclass(frozen=True)
 class AnyLevel:
-    """What a model keeps of its calibration rows to answer at any level: 8 bytes per row, or 16.
+    """The positions of calibration rows, which give bounds at any level: 8 or 16 bytes per row.
 
-    Distances of rows (n, 2, k) are what a calibrator's `scale` gives, both parts added up.
+    The distances (n, 2, k) of rows are the sum of both parts that a calibrator's `scale` returns.
 
     Examples
     --------
@@ -86,17 +88,17 @@ class AnyLevel:
     array([0.75])
     """
 
-    levels: np.ndarray  # those that were fitted and are finite, rising
-    columns: np.ndarray  # where they stand among the k fitted ones
+    levels: np.ndarray  # the fitted levels with finite bounds, rising
+    columns: np.ndarray  # the positions of these levels among the k fitted ones
     positions: np.ndarray  # (n,) z of the band that just contains the row; < 0 below the center
     weight: np.ndarray | None = None
-    may_fall_short: bool = True  # whether too few rows are covered as far as they go
-    median: float = 0.0  # of the distance to the bound above (or below, < 0): from the center to it
+    may_fall_short: bool = True  # whether too few rows give bounds of the outermost
+    median: float = 0.0  # a signed share of the way from the center to the lowest level's bound
     paces: tuple[np.ndarray, np.ndarray] | None = None
-    """Below and above the median (2, knots): z as distances have it, and as shares have it, rising
-    from 0 to the lowest fitted level. None where both sides are alike."""
+    """Arrays (2, knots) for the sides below and above the median: z by distance, and z by share of
+    rows. Both rise from 0 to the z of the lowest fitted level. None where the sides are alike."""
     outer_paces: tuple[np.ndarray, np.ndarray] | None = None
-    """The same from the highest fitted level on, and in proportion beyond the last knot."""
+    """The same arrays beyond the highest fitted level; after the last knot z is proportional."""
     is_skewed: bool = False  # whether unlike shares of the rows lie below and above fitted bands
 
     @classmethod
@@ -111,14 +113,14 @@ class AnyLevel:
         may_fall_short: bool = True,
         shape: AnyLevel | None = None,
     ) -> AnyLevel:
-        """Of the calibration rows: their targets (n,), centers (n,), distances (n, 2, k).
+        """Build the bands from the targets (n,), centers (n,) and distances (n, 2, k) of the rows.
 
-        `shape` is that of other rows, whose median, paces and skewness are taken over; by default
-        these rows choose their own, and other levels than the fitted ones then cover them a little
-        too well.
+        `shape` holds the bands of other rows, whose median, paces and skewness are used. By default
+        these rows choose their own, and levels that were not fitted then cover them a little too
+        well.
 
-        `may_fall_short=False` where rows were kept apart for the guarantee: levels that need more
-        rows than there are then have infinite bounds instead of those of the outermost row.
+        Set `may_fall_short=False` where rows were kept apart for the guarantee: levels that need
+        more rows than there are then have infinite bounds instead of those of the outermost row.
         """
         y = check_vector(y, "y")
         center = check_vector(center, "center", len(y))
@@ -169,7 +171,7 @@ class AnyLevel:
         *,
         side: str = "both",
     ) -> np.ndarray:
-        """(n, 2, q): the bounds of new rows at any levels, whose distances are (n, 2, k).
+        """Return the bounds (n, 2, q) of new rows with distances (n, 2, k), at any levels.
 
         With `side` "lower" or "upper" only that bound is finite, and its level is its own: a share
         `level` of the targets lies above the lower bound, or below the upper one.
@@ -193,10 +195,10 @@ class AnyLevel:
     def between(
         self, center: np.ndarray, distances: np.ndarray, tails: tuple[float, float]
     ) -> np.ndarray:
-        """(n, 2, 1): bounds with a share of the targets below and another one above.
+        """Return bounds (n, 2, 1) with one share of the targets below them and another one above.
 
-        Each is the bound of one side at its own level, so together they hold at 1 - both shares; no
-        share is an infinite bound. The center is between them.
+        Each is the bound of one side at its own level, so the interval holds at the level of 1 less
+        both shares. A share of 0 gives an infinite bound. The center lies between the bounds.
         """
         bounds = np.tile([-math.inf, math.inf], (len(center), 1))
         for j, (share, side) in enumerate(zip(tails, SIDES[1:], strict=True)):
@@ -208,7 +210,7 @@ class AnyLevel:
     def parts(
         self, aleatoric: np.ndarray, epistemic: np.ndarray, level: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(n, 2) twice: the two parts (n, 2, k) of the distances at another level."""
+        """Return both parts of the distances at another level, each of shape (n, 2)."""
         (level,) = check_levels(level)
         columns = self.columns
         aleatoric, epistemic = aleatoric[:, :, columns], epistemic[:, :, columns]
@@ -225,11 +227,12 @@ class AnyLevel:
     def quantiles(
         self, center: np.ndarray, distances: np.ndarray, levels: Sequence[float]
     ) -> np.ndarray:
-        """(n, q): the bounds of the two-sided intervals of which they are the quantiles.
+        """Return the quantiles (n, q), which are bounds of the two-sided intervals.
 
-        The quantile at 0.05 is the lower bound of the 0.9 interval. Only where both bounds would
-        lie on one side of the center, as they may at low levels, the interval reaches to it and
-        the quantile does not. Where noise is skewed, each is the bound of its own side instead.
+        The quantile at 0.05 is the lower bound of the 0.9 interval. They differ only where both
+        bounds would lie on one side of the center, as may happen at low levels: the interval then
+        reaches to the center, the quantile does not. Where noise is skewed, each quantile is the
+        bound of its own side instead.
         """
         shares, distances = check_quantiles(levels), distances[:, :, self.columns]
         if self.is_skewed:
@@ -253,7 +256,7 @@ class AnyLevel:
         return Distribution(self, around, *knots_of(np.abs(self.positions), self.weight))
 
     def _z(self, level: float) -> float:
-        """The band of a level: fitted ones are themselves, others stay between them."""
+        """Return the z of a level, which stays between those of the fitted levels around it."""
         at = normal_distances(self.levels)
         (same,) = np.nonzero(np.abs(self.levels - level) < 1e-12)
         if len(same):
@@ -263,23 +266,23 @@ class AnyLevel:
         return float(np.clip(self._order(np.abs(self.positions), level), below, above))
 
     def ends(self, level: float) -> tuple[float, float]:
-        """Where the band of a level ends: z below and above."""
+        """Return the z at which the band of a level ends, below and above the median."""
         z = self._z(level)
         return -z, z
 
     def _one_sided(self, sign: float, level: float) -> float:
-        """The z above which (sign -1) or below which (1) a share `level` of the rows lies."""
+        """Return the z with a share `level` of the rows above it (sign -1) or below it (sign 1)."""
         return sign * self._order(sign * self.positions, level)
 
     def _quantile(self, share: float) -> float:
-        """The z below which such a share of the rows lies, by rank: at 0.5 between two of them."""
+        """Return the z with this share of the rows below it; at 0.5 the mean of two such z."""
         below = float(1 - exact(share))
         ends = [self._one_sided(-1.0, below)] if share <= 0.5 else []
         ends += [self._one_sided(1.0, share)] if share >= 0.5 else []
         return sum(ends) / len(ends)
 
     def _middle(self, around: Around) -> np.ndarray:
-        """(n,): the values that half of the targets do not exceed."""
+        """Return the medians of the targets (n,)."""
         return around.median
 
     def _order(self, positions: np.ndarray, level: float) -> float:
@@ -296,12 +299,12 @@ class AnyLevel:
         return order_statistic(positions, k, self.weight)
 
     def _around(self, center: np.ndarray, distances: np.ndarray, level: float) -> np.ndarray:
-        """(n, 2): the bounds at one level, with the center between them."""
+        """Return the bounds (n, 2) at one level, with the center between them."""
         lower, upper = self._bounds(center, distances, level).T
         return np.stack([np.minimum(lower, center), np.maximum(upper, center)], axis=1)
 
     def _bounds(self, center: np.ndarray, distances: np.ndarray, level: float) -> np.ndarray:
-        """(n, 2): the bounds at one level, around the median; fitted ones are themselves."""
+        """Return the bounds (n, 2) at one level, around the median; fitted levels keep theirs."""
         z, at = self._z(level), normal_distances(self.levels)
         if math.isinf(z):
             return np.tile([-math.inf, math.inf], (len(center), 1))
@@ -310,7 +313,8 @@ class AnyLevel:
             return make_interval(center, distances[:, :, same[0]])
         around = self._from_median(center, distances)
         bounds = make_interval(around.median, self._band(around, z))
-        # Bounds of fitted levels are rounded from the center: none may cross them.
+        # The bounds of fitted levels were rounded as distances from the center, so bounds that are
+        # computed from the median could cross them.
         j = int(np.searchsorted(at, z))
         if j < len(at):
             limit = make_interval(center, distances[:, :, j])
@@ -325,8 +329,11 @@ class AnyLevel:
         return bounds
 
     def _from_median(self, center: np.ndarray, distances: np.ndarray) -> Around:
-        """Where two levels have equal bounds, the bands of the higher one lie a little farther out;
-        its bounds stay."""
+        """Return the bands with distances that are measured from the median.
+
+        Where two levels have equal bounds, the band of the higher one lies a little farther out;
+        its bounds stay.
+        """
         shift = self.median * distances[:, int(self.median > 0), 0]
         moved = np.maximum(distances + np.stack([shift, -shift], axis=1)[:, :, None], 0)
         for j in range(1, moved.shape[2]):
@@ -334,7 +341,7 @@ class AnyLevel:
         return Around(center + shift, moved, distances[:, :, -1])
 
     def _mixed(self, part: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """(n, 2): a part of the distances at z below and above; between levels it may fall."""
+        """Return a part of the distances (n, 2) at each side's z, interpolated between levels."""
         at = normal_distances(self.levels)
         if len(at) == 1:
             return part[:, :, 0]
@@ -346,7 +353,7 @@ class AnyLevel:
         return np.stack(sides, axis=1)
 
     def _band(self, around: Around, z: float) -> np.ndarray:
-        """(n, 2): the distances of band z from the median."""
+        """Return the distances (n, 2) of the ends of band z from the median."""
         at, distances = normal_distances(self.levels), around.distances
         (same,) = np.nonzero(at == z)
         if len(same):
@@ -358,10 +365,10 @@ class AnyLevel:
         j = int(np.searchsorted(at, z)) - 1
         share = (z - at[j]) / (at[j + 1] - at[j])
         low, high = distances[:, :, j], distances[:, :, j + 1]
-        return np.minimum(low + share * (high - low), high)  # never falls, also where it rounds
+        return np.minimum(low + share * (high - low), high)  # despite rounding
 
     def _points(self, around: Around, z: np.ndarray) -> np.ndarray:
-        """(n, q): the ends of the bands z (q,), below the median where z is negative."""
+        """Return the ends (n, q) of the bands z (q,), which lie below the median where z < 0."""
         points = np.empty((len(around.median), len(z)))
         for j, position in enumerate(z.tolist()):
             if math.isinf(position):
@@ -372,11 +379,11 @@ class AnyLevel:
         return points
 
     def positions_of(self, y: np.ndarray, center: np.ndarray, distances: np.ndarray) -> np.ndarray:
-        """(n,): the bands that just contain new rows, whose distances are (n, 2, k)."""
+        """Return the positions (n,) of new rows, whose distances are (n, 2, k)."""
         return self._positions(y, self._from_median(center, distances[:, :, self.columns]))
 
     def _positions(self, y: np.ndarray, around: Around) -> np.ndarray:
-        """(n,): z of the smallest band that contains `y`; with the sign of its side."""
+        """Return the z (n,) of the smallest bands that contain `y`, negative below the median."""
         at, offset = normal_distances(self.levels), y - around.median
         side = np.where(offset < 0, 0, 1)
         reach = np.take_along_axis(around.distances, side[:, None, None], axis=1)[:, 0]  # (n, k)
@@ -384,7 +391,7 @@ class AnyLevel:
         distance = np.abs(offset)
         with np.errstate(divide="ignore", invalid="ignore"):
             more = (distance - reach[:, -1]) / beyond
-            z = np.where(distance == 0, 0.0, at[-1] * (1 + more))  # beyond the last
+            z = np.where(distance == 0, 0.0, at[-1] * (1 + more))  # beyond the highest level
             for j in range(len(at) - 1, 0, -1):
                 low, high = reach[:, j - 1], reach[:, j]
                 between = at[j - 1] + (distance - low) / (high - low) * (at[j] - at[j - 1])
@@ -394,7 +401,7 @@ class AnyLevel:
         return self._paced(np.where(side == 0, -z, z))
 
     def _paced(self, z: np.ndarray) -> np.ndarray:
-        """(n,): signed z as distances have it to z as shares have it."""
+        """Turn signed z by distance (n,) into signed z by share of rows."""
         size, at = np.abs(z), normal_distances(self.levels)
         if self.paces is not None:
             below, above = (along(size, *pace) for pace in self.paces)
@@ -405,7 +412,7 @@ class AnyLevel:
         return z
 
     def _unpaced(self, z: Any) -> np.ndarray:
-        """(..., 2): z as shares have it, on both sides as distances do."""
+        """Turn z by share of rows into z by distance (..., 2), for each side."""
         even, at = np.stack([z, z], axis=-1), normal_distances(self.levels)
         if self.paces is not None:
             inner = np.stack([along(z, *pace[::-1]) for pace in self.paces], axis=-1)

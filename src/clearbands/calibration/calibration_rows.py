@@ -1,4 +1,4 @@
-"""What calibration knows of its rows."""
+"""The rows of calibration: distances from the center, and the widths that must reach them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from clearbands.rows.weighting import error_of_mean, size_of
 
 @dataclass(frozen=True)
 class CalibrationRows:
-    """What the quantile loss needs to know of the calibration rows.
+    """The distances and widths of the calibration rows, from which loss and ranks are computed.
 
-    A row of weight 3 counts as three rows, in the loss as in the rank, beside a new row that counts
-    one. Without weights, `weight` is None and ranks are whole numbers of rows; else they are sums
-    of weights.
+    A row of weight 3 counts as three rows, in the loss as in the rank; a new row counts as one.
+    Without weights, `weight` is None and ranks are whole numbers of rows; else they are sums of
+    weights.
     """
 
     distance: np.ndarray  # (n,) |y - center|
     aleatoric: np.ndarray  # (n,) width on the side of the center where y lies
-    epistemic: np.ndarray  # (n,)
+    epistemic: np.ndarray  # (n,) the same of the epistemic part
     total_aleatoric: float  # both sides, summed over the rows
     total_epistemic: float
     weight: np.ndarray | None  # (n,)
@@ -56,19 +56,19 @@ class CalibrationRows:
 
     @property
     def size(self) -> float:
-        """How many rows they count as."""
+        """The number of rows that all rows together count as."""
         return size_of(self.weight, len(self))
 
     def rank(self, level: float) -> float:
-        """How many rows, or how much weight, must be covered; more than `size` if there is less."""
+        """Return how many rows, or how much weight, must be covered; this may exceed `size`."""
         return rank(len(self), level, self.weight)
 
     def capped_rank(self, level: float) -> float:
-        """The rank, or all rows where they are too few for it: the paper's choice."""
+        """Return the rank, or all rows where they are too few for it, as in the paper."""
         return min(self.rank(level), self.size)
 
     def quantile_loss(self, gamma1: float, gamma2: float, alpha: float) -> float:
-        """Mean over the rows and the two bounds, as in Algorithm 1."""
+        """Return the mean loss over the rows and their two bounds, as in Algorithm 1."""
         if not (math.isfinite(gamma1) and math.isfinite(gamma2)):
             return math.inf
         excess = self.distance - gamma1 * self.aleatoric - gamma2 * self.epistemic
@@ -79,8 +79,8 @@ class CalibrationRows:
     def tell_apart(self, lambda_: float, best: float, k: float, alpha: float) -> bool:
         """Whether the loss lies more than a standard error above that of the best lambda.
 
-        The error is that of differences from row to row, in which both sides are as wide as the
-        one where y lies.
+        The standard error is that of the mean difference of the rows' losses. In these, both sides
+        are as wide as the side where y lies.
         """
         factors = self.factors(lambda_, k), self.factors(best, k)
         if not np.isfinite(factors).all():
@@ -93,36 +93,36 @@ class CalibrationRows:
         return (loss - least) / unit > error_of_mean(difference, self.weight)
 
     def lambda_of_share(self, share: float) -> float:
-        """The lambda that makes `share` of the mean width epistemic; 0 where one part is 0."""
+        """Return the lambda at which `share` of the mean width is epistemic; 0 if a part is 0."""
         if self.total_aleatoric == 0 or self.total_epistemic == 0:
             return 0.0
         return share / (1 - share) * (self.total_aleatoric / self.total_epistemic)
 
     def scores(self, lambda_: float) -> tuple[np.ndarray, float, float]:
-        """(n,): the multiple of two weights of ratio `lambda_` that reaches each row; and these.
+        """Return scores (n,) and two weights: a score times both weights just reaches its row.
 
-        The weights differ from 1 and lambda by a power of two: no width overflows, no digit is
-        lost.
+        The weights are 1 and lambda, divided by a power of two: so no width overflows and no digit
+        is lost.
         """
         weight_a, weight_e = _in_ratio(lambda_)
         width = weight_a * self.aleatoric + weight_e * self.epistemic
         return ratio_scores(self.distance, width), weight_a, weight_e
 
     def factors(self, lambda_: float, k: float) -> tuple[float, float]:
-        """The smallest (gamma1, gamma2) of ratio `lambda_` that cover k rows."""
+        """Return the smallest gamma1 and gamma2 of ratio `lambda_` that cover k rows."""
         scores, weight_a, weight_e = self.scores(lambda_)
         score = order_statistic(scores, k, self.weight)
         return times(weight_a, score), times(weight_e, score)
 
     def scores_beside(self, gamma1: float) -> np.ndarray:
-        """(n,): the smallest gamma2 from 0 up that reaches each row together with `gamma1`."""
+        """Return the smallest gamma2 >= 0 with which `gamma1` reaches each row, (n,)."""
         leftover = np.maximum(self.distance - gamma1 * self.aleatoric, 0.0)
         return ratio_scores(leftover, self.epistemic)
 
 
 @dataclass(frozen=True)
 class TwoSidedRows(CalibrationRows):
-    """Rows that also know the widths on the side where y does not lie."""
+    """Calibration rows with the widths on the other side too, where y does not lie."""
 
     other_aleatoric: np.ndarray  # (n,)
     other_epistemic: np.ndarray  # (n,)
@@ -141,7 +141,7 @@ class TwoSidedRows(CalibrationRows):
         return cls(**vars(near), other_aleatoric=far.aleatoric, other_epistemic=far.epistemic)
 
     def added(self) -> np.ndarray:
-        """The multiple of the epistemic widths at which the further of the two bounds is met."""
+        """Return the multiple of the epistemic widths with which y lies within both bounds."""
         near = signed_scores(self.distance - self.aleatoric, self.epistemic)
         far = signed_scores(-self.distance - self.other_aleatoric, self.other_epistemic)
         return np.maximum(near, far)
@@ -156,7 +156,7 @@ class TwoSidedRows(CalibrationRows):
 
 
 def times(weight: float, score: float) -> float:
-    """0 for a weight of 0, also where the score is infinite."""
+    """Return the product; it is 0 for a weight of 0, even where the score is infinite."""
     return weight * score if weight else 0.0
 
 

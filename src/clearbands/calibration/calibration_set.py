@@ -1,4 +1,4 @@
-"""Rows, and what is said of them by what did not see them: all that calibration needs."""
+"""The calibration set: targets, with centers and widths by members that did not see them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from clearbands.rows.targets import Support
 
 
 class CalibrationSet(NamedTuple):
-    """What is said of rows by what did not see them."""
+    """Targets of rows, with centers and widths by members that did not see these rows."""
 
     y: np.ndarray
     components: Components
@@ -37,10 +37,11 @@ class CalibrationSet(NamedTuple):
         support: Support,
         shrinkage: np.ndarray | None = None,
     ) -> CalibrationSet:
-        """With centers inside the support, and errors as those of new rows.
+        """Build the set, with centers inside the support.
 
-        `shrinkage` (n,) is the error of a new row, of which more members speak, as a share of the
-        error of a row here: y is moved towards the center by the rest. By default it stays.
+        More members predict a new row than a row here, so its error is smaller: `shrinkage` (n,) is
+        the share of the error that remains, and y moves towards the center accordingly. By default
+        y stays.
         """
         inside = components._replace(center=support.clip(components.center))
         y = rows.y
@@ -50,19 +51,19 @@ class CalibrationSet(NamedTuple):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What holds for the coverage, if other rows chose lambda."""
+        """The guarantee of the coverage, if other rows chose lambda."""
         if self.calibration_groups is not None:
             return Guarantee.within(self.calibration_groups, self.weight)
         return Guarantee.of("conformal", self.weight)
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """As calibrators take them."""
+        """The targets, centers and widths, in the order of the arguments of `fit`."""
         return (self.y, *self.components)
 
     @property
     def weight(self) -> np.ndarray | None:
-        """(n,): what each row counts among new rows; None where all count alike."""
+        """The weight of each row (n,), from both kinds of weights; None where all count alike."""
         weights = [w for w in (self.calibration_weight, self.sample_weight) if w is not None]
         return np.prod(weights, axis=0) if weights else None
 
@@ -70,7 +71,7 @@ class CalibrationSet(NamedTuple):
 def for_groups(
     calibrator: BaseEstimator, calibration_groups: np.ndarray
 ) -> GroupCalibrator | ConditionalCalibrator:
-    """The calibrator, of every group; groups that may overlap have a field each."""
+    """Return a calibrator of every group; groups that may overlap come as one field each."""
     kind = ConditionalCalibrator if calibration_groups.dtype.names else GroupCalibrator
     if isinstance(calibrator, kind):
         return calibrator
@@ -91,7 +92,7 @@ def for_groups(
 def fit_calibrator(
     calibrator: BaseEstimator, held_out: CalibrationSet, chooser: CalibrationSet | None
 ) -> BaseEstimator:
-    """gamma1 from the rows held out, lambda from the same or from those of `chooser`."""
+    """Choose gamma1 on the held-out rows, and lambda on the rows of `chooser` or the same rows."""
     by_group = isinstance(calibrator, GroupCalibrator | ConditionalCalibrator)
     if by_group and held_out.calibration_groups is None:
         raise ValueError(f"{type(calibrator).__name__} needs calibration_groups: give them to fit.")
@@ -112,7 +113,7 @@ def scale(
     calibration_groups: np.ndarray | None = None,
     weight: ArrayLike | None = None,
 ) -> Components:
-    """The components with calibrated widths, of rows with these labels or weights."""
+    """Return the components with calibrated widths, for rows with these labels or weights."""
     if calibration_groups is not None and weight is not None:
         raise ValueError(
             "calibration_groups and calibration_weight cannot be used at once: give one."
@@ -130,10 +131,10 @@ def keep_levels(
     *,
     chooser: CalibrationSet | None,
 ) -> AnyLevel | None:
-    """What other levels need of the calibration rows; None where no level is finite.
+    """Return the bands of all levels, from the calibration rows; None where no level is finite.
 
-    With a `chooser` its rows chose lambda, and choose the shape of the bands, too. Bounds are then
-    not capped: groups of too few rows have infinite ones, and are left out.
+    The rows of a `chooser` chose lambda, and here they choose the shape of the bands, too. Bounds
+    are then not capped: groups of too few rows have infinite bounds, and are left out.
     """
     center, *parts = scale(calibrator, held_out.components, held_out.calibration_groups)
     distances = np.add(*parts)
@@ -163,7 +164,7 @@ def keep_levels(
 def lambda_paths(
     calibrator: BaseEstimator, rows: CalibrationSet, levels: list[float]
 ) -> tuple[LambdaPath, ...]:
-    """The loss over lambda at each level; none for a calibrator that has no lambda."""
+    """Return the loss over lambda at each level; nothing for a calibrator that has no lambda."""
     if isinstance(calibrator, AdditiveCalibrator):
         return ()
     y, center, aleatoric, epistemic = rows.arrays

@@ -1,4 +1,4 @@
-"""Calibrators: from held-out rows and their two uncertainties to the factors of the interval.
+"""Calibrators: they choose the factors of the interval from held-out rows and their two widths.
 
 They work on arrays alone, whatever models the center and the widths came from:
 
@@ -34,11 +34,11 @@ from clearbands.rows.levels import alpha, check_levels
 from clearbands.rows.messages import warn
 from clearbands.rows.weighting import check_sample_weight
 
-RAISES = 5  # shares that are tried, from the usual one down to the least
+RAISES = 5  # how many epistemic shares are tried, from the usual one down to the least
 
 
 class Factors(NamedTuple):
-    """What calibration at one level finds."""
+    """The factors that calibration at one level chooses."""
 
     lambda_: float
     gamma1: float
@@ -46,18 +46,18 @@ class Factors(NamedTuple):
 
 
 class Ray(NamedTuple):
-    """The factors that a calibrator may choose: start + score * direction, for one score.
+    """The pairs of factors that a calibrator may choose: start + score * direction, for any score.
 
-    The rows' own scores say how far along the ray each of them is reached.
+    The score of a row is the smallest one with which the interval reaches it.
     """
 
     start: tuple[float, float]  # gamma1 and gamma2
     direction: tuple[float, float]
     scores: np.ndarray  # (n,)
-    lambda_: float | None = None  # where it is the same all along
+    lambda_: float | None = None  # gamma2 / gamma1, where it is the same along the whole ray
 
     def at(self, score: float) -> Factors:
-        score = 0.0 if score == -math.inf else score  # any score does
+        score = 0.0 if score == -math.inf else score  # any score reaches the rows
         gamma1, gamma2 = (
             first + times(step, score)
             for first, step in zip(self.start, self.direction, strict=True)
@@ -66,15 +66,15 @@ class Ray(NamedTuple):
 
 
 class _Calibrator(BaseEstimator, ABC):
-    """Fit level by level, then scale and add; subclasses choose the ray of one level."""
+    """The base of calibrators, which fit level by level; subclasses choose the ray of a level."""
 
     confidence_level: float | Sequence[float]
     _rows_type: type[CalibrationRows] = CalibrationRows
-    _may_fall_short = True  # whether too few rows are covered as far as they go
+    _may_fall_short = True  # whether too few rows give bounds of the outermost row
 
     @abstractmethod
     def _ray(self, rows: Any, chooser: Any, level: float) -> Ray:
-        """Where the factors of `rows` lie at one level; `chooser` are the rows to choose by."""
+        """Return the ray of the factors for `rows` at one level, as chosen on `chooser`."""
 
     def fit(
         self,
@@ -146,8 +146,11 @@ class _Calibrator(BaseEstimator, ABC):
         return self
 
     def _rank(self, rows: CalibrationRows, level: float, *, split: bool) -> float:
-        """The rank the level asks for. On the rows that chose lambda the paper takes the largest
-        score when there are too few; rows kept apart for the guarantee must not."""
+        """Return the rank that the level asks for.
+
+        Where the rows are too few and chose lambda too, it is the number of rows, as in the paper;
+        rows that were kept apart for the guarantee get no such cap.
+        """
         k = rows.rank(level)
         if split or not self._may_fall_short:
             return k
@@ -220,11 +223,11 @@ class _Calibrator(BaseEstimator, ABC):
     def scale(
         self, aleatoric: ArrayLike, epistemic: ArrayLike, *, weight: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Both widths in calibrated units, (n, 2, k): they add up to the distance of the bounds.
+        """Return both calibrated widths (n, 2, k), which add up to the distances of the bounds.
 
         Levels are nested: where a higher level would give a shorter distance than a lower one,
-        it takes over both parts of the lower one. `weight` (n,) is that of the rows, in the unit
-        of the `calibration_weight` of `fit`.
+        it takes over both parts of the lower one. `weight` (n,) are the weights of the rows, in the
+        unit of the `calibration_weight` of `fit`.
         """
         check_is_fitted(self, "factors_")
         gamma1, gamma2 = self._factors_for(len(np.asarray(aleatoric)), weight)
@@ -233,7 +236,7 @@ class _Calibrator(BaseEstimator, ABC):
     def scale_by(
         self, aleatoric: ArrayLike, epistemic: ArrayLike, gamma1: np.ndarray, gamma2: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The same with given factors, (k,) or of every row (n, 1, k)."""
+        """Return what `scale` does, with the given factors: (k,), or (n, 1, k) with one per row."""
         n, k = len(np.asarray(aleatoric)), len(self.levels_)
         aleatoric = check_widths(aleatoric, "aleatoric", n, k)
         epistemic = check_widths(epistemic, "epistemic", n, k)
@@ -261,7 +264,7 @@ class _Calibrator(BaseEstimator, ABC):
         *,
         weight: ArrayLike | None = None,
     ) -> np.ndarray:
-        """(n, 2): lower and upper bounds; (n, 2, k) when several levels were asked for."""
+        """Return lower and upper bounds (n, 2), or (n, 2, k) for k levels."""
         center = check_vector(center, "center")
         check_scale(center, "center", smallest=0)
         if len(center) != len(np.asarray(aleatoric)) or len(center) != len(np.asarray(epistemic)):
@@ -358,7 +361,7 @@ class ClearCalibrator(_Calibrator):
         return _ray_of_ratio(rows, self._raised(chooser, lambda_, k, alpha(level)))
 
     def _raised(self, rows: CalibrationRows, best: float, k: float, alpha: float) -> float:
-        """The best lambda, raised to the share that the rows allow for."""
+        """Return the best lambda, raised while the rows cannot tell its loss from the smallest."""
         least = max(best, rows.lambda_of_share(self.least_epistemic))
         for share in np.linspace(
             self.usual_epistemic, self.least_epistemic, RAISES, endpoint=False
@@ -372,7 +375,7 @@ class ClearCalibrator(_Calibrator):
 
 
 class FixedRatioCalibrator(_Calibrator):
-    """lambda is given, gamma1 is calibrated; ratio 1 gives the paper's baseline "lambda = 1".
+    """Calibrates gamma1 at a given lambda; a ratio of 1 is the paper's baseline "lambda = 1".
 
     >>> from clearbands import FixedRatioCalibrator
     >>> ones = [[1.0, 1.0]] * 4
@@ -396,7 +399,7 @@ class FixedRatioCalibrator(_Calibrator):
 
 
 class FixedAleatoricCalibrator(_Calibrator):
-    """gamma1 is given, lambda is calibrated; gamma1 = 1 gives the paper's baseline "gamma1 = 1".
+    """Calibrates lambda at a given gamma1; a gamma1 of 1 is the paper's baseline "gamma1 = 1".
 
     lambda is at least 0: where the aleatoric widths alone cover more rows than needed, the interval
     keeps these widths.
@@ -447,7 +450,7 @@ def _warn_if_infinite(gamma: float, rows: CalibrationRows, level: float, k: floa
 
 
 def _times(factors: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """An infinite factor makes every distance infinite, also that of a width of zero."""
+    """Return factors * widths; an infinite factor gives infinity, even for a width of zero."""
     with np.errstate(invalid="ignore", over="ignore"):
         distances = np.where(np.isinf(factors), np.inf, factors * widths)
     if np.any(np.isinf(distances) & np.isfinite(factors)):
@@ -462,10 +465,10 @@ def _times(factors: np.ndarray, widths: np.ndarray) -> np.ndarray:
 def weigh(
     counts: np.ndarray | None, shift: np.ndarray | None, *, is_guaranteed: bool
 ) -> tuple[np.ndarray | None, float]:
-    """What each row counts beside a new row that counts 1, and what this 1 is in `shift`.
+    """Return the weights of rows in units of a new row's, and this unit as a weight of `shift`.
 
-    A new row counts as the heaviest row of `shift`; where a guarantee is claimed, as the heaviest
-    of `counts` too.
+    A new row counts as much as the heaviest row of `shift`; where a guarantee is claimed, also as
+    much as the heaviest of `counts`.
     """
     if counts is not None and is_guaranteed:
         counts = per_heaviest(counts)
@@ -488,7 +491,7 @@ class _FactorsByWeight:
         self.cumulative = np.stack([np.cumsum(weight[order]) for order in orders])
 
     def factors(self, weight: np.ndarray, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """gamma1 and gamma2, each (n, 1, k)."""
+        """Return gamma1 and gamma2, each of shape (n, 1, k)."""
         factors = np.empty((len(weight), 1, len(levels), 2))
         for j, level in enumerate(levels):
             needed = weighted_rank(self.weight, level, weight / self.heaviest)

@@ -1,4 +1,4 @@
-"""Two constants for the logits of an ensemble of classifiers."""
+"""Calibration of an ensemble of classifiers: two constants scale the logits."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class JointClassCalibrator(BaseEstimator):
     c1_, c2_ : float
         The two constants. If all members agree on every row, nothing depends on c2, and it is 1.
     loss_ : float
-        The mean negative log-likelihood of the rows, in nats, without those of chance.
+        The mean negative log-likelihood of the rows, in nats, without the artificial rows.
     gradient_norm_ : float
         The norm of the gradient at the minimum, per relative change of the logits; it is 0 if the
         search converged. If the search reached several minima, it keeps the lowest.
@@ -77,9 +77,10 @@ class JointClassCalibrator(BaseEstimator):
     def fit(
         self, y: ArrayLike, logits: Any, *, sample_weight: ArrayLike | None = None
     ) -> JointClassCalibrator:
-        """y (n,): the class of each row as a number from 0; logits: (n, members, classes).
+        """Choose the two constants on rows that trained no member.
 
-        `sample_weight` (n,) is how many rows each row counts as.
+        `y` (n,) holds the class of each row as a number from 0, `logits` (n, members, classes) what
+        the members say, and `sample_weight` (n,) how many rows each row counts as.
         """
         if not isinstance(self.prior_rows, Real) or not 0 <= self.prior_rows < np.inf:
             raise ValueError(f"prior_rows must be 0 or a positive number, got {self.prior_rows!r}.")
@@ -99,7 +100,7 @@ class JointClassCalibrator(BaseEstimator):
         return self
 
     def scale(self, logits: Any) -> np.ndarray:
-        """(n, members, classes): the calibrated logits."""
+        """Return the calibrated logits (n, members, classes)."""
         check_is_fitted(self, "c1_")
         logits = check_logits(logits)
         if logits.shape[2] != self.n_classes_:
@@ -110,25 +111,25 @@ class JointClassCalibrator(BaseEstimator):
         return self.c1_ * (mean + self.c2_ * (logits - mean))
 
     def predict_members(self, logits: Any) -> np.ndarray:
-        """(n, members, classes): what each member holds for probable, calibrated."""
+        """Return the calibrated probabilities of each member (n, members, classes)."""
         return softmax(self.scale(logits), axis=-1)
 
     def predict_proba(self, logits: Any) -> np.ndarray:
-        """(n, classes): the mean of the members' probabilities."""
+        """Return the mean of the members' calibrated probabilities (n, classes)."""
         return self.predict_members(logits).mean(axis=1)
 
 
 def negative_log_likelihood(
     y: np.ndarray, probabilities: np.ndarray, weight: np.ndarray | None = None
 ) -> float:
-    """Mean over rows, in nats; y are whole numbers."""
+    """Return the mean over the rows, in nats; `y` holds classes as whole numbers."""
     own = probabilities[np.arange(len(y)), y]
     with np.errstate(divide="ignore"):
         return float(-np.average(np.log(own), weights=weight))
 
 
 def check_logits(logits: Any) -> np.ndarray:
-    """(n, members, classes) finite floats, or an error that says what is wrong."""
+    """Return the logits as finite floats (n, members, classes), or say what is wrong with them."""
     array = np.asarray(logits, float)
     if array.ndim != 3 or 0 in array.shape:
         raise ValueError(
@@ -160,17 +161,17 @@ def _check_classes(y: ArrayLike, n: int, n_classes: int) -> np.ndarray:
 
 
 def mass_ahead(probabilities: np.ndarray) -> np.ndarray:
-    """(n, classes): for every class the probability of those that are more probable.
+    """Return for every class the total probability of the more probable ones, (n, classes).
 
-    0 for the most probable class, which therefore belongs to every set: no set is empty. A set
-    takes the classes whose score does not exceed a threshold, so it grows where several classes
-    are about as probable. Classes of equal probability go together.
+    It is 0 for the most probable class, which therefore belongs to every set: no set is empty. A
+    set takes the classes whose score does not exceed a threshold, so it grows where several classes
+    are about as probable. Classes of equal probability enter a set together.
     """
     order = np.argsort(-probabilities, axis=1, kind="stable")
     falling = np.take_along_axis(probabilities, order, axis=1)
     ahead = np.zeros_like(falling)
     np.cumsum(falling[:, :-1], axis=1, out=ahead[:, 1:])
-    ahead[:, 1:][falling[:, 1:] == falling[:, :-1]] = 0.0  # as far ahead as its equal before it
+    ahead[:, 1:][falling[:, 1:] == falling[:, :-1]] = 0.0  # as its equal before it
     scores = np.empty_like(ahead)
     np.put_along_axis(scores, order, np.maximum.accumulate(ahead, axis=1), axis=1)
     return scores

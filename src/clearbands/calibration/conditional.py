@@ -1,9 +1,9 @@
 """Coverage in groups that overlap, and along functions of the rows (Gibbs, Cherian, Candès 2025).
 
-Where groups part the rows, each has a gamma1 of its own (`groups.py`). Where a row may be in
-several of them, its gamma1 is the sum of one number per group, by a quantile regression of the
-scores on the groups. The row to predict takes part in it, with a score as large as it may be, so
-what holds does so for any number of rows.
+Where every row is in exactly one group, each group has a gamma1 of its own (`groups.py`). Where a
+row may be in several groups, its gamma1 is a sum with one number per group, which a quantile
+regression of the scores on the groups gives. The row to predict takes part in the regression, with
+the largest score at which it still counts as covered, so the coverage holds for any number of rows.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from clearbands.calibration.quantile_fit import QuantileFit
 from clearbands.rows.group_columns import read_group_columns
 from clearbands.rows.messages import warn
 
-SHORT = 1e-8  # a score just below the largest that counts as covered
-SAME = 1e-9  # functions of a row, compared with what others make of them
+SHORT = 1e-8  # how far u stays below the level, at which a row just counts as covered
+SAME = 1e-9  # the relative difference below which a function equals a sum of the others
 
 
 class ConditionalCalibrator(CalibratorOfGroups):
@@ -48,17 +48,17 @@ class ConditionalCalibrator(CalibratorOfGroups):
         `FixedRatioCalibrator`.
     confidence_level : float or list of float
     randomized : bool
-        Whether each row draws where among the scores of its equals its own may lie. The coverage is
-        then exactly the level, in every group, if no scores are equal; without, it is up to one
-        row per group above. Bounds are those of one draw: rows of few calibration rows may have an
-        empty or an infinite interval by chance.
+        Whether each row draws at random where its own score may lie among those of the calibration
+        rows. If no scores are equal, the coverage is then exactly the level in every group; without
+        draws it exceeds the level by up to one row per group. The bounds are those of one draw: in
+        a group of few calibration rows an interval may be empty or infinite by chance.
     random_state : int, RandomState or None
-        Of these draws. With a number, every call draws the same.
+        The seed of these draws. With a number, every call draws the same.
 
     Attributes
     ----------
     names_ : tuple of str
-        The columns, those of text with their values.
+        The names of the groups and functions: a column of text gives one per value.
     pooled_ : calibrator
         The calibrator of all rows.
     guarantee_ : str
@@ -112,7 +112,7 @@ class ConditionalCalibrator(CalibratorOfGroups):
         sample_weight: ArrayLike | None = None,
         validation_weight: ArrayLike | None = None,
     ) -> ConditionalCalibrator:
-        """As for `ClearCalibrator`, with a table or array (n, columns) in `calibration_groups`."""
+        """Fit as `ClearCalibrator`, with a table or array (n, columns) as `calibration_groups`."""
         if not (sample_weight is None and validation_weight is None):
             raise ValueError(
                 "Calibration groups that may overlap know no weights: leave out sample_weight, or "
@@ -139,7 +139,7 @@ class ConditionalCalibrator(CalibratorOfGroups):
         return self
 
     def _learn_columns(self, groups: np.ndarray) -> None:
-        """Which functions there are, and which of them say what others do not."""
+        """Store which functions the columns give, and which of them are linearly independent."""
         fields = groups.dtype.names or ()
         self.columns_ = tuple(
             (name, tuple(np.unique(groups[name]).tolist()) if _is_text(groups, name) else ())
@@ -153,8 +153,8 @@ class ConditionalCalibrator(CalibratorOfGroups):
         self.shift_, self.unit_ = np.zeros(len(self.names_)), np.ones(len(self.names_))
         functions = self._functions(groups)[:, 1:]
         self.sizes_ = np.sum(functions != 0, axis=0)
-        # Numbers that are not 0 and 1 are learned about their mean, in units of their deviation:
-        # with the constant, that makes no other functions of them.
+        # Numbers other than 0 and 1 are centered and divided by their standard deviation. With the
+        # constant, their sums remain the same set of functions.
         plain = np.isin(functions, (0.0, 1.0)).all(axis=0)
         deviation = functions.std(axis=0)
         self.shift_ = np.where(plain, 0.0, functions.mean(axis=0))
@@ -167,7 +167,7 @@ class ConditionalCalibrator(CalibratorOfGroups):
         self.others_ = np.linalg.lstsq(functions[:, self.independent_], functions, rcond=None)[0]
 
     def _functions(self, groups: np.ndarray) -> np.ndarray:
-        """(n, 1 + columns): a constant, and each group and function."""
+        """Return a constant and each group and function of the rows, (n, 1 + columns)."""
         columns = [np.ones(len(groups))]
         for name, labels in self.columns_:
             columns += (
@@ -180,10 +180,10 @@ class ConditionalCalibrator(CalibratorOfGroups):
         return functions
 
     def _cutoffs(self, groups: np.ndarray) -> np.ndarray:
-        """(n, k): the scores up to which rows of these groups are covered."""
+        """Return the scores (n, k) up to which rows of these groups are covered."""
         functions = self._functions(groups)
         known = functions[:, self.independent_]
-        # In a group of no calibration rows any score may come.
+        # A group without calibration rows sets no limit to the scores.
         is_new = (np.abs(functions - known @ self.others_) > SAME * 10).any(axis=1)
         cutoffs = np.full((len(known), len(self.levels_)), np.inf)
         draws = None
@@ -217,7 +217,7 @@ class ConditionalCalibrator(CalibratorOfGroups):
     def scale(
         self, aleatoric: ArrayLike, epistemic: ArrayLike, *, calibration_groups: Any
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Both widths in calibrated units, (n, 2, k), each row by factors of its own."""
+        """Return both calibrated widths (n, 2, k), each row with its own factors."""
         check_is_fitted(self, "functions_")
         groups = read_group_columns(calibration_groups, len(np.asarray(aleatoric)))
         self._check_columns(groups)

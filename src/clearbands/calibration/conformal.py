@@ -1,4 +1,4 @@
-"""Rank, scores and order statistic: the finite-sample rules, each written once."""
+"""The finite-sample rules of rank, scores and order statistic, each written once."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class CalibrationWarning(UserWarning):
 
 
 def rank(n: int, level: float, weight: np.ndarray | None = None) -> Any:
-    """How many of n calibration rows must be covered; more than n when n is too small.
+    """Return how many of n calibration rows must be covered; more than n when n is too small.
 
-    Of rows with weights (n,) it is how much of these, see `weighted_rank`.
+    For rows with weights (n,) it is how much of the weight must be covered, see `weighted_rank`.
     """
     return math.ceil(exact(level) * (n + 1)) if weight is None else weighted_rank(weight, level)
 
 
 def level_of_rank(k: Any, size: float) -> Any:
-    """The level that the k-th of `size` rows stands for: the inverse of `rank`.
+    """Return the level that the k-th of `size` rows stands for: the inverse of `rank`.
 
     >>> level_of_rank(90, 99)
     0.9
@@ -44,17 +44,17 @@ def level_of_rank(k: Any, size: float) -> Any:
 
 
 def capped_rank(n: int, level: float) -> int:
-    """The rank, or all n rows where they are too few for it: the paper's choice."""
+    """Return the rank, or n where the rows are too few for it, as in the paper."""
     return min(rank(n, level), n)
 
 
 def rows_needed(level: float) -> int:
-    """The smallest n at which `rank` does not exceed n."""
+    """Return the smallest n at which `rank` does not exceed n."""
     return math.ceil(exact(level) / (1 - exact(level)))
 
 
 def ratio_scores(distance: np.ndarray, width: np.ndarray) -> np.ndarray:
-    """The factor by which each width must grow to reach its row.
+    """Return the factor by which each width must grow to reach its row.
 
     A row at distance 0 is covered by any width (0/0 is 0); a width of 0 reaches no other row,
     whatever the factor (x/0 is infinite).
@@ -64,37 +64,38 @@ def ratio_scores(distance: np.ndarray, width: np.ndarray) -> np.ndarray:
 
 
 def signed_scores(excess: np.ndarray, width: np.ndarray) -> np.ndarray:
-    """The multiple of each width, negative where there is room, that just makes up for `excess`.
+    """Return the multiple of each width that equals `excess`, which is negative inside a bound.
 
-    Where the width is 0, no multiple changes anything: what reaches its row already (an excess of
-    at most 0) needs none (minus infinity), what does not is beyond any (infinity).
+    Where the width is 0, no multiple changes anything: the score is minus infinity for a row that
+    is covered already (an excess of at most 0), and infinity for any other row.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(width == 0, np.where(excess > 0, np.inf, -np.inf), excess / width)
 
 
 def weighted_rank(weight: np.ndarray, level: float, new_weight: Any = 1.0) -> Any:
-    """How much of the weight must be covered; more than there is when it is too little.
+    """Return how much of the weight must be covered; more than the sum when that is too small.
 
-    The row to predict counts with `new_weight` (Tibshirani et al. 2019), or several rows with one
-    each. Whole numbers as weights give the rank of rows that are repeated so many times. Weights
-    that were rounded, as a third is, reach it in whatever order they are summed.
+    The row to predict counts with `new_weight` (Tibshirani et al. 2019), or each of several rows
+    with its own. Whole numbers as weights give the rank of rows that are repeated so many times.
+    The result allows for rounding, so weights such as a third reach it in whatever order they are
+    summed.
     """
     needed = float(exact(level)) * (float(weight.sum()) + new_weight)
     return _reached_by_sums(needed, len(weight))
 
 
 def per_heaviest(weight: np.ndarray) -> np.ndarray:
-    """The weights beside a new row that is as heavy as the heaviest of them, and counts 1.
+    """Return the weights divided by the heaviest, as which a new row counts.
 
-    A guarantee takes weights so: rows that all count 50 times are as many as they are, not 50 times
-    as many, since the copies of a row tell nothing that it does not.
+    A guarantee needs that: rows that all count 50 times are no more rows than without weights,
+    since copies of a row tell nothing new.
     """
     return weight / np.max(weight)
 
 
 def equal_rows(weight: np.ndarray) -> float:
-    """How many rows of equal weight tell as much of a mean as rows of these weights (Kish 1965).
+    """Return how many rows of equal weight estimate a mean as well as these (Kish 1965).
 
     >>> equal_rows(np.array([50.0, 50.0])), round(equal_rows(np.array([1e6, 1.0])), 6)
     (2.0, 1.000002)
@@ -109,14 +110,14 @@ def suffices(level: float, n: int, weight: np.ndarray | None = None) -> bool:
 
 
 def _reached_by_sums(needed: Any, n: int) -> Any:
-    """As much less as n weights and their sum may have been rounded."""
+    """Return the needed weight, less what rounding may take from a sum of n weights."""
     return needed * (1 - (n + 4) * EPS)
 
 
 def order_statistic(scores: np.ndarray, k: float, weight: np.ndarray | None = None) -> float:
-    """The k-th smallest score; infinite when there are fewer than k.
+    """Return the k-th smallest score; infinity when there are fewer than k.
 
-    With weights, the smallest score up to which there is a weight of k.
+    With weights, it is the smallest score up to which the weights sum to k.
     """
     if weight is not None:
         order = np.argsort(scores, kind="stable")
@@ -128,9 +129,9 @@ def order_statistic(scores: np.ndarray, k: float, weight: np.ndarray | None = No
 
 
 def coverage_rank(n: int, level: float, weight: np.ndarray | None = None) -> float:
-    """How many of n rows, or how much of their weight, make up the share `level`.
+    """Return how many of n rows, or how much of their weight, make up the share `level`.
 
-    Without a finite-sample correction.
+    There is no finite-sample correction.
     """
     if weight is None:
         return math.ceil(exact(level) * n)
@@ -138,11 +139,11 @@ def coverage_rank(n: int, level: float, weight: np.ndarray | None = None) -> flo
 
 
 def beta_parameters(n: int, level: float) -> tuple[int, int]:
-    """The two parameters of the Beta distribution that the coverage follows, given n rows.
+    """Return the two parameters of the Beta distribution that the coverage follows, given n rows.
 
-    Drawn anew, n calibration rows give another gamma1 and so another coverage of all new rows:
-    its distribution is Beta(k, n + 1 - k), whatever the models. With too few rows for the level,
-    k is n.
+    Another draw of n calibration rows gives another gamma1, and so another coverage of all new
+    rows: this coverage is distributed as Beta(k, n + 1 - k), whatever the models. With too few rows
+    for the level, k is n.
 
     >>> beta_parameters(99, 0.9)
     (90, 10)

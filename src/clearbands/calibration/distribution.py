@@ -20,18 +20,18 @@ from clearbands.rows.weighting import counts_of
 if TYPE_CHECKING:
     from clearbands.calibration.any_level import AnyLevel
 
-APART = 1e-6  # relative: bands differ by so much at least, so that chances tell which is meant
-N_MEAN = 200  # quantiles that a mean is taken over
-STEP = 1e-4  # of the middle half of a distribution, over which its slope is taken
-LEAST_STEP = 1e-12  # of a target: of smaller ones too few digits are left
+APART = 1e-6  # the least relative distance of bands, so that a probability belongs to one of them
+N_MEAN = 200  # the number of quantiles that a mean is taken over
+STEP = 1e-4  # the step of a numerical slope, as a share of the middle half of the distribution
+LEAST_STEP = 1e-12  # the same as a share of the target; a smaller one would keep too few digits
 
 
 class Around(NamedTuple):
-    """Where the bands of rows lie."""
+    """The medians of rows, and the distances of their bands."""
 
     median: np.ndarray  # (n,)
-    distances: np.ndarray  # (n, 2, levels of the bands): of the bounds from the median
-    beyond: np.ndarray  # (n, 2): of the last bounds from the center, by which bands go on
+    distances: np.ndarray  # (n, 2, levels of the bands): from the median to the bounds
+    beyond: np.ndarray  # (n, 2): from the center to the last bounds; outer bands are in proportion
 
 
 @dataclass(frozen=True)
@@ -57,24 +57,24 @@ class Distribution:
     bands: AnyLevel
     around: Around
     knots: np.ndarray  # z of bands, rising from 0
-    shares: np.ndarray  # which share of the targets they contain
-    targets: Targets = PLAIN  # how points of the model become targets
+    shares: np.ndarray  # the share of the targets in each of these bands
+    targets: Targets = PLAIN  # the scale of the targets, and their support
     center: np.ndarray | None = None  # (n,), of the model; None where it is the median
 
     @property
     def median(self) -> np.ndarray:
-        """(n,), on the scale of the model."""
+        """The medians (n,), on the scale of the model."""
         return self.around.median
 
     def cdf(self, t: Any) -> np.ndarray:
-        """(n,): the probability of a target of at most `t`, a number or one per row."""
+        """Return the probability (n,) of a target of at most `t`, a number or one per row."""
         values, support = self._per_row(t), self.targets.support
         share = self._below(self._positions(values))
         share = np.where(values < support.low, 0.0, share)
         return np.where(values >= support.high, 1.0, share)
 
     def ppf(self, p: Any) -> np.ndarray:
-        """(n, q): the values that the shares `p` (q,) of the targets do not exceed."""
+        """Return the values (n, q) that the shares `p` (q,) of the targets do not exceed."""
         shares = np.atleast_1d(np.asarray(p, float))
         if shares.ndim != 1 or not np.all((shares > 0) & (shares < 1)):
             raise ValueError(f"p must lie strictly between 0 and 1, got {p!r}.")
@@ -82,12 +82,12 @@ class Distribution:
         return self.targets.points(points, self._center)
 
     def logpdf(self, t: Any) -> np.ndarray:
-        """(n,): the logarithm of the density at `t`, a number or one per row.
+        """Return the logarithm of the density (n,) at `t`, a number or one per row.
 
-        Calibration rows are counted in bins, about twice the cube root of their number, between
-        which the density is even. For whole targets it is the logarithm of the chance of `t`. Minus
-        infinity where no target can be, and infinity at a bound of the support that targets have a
-        chance to be equal to.
+        Calibration rows are counted in bins, about twice the cube root of their number; within a
+        bin the density of positions is constant. For whole targets it is the logarithm of the
+        probability of `t`. It is minus infinity where no target can be, and infinity at a bound of
+        the support, which targets may equal with a positive probability.
         """
         values, binned = self._per_row(t), self._binned()
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -108,12 +108,12 @@ class Distribution:
         return np.where(is_bound, np.inf, log_density)
 
     def mean(self) -> np.ndarray:
-        """(n,): the mean, over 200 quantiles."""
+        """Return the mean (n,), taken over 200 quantiles."""
         smooth = replace(self, targets=self.targets.unrounded())
         return smooth.ppf((np.arange(N_MEAN) + 0.5) / N_MEAN).mean(axis=1)
 
     def sample(self, n: int = 1, random_state: Seed = None) -> np.ndarray:
-        """(rows, n): targets drawn from it."""
+        """Return targets drawn from the distribution, (rows, n)."""
         check_count(n, "n")
         rng = check_random_state(random_state)
         shares = rng.uniform(size=(len(self.median), n))
@@ -122,17 +122,17 @@ class Distribution:
         return self.targets.points(np.stack(drawn, axis=1), self._center)
 
     def _per_row(self, t: Any) -> np.ndarray:
-        """(n,): a number, or one per row."""
+        """Return a value per row (n,), from one number or one per row."""
         n, values = len(self.median), np.asarray(t, float)
         return check_vector(np.full(n, values) if values.ndim == 0 else values, "t", n)
 
     def _positions(self, t: np.ndarray) -> np.ndarray:
-        """(n,): signed z of targets t (n,)."""
+        """Return the signed z (n,) of targets t (n,)."""
         inner = self.targets.thresholds(t, self._center)
         return self.bands._positions(inner, self.around)
 
     def _binned(self) -> Self:
-        """The same with fewer knots, which lie equal shares apart."""
+        """Return the distribution with fewer knots, which lie equal shares apart."""
         n_bins = math.ceil(2 * len(self.knots) ** (1 / 3))
         shares = np.linspace(self.shares[0], self.shares[-1], n_bins + 1)
         knots = np.interp(shares, self.shares, self.knots)
@@ -143,7 +143,7 @@ class Distribution:
         return self.median if self.center is None else self.center
 
     def points_of_rows(self, z: np.ndarray) -> np.ndarray:
-        """(n,): the end of each row's own band."""
+        """Return the points (n,) at the signed z (n,), one per row."""
         at = np.concatenate([[0.0], normal_distances(self.bands.levels)])
         side, rows = (z > 0).astype(int), np.arange(len(z))
         reach = np.column_stack([np.zeros(len(z)), self.around.distances[rows, side]])
@@ -156,26 +156,26 @@ class Distribution:
         return self.median + np.sign(z) * np.where(size > at[-1], beyond, between)
 
     def _below(self, z: np.ndarray) -> np.ndarray:
-        """Which share of the targets lies below z, on the side of its sign."""
+        """Return the share of the targets below a signed z."""
         return 0.5 + np.sign(z) * self._inside(np.abs(z)) / 2
 
     def _log_density(self, z: np.ndarray) -> np.ndarray:
-        """The logarithm of the density of positions."""
+        """Return the logarithm of the density of positions at z."""
         beyond = tail_density(np.abs(z), self.knots[-1]) + math.log(1 - self.shares[-1])
         within = _density_between(np.abs(z), self.knots, self.shares)
         return np.where(np.abs(z) > self.knots[-1], beyond, within) - math.log(2)
 
     def _z_below(self, share: np.ndarray) -> np.ndarray:
-        """The z below which so large a share lies."""
+        """Return the signed z with this share of the targets below it."""
         return np.sign(share - 0.5) * self._z_inside(np.abs(2 * share - 1))
 
     def _inside(self, z: np.ndarray) -> np.ndarray:
-        """Which share of the targets band z contains."""
+        """Return the share of the targets that band z contains."""
         beyond = 1 - (1 - self.shares[-1]) * tail_share(z, self.knots[-1])
         return np.where(z > self.knots[-1], beyond, np.interp(z, self.knots, self.shares))
 
     def _z_inside(self, share: np.ndarray) -> np.ndarray:
-        """The band that contains so large a share."""
+        """Return the z of the band that contains this share."""
         last = self.shares[-1]
         beyond = tail_band((1 - share) / (1 - last), self.knots[-1])
         return np.where(share > last, beyond, np.interp(share, self.shares, self.knots))
@@ -183,7 +183,7 @@ class Distribution:
 
 @dataclass(frozen=True)
 class SignedDistribution(Distribution):
-    """That of skewed or updated rows: knots are signed positions, shares those below them."""
+    """The distribution of skewed or updated rows: `shares` of targets lie below signed `knots`."""
 
     @property
     def median(self) -> np.ndarray:
@@ -214,9 +214,9 @@ class SignedDistribution(Distribution):
 
 
 def tail_share(z: np.ndarray, last: float) -> np.ndarray:
-    """Of normal values above `last` the share above z; 1 for those below.
+    """Return the share of the normal values above `last` that exceeds z; 1 where z is lower.
 
-    In logarithms, since beyond 38 deviations no float holds the share of either.
+    It is computed in logarithms, since beyond 38 standard deviations no float holds either share.
     """
     from scipy.special import log_ndtr
 
@@ -224,7 +224,7 @@ def tail_share(z: np.ndarray, last: float) -> np.ndarray:
 
 
 def tail_density(z: np.ndarray, last: float) -> np.ndarray:
-    """The logarithm of the density of normal values above `last` at z."""
+    """Return the logarithm of the density at z of the normal values above `last`."""
     from scipy.special import log_ndtr
 
     with np.errstate(over="ignore"):
@@ -232,7 +232,7 @@ def tail_density(z: np.ndarray, last: float) -> np.ndarray:
 
 
 def _density_between(z: np.ndarray, knots: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """The logarithm of the density at z that is even between rising knots."""
+    """Return the logarithm of the density at z, which is constant between rising knots."""
     if len(knots) < 2:
         return np.full(len(z), -np.inf)
     j = np.clip(np.searchsorted(knots, z) - 1, 0, len(knots) - 2)
@@ -240,7 +240,7 @@ def _density_between(z: np.ndarray, knots: np.ndarray, shares: np.ndarray) -> np
 
 
 def tail_band(share: np.ndarray, last: float) -> np.ndarray:
-    """The z above which such a share lies of normal values above `last`: at least `last`."""
+    """Return the z that this share of the normal values above `last` exceeds; at least `last`."""
     from scipy.special import log_ndtr, ndtri_exp
 
     with np.errstate(divide="ignore"):
@@ -249,10 +249,10 @@ def tail_band(share: np.ndarray, last: float) -> np.ndarray:
 
 
 def knots_of(sizes: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """The z of bands, rising from 0, and the share of new rows inside each.
+    """Return the z of bands, rising from 0, and the share of new rows inside each.
 
-    `sizes` (n,) are positions without their signs. Of several rows that lie on one band the last
-    is taken, which has the largest share inside.
+    `sizes` (n,) are positions without their signs. Where several rows lie on one band, it gets the
+    largest of their shares.
     """
     z, inside = _shares_of(sizes, weight)
     knots = np.concatenate([[0.0], np.maximum(z, APART)])  # one row may be the median
@@ -262,9 +262,9 @@ def knots_of(sizes: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, 
 
 
 def signed_knots(positions: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Signed positions, rising, and the share of new rows below each.
+    """Return signed positions, rising, and the share of new rows below each.
 
-    Rows that lie on one band, as all those at the median do, become two knots beside each other.
+    Rows that lie on one band, as all rows at the median do, become two knots beside each other.
     """
     z, shares = _shares_of(positions, weight)
     if len(z) == 0:
@@ -279,7 +279,7 @@ def signed_knots(positions: np.ndarray, weight: np.ndarray | None) -> tuple[np.n
 
 
 def _shares_of(positions: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """The positions that bands reach, rising, and the share of new rows up to each."""
+    """Return the positions that bands reach, rising, and the share of new rows up to each."""
     order = np.argsort(positions, kind="stable")
     z, whole = positions[order], counts_of(weight, len(positions))[order]
     shares = level_of_rank(np.cumsum(whole), whole.sum())

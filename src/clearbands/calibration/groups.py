@@ -1,4 +1,4 @@
-"""Coverage in every group: lambda from all rows, gamma from the rows of each group (Mondrian)."""
+"""Coverage in every group: all rows choose lambda, the rows of each group gamma1 (Mondrian)."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class GroupCalibration(NamedTuple):
     """How one group was calibrated."""
 
     label: str
-    n: int  # its own rows
-    rows: str  # whose rows gave gamma: "own", "merged" or "pooled"
+    n: int  # the number of its rows
+    rows: str  # which rows gave the gammas: "own", "merged" or "pooled"
     gamma1: np.ndarray  # (k,)
     gamma2: np.ndarray  # (k,)
 
 
 class CalibratorOfGroups(BaseEstimator, ABC):
-    """What calibrators share whose rows each belong to groups."""
+    """The base of calibrators whose rows belong to groups."""
 
     calibrator: BaseEstimator | None
     confidence_level: float | Sequence[float]
@@ -46,7 +46,7 @@ class CalibratorOfGroups(BaseEstimator, ABC):
     def _fit_pooled(
         self, arrays: Sequence[np.ndarray], validation: tuple[Any, ...] | None, **weights: Any
     ) -> bool:
-        """Calibrate all rows together; whether these rows chose nothing but gamma1."""
+        """Calibrate all rows together; return whether these rows chose nothing but gamma1."""
         levels = check_levels(self.confidence_level)
         chosen = ClearCalibrator() if self.calibrator is None else clone(self.calibrator)
         self.pooled_ = chosen.set_params(confidence_level=list(levels)).fit(
@@ -59,7 +59,7 @@ class CalibratorOfGroups(BaseEstimator, ABC):
     def scale(
         self, aleatoric: ArrayLike, epistemic: ArrayLike, *, calibration_groups: Any
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Both widths in calibrated units, (n, 2, k), each row by factors of its groups."""
+        """Return both calibrated widths (n, 2, k), each row with the factors of its groups."""
 
     @renamed(groups="calibration_groups")
     def predict_interval(
@@ -70,7 +70,7 @@ class CalibratorOfGroups(BaseEstimator, ABC):
         *,
         calibration_groups: Any,
     ) -> np.ndarray:
-        """(n, 2): lower and upper bounds; (n, 2, k) when several levels were asked for."""
+        """Return lower and upper bounds (n, 2), or (n, 2, k) for k levels."""
         center = check_vector(center, "center", len(np.asarray(aleatoric)))
         widths = np.add(*self.scale(aleatoric, epistemic, calibration_groups=calibration_groups))
         interval = make_interval(center, widths)
@@ -80,8 +80,8 @@ class CalibratorOfGroups(BaseEstimator, ABC):
 class GroupCalibrator(CalibratorOfGroups):
     """A calibrator whose intervals hold within every group, not only on average.
 
-    All rows together choose lambda; then each group gets its own gamma1, the rank among its own
-    rows. With `validation` rows to choose lambda, the coverage of each group is guaranteed in
+    All rows together choose lambda; then each group gets its own gamma1, from the rank among its
+    own rows. With `validation` rows to choose lambda, the coverage of each group is guaranteed in
     finite samples: given n rows of the group it follows the Beta distribution of
     `diagnostics.beta_parameters(n, level)`. Groups of too few rows for the level then have infinite
     bounds, and a warning names them; without `validation` rows, such groups share the rows of
@@ -159,7 +159,7 @@ class GroupCalibrator(CalibratorOfGroups):
         sample_weight: ArrayLike | None = None,
         validation_weight: ArrayLike | None = None,
     ) -> GroupCalibrator:
-        """As for `ClearCalibrator`, with a label (n,) for every row in `calibration_groups`."""
+        """Fit as `ClearCalibrator`, with a label (n,) for every row as `calibration_groups`."""
         self._check_parameters()
         arrays = [np.asarray(array, float) for array in (y, center, aleatoric, epistemic)]
         labels = check_group_labels(calibration_groups, len(np.atleast_1d(arrays[0])))
@@ -221,7 +221,7 @@ class GroupCalibrator(CalibratorOfGroups):
     def _factors(
         self, arrays: list[np.ndarray], rows: np.ndarray, weight: np.ndarray | None, is_split: bool
     ) -> np.ndarray:
-        """(k, 2): gamma1 and gamma2 of some rows, at the lambda of all; infinite for too few."""
+        """Return gamma1 and gamma2 (k, 2) of some rows at the pooled lambda."""
         y, center, aleatoric, epistemic = (array[rows] for array in arrays)
         counts = None if weight is None else weight[rows]
         counts, _ = weigh(counts, None, is_guaranteed=is_split)
@@ -251,7 +251,7 @@ class GroupCalibrator(CalibratorOfGroups):
     def scale(
         self, aleatoric: ArrayLike, epistemic: ArrayLike, *, calibration_groups: ArrayLike | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Both widths in calibrated units, (n, 2, k), each row by the gammas of its group."""
+        """Return both calibrated widths (n, 2, k), each row with the gammas of its group."""
         check_is_fitted(self, "calibration_groups_")
         if are_columns(calibration_groups):
             raise ValueError(

@@ -1,4 +1,4 @@
-"""What holds for the coverage, in words: each way to calibrate has one sentence."""
+"""The guarantee of the coverage, in words: each way to calibrate has one sentence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NOT_WITHIN = "not within groups of few rows, which share those of others"
 
 
 class Guarantee(StrEnum):
-    """A member is its own text: `guarantee_ == "finite-sample marginal coverage"` compares.
+    """The kinds of guarantees. A member equals its text, so `guarantee_` compares with either.
 
     >>> Guarantee.CONFORMAL == "finite-sample marginal coverage"
     True
@@ -37,7 +37,7 @@ class Guarantee(StrEnum):
 
     @classmethod
     def of(cls, calibration: str, weight: np.ndarray | None = None) -> Guarantee:
-        """Of the ways that `ClearRegressor(calibration=...)` knows, with rows of these weights.
+        """Return the guarantee of `ClearRegressor(calibration=...)`, with rows of these weights.
 
         >>> Guarantee.of("conformal", np.array([1.0, 3.0])).name
         'WEIGHTED'
@@ -48,10 +48,10 @@ class Guarantee(StrEnum):
 
     @classmethod
     def within(cls, groups: np.ndarray, weight: np.ndarray | None = None) -> Guarantee:
-        """Of calibration rows with labels (n,) of their groups, in which other rows chose lambda.
+        """Return the guarantee within groups, with labels (n,), where other rows chose lambda.
 
         A group whose rows all weigh the same is calibrated as without weights. Groups that may
-        overlap have a field each.
+        overlap come as one field each.
 
         >>> Guarantee.within(np.array(["a", "b", "b"]), np.array([1.0, 3.0, 3.0])).name
         'GROUPS'
@@ -64,11 +64,11 @@ class Guarantee(StrEnum):
 
     @classmethod
     def in_text(cls, text: str) -> Guarantee:
-        """What a `guarantee_` says, whatever it adds to that."""
+        """Return the guarantee whose text starts a `guarantee_`, whatever follows it there."""
         return next(guarantee for guarantee in cls if text.startswith(guarantee.value))
 
     def besides(self, sharing: Sequence[str]) -> str:
-        """With the groups in which it does not hold, since they share the rows of others.
+        """Return the text, and the groups where it does not hold, since they share rows of others.
 
         >>> Guarantee.JOINT.besides(["Aix", "Bex"])
         'asymptotic coverage; not within groups of few rows, which share those of others: Aix, Bex'
@@ -79,7 +79,7 @@ class Guarantee(StrEnum):
 
     @property
     def in_words(self) -> str:
-        """What it means, in sentences.
+        """The meaning of the guarantee, in sentences.
 
         >>> Guarantee.UNKNOWN.in_words[:20]
         'Nothing is promised:'
@@ -88,7 +88,7 @@ class Guarantee(StrEnum):
 
     @property
     def is_finite_sample(self) -> bool:
-        """Whether it holds for any number of rows and any quality of the models."""
+        """Whether the guarantee holds for any number of rows and any quality of the models."""
         return self in (
             Guarantee.CONFORMAL,
             Guarantee.WEIGHTED,
@@ -99,7 +99,7 @@ class Guarantee(StrEnum):
 
 
 def named(groups: Sequence[str]) -> str:
-    """The first five of them."""
+    """Return the first five names, as text."""
     return ", ".join(groups[:5]) + (", ..." if len(groups) > 5 else "")
 
 
@@ -157,4 +157,4 @@ IN_WORDS = {
         "the rows are. Nothing is promised for one given row."
     ),
 }
-"""What each member of `Guarantee` means."""
+"""The meaning of each member of `Guarantee`."""

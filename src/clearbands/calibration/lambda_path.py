@@ -1,4 +1,4 @@
-"""The quantile loss over every lambda, its minimum, and where fixed lambdas lie on it."""
+"""The quantile loss as a function of lambda: its minimum, and its value at fixed lambdas."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ PAPER_LAMBDAS = np.concatenate([np.linspace(0, 0.09, 10), np.logspace(-1, 2, 400
 """The paper's grid of 4,011 values."""
 
 
-COUNTS = 2.0**40  # that weights which are no whole numbers are rounded to, in all
+COUNTS = 2.0**40  # the sum of the whole numbers that other weights are rounded to
 
 
 def search_grid(rows: CalibrationRows, k: float, alpha: float, lambdas: np.ndarray) -> float:
-    """The first lambda of the grid that has the smallest loss (Algorithm 2)."""
+    """Return the first lambda of the grid that has the smallest loss (Algorithm 2)."""
     losses = [rows.quantile_loss(*rows.factors(lambda_, k), alpha) for lambda_ in lambdas.tolist()]
     return float(lambdas[int(np.argmin(losses))])
 
 
 def search_exactly(rows: CalibrationRows, k: float, alpha: float) -> float:
-    """The lambda in [0, inf] that has the smallest loss; infinite when only gamma2 is needed."""
+    """Return the lambda in [0, inf] with the smallest loss; infinity when only gamma2 is needed."""
     from clearbands.engine.directions import best_direction
 
     counts, k = _counts(rows, k)
     counted = counts > 0
-    reached = rows.distance == 0  # by any factors
+    reached = rows.distance == 0  # any factors reach these rows
     unreachable = ~reached & (rows.aleatoric == 0) & (rows.epistemic == 0)
     open_rows = counted & ~(reached | unreachable)
     k -= int(counts[reached].sum())
     if not 0 < k <= counts[open_rows].sum():
-        return 0.0  # no factor is needed, or none suffices: lambda does not matter
+        return 0.0  # no factor is needed, or none suffices, so lambda does not matter
     weight = counts_of(rows.weight, len(rows))
     # Mean widths near one make the search, and so its answer, independent of any unit.
     unit_a = _power_of_two(rows.total_aleatoric / rows.size)
@@ -67,19 +67,19 @@ def search_exactly(rows: CalibrationRows, k: float, alpha: float) -> float:
 
 
 def _counts(rows: CalibrationRows, k: float) -> tuple[np.ndarray, int]:
-    """How many times each row counts, in whole numbers, and the rank among them."""
+    """Return how many times each row counts, in whole numbers, and the rank among them."""
     if rows.weight is None:
         return np.ones(len(rows), np.int64), int(k)
     if np.all(rows.weight == np.floor(rows.weight)) and rows.size < COUNTS:
         return rows.weight.astype(np.int64), math.ceil(k)
     scale = COUNTS / rows.size
     counts = np.rint(rows.weight * scale).astype(np.int64)
-    rounded = len(counts) / 2  # at most, in all
+    rounded = len(counts) / 2  # the most that rounding changes the sum by
     return counts, min(math.ceil(k * scale - rounded), int(counts.sum()))
 
 
 def _power_of_two(value: float) -> float:
-    """The one at or below: dividing by it costs no digit."""
+    """Return the largest power of two up to `value`; a division by it is exact."""
     return math.ldexp(1.0, math.frexp(value)[1] - 1) if value else 1.0
 
 
@@ -87,7 +87,7 @@ N_POINTS = 129
 
 
 class PathPoint(NamedTuple):
-    """One lambda: how much of the mean width it makes epistemic, and its loss."""
+    """A lambda, the share of the mean width that it makes epistemic, and its loss."""
 
     lambda_: float
     share: float
@@ -96,7 +96,7 @@ class PathPoint(NamedTuple):
 
 @dataclass(frozen=True)
 class LambdaPath:
-    """The loss on the rows that choose lambda, each gamma1 being calibrated on them too.
+    """The loss on the rows that choose lambda, which calibrate gamma1 at each lambda too.
 
     `share` is the epistemic part of the mean width, between 0 (lambda 0, purely aleatoric) and 1
     (lambda infinite, purely epistemic): an axis on which both ends can be shown.
@@ -113,13 +113,13 @@ class LambdaPath:
     confidence_level: float
     lambdas: np.ndarray  # (m,) rising from 0 to infinity
     shares: np.ndarray  # (m,)
-    losses: np.ndarray  # (m,) infinite where no factor covers enough rows
+    losses: np.ndarray  # (m,) with infinity where no factor covers enough rows
     chosen: PathPoint
     ratio_one: PathPoint  # the paper's baseline "lambda = 1"
     gamma_one: PathPoint | None  # "gamma1 = 1"; None where no lambda covers enough rows
 
     def ticks(self, room: float = 0.06) -> list[tuple[float, str]]:
-        """Shares and names of 0, infinity, and the powers of ten that keep `room` between them."""
+        """Return shares and labels of 0, infinity, and powers of ten at least `room` apart."""
         at = {0.0: "0", 1.0: "∞"}
         finite = self.lambdas[np.isfinite(self.lambdas)]
         for power in sorted(range(-8, 9), key=abs):
@@ -140,7 +140,7 @@ def lambda_path(
     n_points: int = N_POINTS,
     sample_weight: ArrayLike | None = None,
 ) -> LambdaPath:
-    """The loss at `n_points` lambdas from 0 to infinity, spread evenly over the epistemic share.
+    """Return the loss at `n_points` lambdas from 0 to infinity, at even epistemic shares.
 
     The arrays belong to the rows that chose lambda: y and center (n,), widths (n, 2). `lambda_` is
     the value that they chose. A row counts as many times as its `sample_weight` (n,) says.
@@ -182,7 +182,7 @@ def lambda_path(
 
 
 def share_of(odds: float) -> float:
-    """1/2 of 1, 1 of infinity."""
+    """Return the share that belongs to odds: 1/2 for odds of 1, and 1 for infinite odds."""
     return 1.0 if math.isinf(odds) else odds / (1 + odds)
 
 
@@ -191,13 +191,16 @@ def _odds(share: float) -> float:
 
 
 def _unit(rows: CalibrationRows) -> float:
-    """The lambda at which both parts are equally wide on average; 1 where one part has no width."""
+    """Return the lambda at which both parts have the same mean width; 1 if a part has no width."""
     both = rows.total_aleatoric > 0 and rows.total_epistemic > 0
     return rows.total_aleatoric / rows.total_epistemic if both else 1.0
 
 
 def _gamma_one(rows: CalibrationRows, k: float, alpha: float, unit: float) -> PathPoint | None:
-    """Beside the curve only where gamma1 = 1 covers more rows than needed, and lambda is 0."""
+    """Return the point of the baseline "gamma1 = 1".
+
+    It lies on the curve, unless gamma1 = 1 covers more rows than needed and lambda is 0.
+    """
     lambda_ = order_statistic(rows.scores_beside(1.0), k, rows.weight)
     if math.isinf(lambda_):
         return None

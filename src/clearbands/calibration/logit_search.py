@@ -1,11 +1,12 @@
-"""The two constants of member logits that make held-out classes most likely.
+"""A search for the two constants of member logits that make held-out classes most likely.
 
 With a = c1 and b = c1 c2 the logits a * mean + b * deviation are linear in (a, b), and gradient and
 Hessian of the negative log-likelihood are means and covariances over the classes. Where members
-agree, or there is one, the loss is convex in a. With spread it is not: a grid on some rows
-shows the valleys, and Newton's method goes to the end of each, on few rows first, then on all. Far
-out, where members no longer weigh but vote, few rows have spurious minima: the search ends where
-the logits, or their deviations, are 8 on average (or larger, as they were given).
+agree, or there is only one, the loss is convex in a. Otherwise it is not: a grid on some rows shows
+the valleys, and Newton's method descends into each, on few rows first, then on all. With very large
+constants every member votes for one class, and few rows have spurious minima there: so the search
+stops where the logits, or their deviations, have a root mean square of 8 (or a larger one, if they
+came with it).
 """
 
 from __future__ import annotations
@@ -17,37 +18,37 @@ import numpy as np
 
 from clearbands.rows.weighting import size_of
 
-# Of a and b, as the root mean square of what they scale:
-LOWEST, HIGHEST = 1e-6, 8.0  # b may be 0
-NO_SPREAD = 1e-3  # a b that is as good as 0
-FLAWLESS = 1e-6  # a loss that only rows without an error reach
-# Where valleys are looked for: each twice the last but one, so that powers are squares.
+# a and b are in units in which the logits and their deviations have a root mean square of 1.
+LOWEST, HIGHEST = 1e-6, 8.0  # the limits of a and b; b may be 0, too
+NO_SPREAD = 1e-3  # a smaller b is as good as 0
+FLAWLESS = 1e-6  # the loss falls below it only where every row is classified correctly
+# The grid of a and b: each value is twice the last but one, so that powers are squares.
 SCANNED = HIGHEST / 2.0 ** (np.arange(12, -1, -1) / 2)
-FARTHEST = 300 / HIGHEST  # a logit on the grid: the product of two powers is finite
-SCANNED_LOGITS = 8_000  # of the rows that decide which starts are worth a search
-FEWEST_SCANNED = 100  # rows
-GROWTH = 10  # of the rows, from those of the grid to all
-CHUNK = 16_384  # logits that are worked on at once: what the nearest memory holds
-SAME = 0.01  # distance of ends, as a share, that the rows of the grid do not tell apart
-TOLERANCE = 1e-9  # of the projected gradient
-DIGITS = 1e-14  # by which a loss does not fall any more
+FARTHEST = 300 / HIGHEST  # the largest logit on the grid, so that products of two powers are finite
+SCANNED_LOGITS = 8_000  # the number of logits in the sample of rows that is scanned for starts
+FEWEST_SCANNED = 100  # the least number of rows in this sample
+GROWTH = 10  # how many times larger each sample is than the one before it
+CHUNK = 16_384  # logits that are worked on at once: as many as the processor's cache holds
+SAME = 0.01  # the relative distance below which two minima count as one
+TOLERANCE = 1e-9  # the norm of the projected gradient at which the search ends
+DIGITS = 1e-14  # the fall of the loss that rounding hides
 MAX_STEPS = 200
 
 
 @dataclass(frozen=True)
 class Constants:
-    """What scales all logits (c1), what scales their spread (c2), and what came of it."""
+    """The constants of all logits (c1) and of their spread (c2), and the minimum they reach."""
 
     c1: float
     c2: float
-    loss: float  # what was minimised
-    gradient_norm: float  # per relative change of the logits; at a bound, of what may still move
-    is_limited: bool  # whether the rows set the limit, and not the end of the search
+    loss: float  # the minimised loss, which includes `prior_rows`
+    gradient_norm: float  # per relative change of the logits, without constants held at a bound
+    is_limited: bool  # whether the rows limit the constants, rather than the end of the search
 
 
 @dataclass(frozen=True)
 class Point:
-    """The loss at (a, b), and how it bends there."""
+    """The loss at (a, b), with its gradient and its Hessian."""
 
     at: np.ndarray  # (2,)
     loss: float
@@ -57,15 +58,15 @@ class Point:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some rows, last of all axes, so that sums over classes and members run along them."""
+    """Some rows; they are the last axis, so that sums over classes and members run along it."""
 
     mean: np.ndarray  # (classes, 1, n)
     deviation: np.ndarray  # (classes, members, n)
     counted: np.ndarray  # (labels, 1, n): the classes whose probability counts
-    weight: np.ndarray  # (labels, n): how much
+    weight: np.ndarray  # (labels, n): how much each of them counts
 
     def at(self, a: float, b: float) -> tuple[float, np.ndarray, np.ndarray]:
-        """Loss, gradient (2,) and Hessian (2, 2), summed over the rows."""
+        """Return loss, gradient (2,) and Hessian (2, 2), summed over the rows."""
         u, v = self.mean, self.deviation
         p, log_p = self.log_probabilities(a, b)
         share, pooled = shares(log_p)
@@ -87,7 +88,7 @@ class Chunk:
         return -float(np.sum(self.weight * pooled)), gradient, np.array([[aa, ab], [ab, bb]])
 
     def log_probabilities(self, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
-        """Probabilities (classes, members, n), and logarithms of those that count."""
+        """Return probabilities (classes, members, n), and logarithms of those that count."""
         z = b * self.deviation
         z += a * self.mean
         z -= z.max(axis=0)
@@ -97,14 +98,14 @@ class Chunk:
         return p, self.of_counted(z) - np.log(total)
 
     def of_counted(self, values: np.ndarray) -> np.ndarray:
-        """(labels, members, n) of (classes, members, n)."""
+        """Select the classes that count: (labels, members, n) of (classes, members, n)."""
         if len(self.counted) == len(values):  # all classes, in their order
             return values
         return np.take_along_axis(values, self.counted, axis=0)
 
 
 def shares(log_p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of each member in the pooled probability (labels, m, n), and its logarithm (labels, n)."""
+    """Return members' shares in the pooled probability (labels, m, n), and its logarithm."""
     top = log_p.max(axis=1, keepdims=True)
     share = np.exp(log_p - top)
     total = share.sum(axis=1, keepdims=True)
@@ -113,7 +114,7 @@ def shares(log_p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _powers(logits: np.ndarray) -> list[np.ndarray]:
-    """The exponentials of the logits times each scanned factor, none of them infinite or 0."""
+    """Return the exponentials of the logits times each scanned factor; none is infinite or 0."""
     clipped = np.clip(logits, -FARTHEST, FARTHEST)
     powers = [np.exp(factor * clipped) for factor in SCANNED[:2]]
     for _ in SCANNED[2:]:
@@ -123,7 +124,7 @@ def _powers(logits: np.ndarray) -> list[np.ndarray]:
 
 @dataclass(frozen=True)
 class Logits:
-    """Member logits of rows whose class is known, taken apart, each part in units of its size."""
+    """Member logits of labelled rows, split into mean and deviation, each in units of its size."""
 
     y: np.ndarray  # (n,) whole numbers
     mean: np.ndarray  # (classes, 1, n)
@@ -140,14 +141,14 @@ class Logits:
         prior_rows: float,
         weight: np.ndarray | None = None,
     ) -> Logits:
-        """logits: (n, members, classes)."""
+        """Split logits (n, members, classes) into their parts."""
         z = np.ascontiguousarray(logits.T)
         z -= z.mean(axis=0)  # the softmax does not see the mean over the classes
         mean = z.mean(axis=1, keepdims=True)
         z -= mean
         squares = [(part**2).mean(axis=(0, 1)) for part in (mean, z)]
         sizes = np.sqrt([np.average(square, weights=weight) for square in squares])
-        sizes[sizes <= 1e-12 * sizes.sum()] = 0.0  # nothing but the last digits
+        sizes[sizes <= 1e-12 * sizes.sum()] = 0.0  # such a part is rounding error
         units = np.where(sizes > 0, sizes, 1.0)
         parts = mean / units[0], np.divide(z, units[1], out=z)
         return cls(y, *parts, sizes, prior_rows, weight)
@@ -165,7 +166,7 @@ class Logits:
         return bool(self.sizes[1] > 0)
 
     def samples(self) -> list[Logits]:
-        """Few rows, evenly taken, then ever more, but not all."""
+        """Return samples of evenly spaced rows, each larger than the last, the whole left out."""
         n_classes, n_members, n = self.deviation.shape
         step = n // max(FEWEST_SCANNED, SCANNED_LOGITS // (n_classes * n_members))
         samples = []
@@ -180,7 +181,7 @@ class Logits:
         return Logits(self.y[::step], mean, deviation, self.sizes, self.prior_rows, weight)
 
     def pooled(self) -> Logits:
-        """As if all members said their mean."""
+        """Return the logits with the mean in place of every member."""
         sizes = self.sizes * [1.0, 0.0]
         deviation = np.zeros_like(self.mean)
         return Logits(self.y, self.mean, deviation, sizes, self.prior_rows, self.weight)
@@ -199,7 +200,10 @@ class Logits:
             )
 
     def _labels(self) -> tuple[np.ndarray, np.ndarray]:
-        """The classes that count in each row, and how much: its own, and any for chance."""
+        """Return the classes that count in each row and their weights.
+
+        With `prior_rows` every class counts, else only the row's own.
+        """
         n, n_classes = len(self.y), len(self.mean)
         size = size_of(self.weight, n)
         each = np.broadcast_to(1.0 if self.weight is None else self.weight, n)
@@ -216,14 +220,14 @@ class Logits:
         return Point(at, sum(losses), np.sum(gradients, axis=0), np.sum(hessians, axis=0))
 
     def valleys(self) -> list[np.ndarray]:
-        """The points of the grid that no neighbour is lower than, but for those next to b = 0."""
+        """Return the local minima of the grid, without those at its smallest b."""
         losses = self.scan()
         padded = np.pad(losses, 1, constant_values=np.inf)
         around = np.lib.stride_tricks.sliding_window_view(padded, (3, 3)).min(axis=(2, 3))
         return list(SCANNED[np.argwhere((losses <= around) & (SCANNED > SCANNED[0]))])
 
     def scan(self) -> np.ndarray:
-        """(a, b): the loss at all points of the grid, without the rows of chance."""
+        """Return the loss at all points (a, b) of the grid, without `prior_rows`."""
         own = self.y[None, None]
         ahead = [part - np.take_along_axis(part, own, axis=0) for part in self.parts]
         by_mean, by_deviation = map(_powers, ahead)
@@ -241,19 +245,19 @@ def search_constants(
     prior_rows: float = 0.0,
     weight: np.ndarray | None = None,
 ) -> Constants:
-    """The c1 and c2 of the lowest loss that Newton's method finds from several starts.
+    """Return the constants of the lowest loss that Newton's method finds from several starts.
 
-    y (n,) are whole numbers, logits (n, m, classes). `prior_rows` rows of a class drawn by chance
-    are added to the loss, spread over all rows. `weight` (n,) is how many rows each counts as.
+    `y` (n,) are whole numbers, `logits` have shape (n, m, classes). The loss includes `prior_rows`
+    rows of a random class, spread over all rows. `weight` (n,) is how many rows each counts as.
     """
     problem = Logits.of(y, logits, prior_rows, weight)
     bare = _without_spread(problem)
     ends = [bare, *(_newton(problem, problem.point(start)) for start in _starts(problem, bare))]
     end = min(ends, key=lambda end: end.loss)
     plain = problem.point(_within(problem, problem.sizes))
-    if plain.loss < end.loss:  # in no valley that the grid shows
+    if plain.loss < end.loss:  # the plain ensemble is better than every valley of the grid
         end = _newton(problem, plain)
-    is_there = problem.sizes > 0  # on a part that is not, nothing depends
+    is_there = problem.sizes > 0  # nothing depends on a part of size 0
     a, b = np.divide(end.at, problem.sizes, out=np.ones(2), where=is_there).tolist()
     return Constants(
         c1=a,
@@ -265,14 +269,14 @@ def search_constants(
 
 
 def _without_spread(problem: Logits) -> Point:
-    """The minimum at b = 0, where all members say the same and the loss is convex."""
+    """Return the minimum at b = 0, where all members say the same and the loss is convex."""
     pooled = problem.pooled()
     end = _newton(pooled, pooled.point(_within(pooled, pooled.sizes)))
     return problem.point(end.at)
 
 
 def _starts(problem: Logits, bare: Point) -> list[np.ndarray]:
-    """The ends of all valleys of some rows; b = 0 is one of its own unless the loss falls there."""
+    """Return the minima of a sample of rows, and b = 0 if the loss falls from there."""
     if not problem.has_spread:
         return []
     samples = problem.samples()
@@ -283,7 +287,7 @@ def _starts(problem: Logits, bare: Point) -> list[np.ndarray]:
 
 
 def _apart(ends: list[np.ndarray]) -> list[np.ndarray]:
-    """Those that lie apart, each with some spread: without any, the loss is flat in b."""
+    """Return the distinct minima, each moved off b = 0, where the loss is flat in b."""
     chosen: list[np.ndarray] = []
     for end in ends:
         if not any(np.allclose(end, other, rtol=SAME, atol=SAME) for other in chosen):
@@ -292,7 +296,7 @@ def _apart(ends: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def _free(problem: Logits, point: Point) -> np.ndarray:
-    """(2,): what may still move. At b = 0 the loss is flat in b, which therefore stays."""
+    """Return which of a and b may still move (2,). At b = 0 the loss is flat in b, so b stays."""
     (a, b), highest = point.at, problem.highest
     falls_up, falls_down = point.gradient < 0, point.gradient > 0
     is_stuck = [
@@ -303,7 +307,10 @@ def _free(problem: Logits, point: Point) -> np.ndarray:
 
 
 def _newton(problem: Logits, point: Point) -> Point:
-    """Newton steps between the bounds, halved until the loss falls; to b = 0 go others."""
+    """Take Newton steps within the bounds to a minimum; stop where b comes close to 0.
+
+    The minimum at b = 0 is searched by itself.
+    """
     for _ in range(MAX_STEPS):
         free = _free(problem, point)
         if np.linalg.norm(point.gradient[free]) <= TOLERANCE or 0 < point.at[1] < NO_SPREAD:
@@ -311,7 +318,7 @@ def _newton(problem: Logits, point: Point) -> Point:
         step = np.zeros(2)
         step[free] = -_solve(point.hessian[np.ix_(free, free)], point.gradient[free])
         lower = _line_search(problem, point, step)
-        if lower is None:  # as low as the digits go
+        if lower is None:  # rounding hides any further fall
             break
         point = lower
     return point
@@ -322,7 +329,7 @@ def _within(problem: Logits, at: np.ndarray) -> np.ndarray:
 
 
 def _solve(hessian: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """The Newton step, with the curvature made positive where the loss is not convex."""
+    """Return the Newton step, with the curvature made positive where the loss is not convex."""
     values, vectors = np.linalg.eigh(hessian)
     values = np.maximum(np.abs(values), 1e-10)
     return vectors @ ((vectors.T @ gradient) / values)
@@ -332,7 +339,7 @@ def _line_search(problem: Logits, point: Point, step: np.ndarray) -> Point | Non
     length = 1.0
     while -length * float(point.gradient @ step) > DIGITS:
         at = _within(problem, point.at + length * step)
-        at[1] = max(at[1], point.at[1] / 4)  # what jumps to b = 0 never leaves it
+        at[1] = max(at[1], point.at[1] / 4)  # from b = 0 no step leads away
         new = problem.point(at)
         if new.loss < point.loss + 1e-4 * min(0.0, float(point.gradient @ (at - point.at))):
             return new

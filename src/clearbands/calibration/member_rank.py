@@ -1,4 +1,4 @@
-"""UACQR-P on arrays: order statistics of members as bounds."""
+"""UACQR-P on arrays: bounds that are order statistics of the members' estimates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from clearbands.rows.weighting import check_sample_weight, size_of
 
 
 class MemberRankCalibrator(BaseEstimator):
-    """UACQR-P on arrays: which order statistics of B quantile estimates are the bounds.
+    """UACQR-P on arrays: it chooses which order statistics of B quantile estimates are the bounds.
 
     At t the interval reaches from the t-th largest of the lower estimates to the t-th smallest of
     the upper ones, t = 1, ..., B; at B + 1 it is infinite. The score of a row is the smallest t
@@ -62,9 +62,10 @@ class MemberRankCalibrator(BaseEstimator):
         *,
         sample_weight: ArrayLike | None = None,
     ) -> MemberRankCalibrator:
-        """`y` (n,); `lower` and `upper` (n, B) or, with k levels, (n, k, B).
+        """Choose the order on rows that trained no member.
 
-        `sample_weight` (n,) is how many rows each row counts as; a new row counts as the heaviest.
+        `y` has shape (n,), `lower` and `upper` (n, B) or, with k levels, (n, k, B). `sample_weight`
+        (n,) is how many rows each row counts as; a new row counts as much as the heaviest.
         """
         levels = check_levels(self.confidence_level)
         y = check_vector(y, "y")
@@ -94,7 +95,7 @@ class MemberRankCalibrator(BaseEstimator):
         return int(self.orders_[0]) if isinstance(self.confidence_level, Real) else self.orders_
 
     def predict_interval(self, center: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> np.ndarray:
-        """(n, 2); (n, 2, k) when several levels were asked for.
+        """Return lower and upper bounds (n, 2), or (n, 2, k) for k levels.
 
         Low orders can give a bound on the wrong side of the center. Such a bound moves to the
         center, which makes the interval longer. Levels are nested in the same way.
@@ -106,7 +107,7 @@ class MemberRankCalibrator(BaseEstimator):
             np.sort(_check_members(ends, name, n, k), axis=-1)
             for ends, name in ((lower, "lower"), (upper, "upper"))
         )
-        outwards = np.full((n, 2, k), np.inf)  # minus the lower bounds, and the upper ones
+        outwards = np.full((n, 2, k), np.inf)  # the negative lower bounds, and the upper bounds
         for j, t in enumerate(self.orders_):
             if t <= lower.shape[-1]:
                 outwards[:, 0, j] = np.maximum(-lower[:, j, -t], -center)
@@ -117,7 +118,7 @@ class MemberRankCalibrator(BaseEstimator):
 
 
 def member_rank_scores(y: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """(n, k): the smallest t that covers each row, from 1 to B + 1."""
+    """Return the smallest t that covers each row (n, k), from 1 to B + 1."""
     above_y = (lower > y[:, None, None]).sum(axis=-1)
     below_y = (upper < y[:, None, None]).sum(axis=-1)
     return 1 + np.maximum(above_y, below_y)

@@ -1,16 +1,16 @@
-"""A quantile regression of scores on functions of the rows, with one more row that is to come.
+"""A quantile regression of scores on functions of the rows, with a new row among them.
 
 With scores s (n,), functions F (n, p) of their rows and f (p,) of a new row, find b that minimises
 
     sum of l(s - F b)  -  u f b         l(r) = level * r for r > 0, (level - 1) * r else
 
 The last term is what the new row adds when its score is far above (u = level) or below
-(u = level - 1) its fit; u between them stands for a score that lies on it. f b is then the largest
-score that the new row may have to be counted as covered at u (Gibbs, Cherian and Candès 2025).
+(u = level - 1) its fit; u between them stands for a score that lies on the fit. f b is then the
+largest score with which the new row counts as covered at u (Gibbs, Cherian and Candès 2025).
 
-p rows lie on the fit; all else follows from them. The search goes from one such choice of rows to
-a better one along a line on which all but one of them stay (the simplex method). From the fit
-without the new row that is a few steps.
+The fit passes through the scores of p rows, which determine it. The search goes from one choice of
+p rows to a better one along a line on which all but one of them stay (the simplex method). From the
+fit without the new row it takes a few steps.
 """
 
 from __future__ import annotations
@@ -22,27 +22,28 @@ import numpy as np
 from scipy.linalg import qr
 
 TOLERANCE = 1e-11
-SPREAD = 1e-10  # by which equal scores are parted while searching, in units of a usual one
-FAR = 1e6  # what stands for infinite scores while searching, in units of the largest
-FINE = 1e-6  # of a usual score: below, what parts scores may have changed their order
-VAST = 1e100  # scores beyond so many usual ones count as infinite
-ROUGH = 1e4  # usual scores: what steps over larger ones round is computed anew
+# "Usual" is the median of the positive finite scores.
+SPREAD = 1e-10  # the distance put between equal scores for the search, in usual scores
+FAR = 1e6  # the number that replaces infinity for the search, in units of the largest score
+FINE = 1e-6  # below so many usual scores the distances of SPREAD may have changed the order
+VAST = 1e100  # scores above so many usual ones count as infinite
+ROUGH = 1e4  # after steps over scores above so many usual ones residuals are computed anew
 MOST_REFRESHED = 10
 MOST_STEPS = 100_000
 
 
 class _Place(NamedTuple):
-    """Where a search stands; no array is changed, so that others can go on from here."""
+    """A state of the search; its arrays never change, so other searches can start from it."""
 
-    on_fit: np.ndarray  # (p,) numbers of the rows
-    inverse: np.ndarray  # (p, p) of their functions
+    on_fit: np.ndarray  # (p,) the numbers of the rows on the fit
+    inverse: np.ndarray  # (p, p) the inverse of their functions
     residuals: np.ndarray  # (n,)
-    above: np.ndarray  # (n,) of bool; means nothing for rows on the fit
-    pull: np.ndarray  # (p,): functions of the other rows, times their slopes, summed
+    above: np.ndarray  # (n,) whether rows lie above the fit; without meaning for those on it
+    pull: np.ndarray  # (p,) the sum of the functions of the other rows times their slopes
 
 
 class QuantileFit:
-    """Scores (n,), from 0 to infinity, on independent functions (n, p), to ask about new rows."""
+    """The quantile regression of scores (n,) from 0 to infinity on independent functions (n, p)."""
 
     def __init__(
         self,
@@ -59,8 +60,8 @@ class QuantileFit:
         finite = np.isfinite(scores)
         largest = float(np.max(scores, where=finite, initial=usual))
         far, self._rounds = FAR * largest, largest > ROUGH * usual
-        # Golden steps: no two scores that were equal stay so, whichever they are. A step is small
-        # beside its own score, too, so that one score far beyond all others moves no other.
+        # Steps of the golden ratio make all equal scores differ. Each step is relative to its own
+        # score, so that one score far beyond all others changes no other.
         golden = ((np.arange(n) * (math.sqrt(5) / 2 - 0.5)) % 1.0 + (scores > 0)) / 2
         known = np.where(finite, scores, far)
         self._scores = known + SPREAD * np.maximum(known, usual) * golden
@@ -68,16 +69,16 @@ class QuantileFit:
         if on_fit is None:
             on_fit = qr(functions.T, mode="r", pivoting=True)[1][:p]
         start = self._search(self._at(np.asarray(on_fit)), np.zeros(p))
-        assert start is not None  # no loss is below 0
+        assert start is not None  # since no loss is below 0, it cannot fall without end
         self._start = start
 
     @property
     def on_fit(self) -> np.ndarray:
-        """(p,): the rows on the fit without a new row, from which it can be made again."""
+        """The rows (p,) on the fit without a new row, which determine it."""
         return self._start.on_fit
 
     def cutoffs(self, new: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """(m,): f b for functions (m, p) and u (m,) of new rows."""
+        """Return the cutoffs f b (m,) for functions (m, p) and u (m,) of new rows."""
         cutoffs = np.empty(len(new))
         last, place = -1, self._search(self._start, np.zeros(new.shape[1]))
         for row in np.lexsort([u, *new.T]).tolist():
@@ -95,7 +96,7 @@ class QuantileFit:
         shares = new @ place.inverse
         scores, counts = self.scores[place.on_fit], np.abs(shares) > TOLERANCE
         endless = counts & np.isinf(scores)
-        if endless.any():  # as what stands for them would, and infinite where they cancel out
+        if endless.any():  # the sign of their sum decides; it is + where they cancel out
             return math.inf if shares[endless].sum() > -TOLERANCE else -math.inf
         value = float(shares[counts] @ scores[counts])
         if 0 < value < self._finest:
@@ -112,17 +113,17 @@ class QuantileFit:
         return _Place(on_fit, inverse, residuals, above, slopes @ self.functions)
 
     def _search(self, place: _Place, extra: np.ndarray) -> _Place | None:
-        """The best place for an additional pull; None where the loss falls without end."""
+        """Return the best place for an additional pull; None where the loss falls without end."""
         refreshed, is_exact = 0, True
         for _ in range(MOST_STEPS):
-            # What rows on the fit must pull for the loss to be least: between the two slopes.
+            # At the minimum the pull of every row on the fit lies between the two slopes.
             pulls = -(place.pull + extra) @ place.inverse
             excess = np.maximum(pulls - self.level, self.level - 1 - pulls)
             leaving = int(np.argmax(excess))
             if excess[leaving] <= TOLERANCE * len(self.scores):
                 if is_exact or not self._rounds or refreshed == MOST_REFRESHED:
                     return place
-                # Steps over a score far beyond all others have rounded what is left of these.
+                # Steps over a score far beyond all others have rounded the other residuals.
                 place, refreshed, is_exact = self._at(place.on_fit), refreshed + 1, True
                 continue
             step = self._step(place, leaving, pulls[leaving] > self.level, excess[leaving])
@@ -132,7 +133,7 @@ class QuantileFit:
         raise RuntimeError("The quantile regression of the scores did not end.")  # never seen
 
     def _step(self, place: _Place, leaving: int, goes_above: bool, excess: float) -> _Place | None:
-        """Along the line on which one row leaves the fit, to where the loss stops falling."""
+        """Move along the line on which one row leaves the fit, until the loss stops falling."""
         direction = place.inverse[:, leaving] * (-1.0 if goes_above else 1.0)
         rates = self.functions @ direction
         rates[place.on_fit] = 0.0

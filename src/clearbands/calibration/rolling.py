@@ -1,16 +1,18 @@
 """Calibration that goes on after the fit: a rolling window of rows, and tails that adapt.
 
-Every row has one number, its position: which band of the fit just contains it, negative below the
-median of the fit (see `distribution.py`). The last positions are the window, and bounds are
-quantiles of them, one for each side: where errors go to one side, one bound moves out, and the
-other one in. Which quantiles adapts, side by side (Gibbs and Candès 2021): after each row
+Every row has one number, its position: the z of the band of the fit that just contains it, negative
+below the median of the fit (see `any_level.py`). The last positions are the window, and the bounds
+are quantiles of them, one for each side: where errors go to one side, one bound moves out, and the
+other one in. The shares of these quantiles adapt on each side (Gibbs and Candès 2021): after each
+row
 
     alpha = alpha + rate * ((1 - level) / 2 - missed)        missed is 1 or 0, on this side
 
 so that too many misses on a side move its next bounds out, whatever the rows. Of n rows the share
-that is missed on a side differs from (1 - level) / 2 by alpha's way since the start, divided by
-n * rate. alpha does not fall below -rate, since at 0 or below the bound is infinite, nor rise above
-1 + rate, since at 1 or above it lies beyond all rows. So both sides together miss at most
+that is missed on a side differs from (1 - level) / 2 by the change of alpha since the start,
+divided by n * rate. alpha does not fall below -rate, since at 0 or below the bound is infinite, nor
+rise above 1 + rate, since at 1 or above it lies beyond all rows. So both sides together miss at
+most
 
     1 - level + (1 - level + 2 * rate) / (n * rate)
 
@@ -37,17 +39,17 @@ from clearbands.rows.checks import check_count
 from clearbands.rows.levels import normal_distances, tails
 
 WINDOW = 1_000
-RATE = 1 / 20  # of the share that a side leaves out: 0.0025 at 0.9, half of Gibbs' and Candès'
+RATE = 1 / 20  # per share that a side leaves out: 0.0025 at 0.9, half of Gibbs' and Candès' rate
 MOST_UNKNOWN = 1 / 2
-"""The part of that share which may be used up by misses before the first of them is known: with
-more, a single bad day of a forecast 24 hours ahead makes the bounds of the next infinite."""
+"""The part of that share by which alpha may fall before the first of several misses is known. With
+more, a single bad day of forecasts 24 hours ahead would make the next day's bounds infinite."""
 
-FEWEST_ROWS = 100  # that say something about how the model fares
+FEWEST_ROWS = 100  # fewer rows give no advice
 LOST, STRANGE, LEANS = 0.05, 0.10, 0.20
-"""Shares of rows by which coverage may fall, unfamiliar rows exceed theirs, or one side of the
-median exceed half, without a word."""
+"""Advice is given where coverage is lower by more than LOST, where the share of unfamiliar rows is
+higher by more than STRANGE, or where one side of the median has more rows than half plus LEANS."""
 
-ORDINARILY_STRANGE = 0.05
+ORDINARILY_STRANGE = 0.05  # the share of unfamiliar rows that is usual
 
 
 class RefitWarning(UserWarning):
@@ -66,11 +68,11 @@ class Pace:
     """How fast intervals follow the last rows."""
 
     window: int = WINDOW  # how many of the last rows count
-    rate: float | None = None  # of the level; with 0 only the window moves
-    lead: int = 1  # how many rows pass until the target of one is known
+    rate: float | None = None  # the rate of alpha; with 0 only the window moves
+    lead: int = 1  # the number of rows until the target of a row is known
 
     def steps(self, levels: np.ndarray) -> np.ndarray:
-        """(k,): the rate that was given, or a twentieth of (1 - level) / 2; less with a long lead.
+        """Return the given rate, or a twentieth of (1 - level) / 2 (k,); less with a long lead.
 
         >>> Pace().steps(np.array([0.9, 0.99])).round(5).tolist()
         [0.0025, 0.00025]
@@ -92,7 +94,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class Rolling:
-    """What `ClearRegressor.update` keeps, as `model.rolling_`, and saves with the model.
+    """The state that `ClearRegressor.update` keeps as `model.rolling_` and saves with the model.
 
     Examples
     --------
@@ -108,17 +110,17 @@ class Rolling:
     [[0.0, 0.05]]
     """
 
-    levels: np.ndarray  # (k,): those of the fit, in its order
-    positions: np.ndarray  # of the last rows, oldest first; of calibration rows to begin with
+    levels: np.ndarray  # (k,): the levels of the fit, in its order
+    positions: np.ndarray  # those of the last rows, oldest first; at first of calibration rows
     pace: Pace
-    n_rows: int  # of all updates
-    n_missed: np.ndarray  # (k,): how many were outside the intervals of their time
-    alphas_before: np.ndarray  # (k, 2): where alpha began at this rate, below and above
-    n_before: int  # rows until then
-    n_outside: np.ndarray  # (k, 2): how many since then were below and above
-    last_outside: np.ndarray  # (lead - 1, k, 2): whose targets the next row does not know yet
+    n_rows: int  # the number of rows in all updates
+    n_missed: np.ndarray  # (k,): how many rows were outside the intervals of their time
+    alphas_before: np.ndarray  # (k, 2): the alphas below and above when this pace began
+    n_before: int  # the number of rows before this pace
+    n_outside: np.ndarray  # (k, 2): how many rows since then were below and above
+    last_outside: np.ndarray  # (lead - 1, k, 2): for rows too recent to be known to the next one
     strange: np.ndarray  # (m,): which of the last rows are unfamiliar
-    times: np.ndarray | None = None  # (m,): of the last rows, where they are known
+    times: np.ndarray | None = None  # (m,): the times of the last rows, where they are known
 
     @classmethod
     def begin(
@@ -127,7 +129,7 @@ class Rolling:
         positions: np.ndarray,
         pace: Pace,
     ) -> Rolling:
-        """With the positions of the calibration rows, of which the last fill the window."""
+        """Start with the positions of the calibration rows, the last of which fill the window."""
         levels = np.asarray(levels, float)
         pace = pace.checked(levels)
         return cls(
@@ -145,17 +147,17 @@ class Rolling:
 
     @property
     def alphas(self) -> np.ndarray:
-        """(k, 2): what (1 - level) / 2 has become below and above; it may leave [0, 1]."""
+        """The present alphas below and above (k, 2), which start at (1 - level) / 2."""
         return self._alphas(self.n_rows, self.n_outside)
 
     @property
     def levels_now(self) -> np.ndarray:
-        """(k,): the levels that are asked of the window so that those of the fit are met."""
+        """The levels (k,) at which the window is read so that new rows meet those of the fit."""
         return 1 - self.alphas.sum(axis=1)
 
     @property
     def coverage(self) -> np.ndarray:
-        """(k,): the share of all rows that were between the bounds of their time.
+        """The share (k,) of all rows that were between the bounds of their time.
 
         Where both bounds lie on one side of the center, the interval reaches to the center and
         contains more.
@@ -164,17 +166,17 @@ class Rolling:
 
     @property
     def outside(self) -> np.ndarray:
-        """(k, 2): the shares below and above of the rows since the rate was set."""
+        """The shares (k, 2) of the rows since the rate was set that were below and above."""
         return self.n_outside / max(self.n_rows - self.n_before, 1)
 
     @property
     def bound(self) -> np.ndarray:
-        """(k,): how far the coverage since the rate was set can fall short, for any rows."""
+        """The most (k,) by which coverage since the rate was set can fall short, for any rows."""
         return self.side_bound.sum(axis=1)
 
     @property
     def side_bound(self) -> np.ndarray:
-        """(k, 2): how far `outside` can exceed (1 - level) / 2, for any rows."""
+        """The most (k, 2) by which `outside` can exceed (1 - level) / 2, for any rows."""
         n, steps = self.n_rows - self.n_before, self._steps
         if n == 0 or not steps.all():
             return np.full((len(self.levels), 2), np.inf)
@@ -182,17 +184,17 @@ class Rolling:
 
     @cached_property
     def _steps(self) -> np.ndarray:
-        """(k, 1)"""
+        """The rates of the levels (k, 1)."""
         return self.pace.steps(self.levels)[:, None]
 
     @cached_property
     def _tails(self) -> np.ndarray:
-        """(k, 2): the shares that levels leave out below and above."""
+        """The shares (k, 2) that levels leave out below and above."""
         return _tails(self.levels)
 
     @property
     def n_window(self) -> int:
-        """How many rows are in the window."""
+        """The number of rows in the window."""
         return min(len(self.positions), self.pace.window)
 
     @property
@@ -201,7 +203,7 @@ class Rolling:
         return None if self.times is None or len(self.times) == 0 else self.times[-1]
 
     def at_pace(self, pace: Pace) -> Rolling:
-        """The same state, which from now on follows the rows at another pace."""
+        """Return the state, which from now on follows the rows at another pace."""
         if pace == self.pace:
             return self
         pace = pace.checked(self.levels)
@@ -222,7 +224,7 @@ class Rolling:
         strange: np.ndarray | None = None,
         times: np.ndarray | None = None,
     ) -> Rolling:
-        """The state after these rows, which come in the order of time."""
+        """Return the state after these rows, which come in the order of time."""
         outside = self.judge(positions)
         window, lead = self.pace.window, self.pace.lead
         judged = np.concatenate([self.last_outside, outside])
@@ -241,7 +243,7 @@ class Rolling:
         )
 
     def bands(self, fitted: AnyLevel) -> RollingLevels:
-        """Bounds at any level, from the rows up to now."""
+        """Return the bands of all levels, from the rows up to now."""
         return RollingLevels(
             fitted.levels,
             fitted.columns,
@@ -255,7 +257,7 @@ class Rolling:
         )
 
     def advice(self) -> str | None:
-        """Why the model should be fitted again; None while there is no reason."""
+        """Say why the model should be fitted again; None while there is no reason."""
         n = min(self.n_rows, self.n_window)
         if n < FEWEST_ROWS:
             return None
@@ -285,16 +287,22 @@ class Rolling:
         return None
 
     def _alphas(self, n: int, outside: np.ndarray) -> np.ndarray:
-        """From whole numbers alone, so that one call with all rows equals one call for each."""
+        """Return the alphas after n rows, from whole numbers alone.
+
+        So one call with all rows gives the same alphas as one call for each row.
+        """
         expected = (n - self.n_before) * self._tails
         return self.alphas_before + self._steps * (expected - outside)
 
     def judge(self, positions: np.ndarray) -> np.ndarray:
-        """(n, k, 2): which rows are below and above bounds made when rows `lead` ago were known."""
+        """Return which rows are below and above their bounds, (n, k, 2).
+
+        The bounds of a row use the rows up to `lead` before it.
+        """
         window, late = self.pace.window, self.pace.lead - 1
         order = np.argsort(self.levels)
         z = np.concatenate([self.positions, positions]).tolist()
-        behind = len(self.last_outside)  # at first no row is waiting
+        behind = len(self.last_outside)  # 0 at first, when no row waits for its target
         end = len(self.positions) - behind
         in_window = sorted(z[max(0, end - window) : end])
         known, outside = self.n_rows - behind, self.n_outside - self.last_outside.sum(axis=0)
@@ -318,10 +326,10 @@ class Rolling:
 
 
 def _tails(levels: np.ndarray) -> np.ndarray:
-    """(k, 2): the shares below and above that levels (k,) leave out."""
+    """Return the shares (k, 2) below and above that levels (k,) leave out."""
     return np.repeat([[tails(level)[0]] for level in levels.tolist()], 2, axis=1)
 
 
 def four_errors(share: float, n: int) -> float:
-    """Of the share of n rows in which something happens with this probability."""
+    """Return four standard errors of a share of n rows, where `share` is the probability."""
     return 4 * math.sqrt(share * (1 - share) / n)

@@ -1,4 +1,4 @@
-"""Answers from a rolling window of rows: every bound is a quantile of their positions.
+"""Bounds from a rolling window of rows: every bound is a quantile of their positions.
 
 Positions have the sign of their side (see `any_level.py`), so errors that go to one side move
 both bounds to it, and the median with them. The center stays where the fit put it: intervals reach
@@ -28,9 +28,10 @@ from clearbands.rows.messages import warn
 
 
 def upper_end(in_window: Sequence[float], share: float) -> float:
-    """Beyond which so large a share of rows lies, for those of a window, rising.
+    """Return the z that this share of the rows exceeds, from the rising positions of a window.
 
-    Where the rows are too few for one side alone, the farther one speaks for both.
+    Where the rows are too few for one side alone, the row farthest out on either side is the bound
+    of both.
     """
     n = len(in_window)
     if share <= 0:
@@ -44,7 +45,7 @@ def upper_end(in_window: Sequence[float], share: float) -> float:
 
 
 def lower_end(in_window: Sequence[float], share: float) -> float:
-    """The same on the other side."""
+    """Return the z that this share of the rows does not reach, as `upper_end` on the other side."""
     n = len(in_window)
     if share <= 0:
         return -math.inf
@@ -58,17 +59,17 @@ def lower_end(in_window: Sequence[float], share: float) -> float:
 
 @dataclass(frozen=True)
 class WindowShares:
-    """Which share of the window stands for which share of new rows, below a bound.
+    """Shares of new rows below a bound, and the shares of the window that stand for them.
 
-    At the levels of the fit by the alphas; interpolated between.
+    The alphas give them at the levels of the fit; they are interpolated in between.
     """
 
-    shares: np.ndarray  # (q,): rising from 0 to 1
-    needed: np.ndarray  # (q,): rising
+    shares: np.ndarray  # (q,): shares of new rows, rising from 0 to 1
+    needed: np.ndarray  # (q,): shares of the window, rising
 
     @classmethod
     def of(cls, levels: np.ndarray, alphas: np.ndarray) -> WindowShares:
-        """With alphas (k, 2) of the levels (k,); where sides have crossed, both are in between."""
+        """Build the shares from alphas (k, 2); sides that have crossed meet in the middle."""
         order = np.argsort(levels)
         nested = np.minimum.accumulate(alphas[order])
         low, high = nested[::-1, 0], 1 - nested[:, 1]  # rising
@@ -94,7 +95,7 @@ class WindowShares:
 
 @dataclass(frozen=True)
 class RollingLevels(AnyLevel):
-    """Bounds that are quantiles of the rows of a window, at shares that have adapted."""
+    """Bands whose bounds are quantiles of the rows of a window, at shares that have adapted."""
 
     shares: WindowShares = field(
         default_factory=lambda: WindowShares(np.arange(2.0), np.arange(2.0))
@@ -102,7 +103,7 @@ class RollingLevels(AnyLevel):
 
     @cached_property
     def in_window(self) -> list[float]:
-        """The positions, rising."""
+        """The positions in rising order."""
         return np.sort(self.positions).tolist()
 
     def distribution(self, center: np.ndarray, distances: np.ndarray) -> Distribution:
@@ -132,9 +133,9 @@ class RollingLevels(AnyLevel):
         )
 
     def _outwards(self, around: Around, z: float, sign: int) -> np.ndarray:
-        """(n,): where z lies, rounded down (sign -1) or up (sign 1): the row that is there counts.
+        """Return the bounds at z (n,), rounded down (sign -1) or up (sign 1).
 
-        See `make_interval`.
+        So they include the row that lies there, as with `make_interval`.
         """
         if math.isinf(z):
             return np.full(len(around.median), z)

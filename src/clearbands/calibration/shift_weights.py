@@ -1,4 +1,4 @@
-"""How much more often rows like these occur among new ones, learned from the new rows' X alone."""
+"""Weights for rows with known targets, learned from the X of new rows."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from clearbands.tables.encoder import TableEncoder, encode
 
 
 class ShiftWeights(BaseEstimator):
-    """Weights for rows with known targets, so that they stand for new rows.
+    """Weights for rows with known targets, so that they represent new rows.
 
-    A classifier tells old rows from new ones. Where it says that a row is as likely new as old, its
-    weight is 1; where new rows are three times as frequent, 3. Every old row is judged by a
-    classifier that did not see it. Only X may have changed: if the same X now has other targets,
-    no weight helps.
+    A classifier tells old rows from new ones. The weight of a row that is as frequent among the new
+    rows as among the old ones is 1; where it is three times as frequent, the weight is 3. Every old
+    row is judged by a classifier that did not see it. Only X may have changed: if the same X now
+    has other targets, no weight helps.
 
     Give `weights_` as `calibration_weight` to `ClearRegressor.fit`. They are estimates, so the
     coverage of new rows comes near the level, without a guarantee.
@@ -33,11 +33,11 @@ class ShiftWeights(BaseEstimator):
     classifier : optional
         A classifier of scikit-learn with `predict_proba`; by default shallow boosted trees.
     most : float
-        Weights are clipped to between 1 / most and most: a few rows that count for all would make
-        intervals that depend on these few.
+        Weights are clipped to between 1 / most and most, so that intervals never depend on a few
+        rows alone.
     smallest : int
-        The least effective number of rows, (sum of the weights)^2 / sum of their squares. With
-        fewer the fit is refused: hardly any old row is like the new ones.
+        The least effective number of rows, (sum of the weights)^2 / sum of their squares. `fit`
+        refuses fewer, since hardly any old row is then like the new ones.
     n_folds : int
         How many classifiers there are; each of them sees all rows but one fold.
     encoder : transformer, optional
@@ -47,14 +47,14 @@ class ShiftWeights(BaseEstimator):
 
     Attributes
     ----------
-    weights_ : (n,), of the old rows; 1 on average
-    effective_size_ : float, how many rows without weights would say as much
+    weights_ : (n,), the weights of the old rows, which are 1 on average
+    effective_size_ : float, the number of rows without weights that would tell as much
     auc_ : float
-        How well a classifier tells rows that it did not see apart, old from new: 0.5 is not at all.
+        How well classifiers tell old rows from new ones that they did not see: 0.5 is by chance.
 
     Examples
     --------
-    New rows have larger x; so the old ones with larger x count more.
+    New rows have larger x, so the old rows with larger x count more.
 
     >>> import numpy as np
     >>> from clearbands import ShiftWeights
@@ -86,7 +86,7 @@ class ShiftWeights(BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: TableLike, X_new: TableLike) -> ShiftWeights:
-        """Compare old rows with new ones, of the same columns; neither needs targets."""
+        """Compare old rows with new rows of the same columns; neither needs targets."""
         self._check_parameters()
         X = check_table(self, X, reset=True)
         X_new = check_table(self, X_new, reset=False)
@@ -115,7 +115,7 @@ class ShiftWeights(BaseEstimator):
         return self
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """(n,): the weights of other rows, in the unit of `weights_`, by all classifiers."""
+        """Return the weights (n,) of other rows, in the unit of `weights_`, by all classifiers."""
         check_is_fitted(self, "weights_")
         X = check_table(self, X, reset=False)
         encoded = np.asarray(encode(self.encoder_, X), float)
@@ -129,7 +129,7 @@ class ShiftWeights(BaseEstimator):
             raise ValueError(f"most must be a finite number above 1, got {self.most!r}.")
 
     def _ratio(self, chance: np.ndarray) -> np.ndarray:
-        """How many times more often such rows occur among new ones; clipped."""
+        """Return how many times more often such rows occur among new ones; clipped."""
         with np.errstate(divide="ignore"):
             odds = chance / (1 - chance)
         return np.clip(odds * self.prior_, 1 / self.most, self.most)
@@ -150,14 +150,14 @@ class ShiftWeights(BaseEstimator):
 
 
 def _boosting() -> HistGradientBoostingClassifier:
-    """Smooth enough for a ratio: what is told apart by chance would become a weight."""
+    """Return boosted trees that are smooth: chance differences would become weights."""
     return HistGradientBoostingClassifier(
         max_iter=60, max_depth=3, learning_rate=0.1, min_samples_leaf=20, early_stopping=False
     )
 
 
 def _fold_of(n: int, n_folds: int, rng: np.random.RandomState) -> np.ndarray:
-    """(n,): which fold leaves out each row."""
+    """Return the fold (n,) that leaves out each row."""
     if n < n_folds:
         raise ValueError(
             f"Old and new rows must be at least n_folds={n_folds} each, got {n}: give more rows."

@@ -1,4 +1,4 @@
-"""How the two sides of a band differ, as far as the calibration rows show it."""
+"""The difference between the two sides of a band, as far as the calibration rows show it."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from clearbands.engine.quantiles import weighted_quantiles
 from clearbands.rows.levels import normal_distances
 from clearbands.rows.weighting import counts_of
 
-SAME_BAND = 1e-12  # relative: nearer rows differ by rounding alone
-FARTHEST_BAND = 1e100  # z; rows beyond it are reached by no band
-FARTHEST = 0.9  # of the way to a bound: the median lies inside
-CHANCE = 2.0  # standard errors within which the center is taken for the median
-SIDES_DIFFER = 2.0  # Kolmogorov's distance between the sides, where 0.07 % are larger by chance
-PACE_SHARES = np.arange(1, 8) / 8  # of the rows of a side, between which its pace is even
-SAME_PACE = 1e-6  # of the first band: knots that are nearer are one
-FEWEST_OF_SIDE = 40  # rows that tell a pace
-FEWEST_BEYOND = 10  # of one side, beyond the highest level
+SAME_BAND = 1e-12  # the relative difference of positions that rounding may cause
+FARTHEST_BAND = 1e100  # no band reaches rows beyond this z
+FARTHEST = 0.9  # the most of the way to a bound at which the median may lie
+CHANCE = 2.0  # the standard errors by which both sides may differ by chance
+SIDES_DIFFER = 2.0  # the scaled Kolmogorov distance that 0.07 % of equal sides exceed by chance
+PACE_SHARES = np.arange(1, 8) / 8  # the shares of a side's rows at which its pace may change
+SAME_PACE = 1e-6  # the distance, in first bands, below which two knots become one
+FEWEST_OF_SIDE = 40  # the least number of rows of a side that give it a pace
+FEWEST_BEYOND = 10  # the same for rows beyond the highest level
 
 
 def median_share(
     offset: np.ndarray, distances: np.ndarray, weight: np.ndarray | None = None
 ) -> float:
-    """How far from the center the median lies, as a share of the way to a bound; < 0 if below.
+    """Return where the median lies, as a share of the way from center to bound; < 0 if below.
 
-    `offset` (n,) are targets less centers, `distances` (n, 2) those of the bounds. 0 where the
-    shares of the rows on either side of the center differ by no more than chance.
+    `offset` (n,) are targets less centers, `distances` (n, 2) those of the bounds. It is 0 where
+    the numbers of rows on either side of the center differ by no more than chance.
     """
     reach = np.where(offset < 0, distances[:, 0], distances[:, 1])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -54,7 +54,7 @@ def leans(positions: np.ndarray, weight: np.ndarray | None, levels: np.ndarray) 
 
 
 def _lies_beyond(positions: np.ndarray, level: float) -> np.ndarray:
-    """Which rows no rounding would bring back into the band of a level.
+    """Return which rows lie outside the band of a level by more than rounding.
 
     Calibration puts the edge of a band on a row, and such a row is inside.
     """
@@ -65,10 +65,10 @@ def _lies_beyond(positions: np.ndarray, level: float) -> np.ndarray:
 def side_paces(
     positions: np.ndarray, weight: np.ndarray | None, lowest: float
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """At which paces z runs below and above the median, inside the lowest fitted level.
+    """Return the paces of z below and above the median, inside the lowest fitted level.
 
-    `positions` (n,) are those at an even pace. None where the two sides differ by no more than
-    chance, or have too few rows to tell.
+    `positions` (n,) are those at an even pace. The paces are None where the two sides differ by no
+    more than chance, or have too few rows to tell.
     """
     sides = _unlike_sides(positions, weight, ~_lies_beyond(positions, lowest), FEWEST_OF_SIDE)
     if sides is None:
@@ -79,7 +79,7 @@ def side_paces(
 def side_paces_beyond(
     positions: np.ndarray, weight: np.ndarray | None, highest: float
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """The same for rows beyond the highest fitted level."""
+    """Return the paces of z, as `side_paces` does, beyond the highest fitted level."""
     is_beyond = _lies_beyond(positions, highest) & (np.abs(positions) < FARTHEST_BAND)
     sides = _unlike_sides(positions, weight, is_beyond, FEWEST_BEYOND)
     if sides is None:
@@ -93,7 +93,7 @@ Side: TypeAlias = "tuple[np.ndarray, np.ndarray]"  # sizes of positions, and wei
 def _unlike_sides(
     positions: np.ndarray, weight: np.ndarray | None, is_meant: np.ndarray, fewest: int
 ) -> tuple[Side, Side] | None:
-    """Those of the rows that are meant below and above; None where they differ by chance alone."""
+    """Return the meant rows below and above; None where these differ by chance alone."""
     whole = counts_of(weight, len(positions))
     is_meant = is_meant & (whole > 0)
     sides = [is_meant & (positions < 0), is_meant & (positions >= 0)]
@@ -106,7 +106,7 @@ def _unlike_sides(
 
 
 def _pace_beyond(size: np.ndarray, weight: np.ndarray, highest: float) -> np.ndarray:
-    """(2, knots) for the rows of one side beyond the highest level."""
+    """Return the pace (2, knots) of the rows of one side beyond the highest level."""
     (last,) = normal_distances([highest])
     z = np.concatenate([[last], weighted_quantiles(size, PACE_SHARES, weight)])
     paced = normal_distances(highest + (1 - highest) * np.concatenate([[0.0], PACE_SHARES]))
@@ -116,12 +116,12 @@ def _pace_beyond(size: np.ndarray, weight: np.ndarray, highest: float) -> np.nda
 
 
 def along(z: Any, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """From one pace to the other: even between knots, in proportion beyond the last."""
+    """Turn z from one pace into another: linear between knots, in proportion beyond the last."""
     return np.where(z > start[-1], z * (end[-1] / start[-1]), np.interp(z, start, end))
 
 
 def _pace(size: np.ndarray, weight: np.ndarray, lowest: float) -> np.ndarray:
-    """(2, knots) for the rows of one side, whose z at an even pace have these sizes."""
+    """Return the pace (2, knots) of one side, whose z at an even pace have these sizes."""
     z = np.concatenate([[0.0], weighted_quantiles(size, PACE_SHARES, weight)])
     paced = np.concatenate([[0.0], normal_distances(lowest * PACE_SHARES)])
     (first,) = normal_distances([lowest])
@@ -130,7 +130,7 @@ def _pace(size: np.ndarray, weight: np.ndarray, lowest: float) -> np.ndarray:
 
 
 def _kolmogorov(one: np.ndarray, weight: np.ndarray, other: np.ndarray, its: np.ndarray) -> float:
-    """The largest distance between two distribution functions."""
+    """Return the largest distance between two distribution functions."""
     at = np.concatenate([one, other])
     shares = []
     for values, counts in ((one, weight), (other, its)):

@@ -1,4 +1,4 @@
-"""Widths that hold as often where they are long as where they are short.
+"""A trend of the widths, so that long intervals cover as often as short ones.
 
 Calibration makes the intervals of all rows together cover the level. The rows may still show that
 long intervals cover less often than short ones, or high predictions less often than low ones. A
@@ -7,10 +7,10 @@ trend multiplies both widths of a row by
     1 + a * (rank of its interval's length) + b * (rank of its center)
 
 where ranks go from -1 to 1 among the rows that calibrate. These rows choose a and b, by a quantile
-regression of the factors by which their widths would just reach them (a rectified score, as in
-Plassier et al. 2025), and what chance may have done is taken off (as by James and Stein): a and b
-are multiplied by 1 - CHANCE / S, where S tells how much coverage changes with the two ranks, and
-by 0 where S is at most CHANCE. Nothing changes, then, in 19 of 20 fits without a trend.
+regression of the factors at which their widths would just reach them (a rectified score, as in
+Plassier et al. 2025). Both are then shrunk by what chance may have done (as by James and Stein):
+they are multiplied by 1 - CHANCE / S, where S says how much coverage changes with the two ranks,
+and by 0 where S is at most CHANCE. So without a trend nothing changes in 19 of 20 fits.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from clearbands.rows.bands import Components, on_side_of
 from clearbands.rows.messages import suppress_warnings
 
 CHANCE = -2 * math.log(0.05)
-"""The 95 % point of chi-squared with two degrees of freedom: that of S where there is no trend."""
+"""The 95 % point of S without a trend: of chi-squared with two degrees of freedom."""
 
-MOST = 2.0  # times: no width grows or shrinks by more
-MOST_SCORE = 10.0  # in units of the calibrated width: rows further off tell no more
-KNOTS = 65  # of a distribution of ranks
-STEPS, FINEST = 40, 1e-4  # of the regression, and the error that it ends with
+MOST = 2.0  # the largest factor by which a width grows or shrinks
+MOST_SCORE = 10.0  # larger scores, in calibrated widths, count as this
+KNOTS = 65  # the number of values for which ranks are stored
+STEPS, FINEST = 40, 1e-4  # the steps of the regression, and the error of the last one
 
 
 class Ranks(NamedTuple):
-    """Where a value stands among those of the rows, from -1 to 1; equal values stand together."""
+    """The ranks of values among those of the rows, from -1 to 1; equal values share a rank."""
 
     values: np.ndarray  # (knots,) rising
     ranks: np.ndarray
@@ -56,11 +56,11 @@ class Ranks(NamedTuple):
 
 @dataclass(frozen=True)
 class Trend:
-    """By which factor widths are off, from the length of an interval and from its center.
+    """The factor that corrects widths, from the length of an interval and from its center.
 
     Examples
     --------
-    Of a thousand rows the noise is as wide as said where it is usual, and wider where much is said:
+    The widths of a thousand rows are right in the middle, but the noise grows faster than they do:
 
     >>> import numpy as np
     >>> rng, said = np.random.default_rng(0), np.linspace(1, 2, 1000)
@@ -72,9 +72,9 @@ class Trend:
     array([0.72, 1.  , 1.28])
     """
 
-    factors: np.ndarray  # (2, k): of both widths, in the length of an interval
-    lengths: tuple[Ranks, ...]  # at each level
-    centers: Ranks
+    factors: np.ndarray  # (2, k): gamma1 and gamma2, with which lengths are computed
+    lengths: tuple[Ranks, ...]  # the ranks of lengths at each level
+    centers: Ranks  # the ranks of centers
     slopes: np.ndarray  # (k, 2): a and b at each level
 
     @classmethod
@@ -87,10 +87,10 @@ class Trend:
         weight: np.ndarray | None = None,
         groups: np.ndarray | None = None,
     ) -> Trend | None:
-        """What rows show that trained neither center nor widths; None where that is no trend.
+        """Learn the trend from rows that trained neither center nor widths; None if there is none.
 
         `weight` (n,) is what each row counts, and `groups` (n,) are labels of rows that belong
-        together, which tell less than rows by themselves.
+        together: such rows are not independent, so they show a trend less clearly.
         """
         with suppress_warnings(CalibrationWarning):  # the rows are calibrated once more
             calibrator = ClearCalibrator(list(levels)).fit(y, *components, sample_weight=weight)
@@ -113,7 +113,7 @@ class Trend:
         return cls(factors, tuple(lengths), centers, slopes) if slopes.any() else None
 
     def __call__(self, components: Components) -> Components:
-        """The components with other widths; centers stay."""
+        """Return the components with corrected widths; centers stay."""
         length = _reach(components, self.factors).sum(axis=1)
         ranks = np.column_stack([of(length[:, j]) for j, of in enumerate(self.lengths)])
         change = ranks * self.slopes[:, 0]
@@ -124,7 +124,7 @@ class Trend:
 
 
 def _reach(components: Components, factors: np.ndarray) -> np.ndarray:
-    """(n, 2, k): the distances of the bounds."""
+    """Return the distances (n, 2, k) of the bounds."""
     return factors[0] * components.aleatoric + factors[1] * components.epistemic
 
 
@@ -135,7 +135,7 @@ def _strength(
     counts: np.ndarray,
     groups: np.ndarray | None,
 ) -> float:
-    """How far coverage changes with the ranks: chi-squared where only chance changes it."""
+    """Return S: how much coverage changes with the ranks, chi-squared if only by chance."""
     pulls = ranks * (counts * (inside - level))[:, None]
     if groups is not None:
         _, label = np.unique(groups, return_inverse=True)
@@ -145,9 +145,9 @@ def _strength(
 
 
 def _slopes(ranks: np.ndarray, scores: np.ndarray, level: float, counts: np.ndarray) -> np.ndarray:
-    """How the quantile of the scores changes with the ranks, in units of that at ranks of 0.
+    """Return how the quantile of the scores changes with the ranks, relative to ranks of 0.
 
-    By weighted least squares whose weights tend to those of the quantile loss.
+    It is fitted by weighted least squares, whose weights tend to those of the quantile loss.
     """
     functions = np.column_stack([np.ones(len(ranks)), ranks])
     scores = np.minimum(scores, MOST_SCORE)
