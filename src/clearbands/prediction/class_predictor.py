@@ -94,7 +94,7 @@ class ClassAnswers:
     encoded: Any
     logits: np.ndarray  # (n, members, classes): not calibrated
     members: np.ndarray  # (n, members, classes): probabilities
-    kind: FrameKind  # of the rows that were predicted
+    kind: FrameKind  # the kind of the predicted rows
 
     @cached_property
     def probabilities(self) -> np.ndarray:

@@ -37,7 +37,7 @@ class ClassUncertainty:
     total: np.ndarray  # (n,)
     aleatoric: np.ndarray  # (n,)
     epistemic: np.ndarray  # (n,)
-    kind: FrameKind = field(default=FrameKind(), compare=False)  # of the rows that were predicted
+    kind: FrameKind = field(default=FrameKind(), compare=False)  # the kind of the predicted rows
 
     @classmethod
     def of_members(

@@ -54,7 +54,7 @@ class Extrapolation:
     steepness: np.ndarray  # (columns,): the change of the center per range of the column
     margin: float  # in ranges: nothing is added up to here
     direction: np.ndarray | None = None
-    """Directions of columns (columns,): 1 if targets rise with it, -1 if they fall, else 0."""
+    """Directions of columns (columns,): 1 if targets rise with one, -1 if they fall, else 0."""
     category_deviations: np.ndarray | None = None
     """Deviations of the center without the category (text columns,)."""
     gaps: np.ndarray | None = None

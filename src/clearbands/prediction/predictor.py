@@ -231,7 +231,7 @@ class Answers:
     encoded: Any
     components: Components  # before calibration
     calibrated: Components  # by the model: center (n,), both parts of the distances (n, 2, k)
-    kind: FrameKind  # of the rows that were predicted
+    kind: FrameKind  # the kind of the predicted rows
     noise: np.ndarray | None = None  # (3, n, 2): noise over distance; None for given parts
 
     @property

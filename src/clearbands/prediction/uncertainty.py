@@ -59,8 +59,8 @@ class Uncertainty:
     aleatoric: np.ndarray  # (n, 2) calibrated distances below and above
     epistemic: np.ndarray  # (n, 2)
     confidence_level: float
-    kind: FrameKind = field(default=FrameKind(), compare=False)  # of the rows that were predicted
-    support: Support = ANYWHERE  # where targets can lie
+    kind: FrameKind = field(default=FrameKind(), compare=False)  # the kind of the predicted rows
+    support: Support = ANYWHERE  # the range of targets
     bounds: np.ndarray | None = None  # (n, 2) if they are not sums, as for transformed targets
     noise_range: np.ndarray | None = None  # (2, n): the least and the largest share of noise
 

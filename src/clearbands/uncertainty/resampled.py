@@ -1,4 +1,4 @@
-"""Any part, fitted in copies that each leave rows out, so that each row has a copy without it.
+"""Any part, fitted in copies that each leave rows out and then judge them.
 
 `splits` say how: `FoldSplits` leave out one fold each, `ForwardSplits` leave out all later rows,
 and `FittedElsewhere` is for models that were fitted before, on rows that nobody here knows.
