@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-from clearbands import ClearRegressor, fast, load, save, variant_b
+from clearbands import fast, load, save, variant_b
 
 
-class Hasty(ClearRegressor):
-    """A regressor meant to skip the learning curve; but nothing calls `_look_ahead` any more."""
-
-    def _look_ahead(self, learned, rng):
-        return None
+@pytest.fixture
+def no_curve(monkeypatch):
+    """Fits inside a test measure no learning curve."""
+    monkeypatch.setattr("clearbands.regressor.shows_curve", lambda result: False)
 
 
 def data(n=150, seed=0):
@@ -24,9 +23,10 @@ def model():
     return fast(random_state=0, n_jobs=1).fit(*data())
 
 
-def test_intervals_are_the_same_to_the_last_bit(model):
-    X, y = data()
-    hasty = Hasty(**fast(random_state=0, n_jobs=1).get_params(deep=False)).fit(X, y)
+def test_intervals_are_the_same_to_the_last_bit(model, no_curve):
+    hasty = fast(random_state=0, n_jobs=1).fit(*data())
+    assert model.outlook_ is not None
+    assert hasty.outlook_ is None
     new = data(seed=1)[0]
     for ours, theirs in zip(model.predict_interval(new), hasty.predict_interval(new), strict=True):
         assert np.array_equal(ours, theirs)
@@ -35,16 +35,22 @@ def test_intervals_are_the_same_to_the_last_bit(model):
     assert np.array_equal(parts.interval, hasty.predict_interval(new)[1][:, :, 0])
     former = hasty.predict_uncertainty(new)
     assert parts.widths.sum(axis=1) == pytest.approx(former.widths.sum(axis=1))
+    assert not np.array_equal(parts.widths, former.widths)
 
 
-def test_seeds_are_drawn_aside():
-    X, y = data(80)
-    states = []
-    for kind in (ClearRegressor, Hasty):
-        rng = np.random.RandomState(0)
-        kind(**fast(random_state=rng, n_jobs=1).get_params(deep=False)).fit(X, y)
-        states.append(rng.randint(2**31))
-    assert states[0] == states[1]
+def state_after_fit():
+    rng = np.random.RandomState(0)
+    fast(random_state=rng, n_jobs=1).fit(*data(80))
+    return rng.randint(2**31)
+
+
+@pytest.fixture
+def state_with_curve():
+    return state_after_fit()
+
+
+def test_seeds_are_drawn_aside(state_with_curve, no_curve):
+    assert state_after_fit() == state_with_curve
 
 
 def test_the_split_says_what_the_curve_says(model):
