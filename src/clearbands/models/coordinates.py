@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 import numpy as np
 
@@ -13,9 +14,10 @@ FARTHEST = 6.0
 """Values farther from the mean than this many standard deviations are clipped."""
 
 MAX_KNOTS = 1_000
-SCALES = (0.7, 1.5, 3.0)  # length scales of the kernel, in median distances
+SCALES: tuple[float, ...] = (0.7, 1.5, 3.0)  # length scales of the kernel, in median distances
 RIDGES = (1e-5, 1e-3, 1e-2, 1e-1, 1.0)
 ROUNDS = 3
+SETTLED = 2  # rounds after which the best of the scales, which hardly changes any more, is kept
 ENOUGH = 1e-12  # directions with less than this share of the largest squared gradient are raised
 
 
@@ -75,17 +77,18 @@ def learn_linear_map(Z: np.ndarray, t: np.ndarray, kernel: Kernel) -> tuple[np.n
     best = np.inf, turn, 1.0
     if len(Z) < 2:
         return turn, 1.0  # there are no distances
-    pairs = np.triu_indices(len(Z), 1)
-    for _ in range(ROUNDS + 1):
+    pairs, factors = np.triu_indices(len(Z), 1), SCALES
+    for done in range(ROUNDS + 1):
         if gradient is not None:
             turn = _stretch(gradient)
         S = Z @ turn
         D = distances_between(S, S)
         typical = float(np.median(D[pairs])) or 1.0
-        error, scale, weights = min(
-            (_leave_one_out(kernel(D / (scale * typical)), t, scale * typical) for scale in SCALES),
-            key=lambda scored: scored[0],
-        )
+        scored = ((*_leave_one_out(kernel(D / (f * typical)), t), f) for f in factors)
+        error, weights, factor = min(scored, key=itemgetter(0))
+        if done + 1 >= SETTLED:
+            factors = (factor,)
+        scale = factor * typical
         if error < best[0]:
             best = error, turn, scale
         slope = kernel.slope(D / scale) * weights / scale**2
@@ -105,11 +108,11 @@ def _stretch(gradient: np.ndarray) -> np.ndarray:
     return (directions * size) @ directions.T
 
 
-def _leave_one_out(K: np.ndarray, t: np.ndarray, scale: float) -> tuple[float, float, np.ndarray]:
-    """Return the mean squared error at the best ridge, the scale, and the weights of the rows."""
+def _leave_one_out(K: np.ndarray, t: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the mean squared error at the best ridge, and the weights of the rows there."""
     size, vectors = np.linalg.eigh(K)
     inverse = 1 / (np.maximum(size, 0)[:, None] + np.array(RIDGES))
     weights = vectors @ (inverse * (vectors.T @ t)[:, None])  # (n, ridges)
     losses = np.mean((weights / (vectors**2 @ inverse)) ** 2, axis=0)
     best = int(np.argmin(losses))
-    return float(losses[best]), scale, weights[:, best]
+    return float(losses[best]), weights[:, best]
