@@ -136,6 +136,10 @@ def test_libraries_are_looked_for_once_until_another_module_is_imported(monkeypa
         with one_blas_thread():
             pass
     assert not scans
+    monkeypatch.setitem(sys.modules, "clearbands.a_module_that_was_not_there", threads)
+    with one_blas_thread():
+        pass
+    assert not scans  # ours bring no libraries along
     monkeypatch.setitem(sys.modules, "a_module_that_was_not_there", threads)
     with one_blas_thread():
         pass

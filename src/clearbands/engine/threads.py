@@ -49,18 +49,21 @@ def run_threads(
 class _Libraries:
     """The thread pools of loaded libraries. Looking for them takes milliseconds.
 
-    They are looked for again only after a module was imported, which may have loaded another.
+    They are looked for again only after a module was imported that may have loaded another.
     """
 
     def __init__(self) -> None:
         self._controller: ThreadpoolController | None = None
-        self._n_modules = 0
+        self._n_modules = self._n_others = 0
 
     def one_thread(self, user_api: str) -> Any:
         """Return a limit to one thread, which is lifted when its block ends."""
         n_modules = len(sys.modules)
         if self._controller is None or n_modules != self._n_modules:
-            self._controller, self._n_modules = ThreadpoolController(), n_modules
+            n_others = sum(not name.startswith("clearbands.") for name in [*sys.modules])
+            if self._controller is None or n_others != self._n_others:
+                self._controller, self._n_others = ThreadpoolController(), n_others
+            self._n_modules = n_modules
         return self._controller.select(user_api=user_api).limit(limits=1)
 
 
