@@ -1,10 +1,10 @@
-"""A proof that no constants of member logits make held-out classes more likely than those found.
+"""A proof that no other constants of member logits make held-out classes more likely.
 
 The logarithm of a member's probability is concave in (a, b) (see `logit_search.py`), so it lies
-below its tangent plane at the middle of a box. With planes instead of the members' curves the loss
-is lower, and concave: over the box it is lowest in a corner. Boxes whose corners are not low enough
-are done with, others are cut in four. What a box is off by falls with the square of its size, so
-that the cuts come to an end.
+below its tangent plane at the middle of a box. With planes in place of the members' curves the loss
+is lower, and it is concave: its minimum over the box is in a corner. A box is finished when no
+corner is low enough; other boxes are cut in four. The error of a box falls with the square of its
+size, so the cuts come to an end.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_BOXES = 100_000
 
 
 class Box(NamedTuple):
-    """From a - h to a + h, from b - k to b + k."""
+    """The rectangle from a - h to a + h and from b - k to b + k."""
 
     a: float
     b: float
@@ -28,14 +28,14 @@ class Box(NamedTuple):
     k: float
 
     def quarters(self) -> list[Box]:
-        """Halves, where the box is flat."""
+        """Cut the box in four; in two where h or k is 0."""
         h, k = self.h / 2, self.k / 2
         found = [Box(self.a + i * h, self.b + j * k, h, k) for i in (-1, 1) for j in (-1, 1)]
         return list(dict.fromkeys(found))
 
 
 class Bounds(NamedTuple):
-    """What the loss is at least anywhere in a box, and in its middle."""
+    """A lower bound of the loss in a box, and the loss in its middle."""
 
     least: float
     middle: float
@@ -44,11 +44,11 @@ class Bounds(NamedTuple):
 def proves(
     calibrator: JointClassCalibrator, y: np.ndarray, logits: Any, *, within: float = 1e-4
 ) -> bool:
-    """Whether no constants make the rows of a fit more likely by more than `within`.
+    """Whether no constants make the rows of a fit more likely by more than `within` nats per row.
 
-    In nats per row, with the rows of chance; anywhere in the range of the search, which ends where
-    the logits or their deviations are 8 as a root mean square (or larger, as given). False where
-    better ones exist, or the bounds are too loose to tell.
+    The loss includes `prior_rows`. The range is that of the search, which ends where the logits or
+    their deviations have a root mean square of 8 (or a larger one, if they came with it). False
+    where better constants exist, or the bounds are too loose to tell.
     """
     problem = Logits.of(y, np.asarray(logits, float), float(calibrator.prior_rows), None)
     at = problem.sizes * np.array([calibrator.c1_, calibrator.c1_ * calibrator.c2_])
@@ -58,7 +58,7 @@ def proves(
 def is_lowest(problem: Logits, loss: float, within: float) -> bool:
     """Whether the loss is nowhere in the range of the search lower by more than `within`.
 
-    False also where too many boxes would be needed to tell.
+    It is also False where a proof would need too many boxes.
     """
     a, b = (problem.highest / 2).tolist()
     boxes, n_seen = ([Box(a, b, a, b)] if problem.has_spread else [Box(a, 0.0, a, 0.0)]), 1
@@ -73,7 +73,7 @@ def is_lowest(problem: Logits, loss: float, within: float) -> bool:
 
 
 def bounds(problem: Logits, box: Box) -> Bounds:
-    """From the tangent planes in the middle."""
+    """Compute the bounds from the tangent planes in the middle of the box."""
     corners, middle = np.zeros((2, 2)), 0.0
     for chunk in problem.chunks():
         p, log_p = chunk.log_probabilities(box.a, box.b)

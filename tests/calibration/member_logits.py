@@ -6,7 +6,7 @@ from scipy.special import log_softmax, logsumexp
 
 
 def held_out(n=300, n_members=4, n_classes=3, sureness=2.0, spread=1.0, seed=0):
-    """Classes and the logits of members who are `sureness` times as sure as they should be."""
+    """Draw classes, and logits of members that are `sureness` times as sure as they should be."""
     rng = np.random.default_rng(seed)
     truth = rng.normal(size=(n, n_classes))
     y = np.argmax(truth + rng.gumbel(size=(n, n_classes)), axis=1)
@@ -15,7 +15,7 @@ def held_out(n=300, n_members=4, n_classes=3, sureness=2.0, spread=1.0, seed=0):
 
 
 def loss_at(c1, c2, y, logits):
-    """The definition, written with scipy."""
+    """Return the loss by its definition, written with scipy."""
     mean = logits.mean(axis=1, keepdims=True)
     logs = log_softmax(c1 * (mean + c2 * (logits - mean)), axis=2)
     pooled = logsumexp(logs, axis=1) - np.log(logits.shape[1])

@@ -1,4 +1,4 @@
-"""A constant that moves both bounds."""
+"""Conformalized quantile regression: one constant moves both bounds."""
 
 import numpy as np
 import pytest

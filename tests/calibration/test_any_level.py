@@ -66,7 +66,7 @@ def test_the_order_in_which_levels_were_fitted_does_not_matter():
 def test_the_coverage_at_another_level_follows_its_beta_distribution(side):
     """Distances do not depend on the rows, so the position of a row is all there is to calibrate.
 
-    The noise is skewed against the distances: one-sided bounds must find out.
+    The noise is even and the distances are not: one-sided bounds must correct for that.
     """
     rng = np.random.default_rng(0)
     skewed, coverages = np.array([[3.0, 1.0]]).repeat(49, axis=0), []
@@ -81,7 +81,7 @@ def test_the_coverage_at_another_level_follows_its_beta_distribution(side):
 
 
 def test_tails_are_two_bounds_at_levels_of_their_own():
-    """Skewed noise: with unequal tails each share is met by itself."""
+    """In skewed noise, unequal shares of targets below and above are both met."""
     rng = np.random.default_rng(0)
     cal, new = skewed_rows(rng, 1500), skewed_rows(rng, 20_000)
     calibrator, _, bands = calibrated([0.9], cal)
@@ -95,7 +95,7 @@ def test_tails_are_two_bounds_at_levels_of_their_own():
     one_sided = bands.between(new[1], distances, (0.0, 0.1))[:, :, 0]
     assert np.isinf(one_sided).all(axis=0).tolist() == [True, False]
     low = bands.intervals(new[1], distances, 0.2, side="lower")[:, 0, 0]
-    assert np.all(low <= new[1])  # the center is never left out
+    assert np.all(low <= new[1])  # the interval contains the center
 
 
 @pytest.mark.parametrize("tails", [(0.5, 0.5), (-0.1, 0.2), (0, 0), (0.1,), "0.1", 0.1, (0.1, "a")])
@@ -120,11 +120,11 @@ def test_where_noise_is_skewed_the_median_is_not_the_center():
     )
     assert off < 0.06 < 0.12 < far_off
     low, high = bands.intervals(new[1], distances, 0.02)[:, :, 0].T
-    assert np.all((low <= new[1]) & (new[1] <= high))  # also where the quantiles are both below
+    assert np.all((low <= new[1]) & (new[1] <= high))  # even where both quantiles are below it
 
 
 def test_where_one_tail_is_longer_every_quantile_counts_its_own_side():
-    """Exponential noise between bounds that are equally far: none below, a tenth above."""
+    """With equal distances no exponential noise lies below the interval, a tenth above it."""
     rng = np.random.default_rng(0)
 
     def rows(n):
@@ -141,11 +141,11 @@ def test_where_one_tail_is_longer_every_quantile_counts_its_own_side():
     for points in (quantiles, distribution.ppf(asked)):
         came = np.mean(new[0][:, None] <= points, axis=0)
         assert np.all(np.abs(came - asked) < 4 * np.sqrt(asked * (1 - asked) / 1000))
-    for j, share in enumerate(asked):  # ranks are whole numbers
+    for j, share in enumerate(asked):  # quantiles stand for whole ranks, hence the tolerance
         np.testing.assert_allclose(distribution.cdf(quantiles[:, j]), share, atol=1 / 1000)
         np.testing.assert_allclose(distribution.cdf(distribution.ppf(share)[:, 0]), share)
     assert np.all(np.diff(quantiles, axis=1) > 0)
-    # Intervals stay those of the calibrator, and of exactly as many rows at other levels.
+    # Intervals stay those of the calibrator; at other levels they contain as many rows as before.
     np.testing.assert_array_equal(
         bands.intervals(cal[1], of_cal, [0.9]), calibrator.predict_interval(*cal[1:])
     )
@@ -155,7 +155,7 @@ def test_where_one_tail_is_longer_every_quantile_counts_its_own_side():
         both_sides.intervals(cal[1], of_cal, [0.5, 0.95]),
     )
     missed = np.mean(new[0] > both_sides.quantiles(new[1], distances, [0.95])[:, 0])
-    assert missed > 0.08  # what one tail holds where both are counted together
+    assert missed > 0.08  # counted together, all misses lie above
 
 
 def test_where_the_sides_differ_each_has_its_own_pace():
@@ -164,7 +164,7 @@ def test_where_the_sides_differ_each_has_its_own_pace():
     calibrator, of_cal, bands = calibrated([0.9], cal)
     assert bands.paces is not None
     distances = np.add(*calibrator.scale(*new[2:]))
-    bands = replace(bands, is_skewed=False)  # or each side would count its rows by itself
+    bands = replace(bands, is_skewed=False)  # else each side would count its own rows
     even = replace(bands, paces=None)
     even = replace(even, positions=even.positions_of(*cal[:2], of_cal))
     off, far_off = (
@@ -172,7 +172,7 @@ def test_where_the_sides_differ_each_has_its_own_pace():
         for each in (bands, even)
     )
     assert off < 0.06 < 0.12 < far_off
-    for level in (0.3, 0.62, 0.8):  # as many rows as before
+    for level in (0.3, 0.62, 0.8):  # the paces cost no rows
         inside = covered(cal[0], bands.intervals(cal[1], of_cal, level)[:, :, 0])
         assert inside.sum() >= rank(1000, level)
     distribution = bands.distribution(new[1][:50], distances[:50])

@@ -1,4 +1,4 @@
-"""What calibration knows of its rows: a row of weight 3 is three rows, in every question."""
+"""Calibration rows: a row of weight 3 counts as three rows everywhere."""
 
 import math
 
@@ -38,7 +38,7 @@ def test_a_row_counts_the_width_on_its_own_side():
 
 
 def test_the_loss_by_hand():
-    """One row 5 above its center, bounds 2 below and 3 above: 4 % of 5, and 2 are missed."""
+    """A row lies 5 above its center. The width of 2 + 3 costs 4 %, and the bound misses y by 2."""
     widths = np.array([[2.0, 3.0]])
     rows = CalibrationRows.from_widths(np.array([5.0]), np.zeros(1), widths, 0 * widths)
     assert rows.quantile_loss(1.0, 0.0, 0.08) == pytest.approx((0.04 * 5 + 2) / 2)

@@ -1,4 +1,4 @@
-"""What is kept of calibration rows to answer at other levels."""
+"""Calibration sets: what is kept of them, so that other levels can be asked."""
 
 import numpy as np
 

@@ -36,7 +36,7 @@ def test_four_rows_by_hand():
 
 
 def test_golden_values():
-    """Stays as it is over refactorings; a grid of 200,000 lambdas confirmed the loss."""
+    """The values stay through refactorings; a grid of 200,000 lambdas confirmed the loss."""
     fitted = ClearCalibrator(0.9).fit(*calibration_set())
     assert fitted.lambda_ == pytest.approx(0.850775, abs=1e-6)
     assert fitted.gamma1_ == pytest.approx(0.726357, abs=1e-6)
@@ -358,7 +358,7 @@ def test_the_usual_share_is_reached_only_where_the_rows_cannot_tell_the_differen
     def wild(n):
         return np.exp(3 * rng.normal(size=n))
 
-    assert share(300, even) >= 0.1 - 1e-12  # hardly a difference
+    assert share(300, even) >= 0.1 - 1e-12  # the rows cannot tell losses apart
     assert share(3000, wild) == pytest.approx(0.02)
     with pytest.raises(ValueError, match="usual_epistemic must be a share"):
         ClearCalibrator(0.9, usual_epistemic=-0.1).fit(*calibration_set())

@@ -62,12 +62,12 @@ def test_constants_of_one_are_the_plain_ensemble():
 def test_known_answers():
     y, logits = held_out(6000, 3, 3, sureness=2, spread=0.02)
     assert JointClassCalibrator().fit(y, logits).c1_ == pytest.approx(0.5, abs=0.03)
-    # members that are each a draw from what is not known: their softmax is to be averaged as it is
+    # Each member is a draw of the unknown logits, so the plain mean of their softmax is right.
     rng = np.random.default_rng(0)
     center = 2 * rng.normal(size=(4000, 1, 3))
     draws = center + 1.5 * rng.normal(size=(4000, 21, 3))
     y = np.argmax(draws[:, 0] + rng.gumbel(size=(4000, 3)), axis=1)
-    members = draws[:, 1:]  # sureness and spread can stand in for each other: compare what is said
+    members = draws[:, 1:]  # several c1 and c2 give the same probabilities
     said = JointClassCalibrator().fit(y, members).predict_proba(members)
     assert np.abs(said - softmax(members, axis=2).mean(axis=1)).mean() < 0.02
 
@@ -86,7 +86,7 @@ def test_rows_without_an_error_warn_and_rows_of_chance_keep_c1_finite():
     with pytest.warns(CalibrationWarning, match="prior_rows=1"):
         JointClassCalibrator().fit(y, logits)
     calibrator = JointClassCalibrator(prior_rows=1).fit(y, logits)
-    # 30 rows without an error: errors are as rare as 1 in 31, of which some hit the right class
+    # 30 rows without an error and one of a random class, which is right once in three times
     assert calibrator.predict_proba(logits).max(axis=1).mean() == pytest.approx(
         30.33 / 31, abs=0.01
     )
@@ -120,12 +120,6 @@ def test_logits_of_other_classes_and_a_negative_prior_are_refused():
         JointClassCalibrator().fit(y, logits).predict_proba(logits[:, :, :2])
     with pytest.raises(ValueError, match="prior_rows"):
         JointClassCalibrator(prior_rows=-1).fit(y, logits)
-
-
-# Sets
-
-
-# Sets of classes
 
 
 def test_the_mass_ahead_is_that_of_more_probable_classes():

@@ -1,4 +1,4 @@
-"""In every group of several that overlap the level holds, exactly where rows draw."""
+"""The level holds in every one of several groups that overlap, and exactly with random draws."""
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ LEVEL = 0.8
 
 
 def draw_rows(rng, n):
-    """Noise that the widths do not know of: each group multiplies it; rows may be in both."""
+    """Draw noise that each of two groups multiplies, unlike the widths; rows may be in both."""
     groups = rng.random((n, 2)) < [0.5, 0.3]
     scale = np.where(groups[:, 0], 3.0, 1.0) * np.where(groups[:, 1], 0.4, 1.0)
     ones = np.ones((n, 2))
@@ -31,7 +31,7 @@ def draw_rows(rng, n):
 
 
 def cover(rng, n_runs, n, n_new, **options):
-    """Covered, and the groups, of new rows of many runs, each with its own calibration rows."""
+    """Return which new rows are covered, and their groups; each of the runs calibrates anew."""
     inside, members = [], []
     for run in range(n_runs):
         calibrator = ConditionalCalibrator(
@@ -49,14 +49,14 @@ def cover(rng, n_runs, n, n_new, **options):
 @pytest.mark.filterwarnings("ignore::clearbands.CalibrationWarning")
 @pytest.mark.slow
 def test_over_many_runs_the_level_holds_in_every_group():
-    """One new row of each of 2,000 runs, so that rows are independent: a binomial law."""
+    """Each of 2,000 runs has one new row, so rows are independent and follow a binomial law."""
     for randomized in (True, False):
         inside, members = cover(np.random.default_rng(1), 2000, 40, 1, randomized=randomized)
         for own in members.reshape(-1, 3).T:
             k, n = int(inside.ravel()[own].sum()), int(own.sum())
             alternative = "two-sided" if randomized else "less"
             assert stats.binomtest(k, n, LEVEL, alternative=alternative).pvalue > 0.01
-    # Without draws each group has up to one row more, which shows here.
+    # Without draws up to one row more is covered in each group, which is visible here.
     assert inside.mean() > LEVEL + 0.02
 
 
@@ -80,7 +80,7 @@ def test_groups_that_part_the_rows_are_calibrated_as_by_label():
 
 
 def test_other_names_of_the_same_groups_change_nothing():
-    """A group's complement, a copy of it, other units of a function."""
+    """The other names are a group's complement, its copy, and another unit of a function."""
     rng = np.random.default_rng(3)
     rows, groups = draw_rows(rng, 100)
     slope = rng.normal(size=100)
@@ -176,7 +176,7 @@ def test_a_model_finds_its_groups_by_name_and_in_its_file(table, tmp_path):
     np.testing.assert_array_equal(two, bounds[:2])
     _, two = model.predict_interval(X[600:602], calibration_groups=names)
     np.testing.assert_array_equal(two, bounds[:2])
-    quantiles = model.predict_quantiles(X[600:], [0.1, 0.5])  # other levels, of all rows together
+    quantiles = model.predict_quantiles(X[600:], [0.1, 0.5])  # from all rows together
     assert np.isfinite(quantiles).all()
     pytest.importorskip("jinja2", reason="the extra `report` is not installed")
     page = model.report(X[600:], y[600:]).html

@@ -1,4 +1,4 @@
-"""The distribution of a target: chances, quantiles, density, mean and samples."""
+"""The distribution of a target: probabilities, quantiles, density, mean and samples."""
 
 import math
 from dataclasses import replace
@@ -25,7 +25,7 @@ def test_probability_is_inverse_to_quantile():
     assert np.all(np.diff(points, axis=1) > 0)
     for j, p in enumerate(asked):
         np.testing.assert_allclose(distribution.cdf(points[:, j]), p, rtol=1e-6)
-    # A quantile is the bound of an interval, which covers k whole rows: at most one more.
+    # A quantile is the bound of an interval that covers whole rows: at most one more than p asks.
     for p in (0.55, 0.8, 0.95):
         below = distribution.cdf(bands.quantiles(center, distances, [p])[:, 0])
         assert np.all((p - 1e-9 <= below) & (below <= p + 0.5 / 100 + 1e-9))
@@ -70,7 +70,7 @@ def test_a_row_at_the_median_keeps_chances_inverse_to_quantiles():
 def test_levels_with_equal_bounds_keep_chances_inverse_to_quantiles():
     data = calibration_set(n=99)
     _, distances, bands = calibrated([0.5, 0.8, 0.9], data)
-    distances[:, :, 1] = distances[:, :, 2] = distances[:, :, 0]  # as where levels are nested
+    distances[:, :, 1] = distances[:, :, 2] = distances[:, :, 0]  # as nesting may make them
     distribution = bands.distribution(data[1], distances)
     asked = np.array([0.03, 0.05, 0.07, 0.1, 0.2, 0.5, 0.8, 0.9, 0.93, 0.95, 0.99])
     points = distribution.ppf(asked)
@@ -152,7 +152,7 @@ def test_the_density_far_out_and_where_no_target_is():
     assert not np.isnan(far).any()
     positive = replace(distribution, targets=Targets(Support(0.0)))
     assert np.isneginf(positive.logpdf(-1.0)).all()
-    assert np.isposinf(positive.logpdf(0.0)).all()  # a chance, not a density
+    assert np.isposinf(positive.logpdf(0.0)).all()  # 0 itself has a positive probability
     counts = replace(distribution, targets=Targets(whole=True))
     chances = np.exp([counts.logpdf(float(t)) for t in range(-60, 61)])
     np.testing.assert_allclose(chances.sum(axis=0), 1, atol=0.01)

@@ -1,4 +1,4 @@
-"""Every group has its own coverage, and those that are too small say what they were given."""
+"""The level holds in every group, and groups of too few rows say which rows they share."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from tests.toys import calibration_set
 
 
 def three_groups(rng, n):
-    """Noise that the widths do not know of: 1, 2 and 4 times as large."""
+    """Draw noise that is 1, 2 and 4 times as large in three groups of equal widths."""
     groups = rng.choice(["a", "b", "c"], size=n)
     scale = np.select([groups == "a", groups == "b"], [1.0, 2.0], 4.0)
     ones = np.ones((n, 2))
@@ -97,7 +97,7 @@ def test_a_group_that_is_calibrated_on_too_few_rows_has_infinite_bounds():
 
 @pytest.mark.parametrize("small", ["merge", "pool"])
 def test_with_rows_of_its_own_to_choose_lambda_no_group_shares_rows(small):
-    """Each has the rank among its own rows, or infinite bounds and a warning that names it."""
+    """Each group has the rank among its own rows, or infinite bounds and a warning."""
     data, groups = three_groups(np.random.default_rng(1), 200)
     groups = groups.astype(object)
     groups[:8], groups[8:17] = "eight", "nine"
@@ -132,7 +132,7 @@ def test_rows_of_a_group_that_all_count_alike_are_as_many_as_without_weights():
 
 
 def test_weights_that_differ_in_a_group_promise_nothing_to_rows_that_count_alike():
-    """Quiet rows that weigh more make intervals short, which cover too few of the loud ones."""
+    """Quiet rows that weigh more make intervals too short for rows with loud noise."""
     rng, ones = np.random.default_rng(0), np.ones((2000, 2))
     groups, is_loud = np.repeat(["a", "b"], 1000), np.tile([True, False], 1000)
     y = np.where(is_loud, 10.0, 1.0) * rng.normal(size=2000)

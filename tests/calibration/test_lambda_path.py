@@ -1,4 +1,4 @@
-"""The path shows what the calibrators do: its points are theirs, its minimum is the exact one."""
+"""The path agrees with the calibrators, and its minimum with the exact search."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def test_no_point_of_a_box_is_below_its_bound(shape, middle, h, k):
 
 
 def test_a_valley_beside_the_one_without_spread_is_found():
-    # At b = 0 the loss is flat in b: a step that lands there would end on a ridge.
+    # At b = 0 the loss is flat in b, so a search that lands there would not get away.
     rng = np.random.default_rng(1)
     truth = 2 * rng.normal(size=(100, 3))
     y = np.argmax(truth + rng.gumbel(size=(100, 3)), axis=1)
@@ -107,7 +107,7 @@ def test_the_grid_has_the_losses_of_its_points():
 
 def test_logits_far_apart_are_searched_without_a_word():
     y, logits = held_out(100)
-    logits[0] *= 1e4  # one row whose members are sure beyond all digits
+    logits[0] *= 1e4  # the probabilities of one row round to 0 and 1
     calibrator = JointClassCalibrator(prior_rows=1).fit(y, logits)
     assert np.isfinite(calibrator.loss_)
     assert calibrator.gradient_norm_ < 1e-6

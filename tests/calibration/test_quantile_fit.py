@@ -1,4 +1,4 @@
-"""The quantile regression beside a solver of linear programs, and beside ranks."""
+"""The quantile regression against a solver of linear programs, and against ranks."""
 
 import numpy as np
 import pytest
@@ -18,14 +18,14 @@ SHORT = 1e-8
     st.sampled_from([0.5, 0.8, 0.9, 1 / 3]),
 )
 def test_with_a_constant_alone_it_is_the_order_statistic(scores, level):
-    """Ties, infinite scores and too few rows included."""
+    """The cases include ties, infinite scores and too few rows."""
     fit = QuantileFit(np.array(scores), np.ones((len(scores), 1)), level)
     cutoff = fit.cutoffs(np.ones((1, 1)), np.array([level - SHORT]))[0]
     assert cutoff == order_statistic(np.array(scores), rank(len(scores), level))
 
 
 def by_linear_program(scores, functions, level, new, u):
-    """The dual: slopes between level - 1 and level that balance every function."""
+    """Solve the dual: slopes between level - 1 and level that balance every function."""
     bounds = [(level - 1, level)] * len(scores)
     found = linprog(-scores, A_eq=functions.T, b_eq=-u * new, bounds=bounds)
     return -new @ found.eqlin.marginals if found.status == 0 else np.copysign(np.inf, u)
@@ -54,7 +54,7 @@ def test_cutoffs_rise_with_u_and_end_in_infinity_on_both_sides():
     functions = np.column_stack([np.ones(30), np.arange(30) < 3]).astype(float)
     fit = QuantileFit(rng.random(30), functions, 0.8)
     u = np.linspace(-0.2, 0.8, 101)
-    cutoffs = fit.cutoffs(np.tile([1.0, 1.0], (101, 1)), u)  # of a group of three rows
+    cutoffs = fit.cutoffs(np.tile([1.0, 1.0], (101, 1)), u)  # new rows in a group of three
     assert (np.diff(cutoffs[np.isfinite(cutoffs)]) >= 0).all()
     assert cutoffs[-1] == np.inf
     assert np.isfinite(cutoffs[50])

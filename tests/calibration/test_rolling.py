@@ -23,10 +23,10 @@ def test_the_long_run_bound_holds_for_any_rows(rows, pace, levels):
 @pytest.mark.parametrize(
     ("rows", "missed"),
     [
-        (2.0 ** np.arange(2, 1002), [0, 1]),  # each beyond all before
+        (2.0 ** np.arange(2, 1002), [0, 1]),  # each row lies beyond all before it
         (-(2.0 ** np.arange(2, 1002)), [1, 0]),
         (2.0 ** np.arange(2, 1002) * np.resize([1, -1], 1000), [0.5, 0.5]),
-        (np.zeros(1000), [0, 0]),  # all in the center
+        (np.zeros(1000), [0, 0]),  # all rows lie in the center
     ],
 )
 def test_no_adversary_moves_a_side_further_than_the_bound(rows, missed, rate):
@@ -35,9 +35,9 @@ def test_no_adversary_moves_a_side_further_than_the_bound(rows, missed, rate):
     assert rolling.bound == pytest.approx((0.1 + 2 * rate) / (1000 * rate))
     assert np.all(rolling.outside - 0.05 <= rolling.side_bound)
     assert 0.9 - rolling.coverage[0] <= rolling.bound[0]
-    # Nor does a side stay wide for ever, Gibbs and Candes: (max(alpha, 1 - alpha) + rate) / ...
+    # Nor does a side stay too wide: the two-sided bound of Gibbs and Candès holds.
     assert np.all(np.abs(rolling.outside - 0.05) <= (0.95 + rate) / (1000 * rate))
-    # Without the level that adapts the adversary has his way.
+    # Where no level adapts, all rows of the adversary are missed.
     stuck = begin(Pace(window=100, rate=0)).after(rows)
     np.testing.assert_allclose(stuck.outside[0], missed, atol=0.01)
 
@@ -74,7 +74,7 @@ def test_one_call_with_all_rows_is_one_call_for_each(rows, pace, data):
 @given(ROWS, PACES)
 @settings(deadline=None)
 def test_a_plain_loop_finds_the_same(rows, pace):
-    """Adaptive conformal inference, written as in its paper, with targets known `lead` later."""
+    """The loop is adaptive conformal inference as in its paper, with targets known `lead` later."""
     found = begin(pace).after(rows).n_outside[0].tolist()
     assert found == [missed_above(-rows, -POSITIONS, pace), missed_above(rows, POSITIONS, pace)]
 
@@ -93,7 +93,7 @@ def missed_above(rows, before, pace):
             misses.append(0)
         else:
             reach = order_statistic(last, rank(len(last), level))
-            if np.isinf(reach):  # too few for one side: both speak
+            if np.isinf(reach):  # too few rows for one side: count both
                 reach = order_statistic(np.abs(last), rank(len(last), 1 - 2 * alpha))
             misses.append(int(rows[t] > reach))
     return sum(misses)
@@ -112,7 +112,7 @@ def test_another_pace_goes_on_from_where_it_is():
 @pytest.mark.parametrize(
     ("pace", "words"),
     [
-        (Pace(window=8), "window must be a whole number of at least 9"),  # for the level of 0.9
+        (Pace(window=8), "window must be a whole number of at least 9"),  # as 0.9 needs
         (Pace(rate=-1), "rate must be a number from 0 to below 1"),
         (Pace(rate="fast"), "rate must be a number"),
         (Pace(lead=0), "lead must be a whole number of at least 1"),
@@ -132,4 +132,4 @@ def test_advice_comes_with_lost_coverage_or_strange_rows_and_not_by_chance():
     assert "lie below the median of the fit" in leaning.advice()
     strange = usual.after(rng.normal(size=900), rng.uniform(size=900) < 0.3)
     assert "are unlike those of the fit" in strange.advice()
-    assert begin(Pace()).after(np.full(99, 9.0)).advice() is None  # too few to say
+    assert begin(Pace()).after(np.full(99, 9.0)).advice() is None  # too few rows for advice

@@ -1,4 +1,4 @@
-"""Answers from the window of rows: bounds, quantiles and a distribution that agree."""
+"""Bounds, quantiles and distribution from the window of rows: they agree."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def test_the_window_alone_is_conformal_on_each_side_of_the_last_rows():
     rolling = begin(Pace(window=99, rate=0)).after(rows)
     fitted = AnyLevel(np.array([0.9]), np.array([0]), POSITIONS)
     ones = np.ones((1, 2, 1))
-    reach = np.sort(rows[-99:])[[4, 94]] / 1.6448536  # in units of the band at 0.9
+    reach = np.sort(rows[-99:])[[4, 94]] / 1.6448536  # relative to the band at 0.9
     bounds = rolling.bands(fitted).intervals(np.zeros(1), ones, 0.9)
     np.testing.assert_allclose(bounds[0, :, 0], reach)
     one_sided = rolling.bands(fitted).intervals(np.zeros(1), ones, 0.95, side="upper")
@@ -34,7 +34,7 @@ def test_errors_on_one_side_move_both_bounds_and_the_median_and_not_the_center(s
     unit = np.full((1, 2, 1), 1.6448536)
     found = bands.quantiles(np.zeros(1), unit, [0.05, 0.5, 0.95])[0]
     np.testing.assert_allclose(found, sign * 4 + 1.6448536 * np.array([-1, 0, 1]), atol=0.4)
-    lower, upper = bands.intervals(np.zeros(1), unit, 0.9)[0, :, 0]  # reaches to the center
+    lower, upper = bands.intervals(np.zeros(1), unit, 0.9)[0, :, 0]  # up to the center
     assert (lower, upper) == ((0, found[2]) if sign > 0 else (found[0], 0))
     both = bands.parts(unit / 2, unit / 2, 0.9)
     np.testing.assert_allclose(np.add(*both)[0], [-lower, upper])
@@ -96,7 +96,7 @@ def test_the_distribution_has_the_adapted_intervals_as_quantiles():
 
 
 @pytest.mark.parametrize("far", [-1e140, -1e6, -50.0, 50.0, 1e6, 1e140])
-@pytest.mark.parametrize("n_far", [1, 200])  # the second is all that the window holds
+@pytest.mark.parametrize("n_far", [1, 200])  # 200 rows fill the window
 def test_far_rows_leave_chances_and_samples_finite(far, n_far):
     rolling = begin(Pace(window=200)).after(np.full(n_far, far))
     bands = rolling.bands(AnyLevel(np.array([0.9]), np.array([0]), POSITIONS))

@@ -1,4 +1,4 @@
-"""Weights for new rows: those that are known make coverage exact, those that are learned nearly."""
+"""Weights for new rows: known weights make coverage exact, learned weights nearly exact."""
 
 import warnings
 
@@ -49,7 +49,7 @@ def test_new_rows_get_weights_in_the_same_unit():
     X, X_new = shifted(1500, 1500)
     found = ShiftWeights(LogisticRegression(), random_state=0).fit(X, X_new)
     np.testing.assert_allclose(found.predict(X), found.weights_, rtol=0.15)
-    assert found.predict(X_new).mean() > 2  # E[w] under the new law is E[w^2] under the old: e
+    assert found.predict(X_new).mean() > 2  # the true mean is E[w^2] of the old rows: e
 
 
 def test_weights_are_clipped():
@@ -96,7 +96,7 @@ def test_too_few_rows_and_other_columns():
 
 
 def law(n, mean, rng):
-    """The scale of the noise depends on x, which the model does not see."""
+    """Draw noise whose scale depends on x; the model ignores that."""
     x = rng.normal(mean, 1, n)
     return x[:, None], rng.normal(size=n) * (0.5 + np.exp(0.7 * x))
 
@@ -110,7 +110,7 @@ def one(X):
 
 
 def flat_model():
-    """Whose center is 0 and whose widths are the same everywhere: the coverage depends on x."""
+    """Return a model with a center of 0 and constant widths, so that the coverage depends on x."""
 
     return ClearRegressor(
         MemberEnsemble([nothing, one, nothing]),
@@ -124,7 +124,7 @@ def flat_model():
 
 @pytest.mark.slow
 def test_coverage_of_the_whole_model_under_a_known_shift():
-    """With the weights of the new rows the level holds from below; without any it breaks."""
+    """With the weights of the new rows the coverage is at least the level, without weights less."""
     rng, shift, level, shares = np.random.default_rng(0), 0.8, 0.8, {"plain": [], "weighted": []}
 
     def ratio(X):

@@ -1,4 +1,4 @@
-"""Where wide intervals hold less often than short ones, widths are changed until they do not."""
+"""Trends: where wide intervals cover less often than short ones, widths are corrected."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ LEVEL = 0.9
 
 
 def draw_rows(rng, n, power=1.0, slant=0.0):
-    """Noise of size said ** power, larger where the center is; the widths are what is said."""
+    """Draw noise of size said ** power that grows with the center by `slant`; widths are `said`."""
     said, center = rng.uniform(0.5, 2.0, n), rng.normal(size=n)
     noise = said**power * np.exp(slant * center) * rng.normal(size=n)
     widths = np.tile(said[:, None, None], (1, 2, 1))
@@ -24,7 +24,7 @@ def bounds_of(calibrator, components):
 
 
 def gap_and_loss(y, components, bounds):
-    """The largest gap between the level and the coverage of a fifth, by width and by center."""
+    """Return the largest gap of coverage in any fifth, by width or by center, and the loss."""
     hit = covered(y, bounds)
     fifths = [
         hit[np.array_split(np.argsort(by), 5)[k]].mean()
@@ -54,7 +54,7 @@ def test_new_rows_are_covered_alike_and_their_loss_falls(power, slant):
 def test_without_a_trend_widths_stay_in_nineteen_of_twenty_fits():
     rng = np.random.default_rng(0)
     changed = [Trend.of(*draw_rows(rng, 200), [LEVEL]) is not None for _ in range(200)]
-    assert 1 <= sum(changed) <= 20  # 10 are expected; more than 20 in one of a thousand runs
+    assert 1 <= sum(changed) <= 20  # 10 are expected; more than 20 have a probability of 0.001
 
 
 def test_units_do_not_matter():
@@ -65,7 +65,7 @@ def test_units_do_not_matter():
     moved = Components(7 + 3 * center, *(3 * width for width in widths))
     assert trend_times(7 + 3 * y, moved) == pytest.approx(times, rel=1e-6)
     turned = Components(-center, *(width[:, ::-1] for width in widths))
-    assert trend_times(-y, turned) == pytest.approx(times, abs=0.01)  # ranks have other knots
+    assert trend_times(-y, turned) == pytest.approx(times, abs=0.01)  # the ranks get other knots
 
 
 def trend_times(y, components, **rows):
@@ -105,7 +105,7 @@ def test_levels_have_trends_of_their_own_and_no_width_changes_much():
 
 @pytest.mark.parametrize("n", [1, 5, 200])
 def test_rows_that_tell_nothing_change_nothing(n):
-    """All alike, without an error, or too few."""
+    """Such rows are all alike, without an error, or too few."""
     ones = np.ones((n, 2, 1))
     assert Trend.of(np.zeros(n), Components(np.zeros(n), ones, ones), [LEVEL]) is None
     assert Trend.of(np.zeros(n), Components(np.zeros(n), 0 * ones, 0 * ones), [LEVEL]) is None

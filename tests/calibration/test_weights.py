@@ -1,4 +1,4 @@
-"""A row of weight 3 is three rows, to a guarantee one; ratios of densities move the coverage."""
+"""A row of weight 3 is three rows, but one for a guarantee; density ratios shift the coverage."""
 
 import math
 import warnings
@@ -74,7 +74,7 @@ def test_no_lambda_is_better_with_weights(seed):
 
 
 def test_the_weighted_rank_by_hand():
-    """At 0.5, of weights 1 + 2 + 4 and a new row of 1, half is 4: the third row brings it to 7."""
+    """Half of the weights 1 + 2 + 4 and a new row's 1 is 4, which the third score reaches."""
     weight, scores = np.array([4.0, 1.0, 2.0]), np.array([3.0, 1.0, 2.0])
     assert weighted_rank(weight, 0.5, 1.0) == pytest.approx(4, rel=1e-12)
     assert order_statistic(scores, 4, weight) == 3
@@ -83,7 +83,7 @@ def test_the_weighted_rank_by_hand():
 
 
 def shifted_rows(rng, n, mean):
-    """x is normal; the noise and the widths do not fit, so the coverage depends on x."""
+    """Draw a normal x, noise that depends on it, and constant widths: coverage depends on x."""
     x = rng.normal(mean, 1, n)
     y = rng.normal(size=n) * (0.5 + np.exp(0.7 * x))
     return x, (y, np.zeros(n), np.ones((n, 2)), np.ones((n, 2)))
@@ -91,7 +91,7 @@ def shifted_rows(rng, n, mean):
 
 @pytest.mark.parametrize("calibrator", [FixedRatioCalibrator, AdditiveCalibrator])
 def test_coverage_under_a_known_shift(calibrator):
-    """Mean coverage of shifted rows, exact from below; without weights far too low."""
+    """The mean coverage of shifted rows is at least the level; without weights it is too low."""
     rng = np.random.default_rng(0)
     shift, level, shares, unweighted = 0.8, 0.8, [], []
     for _ in range(400):
@@ -107,7 +107,7 @@ def test_coverage_under_a_known_shift(calibrator):
         unweighted.append(covered(new[0], plain.predict_interval(*new[1:])).mean())
     error = np.std(shares) / math.sqrt(len(shares))
     assert np.mean(shares) > level - 3 * error
-    assert np.mean(shares) < level + 0.06  # about the largest weight over their sum
+    assert np.mean(shares) < level + 0.06  # the excess is about the largest weight over their sum
     assert np.mean(unweighted) < level - 0.1
 
 
@@ -153,7 +153,7 @@ def test_a_weight_without_calibration_weights_is_refused():
 
 
 def test_order_statistics_of_members_with_weights():
-    """Rows of weight 0 are none, and copies of all are no further rows."""
+    """Rows of weight 0 do not count, and a common factor of the weights does not matter."""
     rng = np.random.default_rng(0)
     y, members = rng.normal(size=50), np.sort(np.abs(rng.normal(size=(50, 30))), axis=1)
     weight = rng.integers(0, 2, 50)
@@ -165,7 +165,7 @@ def test_order_statistics_of_members_with_weights():
 
 
 def guaranteed(calibrator, level, data, **weights):
-    """Other rows choose lambda, where one is chosen."""
+    """Fit with a guarantee: other rows choose lambda, if the calibrator chooses one."""
     others = {} if calibrator is AdditiveCalibrator else {"validation": calibration_set(n=50)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
@@ -175,7 +175,7 @@ def guaranteed(calibrator, level, data, **weights):
 @pytest.mark.parametrize("calibrator", CALIBRATORS)
 @pytest.mark.parametrize("name", ["sample_weight", "calibration_weight"])
 def test_equal_weights_are_as_many_rows_as_without(calibrator, name):
-    """Whatever the level and the number of rows: a common factor must not matter."""
+    """A common factor does not matter, whatever the level and the number of rows."""
     for n in (9, 10, 19, 33, 60, 99, 100, 199):
         data = calibration_set(n=n, seed=n)
         for level in (0.5, 0.55, 0.7, 0.8, 0.9, 0.95):
@@ -201,7 +201,7 @@ def test_ten_rows_of_weight_50_are_ten_rows():
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.9])
 @pytest.mark.parametrize("unevenness", [0.3, 1.0, 2.0])
 def test_rows_of_unequal_weights_cover_as_a_guarantee_says(level, unevenness):
-    """Weights that say nothing of the noise: the mean coverage is at the level, or above it."""
+    """With weights that do not depend on the noise, the mean coverage is at least the level."""
     rng, n, ones = np.random.default_rng(0), 20, np.ones((20, 2))
     coverages = []
     for _ in range(300):

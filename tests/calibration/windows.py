@@ -1,4 +1,4 @@
-"""Rolling windows of any rows and paces."""
+"""Strategies of hypothesis for the rows and paces of rolling windows."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -8,7 +8,7 @@ from clearbands.calibration.rolling import Pace, Rolling
 POSITIONS = np.linspace(-2, 2, 60)
 
 
-# Small numbers with ties; and 2, 4, 8, ...: each beyond all that came before it.
+# Small numbers with ties, and powers of two that each lie beyond all rows before them.
 ROWS = st.lists(st.integers(-3, 3).map(float) | st.just(None), min_size=1, max_size=120).map(
     lambda rows: np.array([2.0**n if row is None else row for n, row in enumerate(rows)])
 )

@@ -35,7 +35,7 @@ def fit(X, y, counts=None, *, learning_rate=0.3, seeds=None, **settings):
 
 
 def predict(bag, X):
-    """(n, b)"""
+    """Return the predictions of all members (n, b)."""
     return bag.predict_members(X)[:, 0]
 
 

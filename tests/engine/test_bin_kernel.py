@@ -1,4 +1,4 @@
-"""The bin of a value is the number of cuts below it."""
+"""The kernel of bins: the bin of a value is the number of cuts below it."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Bins: how many, where they are cut, and that order is all that is kept of a column."""
+"""Bins: how many there are, where they are cut, and that only the order of a column matters."""
 
 import numpy as np
 import pytest

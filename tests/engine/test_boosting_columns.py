@@ -48,7 +48,7 @@ def test_a_cut_lies_halfway_into_the_values_that_were_not_drawn():
 
 
 def test_members_cut_a_long_column_in_different_places():
-    # With the same cuts in all members their errors of rounding would not average out.
+    # With the same cuts in all members, the errors that bins cause would not average out.
     X, y, rng = problem(3000, 1)
     counts = [np.bincount(rng.randint(3000, size=3000), minlength=3000) for _ in range(20)]
     bag = fit(X, y, counts, max_bins=8, n_trees=30)

@@ -11,7 +11,7 @@ from clearbands.engine.boosting_tree import ALWAYS_LEFT
 from tests.engine.boosted_bags import fit, problem
 
 STEP = 1e-9  # targets are rounded to 2^-32 of their spread
-ROUNDED = 1e-6  # and the values of leaves to float32, which the next trees make good
+ROUNDED = 1e-6  # leaf values are rounded to float32, which the next trees correct
 
 
 # A second implementation: repeated rows, one candidate at a time, exact fractions for the scores.
@@ -71,7 +71,7 @@ class SlowTrees:
 
 
 def into_the_gap(slow, drawn):
-    """Thresholds halfway between the last bin that goes left and the next one that was drawn."""
+    """Move thresholds halfway between the last bin that goes left and the next one drawn."""
     threshold = slow.threshold.copy()
     for place in np.argwhere(threshold != ALWAYS_LEFT):
         last_left = threshold[*place]
@@ -100,7 +100,7 @@ def test_same_trees_as_the_slow_implementation(n, d, distinct, tau):
 
 
 def test_subtracted_histograms_give_the_same_trees():
-    # Four bins per column and 600 rows: most nodes take the histogram that their sibling left.
+    # With four bins per column and 600 rows, most nodes subtract their sibling's histogram.
     X, y, _ = problem(600, 3, distinct=4)
     bag = fit(X, y, max_depth=4, min_child_weight=5)
     slow = SlowTrees(bag.bins.apply(X), y, 0.5, 4, 4, 0.3, 5, 1.0)
@@ -133,7 +133,7 @@ def test_no_leaf_is_lighter_than_the_limit():
 
 def test_leaves_of_one_row_reproduce_the_targets():
     X = np.arange(12.0)[:, None]
-    y = np.resize([1.0, -1.0], 12) * np.arange(1, 13)  # neighbours differ in sign: all are split
+    y = np.resize([1.0, -1.0], 12) * np.arange(1, 13)  # neighbours differ in sign, so all are split
     bag = fit(X, y, max_depth=12, min_child_weight=0, reg_lambda=0, learning_rate=1.0, n_trees=1)
     np.testing.assert_allclose(bag.predict_members(X)[:, 0, 0], y)
 
@@ -141,7 +141,7 @@ def test_leaves_of_one_row_reproduce_the_targets():
 def test_a_step_is_found_exactly():
     X = np.arange(40.0)[:, None]
     y = np.where(X[:, 0] <= 12, 1.0, 5.0)
-    # At the lower quartile the lower step is what boosting starts from.
+    # Boosting starts from the lower quartile, which is the lower step.
     bag = fit(X, y, quantiles=(0.25,), n_trees=1, max_depth=1, learning_rate=1.0)
     assert bag.threshold[0, 0, 0, 0] == 12
     np.testing.assert_array_equal(bag.predict_members(X)[:, 0, 0], y)

@@ -1,4 +1,4 @@
-"""What Python hands to kernels."""
+"""Arrays that Python hands to kernels."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def test_to_numba_all_arrays_of_numbers_are_of_one_type(order):
     view = whole_and_read_only(array)
     np.testing.assert_array_equal(view, array)
     assert typeof(view) == typeof(whole_and_read_only(np.ones((2, 2))))
-    assert array.flags.writeable == (order != "read-only")  # the caller's array is as it was
+    assert array.flags.writeable == (order != "read-only")  # the caller's array has not changed
 
 
 def test_an_array_that_lies_in_one_piece_is_not_copied():

@@ -23,7 +23,7 @@ from tests.toys import calibration_set, widths_with_ties
 
 
 def least_loss(rows, k, alpha):
-    """The smallest loss at any crossing, in fractions: nothing is lost to rounding."""
+    """Return the smallest loss at any crossing, computed in fractions without rounding."""
     r, a, e = (
         [Fraction(v) for v in values.tolist()]
         for values in (rows.distance, rows.aleatoric, rows.epistemic)
@@ -60,7 +60,7 @@ def test_no_lambda_is_better_at_any_scale_and_spread(seed, decades, scale):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_many_rows_of_many_decades(seed):
-    """More rows than a cell is finished with, and the ends of the range where many cross."""
+    """There are too many rows for one cell, and many cross near the ends of the range."""
     rng = np.random.default_rng(seed)
     n, k = 120, 100
     aleatoric, epistemic = 10.0 ** rng.uniform(-12, 0, (2, n, 2))
@@ -72,7 +72,7 @@ def test_many_rows_of_many_decades(seed):
 
 
 def every_crossing(rows):
-    """All lambdas at which two rows change places, and both ends."""
+    """Return all lambdas at which two rows change places, with 0 and infinity."""
     r, a, e = rows.distance, rows.aleatoric, rows.epistemic
     lambdas = [0.0, math.inf]
     for i, j in itertools.combinations(range(len(rows)), 2):
@@ -116,7 +116,7 @@ def test_never_a_higher_loss_than_the_papers_grid(n):
 
 
 def test_only_one_part_carries_the_signal():
-    """Noise proportional to one part alone: lambda ends where only that part counts."""
+    """If noise is proportional to one part alone, the best lambda leaves only that part."""
     rng = np.random.default_rng(0)
     n, ones = 4000, np.ones((4000, 2))
     scale = rng.lognormal(0, 1, size=(n, 1)) * ones
@@ -149,7 +149,7 @@ def test_thousands_of_equal_rows_do_not_stop_the_search():
 
 @pytest.mark.parametrize("noise", [1e-3, 1e-7, 1e-9, 1e-11, 1e-13])
 def test_nearly_equal_rows_do_not_stop_the_search(noise):
-    """Whole numbers and widths that are constant but for rounding: lines cross, hardly apart."""
+    """Targets are nearly whole numbers and widths nearly 1, so many lines nearly coincide."""
     rng = np.random.default_rng(0)
     n, k = 50, 45
     y = rng.integers(1, 6, n) * (1 + noise * rng.random(n))
@@ -162,7 +162,7 @@ def test_nearly_equal_rows_do_not_stop_the_search(noise):
 
 @pytest.mark.parametrize("k", [60, 180])
 def test_distances_of_all_sizes(k):
-    """The nearest rows are as good as reached, and must not swamp the others."""
+    """Rows of tiny distances need hardly any width, and must not hide the others."""
     y, center, aleatoric, epistemic = calibration_set(n=200)
     offset = np.where(np.arange(200) < 80, 10.0 ** np.arange(-320, -120), y - center)
     rows = CalibrationRows.from_widths(offset, np.zeros(200), aleatoric, epistemic)
@@ -181,7 +181,7 @@ def test_a_search_that_runs_out_of_room_starts_again(monkeypatch, seed):
 
 @pytest.mark.parametrize("n", [50, 3000])
 def test_a_flat_loss_leaves_lambda_at_zero(n):
-    """One part a multiple of the other: any lambda gives the same intervals."""
+    """One part is a multiple of the other, so any lambda gives the same intervals."""
     y, center, aleatoric, _ = calibration_set(n=n)
     rows = CalibrationRows.from_widths(y, center, aleatoric, 0.3 * aleatoric)
     assert search_exactly(rows, coverage_rank(n, 0.9), 0.1) == 0

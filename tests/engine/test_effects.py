@@ -1,4 +1,4 @@
-"""Effects of codes: shrunk as the rows tell, and the same from sums as from rows."""
+"""Effects of codes: they shrink by the noise of the rows, and sums give the same as rows."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from clearbands.engine.effects import DOUBT, effects_alone, effects_of_sums, ren
 
 
 def renewed(code, rest, weight, n_values):
-    """The effects, how much of the mean of a code each is, and what they leave over."""
+    """Return the effects, each as a share of the mean of its code too, and the residuals."""
     rest, effect, left = rest.copy(), np.zeros(n_values + 1), np.zeros(n_values + 1)
     renew_effects(code[None], np.array([0, n_values + 1]), rest, weight, effect, left)
     return effect, left, rest
@@ -33,7 +33,7 @@ def test_sums_of_rows_give_the_effects_of_the_rows(rows):
 
 
 def test_shares_follow_the_analysis_of_variance_with_some_doubt():
-    """Two codes of 50 rows each, at -1 and 1, with residuals of -1 and 1 around both."""
+    """Two codes of 50 rows each have means of -1 and 1, with residuals of -1 and 1."""
     code, sign = np.repeat([0, 1], 50), np.tile([-1.0, 1.0], 50)
     effect, left, rest = renewed(code, np.repeat([-1.0, 1.0], 50) + sign, np.ones(100), 2)
     within = (100 + DOUBT * 200 / 100) / (98 + DOUBT)
@@ -50,7 +50,7 @@ def test_what_is_left_over_and_the_effects_add_up_to_the_target(rows):
     again, left = effect.copy(), np.zeros(7)
     renew_effects(
         code[None], np.array([0, 7]), rest, weight, again, left
-    )  # of the same column: nothing new to learn
+    )  # the same column again has nothing new to learn
     np.testing.assert_allclose(again, effect, rtol=1e-9)
 
 

@@ -1,4 +1,4 @@
-"""The forest: what it predicts against a slow walk, and laws of seeds, units and leaves."""
+"""The forest: its predictions against a slow walk, and laws of seeds, units and leaves."""
 
 import pickle
 
@@ -63,7 +63,7 @@ def data():
 
 
 def slow_predictions(bag: ForestBag, X):
-    """Row by row and tree by tree, with np.quantile at the end."""
+    """Predict row by row and tree by tree, with np.quantile at the end."""
     predicted = np.empty((len(X), len(bag.quantiles), len(bag.roots)))
     for i, row in enumerate(bag.bins.apply(X)):
         for member, roots in enumerate(bag.roots):
@@ -155,7 +155,7 @@ def test_only_drawn_targets_are_kept(data):
 
 
 def test_every_draw_of_a_leaf_is_kept_equally_often():
-    """Without splits each of three rows, drawn 1, 1 and 2 times, is kept at its share."""
+    """Three rows of one leaf, drawn 1, 1 and 2 times, are kept in these proportions."""
     counts = np.array([[1, 1, 2]], np.uint8)
     bag = fit(np.zeros((3, 1)), np.arange(3.0), counts, n_trees=20_000)
     share = np.bincount(bag.samples[:, 0]) / 20_000
@@ -163,7 +163,7 @@ def test_every_draw_of_a_leaf_is_kept_equally_often():
 
 
 def test_samples_of_a_leaf_are_different_draws():
-    """A leaf of 50 draws that keeps 50 keeps exactly its bootstrap."""
+    """A leaf of 50 draws that may keep 50 keeps exactly its bootstrap."""
     y = np.arange(50.0)
     bag = fit(np.zeros((50, 1)), y, np.ones((1, 50), np.uint8), n_trees=50, samples_per_leaf=50)
     distinct = np.array([len(np.unique(kept)) for kept in bag.samples])
@@ -194,7 +194,7 @@ def test_constant_target():
 
 
 def test_quantiles_equal_sorted_quantiles():
-    """One leaf per tree: the forest's quantiles are those of the kept targets."""
+    """With one leaf per tree, the forest's quantiles are those of the kept targets."""
     rng = np.random.RandomState(0)
     y = rng.normal(size=40)
     bag = fit(np.zeros((40, 1)), y, np.ones((1, 40), np.uint8), n_trees=33)

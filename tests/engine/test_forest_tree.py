@@ -18,7 +18,7 @@ grow_tree_from_python = njit(grow_tree.py_func)
 
 
 def grow(X, y, weights, *, leaf_weight, dense_weight=None, max_bins=256):
-    """One tree as (Nodes, rows per leaf), on rows with the given weights."""
+    """Grow one tree on rows with the given weights; return its nodes and the rows of its leaves."""
     columns = ForestColumns.from_bins(Bins.from_data(X, max_bins), X)
     weight = int(weights.sum())
     drawn_once, sum_bits = pack_targets(y, weight)
@@ -36,7 +36,7 @@ def grow(X, y, weights, *, leaf_weight, dense_weight=None, max_bins=256):
 
 
 def tree_of(nodes, leaves, node=0):
-    """Nested (feature, threshold, left, right); leaves are tuples of rows."""
+    """Return the tree as nested (feature, threshold, left, right); leaves are tuples of rows."""
     child = nodes.child[node]
     if child <= 0:
         return tuple(leaves[-1 - child].tolist())
@@ -45,7 +45,7 @@ def tree_of(nodes, leaves, node=0):
 
 
 def slow_tree(binned, targets, weights, rows, leaf_weight):
-    """The same tree in exact fractions: every bin of every column is tried."""
+    """Grow the tree with exact fractions, trying every bin of every column."""
     best_error, best = _squared_error(targets, weights, rows), None
     for column in range(binned.shape[1]):
         values = np.unique(binned[rows, column])
@@ -121,7 +121,7 @@ def test_leaves_part_the_drawn_rows_and_weigh_enough():
 
 
 def test_lopsided_trees_need_little_memory():
-    """Exploding targets split off one row at a time: a chain as deep as there are rows."""
+    """Exploding targets split off one row at a time, into a chain as deep as there are rows."""
     X, y = np.arange(20.0)[:, None], 3.0 ** np.arange(20)
     nodes, leaves = grow(X, y, np.ones(20, int), leaf_weight=1, dense_weight=1)
     assert len(leaves) == 20

@@ -1,4 +1,4 @@
-"""Every case is a process of its own, with a tiny kernel, so that nothing is compiled already."""
+"""The cache of kernels; each case runs a tiny kernel in a new process, so none is compiled yet."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ import pytest
 import clearbands
 from clearbands.engine.kernel_cache import PORTABLE, _runs_portable
 
-pytestmark = pytest.mark.slow  # numba takes a second to load in each of the processes
+pytestmark = pytest.mark.slow  # each process takes a second to load numba
 
 SOURCE = Path(clearbands.__file__).parents[1]
 HELPERS = """
@@ -54,7 +54,7 @@ def folder(tmp_path):
 
 
 def call(folder, **environment):
-    """What the kernel says, and how often it came from the cache."""
+    """Return the result of the kernel, and how often it came from the cache."""
     unset = {"NUMBA_CACHE_DIR", "XDG_CACHE_HOME"}
     inherited = {name: value for name, value in os.environ.items() if name not in unset}
     paths = os.pathsep.join([str(folder / "code"), str(SOURCE)])
@@ -74,7 +74,7 @@ def kernels(folder):
 
 
 def block(path):
-    """Nothing can be put there, not even by a user who may do everything."""
+    """Put a file at `path`, so that not even root can make a folder there."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("a file")
 
@@ -138,7 +138,7 @@ def test_without_a_home_kernels_lie_in_a_private_temporary_folder(folder):
     assert call(folder, TMPDIR=str(temporary)) == (42, 1)
     [private] = temporary.iterdir()
     assert private.stat().st_mode & 0o077 == 0
-    # What others may have written is not run.
+    # A folder that others can write to is not used.
     private.chmod(0o777)
     assert call(folder, TMPDIR=str(temporary)) == (42, 0)
 

@@ -1,4 +1,4 @@
-"""Trees do not know the unit of y, nor that of a column: only the order of values."""
+"""Trees depend neither on the unit of y nor on that of a column, only on the order of values."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ MODELS = [
 
 
 def rounded_rows(n=300, seed=0):
-    """Targets of one decimal: many lie exactly on a prediction, where a last bit would decide."""
+    """Draw targets of one decimal: many equal a prediction, so that a last bit would decide."""
     rng = np.random.RandomState(seed)
     X = rng.randn(n, 4)
     y = X[:, 0] + np.sin(3 * X[:, 1]) + (0.3 + np.abs(X[:, 2])) * rng.randn(n)
@@ -49,7 +49,7 @@ def test_fahrenheit_or_celsius(model):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_rising_functions_of_columns_change_nothing_at_known_values(model):
-    """Between two training values a tree cuts in the middle, which is not the same middle."""
+    """Only between known values may predictions differ, since the middle of two values moves."""
     X, y = rounded_rows()
     changed = np.column_stack([np.exp(X[:, 0]), X[:, 1] ** 3, 1e6 * X[:, 2], np.arctan(X[:, 3])])
     np.testing.assert_array_equal(members(model, changed, y), members(model, X, y))

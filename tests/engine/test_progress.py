@@ -6,7 +6,7 @@ from clearbands.engine.progress import expect, ignore, listening, report
 
 
 class Clock:
-    """Listens to steps, and to how long the rest takes."""
+    """A listener that records steps, and how long the rest is expected to take."""
 
     def __init__(self):
         self.steps, self.seconds = [], []
@@ -24,7 +24,7 @@ def test_the_innermost_listener_hears_it():
         report("trees", 1, 3)
         with listening(inner):
             report("trees", 2, 3)
-        with listening(None):  # leaves things as they are
+        with listening(None):  # changes nothing
             report("trees", 3, 3)
     report("trees", 4, 3)
     assert outer.steps == [("trees", 1, 3), ("trees", 3, 3)]

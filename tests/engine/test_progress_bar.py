@@ -11,7 +11,7 @@ from tests.toys import noisy_line
 
 
 class Clock:
-    """A second passes with every look."""
+    """A clock that advances by one second whenever it is read."""
 
     def __init__(self):
         self.now = -1.0
@@ -44,7 +44,7 @@ def test_the_time_left_is_what_the_work_so_far_says():
     assert drawn[1].endswith("20 %, 4 s left")
     assert drawn[2].endswith("40 %, 3 s left")
     assert drawn[3].endswith("100 %")
-    assert drawn[-1] == ""  # it is taken away at the end
+    assert drawn[-1] == ""  # the line is cleared at the end
 
 
 @pytest.mark.parametrize("verbose", [0, 1])
@@ -63,11 +63,11 @@ def test_a_wrong_verbosity_is_one_sentence():
 
 def test_what_the_fit_expects_replaces_what_its_stages_say():
     lines, clock = io.StringIO(), Clock()
-    with ProgressBar(lines, clock) as bar:  # starts at 0
-        bar("choosing a center", 1, 2)  # at 1
-        bar.expect(6.0)  # at 2: it ends at 8
-        bar("a step inside", 1, 9)  # at 3
-        bar("pairs", 1, 1)  # at 4
+    with ProgressBar(lines, clock) as bar:  # second 0
+        bar("choosing a center", 1, 2)  # second 1
+        bar.expect(6.0)  # second 2, so the end is expected at second 8
+        bar("a step inside", 1, 9)  # second 3
+        bar("pairs", 1, 1)  # second 4
     drawn = [line.rstrip() for line in lines.getvalue().split("\r")]
     assert drawn[2].endswith("38 %, 5 s left")
     assert drawn[3].endswith("50 %, 4 s left")
@@ -82,5 +82,5 @@ def test_a_fit_tells_how_long_it_will_take_once_the_race_is_over():
             expected.append(seconds)
 
     ClearRegressor(random_state=0).fit(X, y, progress=Listener(io.StringIO()))
-    assert len(expected) >= 3  # after the race, a center and its noise
+    assert len(expected) >= 3  # after the race, the center and the noise
     assert min(expected) > 0

@@ -1,4 +1,4 @@
-"""Quantiles over members, and over rows that count differently."""
+"""Quantiles over members, and over rows of different weights."""
 
 import numpy as np
 from hypothesis import given

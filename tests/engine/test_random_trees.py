@@ -1,4 +1,4 @@
-"""Trees whose cuts are drawn: leaves, unseen rows and wide tables."""
+"""Trees with random cuts: leaves, unseen rows and wide tables."""
 
 import numpy as np
 

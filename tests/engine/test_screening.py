@@ -1,4 +1,4 @@
-"""Very many columns: what members look at, and that trees on it are as good as on all."""
+"""Screening of very many columns: members see a few, and their trees are as good as on all."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_only_ranks_matter():
     "model", [BoostedQuantiles((0.5,)), ForestQuantiles((0.5,)), SymmetricTrees()]
 )
 def test_trees_on_wide_data_find_the_columns_that_matter(model):
-    """They part rows of the numbers as given: a mix-up of columns would leave only noise."""
+    """Predictions are right only if a tree's columns are found again among all of them."""
     X, y = wide_rows(n=700)
     predicted = model.set_params(random_state=0).fit(X[:500], y[:500]).predict(X[500:])
     assert np.corrcoef(predicted, signal(X[500:]))[0, 1] > 0.6

@@ -8,7 +8,7 @@ from numba import njit
 
 from clearbands.engine import selection
 
-# A function that only kernels call has no way in from Python: a kernel of one line calls it.
+# Python cannot call a function that is for kernels only: a kernel of one line does.
 select = njit(lambda *arguments: selection.select(*arguments))
 weighted_quantile = njit(lambda *arguments: selection.weighted_quantile(*arguments))
 
@@ -41,4 +41,4 @@ def test_weights_are_copies(weighted, tau):
 def test_many_distinct_values(rank):
     values = np.random.default_rng(0).permutation(1000).astype(float)
     assert select(values, np.ones(1000, np.int64), 1000, 1000, rank) == rank
-    np.testing.assert_array_equal(np.sort(values), np.arange(1000.0))  # moved, and none lost
+    np.testing.assert_array_equal(np.sort(values), np.arange(1000.0))  # none is lost

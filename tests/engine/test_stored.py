@@ -1,4 +1,4 @@
-"""States of trees that kernels could not follow are refused when they are restored."""
+"""Stored trees that would lead kernels astray are refused when they are restored."""
 
 import pickle
 from dataclasses import fields, replace
@@ -79,11 +79,11 @@ def test_a_tree_without_an_end_is_refused(kind):
 def test_arrays_of_another_shape_or_type_are_refused(kind):
     bag = BAGS[kind]()
     arrays = [f.name for f in fields(bag) if isinstance(getattr(bag, f.name), np.ndarray)]
-    for name in set(arrays) - {"quantiles"}:  # which no kernel reads
+    for name in set(arrays) - {"quantiles"}:  # no kernel reads this one
         array = getattr(bag, name)
         for other in (array[:-1], array.astype("c16"), array[None], array.tolist()):
             if kind == "forest" and name == "targets" and other.__class__ is np.ndarray:
-                continue  # of these there may be any number
+                continue  # a forest may keep any number of targets
             with pytest.raises(ValueError, match=r"belongs\.|rise from|names number|no power"):
                 restored(replace(bag, **{name: other}))
 

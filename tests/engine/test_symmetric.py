@@ -19,7 +19,7 @@ def assert_same(one, other):
 
 
 def folds(n, n_folds, repeats, rng):
-    """(folds x repeats, n) counts: a member leaves out one fold."""
+    """Return counts (folds x repeats, n), where each member leaves out one fold."""
     fold = np.arange(n) % n_folds
     own = np.arange(n_folds)[:, None]
     return np.concatenate([rng.permutation(fold) != own for _ in range(repeats)]).astype(np.uint8)
@@ -130,7 +130,7 @@ class TestUnseen:
     def test_bootstraps_are_filled_up(self):
         X, y, rng = problem(60, 2)
         counts = bootstraps(60, 4, rng)
-        counts[:, 0] = 1  # a row that everyone saw
+        counts[:, 0] = 1  # every member saw this row
         bag = fit(X, y, counts)
         unseen, everyone = bag.predict_unseen(X, counts), predict(bag, X)
         n_unseen = (counts == 0).sum(axis=0)

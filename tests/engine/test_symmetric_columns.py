@@ -59,7 +59,7 @@ class TestCuts:
         assert set(cuts[:, 3]) == {ALWAYS_LEFT}
 
     def test_members_cut_a_long_column_in_different_places(self):
-        # With the same cuts in all members their errors of rounding would not average out.
+        # With the same cuts in all members, the errors that bins cause would not average out.
         X, y, _ = problem(3000, 1)
         bag = fit(X, y, np.ones((20, 3000), np.uint8), max_bins=8, n_trees=8)
         assert len(np.unique(bag.threshold)) > 100

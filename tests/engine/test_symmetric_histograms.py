@@ -1,4 +1,4 @@
-"""Histograms of symmetric trees: shares of the columns, and a bound on memory."""
+"""Histograms of symmetric trees: the share of columns that a tree uses, and a bound on memory."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def test_a_tree_asks_about_its_share_of_the_columns(kept, monkeypatch):
     y = X @ np.arange(1, 10) + 0.1 * rng.normal(size=300)
     asked = fit(X, y, n_trees=60, max_depth=4, column_share=0.4).feature[0]
     per_tree = [len(set(tree)) for tree in asked]
-    assert max(per_tree) <= 4  # of nine columns and the empty one that makes their number even
+    assert max(per_tree) <= 4  # 40 % of nine columns and an empty one
     assert set(asked.ravel()) == set(range(9))
     assert len({tuple(sorted(set(tree))) for tree in asked}) > 20
 

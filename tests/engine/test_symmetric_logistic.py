@@ -8,7 +8,7 @@ from tests.engine.class_bags import clouds, fit
 
 
 def slow_logits(X, label, n_classes, n_trees, max_depth, rate, l2):
-    """The same with floats, one question at a time; of few distinct values all cuts are tried."""
+    """Fit with floats, one question at a time; columns have few values, so all cuts are tried."""
     units = 2.0**FINEST
     shares = np.log(np.bincount(label, minlength=n_classes) + 0.5)
     two = n_classes == 2

@@ -13,7 +13,7 @@ def one_tree(X, y, monotone, weight=None, loss="squared"):
 
 
 def test_leaves_are_the_nearest_in_order():
-    """Four cells in which the target must rise with both columns, against a solver."""
+    """The target must rise with both columns over four cells: a solver gives the same leaves."""
     from scipy.optimize import minimize
 
     cells = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])

@@ -1,4 +1,4 @@
-"""What symmetric trees predict: sums of leaves, whichever rows come together."""
+"""Predictions of symmetric trees: sums of leaves, whichever rows are predicted together."""
 
 import numpy as np
 import pytest

@@ -53,7 +53,7 @@ class SlowTrees:
 
 
 def questions(bag, X):
-    """Columns, and the last values of X that answer 0."""
+    """Return the columns, and the largest values of X that answer 0."""
     columns, last_bins = bag.feature[0].ravel(), bag.threshold[0].ravel()
     binned = bag.bins.apply(X, np.uint16)
     return [
@@ -87,14 +87,14 @@ def test_same_trees_as_the_slow_implementation(n, d, distinct, absolute, kept, m
 @LOSSES
 @pytest.mark.parametrize("weight", [2**10, 2**20, 2**23])
 def test_large_weights(weight, absolute):
-    """What counts is their proportion, once the penalty grows with them."""
+    """Only proportions matter if the penalty grows with the weights."""
     X, y, rng = problem(200, 3)
     counts = bootstraps(200, 1, rng).astype(np.int32)
     plain = predict(fit(X, y, counts, absolute=absolute), X)
     heavy = predict(fit(X, y, counts * weight, absolute=absolute, l2=3.0 * 2**10), X)
     if weight == 2**10:
         np.testing.assert_allclose(heavy, plain, atol=1e-5)
-    else:  # hardly any penalty
+    else:  # the penalty is small beside such weights
         light = predict(fit(X, y, counts, absolute=absolute, l2=3.0 * 2**10 / weight), X)
         np.testing.assert_allclose(heavy, light, atol=1e-5)
 

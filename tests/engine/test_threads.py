@@ -62,7 +62,7 @@ def test_an_error_stops_the_others_and_comes_out():
 @pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_is_seen_while_kernels_run(n_jobs):
-    """Also with one job: the calling thread only waits."""
+    """It is seen with one job too, since the calling thread only waits."""
     running, stopped = threading.Event(), []
 
     def task(i, stop):
@@ -77,7 +77,7 @@ def test_ctrl_c_is_seen_while_kernels_run(n_jobs):
         time.sleep(0.2)  # until all tasks are handed out
         os.kill(os.getpid(), signal.SIGINT)
 
-    # A shell that runs the tests in the background has them ignore the signal.
+    # Tests that a shell runs in the background ignore the signal by default.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         threading.Thread(target=interrupt).start()
@@ -94,7 +94,7 @@ def blas_threads():
 
 
 def test_blas_gets_its_threads_back_whoever_ends_first():
-    """Two at once, the first to come ends first: until the last has ended the limit stays."""
+    """Two uses overlap and the first one ends first: the limit stays until the last one ends."""
     started, may_end = threading.Event(), threading.Event()
 
     def first():

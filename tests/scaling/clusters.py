@@ -7,13 +7,13 @@ import subprocess
 import sys
 import time
 
-# What a machine without this package looks like to a worker that is started there.
+# Code that starts a worker as on a machine without this package.
 WITHOUT = "import sys; sys.modules['clearbands'] = None; "
 RUN = "from distributed.cli.dask_{0} import main; sys.argv[0] = '{0}'; main()"
 
 
 class Processes:
-    """A scheduler and workers, each a process of this machine."""
+    """A scheduler and workers, each in a process of its own."""
 
     def __init__(self, folder):
         self.folder, self.address, self.running = folder, f"tcp://127.0.0.1:{free_port()}", []
@@ -55,12 +55,12 @@ def kill(*pids):
 
 
 def pids_of(engine):
-    """Of an engine's processes that have nothing to do."""
+    """Return the process ids of an engine's idle workers."""
     return [worker.process.pid for worker in engine._idle]
 
 
 class KillOnce:
-    """A listener that calls `action` the first time when so many steps of a stage are done."""
+    """A listener that calls `action` once, when `done` steps of a stage are done."""
 
     def __init__(self, stage, done, action):
         self.stage, self.done, self.action, self.seen = stage, done, action, []

@@ -1,4 +1,4 @@
-"""A small table in files, a model that is fitted on it in a moment, and when two are the same."""
+"""A small table in files, a model that fits it in a moment, and a comparison of two models."""
 
 from itertools import pairwise
 
@@ -20,7 +20,7 @@ def table(n=600, seed=0):
 
 
 def write(folder, frame=None, cuts=()):
-    """One file, or as many as there are cuts and one, in a folder of their own."""
+    """Write one file, or a folder of files with the rows between the cuts."""
     frame = table() if frame is None else frame
     if not cuts:
         frame.write_parquet(folder / "houses.parquet", row_group_size=250)
@@ -46,7 +46,7 @@ def small_model(**parameters):
 
 
 def assert_same(one, other):
-    """To the last bit: the trees of all members, and what is predicted."""
+    """Check that trees of all members and predictions are the same to the last bit."""
     for mine, yours in zip(one.parts_.pairs, other.parts_.pairs, strict=True):
         for part in ("epistemic", "aleatoric"):
             bags = [getattr(pair, part).bag_ for pair in (mine, yours)]

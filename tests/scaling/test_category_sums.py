@@ -1,4 +1,4 @@
-"""Columns of many categories in files: what they are worth is added up piece by piece."""
+"""Columns of many categories in files: their effects are summed piece by piece."""
 
 import numpy as np
 import polars as pl
@@ -125,4 +125,4 @@ def test_what_members_say_of_rows_that_they_left_out_does_not_depend_on_their_ta
         X = fitted.encode(rows[FEATURES])[row : row + 1]
         statements.append(part.bag_.predict_members(X)[0, 0])
     same = statements[0] == statements[1]
-    assert same.sum() == part.draws_.n_repeats  # each repeat left it out once
+    assert same.sum() == part.draws_.n_repeats  # one member of each repeat did not see the row

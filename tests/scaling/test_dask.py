@@ -1,4 +1,4 @@
-"""The same bits on a Dask cluster, whoever of it dies; real processes, really killed."""
+"""A Dask cluster gives the same bits, whichever of its processes is killed."""
 
 import os
 
@@ -25,7 +25,7 @@ def fitted(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    """Two workers, each with a nurse that starts another when it dies."""
+    """A client of two workers; a nanny replaces each worker that dies."""
     with (
         distributed.LocalCluster(
             n_workers=2,

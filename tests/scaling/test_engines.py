@@ -1,4 +1,4 @@
-"""Processes that are killed, that fail, and that nobody waits for any more."""
+"""Engines whose processes are killed, fail, or are abandoned."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ def own_pid_after(seconds):
 
 
 class Stubborn(Exception):
-    """Can be sent, but not received."""
+    """An exception that can be pickled, but not unpickled."""
 
     def __init__(self, one, two):
         super().__init__(f"{one} and {two}")
@@ -41,7 +41,7 @@ def fail(kind, *words):
 
 
 class Unknown:
-    """Can be sent, but not received, as a class of the user's script."""
+    """A class that can be pickled, but not unpickled, as one that the user's script defines."""
 
     def __reduce__(self):
         return fail, (AttributeError, "there is no such class")
@@ -52,7 +52,7 @@ def test_a_process_that_dies_takes_no_other_with_it(engine):
     engine._idle.sort(key=lambda worker: worker.process.pid == other)
     results = engine.run([partial(own_pid_after, 1), *[partial(own_pid_after, 0.01)] * 20])
     found = [next(results)]
-    kill(victim)  # with at most one of 21 tasks
+    kill(victim)  # it has at most one of the 21 tasks
     with pytest.raises(LostWorkers, match="A worker process died"):
         found.extend(results)
     assert other in found
@@ -61,7 +61,7 @@ def test_a_process_that_dies_takes_no_other_with_it(engine):
 
 @pytest.mark.parametrize("n_killed", [1, 2])
 def test_processes_that_die_while_nothing_is_to_do(engine, n_killed):
-    """One is started in the moment in which the death of the other is noticed."""
+    """The engine starts a new process as soon as it notices that one died."""
     for _ in range(5):
         assert len(list(engine.run([partial(own_pid_after, 0.2)] * n_killed))) == n_killed
         gone = pids_of(engine)[:n_killed]

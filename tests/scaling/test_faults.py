@@ -1,4 +1,4 @@
-"""Whatever is killed, cut, changed or full: the same model in the end, or one sentence."""
+"""Faults of processes, files and disk end in the same model, or in an error of one sentence."""
 
 import os
 import subprocess

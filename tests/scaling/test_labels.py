@@ -1,4 +1,4 @@
-"""Weights, groups, labels and held-out rows of a table in files: names of its columns."""
+"""Columns of a table in files as weights, groups and labels, and its held-out rows."""
 
 import numpy as np
 import polars as pl
@@ -61,7 +61,7 @@ def test_a_conformal_promise_counts_rows_however_much_they_weigh(tmp_path):
 
 @CHUNKS
 def test_what_is_held_out_is_seen_by_nobody(tmp_path, rows_at_once):
-    """Other values in these rows change the calibration and nothing else."""
+    """Other values in the held-out rows change the calibration and nothing else."""
     frame = table()
     parameters = {"calibration": "conformal", "calibration_size": 0.3}
     model = fit(tmp_path, frame, rows_at_once, parameters=parameters)
@@ -107,7 +107,7 @@ def test_the_level_holds_in_every_group(tmp_path):
         noise = np.random.RandomState(seed + 10).normal(0, 200, len(frame))
         return frame.with_columns(price=pl.col("price") + (pl.col("town") == "Chur") * noise)
 
-    # Nothing but the level by group can tell: the town is no column to learn from.
+    # The town is no feature, so only calibration by group makes the level hold in each town.
     frame, new = houses(0), houses(1)
     conformal = {"calibration": "conformal", "calibration_size": 0.6}
     settings = {"features": ["size"], "parameters": conformal}
@@ -131,7 +131,7 @@ def test_a_group_that_is_learned_from_is_found_again(tmp_path):
 
 
 def test_rows_that_belong_together_are_judged_together(tmp_path):
-    """Three copies of every patient: parted, members would know the answer."""
+    """Every patient has three copies: members that saw one of them would know the answer."""
     rng = np.random.RandomState(0)
     patient = np.repeat(np.arange(200), 3)
     y, x = rng.normal(size=200)[patient], rng.normal(size=200)[patient]
@@ -160,7 +160,7 @@ def test_who_saw_rows_that_are_drawn_by_labels_is_not_told_by_their_places(tmp_p
 
 
 def test_calibration_rows_count_as_often_as_they_occur_among_new_rows(tmp_path):
-    """Where only large houses will come, only these calibrate."""
+    """If all new rows are large houses, only large houses calibrate."""
     frame = table(2000).with_columns(often=(pl.col("size") > 180).cast(float))
     new = table(2000, seed=1).filter(pl.col("size") > 180)
     even = {"aleatoric": ScaledResiduals(DummyRegressor()), "show_center": False}

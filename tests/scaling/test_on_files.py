@@ -1,4 +1,4 @@
-"""A model fitted on files is that of the same rows in memory, whoever did the work."""
+"""A model fitted on files equals that of the same rows in memory, with every engine."""
 
 import pickle
 
@@ -139,7 +139,7 @@ def test_trees_that_must_rise_do(tmp_path):
     trees = SymmetricTrees(n_trees=8, max_depth=3, monotone={0: 1})
     model = small_model(epistemic=FoldedEnsemble(trees, 3, 2))
     model.fit(write(tmp_path, falling), "price", features=["size"])
-    assert np.ptp(model.predict(falling.select("size"))) == 0  # what falls is not learned
+    assert np.ptp(model.predict(falling.select("size"))) == 0  # a falling target cannot be learned
 
 
 def test_trees_ask_about_a_share_of_the_columns_in_files_too(tmp_path):

@@ -1,4 +1,4 @@
-"""Files as one table."""
+"""Several files are read as one table."""
 
 import polars as pl
 import pytest

@@ -1,4 +1,4 @@
-"""Files that are whole, or not there."""
+"""Stored files are whole, or they do not exist."""
 
 import numpy as np
 import pytest
