@@ -87,6 +87,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
     calibration : "cross", "joint" or "conformal", optional
         How the intervals are calibrated. With "cross" all rows train, and every row is calibrated
         by members that did not see it; this is the default when `fit` is given no calibration set.
+        Where parts compete, widths then follow the trend of the coverage that these rows show.
         With "joint" one held-out set chooses lambda and gamma1; this is the paper's standard, and
         the default with a calibration set. With "conformal" one half of the held-out set chooses
         lambda and the other half gamma1, which gives a finite-sample guarantee.
@@ -165,7 +166,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
     calibrator_ : calibrator
         The fitted calibrator.
     parts_ : Pair or Blend
-        The fitted pair of parts, or an average of several pairs.
+        The fitted pair of parts, or an average of several pairs, whose `trend` its widths follow.
     epistemic_ : EpistemicPart
         The epistemic part of the pair, or of the best of several. It predicts on the scale of
         `target_transform`, and if targets lie very far from zero, it predicts them minus the number
