@@ -57,7 +57,7 @@ def table(found: pd.DataFrame) -> Iterator[str]:
         own = by.xs(repeats, axis=1, level="repeats")
         change = 100 * (own["quantile_loss"] / usual["quantile_loss"] - 1)
         above = (change.groupby("dataset").mean() > 0).sum()
-        cost = own["cpu_seconds"].sum() / usual["cpu_seconds"].sum()
+        cost = (own["cpu_seconds"] / usual["cpu_seconds"]).median()  # the first fit compiles
         cells = [f"{repeats}", f"{change.mean():+.2f}", f"{change.sem():.2f}", f"{above}"]
         cells += [f"{own['picp'].mean():.3f}", f"{cost:.2f}"]
         yield f"| {' | '.join(cells)} |"
