@@ -46,8 +46,8 @@ from experiments.why.families import draw_family
 from experiments.why.tables import PAPER, REPEATS, SIMULATIONS, Table, load, simulate
 
 COLUMNS = [
-    "kind", "model", "table", "seed", "rows", "columns", "curve", "own", "width", "former",
-    "true_noise", "oracle", "times", "came", "held", "unclear", "seconds",
+    "kind", "model", "table", "seed", "rows", "curve", "own", "excess", "width",
+    "former", "true_noise", "oracle", "times", "came", "held", "unclear", "seconds",
     "curve_seconds",
 ]  # fmt: skip
 RESULTS = results.FOLDER / "why_checks.csv"
@@ -83,7 +83,7 @@ def fitted(model: str, table: Table, seed: int) -> tuple[ClearRegressor, dict[st
         (means,), known = asked.call_args
         curve = {k: np.asarray(v).tolist() for k, v in means._asdict().items() if v is not None}
         seen["curve"] = json.dumps(rounded(curve))
-        seen |= {"rows": known["rows"], "own": known["error"], "columns": known["n_columns"]}
+        seen |= {"rows": known["rows"], "own": known["error"], "excess": known["excess"]}
     return regressor, seen
 
 
@@ -222,7 +222,7 @@ def evidence_of(fit: Any) -> dict[str, Any]:
     curve = json.loads(fit.curve)
     means = CurveMeans(**{name: np.array(values) for name, values in curve.items()})
     own = None if np.isnan(fit.own) else fit.own
-    return {"means": means, "rows": fit.rows, "error": own, "n_columns": int(fit.columns)}
+    return {"means": means, "rows": fit.rows, "error": own, "excess": fit.excess}
 
 
 def with_answers(fits: pd.DataFrame, priors: dict[str, CurvePrior] | None = None) -> pd.DataFrame:

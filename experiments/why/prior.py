@@ -24,8 +24,10 @@ from scipy.special import ndtri
 from clearbands.prediction.curve_posterior import (
     PRIOR,
     RANGE,
+    SEARCH_SCATTER,
     CurveMeans,
     CurvePrior,
+    fall,
     grid,
     left_at,
     log_weights,
@@ -38,17 +40,11 @@ from experiments.why.tables import PAPER
 
 GUESS = {  # each number before the fit, and how much it may differ
     "level": (-1.5, 1.5),
-    "level_by_columns": (0.2, 0.2),
     "level_spread": (np.log(1.5), 0.4),
     "rate": (-0.24, 0.3),
     "rate_spread": (np.log(0.4), 0.4),
-    "delayed": (0.0, 1.0),
-    "scatter": (np.log(0.0275), 0.5),
-    "scatter_by_rows": (np.log(0.8), 0.6),
-    "chance": (-0.8, 0.5),
-    "chance_spread": (np.log(0.8), 0.5),
+    "scatter": (np.log(0.8), 0.6),
     "chance_scatter": (np.log(0.25), 0.5),
-    "chance_scatter_by_rows": (np.log(1.0), 0.7),
 }
 GUESS_OF_OWN = {  # the same for numbers that are learned from fits, with the level once more
     "level": (-1.0, 1.0),
@@ -58,8 +54,13 @@ GUESS_OF_OWN = {  # the same for numbers that are learned from fits, with the le
     "worse_spread": (np.log(0.5), 0.6),
     "own_scatter": (np.log(0.06), 0.6),
     "own_scatter_by_rows": (np.log(1.0), 0.6),
+    "gain": (np.log(0.04), 0.6),
 }
-LOGS = [name for name in (*GUESS, *GUESS_OF_OWN) if name.endswith(("spread", "scatter", "by_rows"))]
+LOGS = [
+    name
+    for name in (*GUESS, *GUESS_OF_OWN)
+    if name.endswith(("spread", "scatter", "by_rows", "gain"))
+]
 STEPS = (2.0, 4.0, 8.0, 16.0, np.inf)
 NOISE = 0.03
 """The scatter of the logarithm of what came over the error now: each is one search on few rows."""
@@ -70,13 +71,14 @@ SURPRISE = 0.02, 0.15
 PAPER_WEIGHT = 2.0
 """The weight of a table of the paper: most other tables are nearly all noise."""
 
-N_PARTS = 4
+N_PARTS = len(PAPER)
+"""Of the tables: each of the 15 sets is left out by itself, with a few others."""
 
 
 class Cases(NamedTuple):
     """Beginnings of curves, and how they went on."""
 
-    rows: pd.DataFrame  # table, kind, rows, columns
+    rows: pd.DataFrame  # table, kind, rows
     means: CurveMeans  # the means of all cases at once
     came: np.ndarray  # (n, steps): logarithms of later errors over those of now, or NaN
 
@@ -94,7 +96,7 @@ def read(path: Path) -> Cases:
         [np.log(max(each.get(f"{step:g}", np.nan), 0.05)) for step in STEPS]
         for each in frame["came"].map(json.loads)
     ]
-    return Cases(frame[["table", "kind", "rows", "columns"]], means, np.array(came))
+    return Cases(frame[["table", "kind", "rows"]], means, np.array(came))
 
 
 class Curves(NamedTuple):
@@ -107,7 +109,7 @@ class Curves(NamedTuple):
     def of(cls, cases: Cases, prior: CurvePrior) -> Curves:
         return cls(weights_of_curves(cases, prior), factors_of(cases))
 
-    def quantiles(self, scatter: float) -> np.ndarray:
+    def quantiles(self) -> np.ndarray:
         """Return the median, the low and the high end of what comes, (n, steps, 3)."""
         order = np.argsort(self.factors, axis=2)
         weights = np.broadcast_to(self.weights[:, None], self.factors.shape)
@@ -117,7 +119,8 @@ class Curves(NamedTuple):
         for q in (0.5, *RANGE):
             place = np.minimum((reached < q).sum(axis=2), factors.shape[2] - 1)
             found.append(np.exp(np.take_along_axis(factors, place[:, :, None], 2)[:, :, 0]))
-        reach = np.exp(scatter * ndtri(RANGE[1]) * np.isfinite(STEPS))
+        doublings = np.log2(np.where(np.isfinite(STEPS), STEPS, 1.0))
+        reach = np.exp(SEARCH_SCATTER * doublings * ndtri(RANGE[1]))
         # Two spreads are combined: that of curves, and that of what comes around each of them.
         middle, low, high = np.stack(found)
         low = middle * np.exp(-np.hypot(np.log(middle / low), np.log(reach)))
@@ -126,7 +129,7 @@ class Curves(NamedTuple):
 
 
 def weights_of_curves(cases: Cases, prior: CurvePrior) -> np.ndarray:
-    logs = log_weights(cases.means, cases.rows["columns"].to_numpy(float), prior)
+    logs = log_weights(cases.means, prior)
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))
     return weights / weights.sum(axis=1, keepdims=True)
 
@@ -148,8 +151,6 @@ def weights_of(cases: Cases) -> np.ndarray:
 def prior_of(x: np.ndarray, names: list[str], prior: CurvePrior) -> CurvePrior:
     values = dict(zip(names, x.tolist(), strict=True))
     values |= {name: float(np.exp(values[name])) for name in LOGS if name in values}
-    if "delayed" in values:
-        values["delayed"] = float(1 / (1 + np.exp(-values["delayed"])))
     return prior._replace(**values)
 
 
@@ -179,22 +180,28 @@ def fit_own(fits: pd.DataFrame, prior: CurvePrior, evaluations: int) -> CurvePri
     is_forecast = (fits["kind"] == "forecast").to_numpy()
     came = np.where(is_forecast, fits["came"], fits["true_noise"]) / fits["width"]
     came = np.where(is_forecast, came, np.minimum(came, 1))
+    search = SEARCH_SCATTER * np.log2(fits["times"])
     chances = np.hypot(
-        prior.width_scatter / np.sqrt(fits["rows"]), np.where(is_forecast, 0.05, NOISE)
+        prior.width_scatter / np.sqrt(fits["rows"]), np.where(is_forecast, search, NOISE)
     )
+    weight = np.where(is_forecast, PAPER_WEIGHT, 1.0)
+    weight = weight / fits["table"].map(fits["table"].value_counts())
     chance, height = SURPRISE
-    _, rate, delay = grid()
+    rate = grid()[1]
 
     def score(prior: CurvePrior) -> float:
         total = 0.0
-        for row, factor, sd in zip(fits.itertuples(), came, chances, strict=True):
-            logs, noise = weigh(**evidence_of(row), prior=prior)
+        for row, factor, sd, counts in zip(fits.itertuples(), came, chances, weight, strict=True):
+            evidence = evidence_of(row)
+            narrower = np.exp(-evidence.pop("excess"))
+            logs, noise = weigh(**evidence, prior=prior)
             if row.kind == "forecast":
-                left = ((row.rows + delay) / (row.times * row.rows + delay)) ** rate
-                noise = np.sqrt(noise**2 + (1 - noise**2) * left)
-            near = np.exp(logs - logs.max() - 0.5 * (np.log(factor / noise) / sd) ** 2)
+                noise = fall(noise, rate, row.times, prior.gain)
+                narrower **= 1 - 1 / row.times
+            away = np.log(factor / noise / narrower) / sd
+            near = np.exp(logs - logs.max() - 0.5 * away**2)
             likely = near.sum() / np.exp(logs - logs.max()).sum()
-            total += np.log((1 - chance) * likely + chance * height)
+            total += counts * np.log((1 - chance) * likely + chance * height)
         return total
 
     return _most_likely(score, prior, GUESS_OF_OWN, evaluations)
@@ -218,17 +225,16 @@ def _most_likely(
 
 def without_own_tables(cases: Cases, fits: pd.DataFrame, evaluations: int) -> dict[str, CurvePrior]:
     """Return numbers for each table that are learned from other tables, without simulations."""
-    tables = cases.rows["table"].unique()
-    part = dict(
-        zip(tables, np.random.RandomState(1).permutation(len(tables)) % N_PARTS, strict=True)
-    )
+    others = cases.rows["table"][~cases.rows["table"].isin(PAPER)].unique()
+    tables = [*PAPER, *np.random.RandomState(1).permutation(others)]
+    part = {table: place % N_PARTS for place, table in enumerate(tables)}
     numbers = cases.rows["table"].map(part).to_numpy()
     is_named = (cases.rows["kind"] == "simulated").to_numpy()
     priors = []
     for own in range(N_PARTS):
         prior = fit(cases.take(np.flatnonzero((numbers != own) & ~is_named)), evaluations)
-        others = fits[fits["table"].map(part) != own]
-        priors.append(fit_own(others, prior, evaluations // 2))
+        is_other = fits["table"].map(part) != own
+        priors.append(fit_own(fits[is_other], prior, evaluations // 2))
     return {table: priors[own] for table, own in part.items()}
 
 
@@ -238,7 +244,7 @@ def forecasts(cases: Cases, priors: dict[str, CurvePrior]) -> np.ndarray:
     for number, table in enumerate(cases.rows["table"]):
         prior = priors[table]
         curves = Curves.of(cases.take(np.array([number])), prior)
-        quantiles.append(curves.quantiles(np.sqrt(2) * prior.scatter)[0])
+        quantiles.append(curves.quantiles()[0])
     return np.stack(quantiles)
 
 

@@ -3,17 +3,23 @@
 import numpy as np
 import pytest
 
-from clearbands.prediction.curve_posterior import PRIOR, CurveMeans, extrapolate, log_weights
+from clearbands.prediction.curve_posterior import (
+    PRIOR,
+    CurveMeans,
+    excess_of,
+    extrapolate,
+    log_weights,
+)
 
 SIZES = np.array([1000.0, 2000, 4000, 8000])
 
 
-def posterior(errors, *, error=None, rows=10_000, precision=0.01, **more):
+def posterior(errors, *, error=None, rows=10_000, precision=0.01, excess=0.0, **more):
     errors = np.asarray(errors, float)
     error = errors[-1] if error is None else error
     covariance = np.diag((precision * errors) ** 2)
     means = CurveMeans(SIZES, errors, covariance, **more)
-    return extrapolate(means, rows=rows, error=error, n_columns=8)
+    return extrapolate(means, rows=rows, error=error, excess=excess)
 
 
 def curve(floor, steep, rate, rows=SIZES):
@@ -24,9 +30,9 @@ def test_a_flat_curve_is_noise_and_a_straight_one_is_not():
     flat, straight = posterior(np.ones(4)), posterior(curve(0, 1, 0.6), error=10_000**-0.3)
     assert flat.shares().middle < 0.1
     assert flat.factors(10).middle > 0.93
-    assert straight.shares().high > 0.55
-    assert straight.factors(10).low < 0.6
-    assert straight.factors(10).middle < 0.75
+    assert straight.shares().high > 0.7
+    assert straight.factors(10).low < 0.55
+    assert straight.factors(10).middle < 0.7
 
 
 def test_what_is_simulated_lies_in_the_range():
@@ -34,9 +40,9 @@ def test_what_is_simulated_lies_in_the_range():
     found = posterior(errors, error=error)
     true = 1 - 1 / error
     assert found.shares().low < true < found.shares().high
-    assert found.shares().middle == pytest.approx(true, abs=0.06)
+    assert found.shares().middle == pytest.approx(true, abs=0.05)
     came = curve(1, 200, 0.7, rows=100_000) / error
-    assert found.factors(10).middle == pytest.approx(came, abs=0.045)
+    assert found.factors(10).middle == pytest.approx(came, abs=0.03)
 
 
 def test_units_do_not_matter():
@@ -65,7 +71,7 @@ def test_errors_are_measured_so_one_below_the_noise_of_a_flat_curve_says_little(
     flat = posterior(np.ones(4), error=0.98).shares()
     assert flat.middle < 0.1
     less = posterior(np.ones(4), error=0.8).shares()
-    assert less.middle > 0.15  # chance does not explain such a difference
+    assert less.middle > 20 * flat.middle  # chance does not explain such a difference
 
 
 def test_a_range_reaches_no_ignorance_where_so_few_rows_make_the_width():
@@ -86,9 +92,33 @@ def test_what_two_fits_differ_by_is_ignorance():
     known = {"difference_covariance": 1e-6 * np.eye(3)}
     shares = [
         posterior(errors, differences=part * errors[:3], **known).shares().middle
-        for part in (0.05, 0.2, 0.5)
+        for part in (0.05, 0.5, 1.0, 1.1)
     ]
-    assert shares[0] < shares[1] < shares[2]
+    assert shares[1] < shares[2] < shares[3]
+    assert shares[0] == pytest.approx(shares[1], abs=0.01)  # both fits may be wrong in common
+
+
+def test_chance_is_no_more_than_ignorance():
+    flat = np.ones(4)
+    differences = np.full(3, 1.2)  # half of its square is 0.72 of the squared error
+    found = posterior(flat, differences=differences, difference_covariance=1e-6 * np.eye(3))
+    assert found.factors(np.inf).high < 0.75  # the root of what is left is 0.53
+
+
+def test_a_width_that_is_too_long_for_its_errors_falls_faster_than_they_do():
+    errors = curve(1, 200, 0.7)
+    as_it_should, long = posterior(errors), posterior(errors, excess=0.2)
+    ratios = [long.factors(k).middle / as_it_should.factors(k).middle for k in (1, 2, 10, np.inf)]
+    assert ratios == pytest.approx(np.exp([0, -0.1, -0.18, -0.2]))
+    assert long.shares().middle > as_it_should.shares().middle
+
+
+def test_an_excess_is_what_tails_do_not_explain_and_many_rows_make_it_less_likely():
+    assert excess_of(4.2, 1.0, 0.9, rows=100) == 0  # normal noise has 4.1
+    assert excess_of(5.5, 1.0, 0.9, rows=100) == pytest.approx(np.log(5.5 / 4.264) / 1.1, abs=1e-3)
+    assert excess_of(5.5, 1.0, 0.9, rows=9_000) < 0.03
+    assert excess_of(5.5, 1.0, 0.95, rows=100) == 0
+    assert excess_of(0.0, 0.0, 0.9, rows=100) == 0
 
 
 def test_where_rows_with_the_same_x_differ_as_much_as_errors_all_is_noise():
@@ -105,6 +135,6 @@ def test_several_curves_at_once_are_the_same_as_one_after_another():
     covariance = 1e-4 * np.eye(4)
     ones = [CurveMeans(SIZES, errors, covariance) for errors in (flat, steep)]
     both = CurveMeans(np.stack([SIZES] * 2), np.stack([flat, steep]), np.stack([covariance] * 2))
-    found = log_weights(both, np.array([8.0, 3.0]), PRIOR)
-    for weights, means, n_columns in zip(found, ones, (8.0, 3.0), strict=True):
-        assert weights == pytest.approx(log_weights(means, np.asarray(n_columns), PRIOR))
+    found = log_weights(both, PRIOR)
+    for weights, means in zip(found, ones, strict=True):
+        assert weights == pytest.approx(log_weights(means, PRIOR))

@@ -44,7 +44,7 @@ def outlook(posterior, reason=""):
 
 
 def test_a_forecast_has_a_line_for_each_size_and_the_end():
-    posterior = CurvePosterior(np.full(3, 0.5), np.ones(3), np.zeros(3), 100.0)
+    posterior = CurvePosterior(np.full(3, 0.5), np.ones(3), 100.0)
     frame = outlook(posterior).forecast([2, 10], 0.9).to_frame()
     assert list(frame["rows"]) == [100, 200, 1000, np.inf]
     assert list(frame.columns[:7]) == [

@@ -2,11 +2,13 @@
 
 Squared errors of a search that trains on m rows are taken to follow
 
-    noise * (1 + level * ((128 + delay) / (m + delay)) ** rate)
+    noise * (1 + level * (128 / m) ** rate)
 
-A curve with a `delay` bends down before it bends up: nobody who has few rows finds such structure.
 What is added to noise is bias or chance. Chance is known: two searches that train on other rows
-differ by it. Where rows have the same x, noise is known as well.
+differ by it, so what is added is no less. Where rows have the same x, noise is known as well.
+
+Widths of few rows fall faster than errors: they have an excess over the best intervals with such
+errors, which more rows take away.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import log_ndtr, ndtri, stdtrit
 
 NO_NOISE_SEEN = 0.0, np.inf
 
@@ -23,53 +25,42 @@ NO_NOISE_SEEN = 0.0, np.inf
 class CurvePrior(NamedTuple):
     """How curves of other tables go; fitted by `python -m experiments.why.prior`."""
 
-    level: float  # mean of the binary logarithm of `level`, for a table of one column
-    level_by_columns: float  # what it rises by when columns double
+    level: float  # mean of the binary logarithm of `level`
     level_spread: float
     rate: float  # mean of the natural logarithm of `rate`
     rate_spread: float
-    delayed: float  # the share of curves with a delay
-    scatter: float  # of the logarithm of an error around its curve, however many rows train
-    scatter_by_rows: float  # and what is added to its square, divided by the rows
-    chance: float  # mean of the logarithm of the part of squared ignorance that chance is
-    chance_spread: float
-    chance_scatter: float  # of the logarithm of squared chance at one size
-    chance_scatter_by_rows: float
+    scatter: float  # of the logarithm of an error around its curve, with one row
+    chance_scatter: float  # what is added to it for squared chance, however many rows train
     own: float  # the likeliest logarithm of what the model has left to learn, over the search
     better_spread: float  # of this logarithm where the model has less left
     worse_spread: float  # the same where it has more left: the search may have found another center
     own_scatter: float  # of the logarithm of the squared error of the model over the search's
     own_scatter_by_rows: float  # and what is added to its square, divided by the rows
+    gain: float  # of the logarithm of rows, what a search gains that finds other centers with them
     width_scatter: float  # of the logarithm of a width, with one row
 
 
 PRIOR = CurvePrior(
-    level=0.0247,
-    level_by_columns=0.349,
-    level_spread=2.58,
-    rate=-0.207,
-    rate_spread=0.342,
-    delayed=0.212,
-    scatter=0.0262,
-    scatter_by_rows=1.57,
-    chance=-0.919,
-    chance_spread=0.813,
-    chance_scatter=0.168,
-    chance_scatter_by_rows=1.45,
-    own=-0.0678,
-    better_spread=0.109,
-    worse_spread=0.544,
-    own_scatter=0.0253,
-    own_scatter_by_rows=0.537,
+    level=0.507,
+    level_spread=2.25,
+    rate=-0.273,
+    rate_spread=0.388,
+    scatter=1.66,
+    chance_scatter=0.162,
+    own=-0.0337,
+    better_spread=0.111,
+    worse_spread=0.56,
+    own_scatter=0.0277,
+    own_scatter_by_rows=0.711,
+    gain=0.0472,
     width_scatter=0.885,
 )
-"""Of 350 beginnings of curves of 46 real and 89 simulated tables. The level, and `own` and what
-follows, are of fits of the default to 71 simulated and 15 real tables; `width_scatter` is the
-standard error of the quantile of 0.9 of absolute normal errors, over this quantile."""
+"""Of 350 beginnings of curves of 46 real and 89 simulated tables. The level, its spread, and `own`
+and what follows, are of fits of the default to 71 simulated and 15 real tables; `width_scatter` is
+the standard error of the quantile of 0.9 of absolute normal errors, over this quantile."""
 
-LEVELS = np.arange(-9.0, 9.1, 0.6)  # binary logarithms
-RATES = np.exp(np.linspace(np.log(0.15), np.log(2.0), 9))
-DELAYS = np.array([0.0, 2.0**6, 2.0**8, 2.0**10])
+LEVELS = np.arange(-9.0, 12.1, 0.3)  # binary logarithms
+RATES = np.exp(np.linspace(np.log(0.15), np.log(2.0), 17))
 REFERENCE_ROWS = 128.0
 LEAST_CHANCE = 1e-4  # of a squared error; members of less all predict the same
 LEFT = np.linspace(-3.4, 4.0, 19)
@@ -81,6 +72,9 @@ RANGE = 0.1, 0.9
 SEARCH_SCATTER = 0.03
 """Of the logarithm of what comes, for each time that rows double: with more of them the search of
 a model finds other centers than its curve knows."""
+
+ROWS_OF_EXCESS = 1_000
+"""With so many rows half of an excess width is taken to be the shape of noise, which stays."""
 
 N_DRAWS = 400
 
@@ -114,10 +108,10 @@ class CurvePosterior:
 
     noise: np.ndarray  # (d,), rising: noise over the present error, both as errors, not squares
     rate: np.ndarray  # (d,)
-    delay: np.ndarray  # (d,)
     rows: float  # that train now
-    scatter: float = 0.0  # of the logarithm of what comes, around its curve
     width_scatter: float = 0.0  # of the logarithm of the width now, around the one that holds
+    gain: float = 0.0  # as in `CurvePrior`
+    excess: float = 0.0  # the logarithm of what the width has too much for such errors
 
     def shares(self) -> Likely:
         """The share of ignorance in the width."""
@@ -125,13 +119,33 @@ class CurvePosterior:
         return Likely(1 - noise.middle, max(1 - noise.high, 0.0), 1 - noise.low)
 
     def factors(self, times: float) -> Likely:
-        """By what errors and widths are multiplied with so many times the rows, or without end."""
+        """By what widths are multiplied with so many times the rows, or without end."""
+        narrower = np.exp(-self.excess * (1 - 1 / times))
         if not np.isfinite(times):
-            return _likely(self.noise, self.width_scatter)
-        left = ((self.rows + self.delay) / (times * self.rows + self.delay)) ** self.rate
-        curves = np.sqrt(self.noise**2 + (1 - self.noise**2) * left)
-        scatters = self.scatter, self.width_scatter, SEARCH_SCATTER * np.log2(times)
-        return _likely(curves, float(np.linalg.norm(scatters)))
+            return _likely(self.noise * narrower, self.width_scatter)
+        curves = fall(self.noise, self.rate, times, self.gain)
+        scatter = np.hypot(self.width_scatter, SEARCH_SCATTER * np.log2(times))
+        return _likely(curves * narrower, float(scatter))
+
+
+def fall(noise: np.ndarray, rate: np.ndarray, times: float, gain: float) -> np.ndarray:
+    """Errors with so many times the rows, over those of now; they never fall below their noise."""
+    curve = np.sqrt(noise**2 + (1 - noise**2) * times**-rate)
+    return np.maximum(curve * times**-gain, noise)
+
+
+def excess_of(width: float, error: float, level: float, rows: float) -> float:
+    """The logarithm of what a mean width has too much for the mean absolute error it belongs to.
+
+    Intervals of few rows do not yet follow the noise of each row, so they are wider than the best
+    ones with such errors, whose noise has the tails of Student's t with four degrees of freedom.
+
+    >>> excess_of(5.5, 1.0, 0.9, rows=100), excess_of(4.1, 1.0, 0.9, rows=100)
+    (0.231..., 0.0)
+    """
+    best = 2 * float(stdtrit(4, (1 + level) / 2))  # the mean absolute value of this t is 1
+    ratio = width / (best * error) if error > 0 else 1.0
+    return float(np.log(max(ratio, 1.0))) / (1 + rows / ROWS_OF_EXCESS)
 
 
 def extrapolate(
@@ -139,72 +153,65 @@ def extrapolate(
     *,
     rows: float,
     error: float | None,
-    n_columns: int,
+    excess: float = 0.0,
     prior: CurvePrior = PRIOR,
 ) -> CurvePosterior:
     """What is likely of the curve of a model that trains on so many `rows`.
 
     `error` is the mean absolute error of the model on the rows of the curve, or None where the
-    search itself is meant.
+    search itself is meant; `excess` is what `excess_of` says of its width.
 
     >>> sizes = np.array([30.0, 60, 120, 240])
     >>> means = CurveMeans(sizes, sizes**-0.5, 1e-6 * np.eye(4))
-    >>> steep = extrapolate(means, rows=300, error=300**-0.5, n_columns=5)
+    >>> steep = extrapolate(means, rows=300, error=300**-0.5)
     >>> steep.factors(10).middle < 0.6
     True
     """
-    log_weight, noise = weigh(means, rows=rows, error=error, n_columns=n_columns, prior=prior)
+    log_weight, noise = weigh(means, rows=rows, error=error, prior=prior)
     some = _draw(np.exp(log_weight - log_weight.max()).ravel(), noise.ravel())
-    _, rate, delay = (each[some % len(each)] for each in grid())
-    scatter = np.sqrt(2) * prior.scatter  # of the errors of now and of then
-    width_scatter = prior.width_scatter / np.sqrt(rows)
-    return CurvePosterior(
-        noise.ravel()[some], rate, delay, float(rows), float(scatter), float(width_scatter)
-    )
+    rate = grid()[1]
+    scatter = float(prior.width_scatter / np.sqrt(rows))
+    own_rate = rate[some % len(rate)]
+    return CurvePosterior(noise.ravel()[some], own_rate, float(rows), scatter, prior.gain, excess)
 
 
 def weigh(
-    means: CurveMeans, *, rows: float, error: float | None, n_columns: int, prior: CurvePrior
+    means: CurveMeans, *, rows: float, error: float | None, prior: CurvePrior
 ) -> tuple[np.ndarray, np.ndarray]:
     """(l, g) each: how likely each curve is, up to a constant, and noise over the error now."""
     own = None if error is None else float(error / means.errors[-1])
     noise, log_fit = noise_now(float(means.sizes[-1]), rows, own, prior)
-    return log_weights(means, np.asarray(n_columns), prior) + log_fit, noise
+    return log_weights(means, prior) + log_fit, noise
 
 
-def grid() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(g,) each: the levels, rates and delays of the curves that are looked at."""
-    levels, rates, delays = np.meshgrid(2.0**LEVELS, RATES, DELAYS, indexing="ij")
-    return levels.ravel(), rates.ravel(), delays.ravel()
+def grid() -> tuple[np.ndarray, np.ndarray]:
+    """(g,) each: the levels and rates of the curves that are looked at."""
+    levels, rates = np.meshgrid(2.0**LEVELS, RATES, indexing="ij")
+    return levels.ravel(), rates.ravel()
 
 
 def left_at(rows: np.ndarray) -> np.ndarray:
     """(..., g): squared ignorance over squared noise of each curve, of a search on so many rows."""
-    level, rate, delay = grid()
-    rows = np.asarray(rows, float)[..., None]
-    return level * ((REFERENCE_ROWS + delay) / (rows + delay)) ** rate
+    level, rate = grid()
+    return level * (REFERENCE_ROWS / np.asarray(rows, float)[..., None]) ** rate
 
 
-def log_weights(means: CurveMeans, n_columns: np.ndarray, prior: CurvePrior) -> np.ndarray:
+def log_weights(means: CurveMeans, prior: CurvePrior) -> np.ndarray:
     """(..., g): how likely each curve is, up to a constant."""
     left = left_at(means.sizes)  # (..., s, g)
     return (
-        _log_prior(n_columns, prior)
+        _log_prior(prior)
         + _fit_of_errors(means, left, prior)
         + _fit_of_differences(means, left[..., :-1, :], prior)
         + _fit_of_noise(means, left[..., -1, :])
     )
 
 
-def _log_prior(n_columns: np.ndarray, prior: CurvePrior) -> np.ndarray:
-    level, rate, delay = grid()
-    middle = prior.level + prior.level_by_columns * np.log2(n_columns)
+def _log_prior(prior: CurvePrior) -> np.ndarray:
+    level, rate = grid()
     # Tails as of Student's t with three degrees of freedom: some tables have next to no noise.
-    away = (np.log2(level) - middle[..., None]) / prior.level_spread
-    log_prior = -2 * np.log1p(away**2 / 3)
-    log_prior = log_prior - 0.5 * ((np.log(rate) - prior.rate) / prior.rate_spread) ** 2
-    each_delay = prior.delayed / (len(DELAYS) - 1)
-    return log_prior + np.log(np.where(delay == 0, 1 - prior.delayed, each_delay))
+    away = (np.log2(level) - prior.level) / prior.level_spread
+    return -2 * np.log1p(away**2 / 3) - 0.5 * ((np.log(rate) - prior.rate) / prior.rate_spread) ** 2
 
 
 def _fit_of_errors(means: CurveMeans, left: np.ndarray, prior: CurvePrior) -> np.ndarray:
@@ -212,8 +219,8 @@ def _fit_of_errors(means: CurveMeans, left: np.ndarray, prior: CurvePrior) -> np
     expected = 0.5 * np.log1p(left)
     logs = np.log(means.errors)
     both = expected - logs[..., None]
-    scatter = prior.scatter**2 + prior.scatter_by_rows**2 / means.sizes
-    covariance = _of_logs(means.covariance, means.errors) + _diagonal(scatter)
+    covariance = _of_logs(means.covariance, means.errors)
+    covariance = covariance + _diagonal(prior.scatter**2 / means.sizes)
     n = means.sizes.shape[-1] - 1
     contrast = np.column_stack([np.eye(n), -np.ones(n)])
     return _log_normal(contrast @ both, contrast @ covariance @ contrast.T)
@@ -227,11 +234,17 @@ def _fit_of_differences(
         return 0.0
     sizes, errors, differences = means.sizes[..., :-1], means.errors[..., :-1], means.differences
     observed = np.log(np.maximum(differences**2 / 2 / errors**2, LEAST_CHANCE))
-    expected = prior.chance + np.log(left) - np.log1p(left)
-    scatter = prior.chance_scatter**2 + prior.chance_scatter_by_rows**2 / sizes
+    scatter = prior.chance_scatter**2 + prior.scatter**2 / sizes
     sure = np.maximum(differences, np.sqrt(2 * LEAST_CHANCE) * errors)
     covariance = 4 * _of_logs(means.difference_covariance, sure) + _diagonal(scatter)
-    return _log_normal(expected - observed[..., None], covariance + prior.chance_spread**2)
+    # Ignorance is a part of the squared error, and chance a part of ignorance: any part is equally
+    # likely, but it is the same at each size. The integral over the logarithm of this part:
+    away = np.log(left) - np.log1p(left) - observed[..., None]
+    root = _inverse_root(covariance)
+    away, one = root @ away, root.sum(axis=-1)[..., None]
+    square, product, unit = (np.sum(each, axis=-2) for each in (away**2, away * one, one**2))
+    middle = (1 - product) / np.sqrt(unit)
+    return 0.5 * (middle**2 - square) + log_ndtr(-middle) - 0.5 * np.log(unit)
 
 
 def _fit_of_noise(means: CurveMeans, left: np.ndarray) -> np.ndarray:
@@ -274,9 +287,12 @@ def _diagonal(values: np.ndarray) -> np.ndarray:
 
 def _log_normal(away: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     """(..., g): of distances (..., k, g) from the mean, up to a constant."""
-    # Rows of the inverse root: the square of what they make of a distance.
-    root = np.linalg.inv(np.linalg.cholesky(covariance))
-    return -0.5 * np.square(root @ away).sum(axis=-2)
+    return -0.5 * np.square(_inverse_root(covariance) @ away).sum(axis=-2)
+
+
+def _inverse_root(covariance: np.ndarray) -> np.ndarray:
+    """What makes independent normal numbers of those with this covariance."""
+    return np.linalg.inv(np.linalg.cholesky(covariance))
 
 
 def _draw(weights: np.ndarray, noise: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from clearbands.calibration.calibration_set import scale
-from clearbands.prediction.curve_posterior import CurvePosterior, extrapolate
+from clearbands.prediction.curve_posterior import CurvePosterior, excess_of, extrapolate
 from clearbands.prediction.outlook import ALL_LIKELY, Outlook, Split
 from clearbands.rows.bands import make_interval
 from clearbands.rows.copies import copy_labels
@@ -55,12 +55,15 @@ def make_outlook(
     counted_weight = None if weight is None else weight[counted]
     loss = mean_of((alpha(level) / 2 * width + outside)[counted] / 2, counted_weight)
     error = mean_of(np.abs(judged.y - center), weight)
-    posterior, reason, curve = _posterior(learned, error, rng, n_jobs)
-    shares = ALL_LIKELY if posterior is None else posterior.shares()
     finite = np.isfinite(distances).all(axis=1)
     if not finite.any():  # too few rows for the level: then all rows count alike
         finite[:], distances = True, np.ones_like(distances)
     rows, widths = judged.components.take(finite), distances[finite].sum(axis=1)
+    mean_width = mean_of(widths, None if weight is None else weight[finite])
+    has_widths = np.isfinite(width).any()
+    excess = excess_of(mean_width, error, level, learned.n_train) if has_widths else 0.0
+    posterior, reason, curve = _posterior(learned, error, excess, rng, n_jobs)
+    shares = ALL_LIKELY if posterior is None else posterior.shares()
     likely, least, most = (
         Split.of(rows, widths, 1 - share) for share in (shares.middle, shares.high, shares.low)
     )
@@ -73,14 +76,19 @@ def make_outlook(
 
 
 def _posterior(
-    learned: FitResult, error: float, rng: np.random.RandomState, n_jobs: int | None
+    learned: FitResult,
+    error: float,
+    excess: float,
+    rng: np.random.RandomState,
+    n_jobs: int | None,
 ) -> tuple[CurvePosterior | None, str, LearningCurve | None]:
     if not learned.sees_numbers:
         return None, NO_NUMBERS, None
     rows, n_rows = learned.train, learned.n_train
     own: float | None = error
     if learned.has_copies and rows.groups is None:
-        copies, own = copy_labels(rows.X, rows.y), None  # members judge what they have seen
+        copies = copy_labels(rows.X, rows.y)
+        own, excess = None, 0.0  # members judge what they have seen
         # Of a table in files `rows` are some of those that train.
         n_rows = round(n_rows * len(np.unique(copies)) / len(rows))
         rows = replace(rows, groups=copies)
@@ -91,8 +99,7 @@ def _posterior(
     means = curve.means()
     if error <= 0 or means.errors.min() <= 0:
         return None, NO_ERRORS, curve
-    posterior = extrapolate(means, rows=n_rows, error=own, n_columns=rows.X.shape[1])
-    return posterior, "", curve
+    return extrapolate(means, rows=n_rows, error=own, excess=excess), "", curve
 
 
 def _own_pool(epistemic: EpistemicPart | None) -> dict[str, BaseEstimator] | None:
