@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clearbands.apps.reading.choosing import holds_classes, take_classes, take_target
-from clearbands.diagnostics.dependence import rank_correlation
 from clearbands.rows.display import count, first_of
 
 if TYPE_CHECKING:
@@ -73,6 +72,8 @@ def words_about_leaks(X: pl.DataFrame, y: np.ndarray) -> list[str]:
 
 def _is_in_order(values: np.ndarray, y: np.ndarray) -> bool:
     """Whether two columns have one order by Spearman's correlation, judged on few rows first."""
+    from clearbands.diagnostics.dependence import rank_correlation
+
     there = np.flatnonzero(np.isfinite(values))
     if 2 * len(there) < len(y):
         return False
